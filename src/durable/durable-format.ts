@@ -1,5 +1,5 @@
 import type { Json } from './codec.ts';
-import { type DurableEntry, isExternal, JOURNAL_FORMAT, type Waiting } from './entries.ts';
+import { type DurableEntry, isExternal, JOURNAL_FORMAT, type StartEntry, type Waiting } from './entries.ts';
 import { type JournalFormat, type ListedJournal, newestFirst, redactStrings } from './journals/journal-store.ts';
 
 /** An actor in a list. */
@@ -21,6 +21,8 @@ export interface ActorSummary {
   readonly waiting: (Waiting & { readonly summary: Json }) | null;
 }
 
+const ENDS = ['done', 'error', 'stopped'] as const;
+
 /** How stores keep the entries of durable actors. */
 export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
   noun: 'actor',
@@ -39,7 +41,7 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
   summarize: summaryOf,
   compare: newestFirst,
   startedAt: (first) => (first.type === 'start' ? first.startedAt : ''),
-  endStatuses: ['done', 'error', 'stopped'],
+  endStatuses: ENDS,
   isCheckpoint: ({ type }) => type === 'start' || type === 'end',
   isEnd: (entry) => endedAs(entry) !== undefined,
   isReadAlone: ({ type }) => type === 'closed',
@@ -49,20 +51,42 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
 
 /** An actor has ended when its last effects have. */
 function endedAs(last: Partial<DurableEntry>): 'done' | 'error' | 'stopped' | undefined {
-  if (last.type === 'effect-end') return last.status;
-  return last.type === 'end' && last.openEffects === undefined ? last.status : undefined;
+  const isEnd = last.type === 'effect-end' || (last.type === 'end' && last.openEffects === undefined);
+  return isEnd ? ENDS.find((status) => status === last.status) : undefined;
 }
 
 function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJournal): ActorSummary {
   const start = Object(first) as Partial<DurableEntry>;
   const end = Object(last) as Partial<DurableEntry>;
-  if (isDamaged || start.type !== 'start')
+  const waits = end.type === 'closed' ? end.waiting : undefined;
+  if (isDamaged || !isStart(start) || (waits !== undefined && !isWaiting(waits)))
     return { id, machine: null, startedAt: '', status: 'damaged', forkedFrom: null, lastSeq, waiting: null };
-  const { machine = null, startedAt = '', forkedFrom = null } = start;
+  const { machine, startedAt, forkedFrom } = start;
   const waiting = isWritten ? null : waitingIn(end);
   const status = endedAs(end) ?? (isWritten ? 'running' : waiting ? 'waiting' : 'interrupted');
-  const origin = forkedFrom && { actorId: forkedFrom.actorId, seq: forkedFrom.seq };
+  const origin = forkedFrom ? { actorId: forkedFrom.actorId, seq: forkedFrom.seq } : null;
   return { id, machine, startedAt, status, forkedFrom: origin, lastSeq, waiting };
+}
+
+/** Anything may have written a journal, so these members are checked before they are used. */
+function isStart(first: unknown): first is StartEntry {
+  const { type, machine, startedAt, forkedFrom } = Object(first) as Partial<StartEntry>;
+  const { actorId, clockStartMs = 0 } = Object(forkedFrom) as Partial<NonNullable<StartEntry['forkedFrom']>>;
+  const isFork = typeof actorId === 'string' && Math.abs(clockStartMs) <= LAST_MS;
+  return (
+    type === 'start' && typeof machine?.id === 'string' && typeof startedAt === 'string' && (!forkedFrom || isFork)
+  );
+}
+
+/** The last time that a `Date` can represent. */
+const LAST_MS = 8.64e15;
+
+function isWaiting(value: unknown): value is Waiting {
+  const { sinceMs, dueAtMs, events, approvals = [] } = Object(value) as Partial<Waiting>;
+  const isDue = dueAtMs === null || typeof dueAtMs === 'number';
+  const isList = (list: unknown, of: string): boolean =>
+    Array.isArray(list) && list.every((one) => typeof one === of && one !== null);
+  return typeof sinceMs === 'number' && isDue && isList(events, 'string') && isList(approvals, 'object');
 }
 
 /** Returns what an actor waits for, from the last entry of its journal. */

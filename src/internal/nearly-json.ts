@@ -43,7 +43,7 @@ export function extentOf(text: string, from: number): Extent | null {
     const isEnd = '}]'.includes(character);
     if (isEnd) open.pop();
     else if ('{['.includes(character)) open.push(given);
-    const lacksValue = previous === ':' && (isEnd || character === ',');
+    const lacksValue = previous === ':' ? isEnd || character === ',' : previous === ',' && character === ',';
     if ((isQuote && string === null) || open.length > MAX_DEPTH || lacksValue || character === '\\') return null;
     code += string !== null ? `"string ${strings.length}"` : comment !== null ? ' ' : character;
     if (string !== null) strings.push(string.content);
@@ -55,7 +55,7 @@ export function extentOf(text: string, from: number): Extent | null {
   return previous === ':' ? null : { to: text.length, open: open.length, strings, code };
 }
 
-const COMMENT = /\/\/.*\n?|\/\*[\s\S]*?(?:\*\/|$)|(?<=[\s"'”’,{}[\]])#(?=\s).{0,500}\r?\n/uy;
+const COMMENT = /(?<=^|[\s"'”’,:{}[\]])(?:\/\/.*\n?|\/\*[\s\S]*?(?:\*\/|$))|(?<=[\s"'”’,{}[\]])#(?=\s).{0,500}\r?\n/uy;
 
 /** Returns the end of a comment; null if none starts here. */
 function commentAt(text: string, at: number): number | null {
@@ -90,7 +90,7 @@ function stringAt(text: string, from: number, after: RegExp): { readonly content
 const AFTER_STRING = /^\s*(?:[,:}\]/]|# .*\n|$)|^[^\S\n]*\n\s*["“'‘]/u;
 const AFTER_NAME = /^\s*[:=：]/u;
 const AFTER_ITEM = /^\s*[,)]/u;
-const ADDED = /^\s*\+\s*["“'‘`]/u;
+const ADDED = /^\s*(?:\+|\|\|)?\s*["“'‘`]/u;
 
 /** The longest gap after a string. */
 const MAX_GAP = 500;
@@ -124,6 +124,8 @@ export async function parseNearly(
 const STRING = /"(?:[^"\\]|\\.)*"/gu;
 
 /** A bare word that stands for itself: not a number in another notation, a value that JSON does not have, or one with signs in it. */
+/** A call, whose name the library drops, or a slash in a word, which it takes for a comment. */
+const UNCERTAIN = /[\p{L}\p{N}_$]\s*\(|\/[/*]/u;
 const BARE_WORD = /^(?!(?:undefined|nan|infinity)$)[\p{L}_$][\p{L}\p{M}\p{N}_$.-]*$/iu;
 const WORD = /[^\s,:{}[\]]+/gu;
 
@@ -142,7 +144,7 @@ const inJson = (_: string, minus = '', whole = '', digits = '', exponent = ''): 
 /** Returns repaired JSON with the strings of the text; null if it has other strings or numbers than those and the words outside of them. */
 function withStrings(repaired: string, strings: readonly string[], code: string): string | null {
   const words = new Set(code.replaceAll(STRING, ' ').match(WORD));
-  if (words.has('undefined') || words.has('...')) return null;
+  if (words.has('undefined') || words.has('...') || UNCERTAIN.test(code.replaceAll(STRING, ' '))) return null;
   const numbers = repaired.replaceAll(STRING, ' ').match(/-?\d[\w.+-]*/gu) ?? [];
   let next = 0;
   let isFaithful = numbers.every((number) => words.has(number));

@@ -17,13 +17,18 @@ const MAX_WAITING = 100;
  */
 export function createRequestQueue() {
   const queues = new WeakMap<object, { waiting: number; last: Promise<void> }>();
+  /** What a response waits for. A program that wraps `fetch` may call it several times for one request. */
+  const turns = new WeakMap<object, Promise<void>>();
   return async (bindings: unknown, answer: () => Promise<Response>): Promise<Response> => {
     const { incoming, outgoing } = Object(bindings) as Partial<NodeBindings>;
     if (incoming?.httpVersionMajor !== 1 || outgoing === undefined) return answer();
+    const known = turns.get(outgoing);
+    if (known !== undefined) return known.then(answer);
     const { socket } = incoming;
     const queue = queues.get(socket) ?? { waiting: 0, last: Promise.resolve() };
     queues.set(socket, queue);
     const before = queue.last;
+    turns.set(outgoing, before);
     queue.last = new Promise((resolve) => {
       outgoing.once('close', resolve);
     });

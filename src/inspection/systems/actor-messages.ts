@@ -164,6 +164,8 @@ export function actorMessages(
     const leaves = actor?.moves === 0 ? leavesOf(activeNodes(actor.snapshot as AnyMachineSnapshot)) : null;
     const { type, event, source, target, candidates } = entry;
     say({ type, actor: idOf(path), event, source, target: [...target], candidates: tried(candidates), leaves });
+    // The replayed machines show how their children have ended.
+    if (replay === null) for (const [ended, result] of resultsIn([entry])) end(ended, result);
   }
 
   function takeEnd({ status, output, error }: Extract<DurableEntry, { type: 'end' }>): void {
@@ -218,7 +220,23 @@ export function actorMessages(
   function take(entry: DurableEntry): void {
     nowMs = entry.type === 'start' ? 0 : entry.atMs;
     // A later version may write other entries.
-    (takers[entry.type] as ((entry: DurableEntry) => void) | undefined)?.(entry);
+    if (!Object.hasOwn(takers, entry.type)) return;
+    try {
+      (takers[entry.type] as (entry: DurableEntry) => void)(entry);
+    } catch (error) {
+      throw new Error(`cannot read entry ${entry.seq}: not an entry of an actor (${problemOf(error)})`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** A journal has no entry for an event that its machine has no transition for. */
+  function conclude(step: readonly DurableEntry[]): void {
+    const [first] = step;
+    if (first?.type === 'delivery' && named.has(first.actor) && !step.some((entry) => isMove(entry, first.actor))) {
+      const { type } = Object(decoded(first.event)) as { readonly type?: unknown };
+      say({ type: 'ignored', actor: idOf(first.actor), event: String(type), candidates: [] });
+    }
   }
 
   /** A state that is entered again starts its actors again, with the same ids. */
@@ -264,12 +282,16 @@ export function actorMessages(
             take(entry);
           }
           if (replayed !== null) settle(step);
+          conclude(step);
         }
         yield;
       }
     },
   };
 }
+
+const isMove = (entry: DurableEntry, path: ActorPath): boolean =>
+  (entry.type === 'transition' || entry.type === 'ignored') && entry.actor === path;
 
 const STOPPED = { status: 'stopped' } as const;
 

@@ -46,7 +46,11 @@ export function recordedActor(
     waiting.clear();
   }
 
-  const hostOf = (): ReplayHost | null => hosts.find(({ machineId }) => machineId === summary.machine?.id) ?? null;
+  /** Machines in other stores may have the same id. */
+  function hostOf(): ReplayHost | null {
+    const named = hosts.filter(({ machineId }) => machineId === summary.machine?.id);
+    return named.find((host) => host.journals === journals) ?? (named.length === 1 ? (named[0] ?? null) : null);
+  }
 
   function status(): InspectedRun['status'] {
     if (damage !== null) return 'damaged';
@@ -139,10 +143,11 @@ export function recordedActor(
       if (isNew) [damage, integrity] = [null, null];
       if (run.ends !== null) {
         const { machine, ...read } = durableFormat.summarize(listedJournal({ ...run, isWritten: false })) ?? {};
-        const first = run.ends.first as StartEntry;
-        const startMs = clockStartOf(first);
-        const startedAt = Number.isNaN(startMs) ? '' : new Date(startMs).toISOString();
-        summary = { ...NO_SUMMARY, ...read, machine: machine ?? first.machine, startedAt };
+        const first = Object(run.ends.first) as StartEntry;
+        // The start of a damaged journal may be anything.
+        const startedAt = machine == null ? '' : new Date(clockStartOf(first)).toISOString();
+        const named = typeof Object(first.machine).id === 'string' ? first.machine : null;
+        summary = { ...NO_SUMMARY, ...read, machine: named, startedAt };
         ending = endingOf(summary, id, run);
       }
       const hasChanged = JSON.stringify(info()) !== before;

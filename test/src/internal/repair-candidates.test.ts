@@ -146,6 +146,14 @@ describe('nearly JSON', () => {
     `{"a":${'['.repeat(300)},}`,
     `{"a":[${'1,'.repeat(25_000)}]}`,
     'no JSON, [1, 2) and {x}',
+    '{"approved": not(true)}',
+    '{"n": neg( 5 )}',
+    '{"glob": src/*, "dryRun": true}',
+    '{a: b//c\n, d: 1}',
+    "{'msg': 'hello ' 'world'}",
+    '{"msg": "x" || "y"}',
+    '{"msg": ("hello "\n "world"), "b": 1}',
+    '[1,,2]',
   ])('that is ambiguous or too large is not repaired: %.40s', async (given) => {
     expect(await valuesOf(given)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AnyMachineSnapshot } from 'xstate';
+import { type AnyMachineSnapshot, createMachine } from 'xstate';
 import { actorText, stateOf, statusWords } from '../../../../inspector/fold/run-list.ts';
 import { createStateLog } from '../../../../inspector/fold/state-log.ts';
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
@@ -117,12 +117,15 @@ describe('durable actors beside runs in one store', () => {
     const folder = temporaryFolder();
     const { running } = await storeActors(folder);
     await running.send({ type: 'deliver' });
+    await running.send({ type: 'nonsense' } as never);
     running.getSnapshot().children['courier']?.send({ type: 'ARRIVED' });
     await running.output;
     const page = await openPage((await startInspector({ journals: fileJournals(folder) })).url);
     const { of } = await opened(page, 'o-running', isEnd);
     await page.end('o-running');
     expect(of('transition').map(({ machine, event }) => [machine, event])).toContainEqual(['courier', 'ARRIVED']);
+    expect(of('ignored').map(({ actor, event }) => [actor, event])).toEqual([['o-running', 'nonsense']]);
+    expect(of('actor-end').map(({ actor, status }) => [actor, status])).toContainEqual(['courier', 'done']);
   });
 
   it('end with the reason if the replay diverges or the journal is damaged', async () => {
@@ -138,6 +141,47 @@ describe('durable actors beside runs in one store', () => {
     page.say({ type: 'open', runId: 'o-damaged', from: 0 });
     expect((await page.end('o-damaged')).problem).toMatch(/^actor o-damaged: cannot read entry 1: checksum mismatch/u);
   });
+});
+
+type Entries = readonly unknown[];
+it.each<[string, (entries: Entries) => Entries]>([
+  ['a wait without events', (entries) => [...entries, { seq: 7, atMs: 1, type: 'closed', waiting: { sinceMs: 1 } }]],
+  ['a start without a machine', ([, ...rest]) => [{ seq: 0, atMs: 0, type: 'start', startedAt: '' }, ...rest]],
+  [
+    'a clock outside of time',
+    ([start, ...rest]) => [{ ...Object(start), forkedFrom: { actorId: 'a', seq: 0, clockStartMs: 1e20 } }, ...rest],
+  ],
+])('a journal with %s is damaged, and the others are shown', async (_, change) => {
+  const folder = temporaryFolder();
+  const journals = fileJournals(folder);
+  for (const id of ['a-good', 'm-bad', 'z-good'])
+    await (await ordersIn(folder).open(id, { input: { amount: 1 } })).close();
+  const entries = (await entriesOf(journals.read('m-bad'))).slice(0, 7);
+  await journals.delete('m-bad');
+  const writer = journals.create('m-bad');
+  writer.write(change(entries) as readonly DurableEntry[]);
+  await writer.close();
+  const page = await openPage((await startInspector({ journals })).url);
+  const { runs } = await page.runs((list) => list.runs.length === 3);
+  expect(runs.map((run) => [run.runId, run.status]).toSorted()).toEqual([
+    ['a-good', 'waiting'],
+    ['m-bad', 'damaged'],
+    ['z-good', 'waiting'],
+  ]);
+});
+
+it('distinguishes machines with the same id by their stores', async () => {
+  const [one, two] = [{ wait: {} }, { rest: { on: { GO: 'wait' } }, wait: {} }].map((states) =>
+    createDurableMachine(createMachine({ initial: Object.keys(states)[0] ?? '', states }), {
+      journals: memoryJournals(),
+    }),
+  );
+  const actor = await two?.open('o-2');
+  await actor?.send({ type: 'GO' });
+  await actor?.close();
+  const page = await openPage((await startInspector({ hosts: [one, two] as never })).url);
+  const { of } = await opened(page, 'o-2', ({ type }) => type === 'transition');
+  await expect.poll(() => of('transition').at(-1)?.leaves).toEqual(['(machine).wait']);
 });
 
 describe('the store of a durable machine', () => {

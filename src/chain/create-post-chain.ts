@@ -110,7 +110,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
     async fork(run, how) {
       requireKnown('fork', how, 'at set turns host signal');
       return startInSlot(slots, how.signal, async () => {
-        const entries = typeof run === 'string' ? await entriesOf(kept().read(run)) : run;
+        const entries = Array.isArray(run) ? run : await entriesOf(kept().read(run as string));
         return forkRun(chain, entries, how);
       });
     },

@@ -8,6 +8,7 @@ import { PROMPT_NAMES, type PromptName } from '../../../machines/contracts/phase
 import type { SessionStore } from '../../../machines/contracts/session.ts';
 import { type PriceTable, priceTableSchema } from '../../../machines/contracts/usage.ts';
 import { type Clock, systemClock } from '../../durable/clock.ts';
+import { requireId } from '../../durable/journals/line-store.ts';
 import { clockSchema, functionSchema, hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
 import { isStandardSchema } from '../../internal/standard-schema.ts';
 import type { RetryPolicy } from '../../llm/attempts/retry-policy.ts';
@@ -220,7 +221,7 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     thresholds,
     profile: resolveProfile(options.profile, { prompts: used, hasDocuments: options.documents !== undefined }),
     prices: options.prices ?? null,
-    newRunId: options.newId ?? (() => globalThis.crypto.randomUUID()),
+    newRunId: () => requireId(options.newId ? options.newId() : globalThis.crypto.randomUUID()),
     models,
     instructions,
     consent: options.consent ?? 'keep',

@@ -213,7 +213,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     },
     follow(id, followOptions = {}) {
       requireKnown('follow', followOptions);
-      const reader = lineReader(format, placeOf(format, id));
+      const reader = lineReader(format, placeOf(format, requireId(id)));
       let last: string | null = null;
       let at = 0;
       return followJournal(

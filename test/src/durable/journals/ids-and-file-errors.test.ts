@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachine } from 'xstate';
 import { createDurableMachine } from '../../../../src/durable/durable-machine.ts';
 import { type ActorJournals, fileJournals, memoryJournals, sqliteJournals } from '../../../../src/durable/stores.ts';
+import { anyId, codesOf } from '../../../support/any-id.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 
 const machine = createMachine({ id: 'm', initial: 'a', states: { a: { on: { go: 'b' } }, b: {} } });
@@ -41,17 +42,6 @@ const calls = (journals: ActorJournals, id: string): Record<string, () => unknow
     delete: () => host.delete(id),
   };
 };
-
-/** Returns the code of the error that each call throws or rejects with. */
-async function codesOf(made: Record<string, () => unknown>): Promise<Record<string, unknown>> {
-  const codes: Record<string, unknown> = {};
-  for (const [name, act] of Object.entries(made))
-    codes[name] = await (async () => act())().then(
-      () => 'none',
-      (error) => error.code ?? error,
-    );
-  return codes;
-}
 
 const sameFor = (made: Record<string, () => unknown>, code: string) =>
   Object.fromEntries(Object.keys(made).map((name) => [name, code]));
@@ -157,18 +147,6 @@ describe('a file that the file system does not open', () => {
     expect(existsSync(join(folder, 'x.jsonl.lock.unreadable.0.next.next'))).toBe(false);
   });
 });
-
-/** Text of any script and length, with control characters, lone surrogates and parts of paths, or another value. */
-const anyId = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
-  fc
-    .array(fc.constantFrom('\ud800', '\0', '\n', '/', '..', '%', '=', '订', '😀', 'CON', '*'), { maxLength: 8 })
-    .map((parts) => parts.join('')),
-  fc
-    .tuple(fc.constantFrom('x', '订', '😀', '\udfff', '%'), fc.integer({ min: 0, max: 6_000 }))
-    .map(([unit, count]) => unit.repeat(count)),
-  fc.anything(),
-);
 
 it('every call with any id settles, and each store answers as the others do', async () => {
   const all = stores.map(([, createStore]) => createStore());

@@ -16,7 +16,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/entries': { lines: 430, exported: 0, floors: 1 },
   'src/inspection': { lines: 4510, exported: 55, floors: 10 },
   'src/integrations': { lines: 3570, exported: 39, floors: 5 },
-  'src/internal': { lines: 2670, exported: 122, floors: 4 },
+  'src/internal': { lines: 2670, exported: 123, floors: 4 },
   'src/llm': { lines: 4330, exported: 65, floors: 9 },
   'src/models': { lines: 4320, exported: 70, floors: 5 },
   'src/testing': { lines: 4550, exported: 93, floors: 8 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 4500, exported: 72, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
   inspector: { lines: 17270, exported: 349, floors: 12 },
-  test: { lines: 74230, exported: 356, floors: 7 },
+  test: { lines: 74410, exported: 356, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

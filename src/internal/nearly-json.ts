@@ -50,12 +50,12 @@ export function extentOf(text: string, from: number): Extent | null {
     if (open.length === 0) return { to: at + 1, open: 0, strings, code };
     if (comment === null && character.trim() !== '') previous = character;
     if (comment === null && '{[:,'.includes(character)) sign = character;
-    at = string?.to ?? comment ?? at + (isName && text.startsWith('=>', at) ? 2 : 1);
+    at = string?.to ?? comment ?? at + 1;
   }
   return previous === ':' ? null : { to: text.length, open: open.length, strings, code };
 }
 
-const COMMENT = /(?<=^|[\s"'”’,:{}[\]])(?:\/\/.*\n?|\/\*[\s\S]*?(?:\*\/|$))|(?<=[\s"'”’,{}[\]])#(?=\s).{0,500}\r?\n/uy;
+const COMMENT = /(?<=[\s"'”’,:{}[\]])(?:\/\/.*\n?|\/\*[\s\S]*?(?:\*\/|$)|#(?=\s).{0,500}\r?\n)/uy;
 
 /** Returns the end of a comment; null if none starts here. */
 function commentAt(text: string, at: number): number | null {
@@ -66,15 +66,14 @@ function commentAt(text: string, at: number): number | null {
 const ESCAPE = /\\(?:["'\\/bfnrt]|u[\da-fA-F]{4})/uy;
 
 function stringAt(text: string, from: number, after: RegExp): { readonly content: string; readonly to: number } | null {
-  const quote = /^(?:"{3}|'{3}|.)/su.exec(text.slice(from, from + 3))?.[0] ?? '';
-  const ends = '"\''.includes(quote.charAt(0)) ? [quote] : DOUBLE.includes(quote) ? [...DOUBLE] : [...SINGLE];
+  const quote = text.charAt(from);
+  const ends = '"\''.includes(quote) ? quote : DOUBLE.includes(quote) ? DOUBLE : SINGLE;
   let content = '';
-  for (let at = from + quote.length; at < text.length; ) {
+  for (let at = from + 1; at < text.length; ) {
     const character = text.charAt(at);
-    if (ends.includes(text.slice(at, at + quote.length))) {
-      const to = at + quote.length;
-      const rest = text.slice(to, to + MAX_GAP);
-      if (after.test(rest)) return { content, to };
+    if (ends.includes(character)) {
+      const rest = text.slice(at + 1, at + 1 + MAX_GAP);
+      if (after.test(rest)) return { content, to: at + 1 };
       if (ADDED.test(rest)) return null;
     }
     ESCAPE.lastIndex = at;
@@ -95,7 +94,7 @@ const ADDED = /^\s*(?:\+|\|\|)?\s*["“'‘`]/u;
 /** The longest gap after a string. */
 const MAX_GAP = 500;
 
-let library: Promise<typeof import('jsonrepair')> | null = null;
+let library: Promise<typeof import('./repair-json.ts')> | null = null;
 
 /**
  * Returns the value of a text that is JSON, or nearly JSON: with other quotes, raw line breaks in strings, comments, trailing commas,
@@ -110,50 +109,12 @@ export async function parseNearly(
   const strict = parseJson(text);
   if (strict !== undefined) return firstLongNumber(text) === null ? { value: strict, isRepaired: false } : undefined;
   if (extent.code.length > MAX_CHARS) return undefined;
-  library ??= import('jsonrepair');
-  const { jsonrepair } = await library;
+  library ??= import('./repair-json.ts');
+  const { repairedJson } = await library;
   try {
-    const code = withJsonWords(extent.code);
-    const json = withStrings(jsonrepair(code), extent.strings, code);
+    const json = repairedJson(extent.code, extent.strings);
     return json === null || firstLongNumber(json) !== null ? undefined : { value: JSON.parse(json), isRepaired: true };
   } catch {
     return undefined;
   }
-}
-
-const STRING = /"(?:[^"\\]|\\.)*"/gu;
-
-/** A bare word that stands for itself: not a number in another notation, a value that JSON does not have, or one with signs in it. */
-/** A call, whose name the library drops, or a slash in a word, which it takes for a comment. */
-const UNCERTAIN = /[\p{L}\p{N}_$]\s*\(|\/[/*]/u;
-const BARE_WORD = /^(?!(?:undefined|nan|infinity)$)[\p{L}_$][\p{L}\p{M}\p{N}_$.-]*$/iu;
-const WORD = /[^\s,:{}[\]]+/gu;
-
-/** A word that is not the name of a member. */
-const VALUE = /(?<![^\s,:{}[\]])[^\s,:{}[\]]+(?=\s*(?:[,}\]\n]|$))/gu;
-const NUMBER = /^(?:\+|(-))?(?=\.?\d)(\d*)(?:\.(\d*))?(e[+-]?\d+)?$/iu;
-const LITERALS = new Map(Object.entries({ TRUE: 'true', FALSE: 'false', NULL: 'null', Null: 'null', nil: 'null' }));
-
-/** Replaces other spaces, numbers such as .5 and +5, and literals such as NULL by those of JSON. */
-const withJsonWords = (code: string): string =>
-  code.replaceAll(/[^\S\n]/gu, ' ').replaceAll(VALUE, (word) => LITERALS.get(word) ?? word.replace(NUMBER, inJson));
-
-const inJson = (_: string, minus = '', whole = '', digits = '', exponent = ''): string =>
-  `${minus}${whole || '0'}${digits && `.${digits}`}${exponent}`;
-
-/** Returns repaired JSON with the strings of the text; null if it has other strings or numbers than those and the words outside of them. */
-function withStrings(repaired: string, strings: readonly string[], code: string): string | null {
-  const words = new Set(code.replaceAll(STRING, ' ').match(WORD));
-  if (words.has('undefined') || words.has('...') || UNCERTAIN.test(code.replaceAll(STRING, ' '))) return null;
-  const numbers = repaired.replaceAll(STRING, ' ').match(/-?\d[\w.+-]*/gu) ?? [];
-  let next = 0;
-  let isFaithful = numbers.every((number) => words.has(number));
-  const json = repaired.replaceAll(STRING, (literal) => {
-    const isNext = literal === `"string ${next}"`;
-    const word = JSON.parse(literal) as string;
-    isFaithful &&= isNext || (BARE_WORD.test(word) && words.has(word));
-    next += isNext ? 1 : 0;
-    return isNext ? JSON.stringify(strings[next - 1]) : literal;
-  });
-  return isFaithful && next === strings.length ? json : null;
 }

@@ -46,14 +46,8 @@ export async function* valuesIn(given: string, isEnded: boolean): AsyncGenerator
 
 const withoutFences = (text: string): string => text.replace(/^```\w*\s*|```$/gu, '').trimEnd();
 
-const CHARACTERS = new Map(
-  Object.entries({ quot: '"', '#34': '"', apos: "'", '#39': "'", lt: '<', gt: '>', amp: '&' }),
-);
-
-/** Returns the text in a JSON string, which may lack its own quotes, or with HTML's; null for any other text. */
+/** Returns the text in a JSON string, which may lack its own quotes; null for any other text. */
 function textInString(text: string): string | null {
-  if (/^[{[]\s*&(?:quot|#34|apos|#39);/u.test(text))
-    return text.replaceAll(/&([a-z]+|#\d+);/gu, (entity, name: string) => CHARACTERS.get(name) ?? entity);
   const isEscaped = /^[{[]\s*\\+"/u.test(text);
   const content = parseJson(isEscaped ? `"${text.replaceAll('\n', '\\n')}"` : text);
   return typeof content === 'string' && content.length < text.length ? content : null;

@@ -41,7 +41,6 @@ const DAMAGES: readonly (readonly [string, (json: string) => string, fc.Arbitrar
   ['no-break spaces', (json) => outside(json, (code) => code.replaceAll(/[,:{}[\]]/gu, '\u00a0$&\u00a0'))],
   ['hash comments', (json) => outside(json, (code) => code.replaceAll(/[,{[]/gu, "$& # it's {one}\n"))],
   ['equals signs', (json) => outside(json, (code) => code.replaceAll(':', ' = '))],
-  ['arrows', (json) => outside(json, (code) => code.replaceAll(':', ' => '))],
   [
     'equals signs after names',
     (json) => json.replaceAll(/"([a-z]\w{0,5})":/gu, '$1='),
@@ -54,15 +53,6 @@ const DAMAGES: readonly (readonly [string, (json: string) => string, fc.Arbitrar
   [
     'uppercase literals',
     (json) => outside(json, (code) => code.replaceAll(/true|false|null/gu, (one) => one.toUpperCase())),
-  ],
-  [
-    'triple quotes',
-    (json) => outside(json, (code) => code).replaceAll(STRING, (one) => (one === '""' ? one : `""${one}""`)),
-  ],
-  [
-    'HTML entities',
-    (json) => json.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;'),
-    fc.stringMatching(/^[\w &;<>"'#]{0,12}$/u),
   ],
   ['comments', (json) => outside(json, (code) => code.replaceAll(',', ", // it's one\n"))],
   ['block comments', (json) => outside(json, (code) => code.replaceAll(':', ': /* "a" */ '))],

@@ -76,7 +76,6 @@ describe('a reply that is not what was asked for', () => {
   test.each<[string, string, readonly string[]]>([
     ['nearly JSON', "```\n{'capital': 'Paris',} // done\n```", ['syntax']],
     ['in the notation of another language', '{ # Python\n capital = "Paris" }', ['syntax']],
-    ['with HTML entities', '{&quot;capital&quot;: &quot;Paris&quot;}', ['string']],
     ['without its last bracket', '{"capital":"Paris"', ['syntax']],
     ['JSON in a string', JSON.stringify(JSON.stringify(paris)), ['string']],
     ['an array of one', '[{"capital":"Paris"}]', ['single-item']],

@@ -24,9 +24,6 @@ export function formatDelay(delay: string): string {
 export const formatTime = (ms: number): string =>
   ms < 999.95 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(3)} s`;
 
-/** A number with at most three decimals. */
-export const formatDecimal = (number: number): string => `${Math.round(number * 1_000) / 1_000}`;
-
 /** A score with two decimals, or as many as it takes to tell it from the number that it is compared with. */
 export function formatScore(score: number, compared: number | null = null): string {
   if (Number.isInteger(score)) return formatNumber(score);

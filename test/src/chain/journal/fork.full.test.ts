@@ -22,7 +22,7 @@ const isTimer = ({ type }: JournalEntry): boolean => type === 'timer';
 
 /** A chain with a journal store; its first run is `first`, the second one `fork`. */
 function forkableChain(plan: Plan, profile: ProfileOption = ONE_CALL_PER_PHASE) {
-  const ids = ['first', 'fork'].values();
+  const ids = ['first', 'fork', 'second fork'].values();
   return scriptedChain(plan, { profile, journals: memoryJournals(), newId: () => ids.next().value ?? '' });
 }
 

@@ -23,7 +23,7 @@ export interface ActorRecord {
   machine: string | null;
   end: ActorEnd | null;
   readonly events: readonly ReceivedEvent[];
-  /** What else a journal records of it. */
+  /** Anything else that a journal records about it. */
   readonly notes: readonly { readonly seq: number; readonly text: string; readonly data?: unknown }[];
 }
 
@@ -64,8 +64,8 @@ export function createActorLog(): { readonly log: ActorLog; take(entry: JournalE
   function takeMachine(machine: string, { seq, actor }: { readonly seq: number; readonly actor: string }): void {
     if (machines.has(machine)) return;
     machines.add(machine);
-    const of = running.get(actor) ?? begin(actor, seq);
-    of.machine = machine;
+    const record = running.get(actor) ?? begin(actor, seq);
+    record.machine = machine;
   }
 
   return {

@@ -283,14 +283,14 @@ export function statusWords(run: InspectedRun): StatusWords {
 
 const MAX_LISTED = 12;
 
-/** The first of many names, and how many follow. */
+/** Returns the first names of a list, and how many more there are. */
 export const namesText = (names: readonly string[]): string =>
   `${names
     .slice(0, MAX_LISTED)
     .map((name) => excerpt(name, 60))
     .join(', ')}${names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : ''}`;
 
-/** What a recorded durable actor is, and what it waits for until when. */
+/** Returns the machine of a recorded durable actor, when its next timer is due, and what it waits for. */
 export function actorText({ machine, waiting }: InspectedRun): string {
   const due = waiting?.dueAtMs == null ? null : startedText(waiting.dueAtMs);
   const parts = [

@@ -35,7 +35,8 @@ export interface StepTitle {
 }
 
 /**
- * Whether nothing runs any more, so that what has no end was stopped. A durable actor stays in its state while no process holds it.
+ * Whether a run or system is no longer running, so that anything without an end was stopped. A durable actor that waits or was interrupted
+ * still counts as running: it keeps its state while no process holds it.
  */
 export const isOver = ({ kind, live, status }: StepView['run']): boolean =>
   !live && status !== 'running' && !(kind === 'system' && (status === 'waiting' || status === 'interrupted'));

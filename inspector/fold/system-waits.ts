@@ -23,7 +23,7 @@ export interface MachineWaits {
 /** Returns what each running machine of a system waits for at an entry. */
 export function systemWaits(fold: RunFold, charts: RunCharts | null, at: number): readonly MachineWaits[] {
   if (charts === null) return [];
-  // The actors of a root end with it.
+  // All actors of a system end with its root.
   if ((fold.actors[0]?.end?.seq ?? Number.POSITIVE_INFINITY) <= at) return [];
   const { active } = activeStatesAt(fold.transitions, charts, at);
   return chartIndexOf(charts).all.flatMap((chart) =>
@@ -60,11 +60,11 @@ export function machineWaits(
       doesSomething(one) &&
       !forbidding.some(({ event, source }) => event === one.event && isAbove(chart, one.source, source)),
   );
-  /** A timer that is not recorded: a state that was entered last started its timers then. */
+  /** If a timer is not recorded, its due time is known only for the state that was entered last, which started its timers then. */
   const timerOf = ({ event, source }: Transition) => {
     const delay = event.slice(TIMER.length);
-    const guessed = targets.includes(source) ? timeLine.atMs(since) + Number(delay) : Number.NaN;
-    const dueMs = transitions.dueAt(chart.id, `xstate.after.${delay}.${source}`, at) ?? guessed;
+    const computed = targets.includes(source) ? timeLine.atMs(since) + Number(delay) : Number.NaN;
+    const dueMs = transitions.dueAt(chart.id, `xstate.after.${delay}.${source}`, at) ?? computed;
     return { delay, dueMs: Number.isFinite(dueMs) ? dueMs : null };
   };
   const timers = accepted.filter(({ event }) => event.startsWith(TIMER));

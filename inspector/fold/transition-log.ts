@@ -30,7 +30,7 @@ export interface TransitionLog {
    * has not started.
    */
   positionAt(machine: string, seq: number): MachinePosition | undefined;
-  /** When the last timer of a machine for an event fires, on the clock of the entries; null if it is not recorded. */
+  /** Returns when the latest timer of a machine for an event is due, on the clock of the entries; null if no timer is recorded. */
   dueAt(machine: string, event: string, seq: number): number | null;
   positionsOf(machine: string): readonly MachinePosition[];
 }
@@ -59,7 +59,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
 
   const timers = new Map<string, { readonly seq: number; readonly dueMs: number }[]>();
 
-  /** Only observed systems and actors name the machine. */
+  /** Only entries of observed systems and recorded actors name the machine. */
   function takeTimer({ seq, event, dueMs, ...entry }: EntryOf<'timer-start'>): void {
     const { machine = null } = entry as { readonly machine?: string | null };
     if (machine === null) return;

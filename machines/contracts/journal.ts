@@ -28,7 +28,7 @@ const promptVersionSchema = z.object({
   isOwn: z.optional(z.literal(true)),
 });
 
-/** What the chain stores with the input of a run. */
+/** The data that the chain stores in addition to the input of a run. */
 const runProductSchema = z.object({
   modelId: z.string(),
   /** The fallback models, in order. */
@@ -65,7 +65,7 @@ const runStartSchema = z.object({
   /** The versions of Node.js and of its Unicode data. */
   node: z.string(),
   icu: z.string(),
-  /** The run that this one was forked from; null otherwise. */
+  /** The run that this one was forked from; null if it is not a fork. */
   forkedFrom: z.nullable(
     z.object({
       actorId: z.string(),
@@ -108,7 +108,7 @@ export const closedSchema = z.object({
   summary: z.optional(z.object({ for: z.string(), questionIds: z.readonly(z.array(z.string())) })),
 });
 
-/** Annotations: entries that do not affect the charts. `activity` is the activity that added it. */
+/** Annotations: entries that do not affect the charts. `activity` is the number of the activity that added the entry. */
 const annotationSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('retrieval'),
@@ -151,9 +151,9 @@ const annotationSchema = z.discriminatedUnion('type', [
 ]);
 export type Annotation = z.infer<typeof annotationSchema>;
 
-/** What is asked of a model or a capability. */
+/** Identifies what a call asks of a model or a capability. */
 const callSubjectSchema = z.object({
-  /** A digest of what is asked, without ids of runs, attempts and tool calls, and without remaining budgets. */
+  /** A digest of the request, without the ids of runs, attempts and tool calls, and without remaining budgets. */
   request: z.optional(z.string()),
   /** For a model call. */
   attemptId: z.optional(z.string()),
@@ -173,7 +173,7 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
     type: z.literal('activity-start'),
     activity: z.int().check(z.gte(0)),
     source: z.string(),
-    /** The path of the actor that makes it. */
+    /** The path of the activity's own actor. */
     actor: z.string(),
     inputDigest: z.string(),
     subject: z.optional(callSubjectSchema),

@@ -84,8 +84,8 @@ async function sent(
 ): Promise<Done> {
   const isAccepted = await hosted.host.send(hosted.actor.id, event as never, options);
   if (isAccepted) return { text: await stateOf(hosted), code: 0 };
-  const why = 'the actor has ended, an event with this id was already sent, or the question is no longer open';
-  return { text: `Nothing changed: ${why}.\n${await stateOf(hosted)}`, code: 1 };
+  const causes = 'the actor has ended, an event with this id was already sent, or the question is no longer open';
+  return { text: `Nothing changed: either ${causes}.\n${await stateOf(hosted)}`, code: 1 };
 }
 
 /** Returns what lists show of the actor now. */

@@ -35,7 +35,7 @@ const isDurableMachine = (value: unknown): value is DurableMachine<AnyStateMachi
 const configs = (): readonly string[] => CONFIGS.filter((config) => existsSync(resolve(config))).slice(0, 1);
 const CONFIGS = ['mjs', 'js', 'ts', 'mts'].map((extension) => `postchain.config.${extension}`);
 
-/** Returns the durable machines of the given modules or, without any, of the configuration of the working directory, if there is one. */
+/** Returns the durable machines of the given modules; by default, those of the `postchain.config` file in the working directory, if any. */
 export async function durableMachines({
   module: paths = configs(),
 }: Pick<ModuleFlags, 'module'>): Promise<readonly DurableMachine<AnyStateMachine>[]> {

@@ -1,9 +1,9 @@
-/** Longer notes stay at their place, because they would be most of a passage. */
+/** Longer notes stay where they are, because they would fill most of a passage. */
 const MAX_NOTE_CHARS = 1_000;
-/** A small document may refer to one note very often, so notes take only about as many characters as the document, plus these. */
+/** A small document can refer to one note very often, so placed notes may have as many characters as the document plus this many. */
 const SPARE_CHARS = 10_000;
 
-/** Returns a function that returns what to write in the place of a reference to a note, or null if the note stays at its place. */
+/** Returns a function that returns the text to replace a reference to a note with, or null if the note stays where it is. */
 export function notePlacer(documentChars: number): (note: string) => string | null {
   let spare = documentChars + SPARE_CHARS;
   return (note) => {

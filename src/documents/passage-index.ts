@@ -30,7 +30,7 @@ class TermIndex {
   readonly #text = newField(1);
   readonly #heading = newField(2);
   readonly #passagesWith = new Map<string, number>();
-  /** Stems by the stem that a word with them has in its other spelling. */
+  /** The stems of words, by the stem of the word's other spelling. */
   readonly #spellings = new Map<string, Set<string>>();
 
   get passages(): number {
@@ -47,7 +47,7 @@ class TermIndex {
     for (const stem of new Set(stems)) this.#passagesWith.set(stem, this.passagesWith(stem) + 1);
   }
 
-  /** Returns, for each term, the stems in the passages that mean it: its word in all spellings, and its compounds with the other terms. */
+  /** Returns, for each term, the stems in the passages that match it: those of its spellings, and of its compounds with other terms. */
   formsOf(terms: readonly Term[]): readonly Forms[] {
     const forms = terms.map(({ stem, surface }) => {
       const spellings = [stem, otherSpelling(surface, stem) ?? stem];
@@ -62,8 +62,8 @@ class TermIndex {
 
   /**
    * Returns the passages that have a word of the query, in order, in one step per word. A compound matches passages that have both parts, and
-   * two words match their compound. `widened` includes similar stems: those that begin or end like the query's, or differ in a quarter of the
-   * letters.
+   * two words match their compound. `widened` includes similar stems: those that begin or end with a stem of the query, or differ from it in
+   * at most a quarter of its letters.
    */
   *search(query: readonly QueryTerm[], widened: boolean): Steps<TermMatch[]> {
     const found = new Map<number, { score: number; covered: number; matching: number; last: number }>();
@@ -121,9 +121,9 @@ class TermIndex {
   #scores(forms: Forms): ReadonlyMap<number, number> {
     const scores = new Map<number, number>();
     for (const { boost, occurrences, lengths, total } of [this.#text, this.#heading]) {
-      let having = 0;
-      for (const stem of forms.keys()) having += (occurrences.get(stem)?.length ?? 0) / 2;
-      const weight = boost * rarity(this.passages, having);
+      let passageCount = 0;
+      for (const stem of forms.keys()) passageCount += (occurrences.get(stem)?.length ?? 0) / 2;
+      const weight = boost * rarity(this.passages, passageCount);
       for (const [stem, factor] of forms) {
         const found = occurrences.get(stem) ?? [];
         for (let at = 0; at < found.length; at += 2) {
@@ -168,7 +168,7 @@ interface TermMatch {
   readonly covered: number;
 }
 
-/** How much each of the stems counts that mean the same, 0..1. */
+/** The stems that match one term, each with its weight, 0..1. */
 type Forms = ReadonlyMap<string, number>;
 
 /** A stem of a query, its forms in the passages, and its weight in `covered`. */
@@ -184,9 +184,9 @@ interface SimilarStem {
   readonly factor: number;
 }
 
-/** The share of a word's weight that a similar word covers, or the two parts of a compound. */
+/** The share of a word's weight that a similar word, or the two parts of a compound, cover. */
 const SIMILAR_SHARE = 0.7;
-/** How much a compound counts for its parts, and they for it: less than the word itself, which comes first. */
+/** The weight of a compound as a match for its parts, and of the parts for the compound: below 1, so that the word itself ranks first. */
 const COMPOUND_FACTOR = 0.7;
 const PREFIX_FACTOR = 0.375;
 const FUZZY_FACTOR = 0.45;
@@ -286,8 +286,8 @@ function* ranked(
   const forms = terms.formsOf(asked);
   const query = asked.map(({ stem }, at) => {
     const own: Forms = forms[at] ?? new Map();
-    const having = [...own.keys()].reduce((sum, form) => sum + terms.passagesWith(form), 0);
-    return { stem, forms: own, weight: termWeights(passages.length, () => having)(stem) };
+    const passageCount = [...own.keys()].reduce((sum, form) => sum + terms.passagesWith(form), 0);
+    return { stem, forms: own, weight: termWeights(passages.length, () => passageCount)(stem) };
   });
   const total = query.reduce((sum, term) => sum + term.weight, 0);
   const matches = yield* terms.search(query, widened);

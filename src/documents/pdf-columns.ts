@@ -11,11 +11,11 @@ export interface PdfItem {
 
 type Line = readonly PdfItem[];
 
-/** A gap within a line that is wider than the font is between columns, or between words of justified text. */
+/** In font sizes: a wider gap in a line separates columns, or words of justified text. */
 const GAP = 1;
 /** Where the second column may start, as a share of the width of the page's text. */
 const [FIRST_START, LAST_START] = [0.35, 0.7];
-/** Columns of text have this many lines, which have this many characters on average and are mostly full; most tables have not. */
+/** A column of text has at least this many lines, of this many characters on average, most of them nearly full; most tables do not. */
 const [MIN_LINES, MIN_CHARS, FULL, MOSTLY] = [6, 20, 0.75, 0.6];
 
 /** A part of a line between wide gaps, and where it is. */
@@ -61,8 +61,8 @@ function isText(column: readonly Part[]): boolean {
 }
 
 /**
- * Returns the lines of a page with two columns of text one after the other, if the page was written row by row. Tables and pages that are
- * written column by column stay as they are.
+ * Returns the lines of a page. If it has two columns of text that are written row by row, the first column comes before the second. Tables,
+ * and pages that are written column by column, stay as they are.
  */
 export function inColumns(lines: readonly Line[]): readonly Line[] {
   const parts = lines.map(partsOf);

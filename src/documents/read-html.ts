@@ -12,8 +12,8 @@ const CHARS_PER_STEP = 16_000;
 
 /**
  * Returns the blocks of HTML text, which may be malformed, in steps of 16,000 characters. Omits what a browser does not show, and
- * navigation. Headings form the heading path, with the page's title as fallback. Each list item and table row is a line. The text of a
- * footnote is in brackets where it is referred to.
+ * navigation. Headings form the heading path, with the page's title as fallback. Each list item and table row is a line. Each
+ * reference to a footnote is replaced by its text, in brackets.
  */
 export function* readHtml(html: string): Steps<Block[]> {
   const parser = boundedParser(html.length);
@@ -144,26 +144,26 @@ function descendants(node: Tree.Node, tag: string): Tree.Element[] {
 
 const startOf = (node: Tree.Node): number => node.sourceCodeLocation?.startOffset ?? 0;
 
-/** Returns the target of a raised reference, `<sup><a href="#n">1</a></sup>` or `<a href="#n"><sup>1</sup></a>`; null for other elements. */
-function referredBy(element: Tree.Element): string | null {
+/** Returns the target of a superscript link, `<sup><a href="#n">1</a></sup>` or `<a href="#n"><sup>1</sup></a>`; null for other elements. */
+function superscriptTarget(element: Tree.Element): string | null {
   const [only, ...others] = element.childNodes.filter((node) => !isText(node) || node.value.trim() !== '');
   if (only === undefined || others.length > 0 || !isElement(only)) return null;
   const [link, raised] = element.tagName === 'a' ? [element, only] : [only, element];
   if (raised.tagName !== 'sup') return null;
-  return link.tagName === 'a' ? linkedId(link) : referredBy(link);
+  return link.tagName === 'a' ? linkedId(link) : superscriptTarget(link);
 }
 
 const linkedId = (link: Tree.Element): string | null => /^#(.+)$/.exec(attribute(link, 'href') ?? '')?.[1] ?? null;
 
 const hide = ({ attrs }: Tree.Element): unknown => attrs.push({ name: 'hidden', value: '' });
 
-/** Replaces each raised reference by the text of the note below it that it links to, and hides such notes. */
+/** Replaces each superscript link to a note further down with the text of the note, and hides these notes. */
 function placeNotes(document: Tree.Document, chars: number): void {
   const targets = new Map<string, Tree.Element>();
   const references = new Map<Tree.Element, string>();
   const visit = (node: Tree.ChildNode, within?: Tree.Element): void => {
     if (!isElement(node) || isHidden(node)) return;
-    const id = within === undefined ? referredBy(node) : null;
+    const id = within === undefined ? superscriptTarget(node) : null;
     if (id !== null) references.set(node, id);
     const reference = id === null ? within : node;
     const own = attribute(node, 'id') ?? attribute(node, 'name');
@@ -195,7 +195,7 @@ function placeNotes(document: Tree.Document, chars: number): void {
   for (const note of placed) hide(note);
 }
 
-/** Returns the element of a note whose text, or whose number, has the linked id. */
+/** Returns the note that a link target is, or is the number of; null if it is neither. */
 function noteOf(target: Tree.Element | undefined): Tree.Element | null {
   if (target === undefined) return null;
   const { tagName, parentNode } = target;
@@ -204,7 +204,7 @@ function noteOf(target: Tree.Element | undefined): Tree.Element | null {
   return isNumber && /^(?:li|p)$/.test(parentNode.tagName) ? parentNode : null;
 }
 
-/** Returns the text of a note without its number and its links back. */
+/** Returns the text of a note without its number and back links. */
 function noteText(note: Tree.Element, label: string, leadsBack: (link: Tree.Element) => boolean): string {
   for (const link of descendants(note, 'a')) if (leadsBack(link)) hide(link);
   const { line } = inlineOf(note.childNodes);

@@ -13,8 +13,8 @@ const TOKENS_PER_STEP = 1_000;
 
 /**
  * Returns the blocks of Markdown text (CommonMark, and GitHub's tables) with `\n` line endings, in steps of a block or 1,000 tokens. Omits
- * front matter, link definitions, link targets and emphasis. Code spans keep their backticks. The text of a footnote is in brackets where it
- * is referred to. HTML is read as by `readHtml`; quotes nested more than 50 levels deep, and lists more than 25, are read as plain text.
+ * front matter, link definitions, link targets and emphasis. Code spans keep their backticks. Each reference to a footnote is replaced by its
+ * text, in brackets. HTML is read as by `readHtml`; quotes nested more than 50 levels deep, and lists more than 25, are read as plain text.
  */
 export function* readMarkdown(text: string): Steps<Block[]> {
   const { markdown, notes } = withoutNotes(withoutFrontMatter(text));
@@ -59,7 +59,7 @@ interface Note {
 const NOTE = /^ {0,3}\[\^([^\]\s]{1,200})\]:/;
 const BLOCK_START = /^ ?(?:[#>|~`]|[-*+] |\d{1,9}[.)] )/;
 
-/** Returns Markdown with blank lines in the place of its footnotes, so that line numbers stay the same, and the footnotes by name. */
+/** Returns Markdown with its footnotes replaced by blank lines, so that line numbers stay the same, and the footnotes by name. */
 function withoutNotes(text: string): { readonly markdown: string; readonly notes: ReadonlyMap<string, Note> } {
   const notes = new Map<string, Note>();
   if (!text.includes('[^')) return { markdown: text, notes };

@@ -1,7 +1,7 @@
 import { foldWord, stemOfFolded } from '../../machines/text/words.ts';
 
 const TWO_LETTERS: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
-/** British and American endings, which become the same, and the form that the stemmer leaves most of. */
+/** British or American endings, each with the common form that replaces it before stemming. */
 const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/(?<=[a-z]{2})our/, 'or'],
   [/(?<=[a-z]{3}i|[a-z]y)z(?=e[sdr]?$|ers$|ing$|ation|able)/, 's'],
@@ -15,13 +15,13 @@ const MAY_VARY =
   /[äöüøåÄÖÜØÅ]|\u0308|\u030a|our|OUR|[iy]z[eia]|[IY]Z[EIA]|[tb]re|[TB]RE|ogue|OGUE|enc|ENC|gramme|GRAMME/;
 
 /**
- * Returns the stem that a word has in its other spelling, or null if it has no other: "Müller" is also "Mueller", and "colour" "color".
- * For "Mueller", this is null: letters do not show whether they stand for "ü".
+ * Returns the stem of the other spelling of a word, or null if it has none: "Müller" is also spelled "Mueller", and "colour" "color".
+ * Null for "Mueller", because "ue" does not always stand for "ü".
  */
 export function otherSpelling(word: string, stem: string): string | null {
   if (!MAY_VARY.test(word)) return null;
   const folded = foldWord(word);
-  // A part of a camelCase word, or a word with its signs.
+  // The stem is that of a part of a camelCase word, or includes symbols (C++).
   if (stemOfFolded(folded) !== stem) return null;
   const spelled = word
     .normalize('NFC')
@@ -31,20 +31,20 @@ export function otherSpelling(word: string, stem: string): string | null {
   return other === folded ? null : stemOfFolded(other);
 }
 
-/** What is between the parts of a German compound: "Kündigung", "s", "Frist". */
+/** The letters that link the parts of a German compound, such as the "s" between "Kündigung" and "Frist". */
 const LINKS = ['', 's', 'es', 'n', 'en', 'er', 'e'];
-/** Shorter parts are found in words that are no compounds: "car" and "pet" in "carpet". */
+/** Shorter parts also occur in words that are not compounds: "car" and "pet" in "carpet". */
 const MIN_PART = 4;
 const PART = new RegExp(String.raw`^[\p{L}\p{M}]{${MIN_PART},}$`, 'u');
 
-/** Returns the compounds of two of the stems, in either order, of those that exist, with the positions of the two. */
+/** Returns the existing compounds of any two of the stems, in either order, with the positions of both stems. */
 export function compoundsOf(
   stems: readonly string[],
   exists: (compound: string) => boolean,
 ): readonly (readonly [compound: string, first: number, last: number])[] {
   const compounds: [string, number, number][] = [];
   const parts = [...stems.entries()].filter(([, stem]) => PART.test(stem));
-  // "Schule" and "Ferien" are "Schulferien".
+  // "Schule" and "Ferien" form "Schulferien".
   for (const [first, start] of parts)
     for (const one of start.endsWith('e') ? [start, start.slice(0, -1)] : [start])
       for (const link of LINKS)
@@ -53,7 +53,7 @@ export function compoundsOf(
   return compounds;
 }
 
-/** Returns the pairs of stems, of those that exist, that a compound consists of. */
+/** Returns the pairs of existing stems that form a compound. */
 export function partsOfCompound(
   stem: string,
   exists: (part: string) => boolean,

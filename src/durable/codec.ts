@@ -339,7 +339,7 @@ function requireTree(value: object, path: Path, fail = notDurable): void {
   }
 }
 
-/** A path of the caller's value may be of any length; a message must stay short. */
+/** A path in the caller's value can be arbitrarily long; error messages must stay short. */
 const MAX_PATH_CHARS = 300;
 
 const pathText = (path: Path): string => cutEnd(wholePath(path), MAX_PATH_CHARS);

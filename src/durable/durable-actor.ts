@@ -126,7 +126,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly id: string;
   readonly entries: DurableEntry[];
   readonly output: Promise<OutputFrom<Machine>>;
-  /** Whether it had ended, with all its effects, before it was opened. */
+  /** Whether the actor and all its effects had already ended when it was opened. */
   readonly hadEnded: boolean;
   /** Resolves when another process, or this one, can open the actor. */
   readonly closed: Promise<void>;

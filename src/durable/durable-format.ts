@@ -68,7 +68,7 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJou
   return { id, machine, startedAt, status, forkedFrom: origin, lastSeq, waiting };
 }
 
-/** Anything may have written a journal, so these members are checked before they are used. */
+/** Any program may have written the journal, so these members are checked before they are used. */
 function isStart(first: unknown): first is StartEntry {
   const { type, machine, startedAt, forkedFrom } = Object(first) as Partial<StartEntry>;
   const { actorId, clockStartMs = 0 } = Object(forkedFrom) as Partial<NonNullable<StartEntry['forkedFrom']>>;

@@ -147,7 +147,7 @@ export interface DueActor {
 export interface DurableMachine<Machine extends AnyStateMachine> {
   /** The id of the machine. */
   readonly machineId: string;
-  /** The option `journals`. */
+  /** The store of its actors: the option `journals`. */
   readonly journals: DurableMachineOptions['journals'];
   /**
    * Starts a new actor at once. Throws `journal_exists` if there is one with this id, `not_durable` if the input or the context cannot be
@@ -313,7 +313,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const { signal, onOpen, ...options } = given;
     const wasOpen = this.#open.has(id);
     const actor = await this.#resumed(id, options);
-    // Since it was listed, another process may have ended it.
+    // Another process may have ended it since it was listed.
     if (!wasOpen && actor.hadEnded) void actor.close();
     else if (!wasOpen) onOpen?.(actor as unknown as DurableActor<never>);
     const close = (): void => void actor.close();

@@ -10,7 +10,7 @@ export const JOURNAL_FORMAT = 3;
  */
 export type ActorPath = string;
 
-/** Returns the path of a child. JSON pointers escape `~` and `/`. */
+/** Returns the path of a child. Escapes `~` and `/` in its id, as JSON pointers do. */
 export const childPath = (parent: ActorPath, id: string): ActorPath =>
   `${parent}/${id.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 

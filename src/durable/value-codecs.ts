@@ -182,7 +182,7 @@ function restored(error: Error, members: Readonly<Record<string, unknown>>): Err
     if (key in error && read(error, key) === value) continue;
     addMember(error, key, value, !isHidden(key, error));
   }
-  // The error was not thrown here.
+  // The stack would be that of this code, which did not throw the error.
   addMember(error, 'stack', Error.prototype.toString.call(error), false);
   return error;
 }

@@ -8,7 +8,10 @@ import { requireKnown } from './known-options.ts';
 /** A durable machine or a chain, whose actors or runs a worker continues. */
 export interface WorkerHost {
   due(): Promise<readonly DueActor[]>;
-  /** Continues an actor until it only waits, has ended, or the signal aborts. Calls `onOpen` when it has the actor, before it continues; not if the actor has ended. */
+  /**
+   * Continues an actor until it only waits, has ended, or the signal aborts. Calls `onOpen` once it holds the actor, before continuing it,
+   * unless the actor has already ended.
+   */
   advance(id: string, options: { readonly signal: AbortSignal; readonly onOpen: () => void }): Promise<void>;
 }
 

@@ -35,7 +35,7 @@ export interface InspectionServer {
   readonly url: string;
   /**
    * Shows a system of XState actors of this process: pass it to XState's `inspect` option. `inspect.watch(actor)` shows one that is
-   * already running. It changes neither the actors nor their machines, and it never throws.
+   * already running. Both leave the actors and their machines unchanged and never throw.
    */
   readonly inspect: Inspect;
   /** The URL that `inspectTo` takes, to show XState actors of another process. It contains a secret. */
@@ -234,7 +234,7 @@ function pageFiles(folder: string): PageFiles {
 }
 
 export interface InspectionOptions {
-  /** The store whose runs and durable actors can be opened besides watched ones. */
+  /** The store whose runs and durable actors can be opened, in addition to watched runs. */
   readonly journals?: JournalStore | ActorJournals | undefined;
   /**
    * Results of `createDurableMachine`: the actors in their stores can be opened too. A replay without calls adds what a journal does not

@@ -54,8 +54,8 @@ export interface Recordings {
 const CHECK_MS = 1_000;
 
 /**
- * `changed` receives the id of each run that is new, has changed or is gone; `allRead` is called after the first reading of a store. The
- * actors of `hosts` are listed with those of the store.
+ * Returns the runs and durable actors in a store and in the stores of `hosts`. `changed` receives the id of each that is new, has changed or
+ * is gone; `allRead` is called whenever a store has been read for the first time.
  */
 export function recordingsOf(
   journals: AnyJournals | null,
@@ -104,7 +104,7 @@ function recordingsIn(
   let isFirst = true;
   let unread = 0;
 
-  /** Journals that have not changed since they were read come without `ends`. An id may be that of a deleted journal. */
+  /** Journals that have not changed since they were read come without `ends`. A new journal of the other kind may reuse an id. */
   function recordingOf(run: StoredJournal): RecordedSource {
     const { id, ends } = run;
     const before = known.get(id);

@@ -9,7 +9,7 @@ import type { ActorJournals } from '../durable/stores.ts';
 /** How often a store that cannot report changes is listed. */
 const POLL_MS = 1_000;
 
-/** A store of runs, or of the actors of any machine; runs are actors, and both may lie in one place. */
+/** A store of runs or of the actors of any machine. Runs are durable actors, so one store may contain both. */
 export type AnyJournals = Pick<JournalStore | ActorJournals, 'list' | 'read' | 'delete'>;
 
 /** A store that is not PostChain's own is polled, and its runs are read from the start each time. */
@@ -51,7 +51,7 @@ function foreignRuns(store: AnyJournals): StoredJournals<JournalEntry> {
         const { status } = summary;
         const isOpen = status === 'running' || status === 'interrupted' || (status === 'waiting' && !summary.waiting);
         const { first, last } = 'runId' in summary ? endsOfRun(summary) : endsOfActor(summary);
-        // Only reading the run could tell whether it has grown.
+        // Whether the run has grown is known only after reading it.
         const version =
           status === 'running' ? `${status} ${performance.now()}` : `${status} ${JSON.stringify(summary.waiting)}`;
         const isDamaged = status === 'damaged';

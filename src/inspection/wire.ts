@@ -49,7 +49,7 @@ export interface InspectedRun {
 export interface ActorWait {
   /** Milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** When its next delay ends; null without one, and if delays pause while no process holds the actor. */
+  /** When its next delay ends; null if there is none, or if delays pause while no process holds the actor. */
   readonly dueAtMs: number | null;
   /** The events that it accepts, and the approvals that it asks for. */
   readonly for: readonly string[];
@@ -204,7 +204,7 @@ export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
       readonly guards: readonly string[];
       readonly candidates: SystemCandidates;
     }
-  /** A delay has begun. `dueMs` counts like `atMs`. */
+  /** A delay has begun. `dueMs` is on the same clock as `atMs`. */
   | {
       readonly type: 'timer-start';
       readonly timer: number;
@@ -213,7 +213,7 @@ export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
       readonly event: string;
       readonly dueMs: number;
     }
-  /** What else a journal records of an actor. */
+  /** Anything else that a journal records about an actor. */
   | { readonly type: 'noted'; readonly actor: string; readonly text: string; readonly data?: unknown }
   | {
       readonly type: 'actor-end';

@@ -8,7 +8,7 @@ interface Extent {
   readonly open: number;
   /** The content of every quoted string, in order. */
   readonly strings: readonly string[];
-  /** The text without comments, with JSON's punctuation, and with a number in place of each string, which cannot be mistaken for anything else. */
+  /** The text without comments, with JSON's punctuation, and with `"string N"` in place of each string, so that its content has no effect. */
   readonly code: string;
 }
 
@@ -23,7 +23,8 @@ const SINGLE = "'‘’`´";
 
 /**
  * Returns the extent of nearly JSON that starts at a bracket; null if there is none, or if its strings are uncertain: one does not end, is
- * joined to another with +, or has an escape sequence that is not JSON's. A quote ends its string only if what follows it can follow a string.
+ * joined to another (with `+`, `||` or nothing), or has an escape sequence that is not JSON's. A quote ends its string only if what follows can
+ * follow a string.
  */
 export function extentOf(text: string, from: number): Extent | null {
   const strings: string[] = [];
@@ -74,7 +75,7 @@ function stringAt(text: string, from: number, after: RegExp): { readonly content
     if (ends.includes(character)) {
       const rest = text.slice(at + 1, at + 1 + MAX_GAP);
       if (after.test(rest)) return { content, to: at + 1 };
-      if (ADDED.test(rest)) return null;
+      if (JOINED.test(rest)) return null;
     }
     ESCAPE.lastIndex = at;
     const sequence = character === '\\' ? ESCAPE.exec(text)?.[0] : '';
@@ -85,11 +86,11 @@ function stringAt(text: string, from: number, after: RegExp): { readonly content
   return null;
 }
 
-/** What may follow a string: a sign, a comment, a member in the next line, or the end. */
+/** What may follow a string: punctuation, a comment, a member in the next line, or the end. */
 const AFTER_STRING = /^\s*(?:[,:}\]/]|# .*\n|$)|^[^\S\n]*\n\s*["“'‘]/u;
 const AFTER_NAME = /^\s*[:=：]/u;
 const AFTER_ITEM = /^\s*[,)]/u;
-const ADDED = /^\s*(?:\+|\|\|)?\s*["“'‘`]/u;
+const JOINED = /^\s*(?:\+|\|\|)?\s*["“'‘`]/u;
 
 /** The longest gap after a string. */
 const MAX_GAP = 500;

@@ -53,7 +53,7 @@ function textInString(text: string): string | null {
   return typeof content === 'string' && content.length < text.length ? content : null;
 }
 
-/** Members beside a value that only say what it is. */
+/** Members that only describe the value next to them. */
 const LABELS: readonly string[] = 'type $schema name id object role strict required additionalProperties'.split(' ');
 
 const MAX_LAYERS = 4;

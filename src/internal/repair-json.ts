@@ -1,8 +1,8 @@
 import { jsonrepair } from 'jsonrepair';
 
 /**
- * Returns nearly JSON as JSON; null if the repair is uncertain. `given` has a number in place of each string, so that the library sees none of
- * the `strings`. Throws if the library cannot repair it.
+ * Returns nearly valid JSON as JSON; null if the repair is uncertain. In `given`, each of the `strings` is replaced by `"string N"`, so that
+ * the library never sees their content. Throws if the library cannot repair it.
  */
 export function repairedJson(given: string, strings: readonly string[]): string | null {
   const code = withJsonWords(given);
@@ -11,9 +11,9 @@ export function repairedJson(given: string, strings: readonly string[]): string 
 
 const STRING = /"(?:[^"\\]|\\.)*"/gu;
 
-/** A call, whose name the library drops, or a slash in a word, which it takes for a comment. */
+/** A function call, whose name the library drops, or `//` or `/*` in a word, which it takes for a comment. */
 const UNCERTAIN = /[\p{L}\p{N}_$]\s*\(|\/[/*]/u;
-/** A bare word that stands for itself: not a number in another notation, a value that JSON does not have, or one with signs in it. */
+/** An unquoted word that may become a string: not a number in another notation, not a value unknown to JSON, no other punctuation. */
 const BARE_WORD = /^(?!(?:undefined|nan|infinity)$)[\p{L}_$][\p{L}\p{M}\p{N}_$.-]*$/iu;
 const WORD = /[^\s,:{}[\]]+/gu;
 
@@ -22,14 +22,14 @@ const VALUE = /(?<![^\s,:{}[\]])[^\s,:{}[\]]+(?=\s*(?:[,}\]\n]|$))/gu;
 const NUMBER = /^(?:\+|(-))?(?=\.?\d)(\d*)(?:\.(\d*))?(e[+-]?\d+)?$/iu;
 const LITERALS = new Map(Object.entries({ TRUE: 'true', FALSE: 'false', NULL: 'null', Null: 'null', nil: 'null' }));
 
-/** Replaces other spaces, numbers such as .5 and +5, and literals such as NULL by those of JSON. */
+/** Replaces other spaces, numbers such as .5 and +5, and literals such as NULL with those of JSON. */
 const withJsonWords = (code: string): string =>
   code.replaceAll(/[^\S\n]/gu, ' ').replaceAll(VALUE, (word) => LITERALS.get(word) ?? word.replace(NUMBER, inJson));
 
 const inJson = (_: string, minus = '', whole = '', digits = '', exponent = ''): string =>
   `${minus}${whole || '0'}${digits && `.${digits}`}${exponent}`;
 
-/** Returns repaired JSON with the strings of the text; null if it has other strings or numbers than those and the words outside of them. */
+/** Returns the repaired JSON with its original strings; null if the repair added a string or a number that is not in the text. */
 function withStrings(repaired: string, strings: readonly string[], code: string): string | null {
   const words = new Set(code.replaceAll(STRING, ' ').match(WORD));
   if (words.has('undefined') || words.has('...') || UNCERTAIN.test(code.replaceAll(STRING, ' '))) return null;

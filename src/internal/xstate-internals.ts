@@ -196,10 +196,10 @@ export const logicOf = (ref: AnyActorRef): AnyActorLogic => (ref as unknown as {
 export const syncsSnapshots = (ref: AnyActorRef): boolean =>
   (ref as { readonly _syncSnapshot?: boolean })._syncSnapshot === true;
 
-/** Whether an actor has started. It may have ended. */
+/** Whether an actor has ever started; true also if it has ended. */
 export const hasStarted = (ref: AnyActorRef): boolean => (ref as unknown as PrivateActor)._processingStatus !== 0;
 
-/** The delayed events of an actor that have neither been delivered nor canceled, each as the same object every time. */
+/** Returns the pending delayed events of an actor. Repeated calls return the same objects. */
 export function timersOf(ref: AnyActorRef): readonly ScheduledEvent[] {
   const { _scheduledEvents: all } = (ref as unknown as PrivateActor).system._snapshot;
   return Object.values(all).filter(({ source }) => source === ref);
@@ -433,9 +433,9 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
         }
       };
       const subscription = inspect((event) => outside(() => next?.(event)));
-      // An inspector may show at once what it would otherwise see with the next event.
-      const { present } = observer as { readonly present?: (actor: AnyActorRef) => void };
-      if (typeof present === 'function') outside(() => present(ref));
+      // Without this, an inspector would show the actor only from its next event on.
+      const { showNow } = observer as { readonly showNow?: (actor: AnyActorRef) => void };
+      if (typeof showNow === 'function') outside(() => showNow(ref));
       return subscription;
     };
     system._relay = (source, target, event) => hooks.relay(source, target, event, () => relay(source, target, event));

@@ -45,7 +45,7 @@ export interface PromptSpec extends ToolUse<unknown> {
   /** Throws a TypeError for an invalid input. */
   readonly turns: (input: unknown) => readonly TextTurn[];
   readonly fromProse?: ((text: string) => unknown) | undefined;
-  /** Returns the calls of tools with these names that a model wrote into its text; `values` are the JSON values in it. */
+  /** Returns the calls of these tools that a model wrote as text; `values` are the JSON values in the text. */
   readonly callsInText?:
     | ((text: string, values: readonly unknown[], names: readonly string[]) => readonly ToolCall[])
     | undefined;

@@ -51,7 +51,7 @@ export function bodyStream(chunks: AsyncGenerator<Uint8Array, void>, options: Bo
         }
         stall = clock.setTimeout(() => {
           const stopped = new Error('the client stopped reading');
-          // HTTP adapters print the error. Its stack says nothing about the client.
+          // HTTP adapters print the error, and its stack has no information about the client.
           delete stopped.stack;
           controller.error(stopped);
           end();
@@ -69,10 +69,10 @@ export function bodyStream(chunks: AsyncGenerator<Uint8Array, void>, options: Bo
 
 const PIECE_BYTES = 65_536;
 
-/** Returns a response that sends large JSON in pieces. HTTP adapters would keep all of it in memory until the client has read it. */
+/** Returns a response that sends large JSON in pieces. Otherwise, HTTP adapters keep all of it in memory until the client has read it. */
 export async function inPieces(response: Response, options: BodyStreamOptions): Promise<Response> {
   const { status, headers } = response;
-  // In this order: the adapter for Node.js handles a response faster if nothing has read its body.
+  // The type is checked first: the adapter for Node.js handles a response faster if its `body` was not accessed.
   if (!headers.get('content-type')?.startsWith('application/json') || response.body === null) return response;
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (bytes.length <= PIECE_BYTES) return new Response(bytes, { status, headers });

@@ -67,7 +67,7 @@ export interface ServerLogLine {
 /** A server of a chain: a plain `fetch` handler. */
 export interface Server {
   /**
-   * Answers a request. For Node.js, `serve({ fetch: server.fetch })` of `@hono/node-server`, which also passes `bindings`: with them, the server
+   * Answers a request. On Node.js, use `serve({ fetch: server.fetch })` of `@hono/node-server`. With the `bindings` that it passes, the server
    * answers the pipelined requests of a connection one at a time.
    */
   readonly fetch: (request: Request, bindings?: unknown) => Promise<Response>;

@@ -8,8 +8,8 @@ export type Authorize = (request: Request) => Owner | null | Promise<Owner | nul
 
 /**
  * Returns an `authorize` function for tokens sent as `Authorization: Bearer …`. `owners` maps each token to its owner; an owner may have
- * several tokens. Tokens are compared by digest, in constant time. Throws `invalid_option` without a token, or if a token has spaces or
- * fewer than 16 characters, or has no owner.
+ * several tokens. Tokens are compared by digest, in constant time. Throws `invalid_option` if there is no token, or if a token has
+ * spaces, fewer than 16 characters or no owner.
  */
 export function bearerTokens(owners: Readonly<Record<string, Owner>>): Authorize {
   const pairs = Array.isArray(owners) ? [] : Object.entries(owners ?? {});

@@ -1,4 +1,4 @@
-/** What `@hono/node-server` passes to `fetch` beside a request. */
+/** The second argument that `@hono/node-server` passes to `fetch`. */
 interface NodeBindings {
   readonly incoming: {
     readonly httpVersionMajor: number;
@@ -7,17 +7,17 @@ interface NodeBindings {
   readonly outgoing: { once(event: 'close', listener: () => void): void };
 }
 
-/** The most requests that wait for the responses before theirs, in one connection. */
+/** How many requests of one connection may wait for earlier responses. */
 const MAX_WAITING = 100;
 
 /**
- * Returns a function that answers the requests of each HTTP/1 connection one at a time: a request waits until the client has taken the response
- * before it. Node.js keeps the responses to pipelined requests in memory, however large, until the client has read those before them. Closes
- * connections in which too many requests wait. Other runtimes have no bindings, and nothing waits.
+ * Returns a function that answers the requests of each HTTP/1 connection one at a time: a request waits until the client has received the
+ * previous response. Otherwise, Node.js keeps all responses to pipelined requests in memory until the client has read the earlier ones. Closes
+ * connections on which too many requests wait. On other runtimes, which pass no bindings, nothing waits.
  */
 export function createRequestQueue() {
   const queues = new WeakMap<object, { waiting: number; last: Promise<void> }>();
-  /** What a response waits for. A program that wraps `fetch` may call it several times for one request. */
+  /** The end of the response that each response waits for. A program that wraps `fetch` may call it several times for one request. */
   const turns = new WeakMap<object, Promise<void>>();
   return async (bindings: unknown, answer: () => Promise<Response>): Promise<Response> => {
     const { incoming, outgoing } = Object(bindings) as Partial<NodeBindings>;

@@ -25,7 +25,7 @@ export interface JournalStoreChecksOptions<Entry, Summary> {
  * Returns the checks that every journal store must pass, for any test runner. Those of optional methods that the store lacks are skipped.
  *
  * @example
- * for (const { name, check } of journalStoreChecks({ open: () => myStore(), journal: run.journal }))
+ * for (const { name, check } of journalStoreChecks({ open: () => myStore(), journal: run.entries }))
  *   test(name, async ({ skip }) => {
  *     const reason = await check();
  *     if (reason !== null) skip(reason);

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** A line of text, and where it is on the page if that is not below the one before. */
+/** A line of text. Without a position, it is placed below the previous line. */
 type PdfLine = string | { readonly text: string; readonly x: number; readonly y: number };
 
 /** Returns a PDF with these lines of text, page by page. */

@@ -14,7 +14,7 @@ const courier = createMachine({
   states: { driving: { on: { ARRIVED: 'there' } }, there: { type: 'final' } },
 });
 
-/** An order that waits for an event and a delay, calls, asks, has a child machine, and ends in each way. */
+/** An order that can wait for events and a delay, make calls, ask for approval, run a child machine, and end in every way. */
 export const order = setup({
   types: {
     input: {} as { amount: number },
@@ -73,10 +73,10 @@ export const order = setup({
 export const ordersIn = (folder: string) =>
   createDurableMachine(order, { journals: fileJournals(folder), logger: () => {} });
 
-/** Two days ago; no timer of it fires. */
+/** A clock that is two days behind, and whose timers never fire. */
 const past = { now: () => Date.now() - 2 * DAY_MS, setTimeout: () => 0, clearTimeout: () => {} };
 
-/** Stores seven actors of a machine, one in each status, beside two runs of a chain. */
+/** Stores seven actors of a machine, one in each status, and two runs of a chain. */
 export async function storeActors(folder: string) {
   const orders = ordersIn(folder);
   const amount = { input: { amount: 40 } };

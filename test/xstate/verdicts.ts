@@ -17,7 +17,7 @@ export interface Scenario {
   readonly test: string;
   readonly machine: AnyStateMachine;
   readonly options: ActorOptions<AnyActorLogic>;
-  /** `afterMs`: the simulated time since the event before. */
+  /** `afterMs`: the simulated time since the previous event. */
   readonly events: { readonly afterMs: number; readonly path: readonly string[]; readonly event: AnyEventObject }[];
 }
 

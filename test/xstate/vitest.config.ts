@@ -14,8 +14,8 @@ const recorded = `
 `;
 
 /**
- * What XState's converter of SCXML imports. It turns the event types of a machine into wildcards after `createMachine`. Copies of the machine
- * do not have such changes, so they are made in its config.
+ * What XState's SCXML converter imports. The converter turns event types into wildcards after `createMachine` has run; copies of the machine
+ * would lose that, so it is done in the config instead.
  */
 const forScxml = `
   import { createMachine as create } from 'xstate';
@@ -54,7 +54,7 @@ const instead: Plugin = {
     if (importer.endsWith('/packages/core/src/scxml.ts') && source.startsWith('.')) return '\0for-scxml';
     const isSource = /^(?:\.\.\/)+src(?:\/|$)/u.test(source) && importer.includes('/packages/core/test/');
     if (!isSource || source.endsWith('/scxml')) return null;
-    // Tests replace this one module of the source.
+    // Tests mock this module of the source.
     return source.endsWith('/reportUnhandledError.ts') ? '\0empty' : '\0recorded';
   },
   load: (id) => MODULES[id] ?? null,

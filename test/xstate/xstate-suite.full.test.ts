@@ -21,7 +21,7 @@ const SCXML = process.env['POSTCHAIN_SCXML'] ?? join(ROOT, '../shared/data/scxml
 const isScxmlThere = SCXML_PACKAGES.every((name) => existsSync(join(SCXML, 'node_modules', name)));
 if (isThere && !isScxmlThere)
   process.stderr.write(
-    `XState's SCXML tests are not run: ${SCXML} has no node_modules with ${SCXML_PACKAGES.join(', ')}. Install them in a folder with "npm install @scion-scxml/test-framework xml-js pkg-up@3", and set POSTCHAIN_SCXML to it.\n`,
+    `XState's SCXML tests are not run: ${SCXML} does not contain ${SCXML_PACKAGES.join(', ')}. Run "npm install @scion-scxml/test-framework xml-js pkg-up@3" in a directory, and set POSTCHAIN_SCXML to its path.\n`,
   );
 
 /** These machines differ as docs/durable.md says: a custom action throws, and runs after its step. */

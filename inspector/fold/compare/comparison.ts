@@ -83,7 +83,7 @@ export interface Comparison extends Rows {
   readonly firstContent: FirstContent;
 }
 
-/** The run that a fork comes from, and what was changed. */
+/** The run that a fork was made from, and the changed options. */
 interface Fork {
   readonly runId: string;
   readonly changes: readonly string[];

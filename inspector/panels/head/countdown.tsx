@@ -3,7 +3,7 @@ import { formatDuration, startedText } from '../../fold/format.ts';
 
 const LONG_MS = 3_600_000;
 
-/** ` in 12 s`, counting down to a time in milliseconds since 1970, with the date of a distant one; nothing once it has passed. */
+/** ` in 12 s`, counting down to a time in milliseconds since 1970; with its date if it is over an hour away; nothing once it has passed. */
 export function Countdown({ toMs }: { readonly toMs: number }) {
   const [nowMs, setNow] = useState(Date.now());
   useEffect(() => {

@@ -12,7 +12,7 @@ import { Countdown } from './countdown.tsx';
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   running: ['Running', 'running'],
   waiting: ['Waiting', 'waiting'],
-  interrupted: ['Interrupted: its process ended before it was done', 'waiting'],
+  interrupted: ['Interrupted: its process ended before the actor did', 'waiting'],
   damaged: ['Damaged', 'bad'],
   degraded: ['Failed', 'bad'],
   cancelled: ['Stopped', ''],

@@ -19,7 +19,7 @@ interface AnswerProps {
 export function AnswerText({ view: { log, fold }, answer }: AnswerProps) {
   const { answerText, status, confidence, sources, notes, grounding, metadata } = answer;
   const { missingFields, synthesis } = metadata;
-  // The head has the explanation.
+  // The head already shows the explanation.
   const own = notes.replace(explanationOf(answer), '').trim();
   const cap = confidenceCap(log, fold, answer)?.full ?? null;
   const writer = synthesis.writtenBy === 'model' ? (writerOf(log, fold, answer) ?? 'a model') : 'the engine';

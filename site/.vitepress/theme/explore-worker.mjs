@@ -10,21 +10,21 @@ const anyOutcome = new Proxy(
   { get: () => [done(null), fails()], getOwnPropertyDescriptor: () => ({ value: true, configurable: true }) },
 );
 
-/** A pasted module as a script with the same lines. */
+/** Returns a pasted module as a script with the same line numbers. */
 const scriptOf = (code) =>
   `'use strict';${code
     .replace(/^[^\S\n]*import\s[^'"]*(['"])[^'"]*\1;?/gmu, (line) => line.replaceAll(/[^\n]/gu, ''))
     .replace(/^export default\s/mu, 'const exported = ')
     .replace(/^export\s/gmu, '')}`;
 
-/** Returns what a script assigns, by its names. */
+/** Returns the values that a script assigns to variables, by name. */
 function definedIn(script) {
   const names = [...script.matchAll(/^(?:'use strict';)?(?:const|let|var)\s+(\w+)\s*=/gmu)].map(([, name]) => name);
   // biome-ignore lint/security/noGlobalEval: the code is the reader's own, and keeps its lines
   return globalThis.eval(`${script}\n;({${names}})\n//# sourceURL=pasted.js`);
 }
 
-/** Only a worker's own script gives the line of a syntax error. */
+/** The line of a syntax error is known only if a worker runs the script as its own. */
 function reportSyntax(script) {
   const checker = new Worker(URL.createObjectURL(new Blob([script])));
   checker.onerror = (event) => {

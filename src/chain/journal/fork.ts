@@ -73,7 +73,7 @@ export async function forkRun(
   const changes = readChanges(set, entries, from);
   const edited = turns === undefined ? null : editedCall(entries, chosen);
   const input: ChainInput = { ...start.input, runId, identity };
-  const asksAnew = changedCalls(start, parts);
+  const isChanged = changedCalls(start, parts);
   const kept = keptOptions(input, parts);
   const product: RunProduct = {
     ...productOf(input, parts, host ?? start.product.host),
@@ -104,7 +104,7 @@ export async function forkRun(
     mayPark: () => chain.writers.isComplete(runId),
     reuse: {
       keyOf: (call, events) =>
-        (call.activity === edited?.activity && events !== null) || asksAnew(call) ? null : keyOf(call, events),
+        (call.activity === edited?.activity && events !== null) || isChanged(call) ? null : keyOf(call, events),
       change: (recorded) => changedEvent(recorded, changes, rewritten),
     },
   });

@@ -113,7 +113,7 @@ export function startedAtOf({ startedAt, product }: z.infer<typeof startSchema>)
   return product.fork?.forkedAt ?? startedAt;
 }
 
-/** The run and entry that a run was forked from; null if it is no fork. */
+/** Returns the run and the entry that a run was forked from, or null if it is not a fork. */
 export const originOf = ({ forkedFrom }: Pick<RunStart, 'forkedFrom'>): RunSummary['forkedFrom'] =>
   forkedFrom && { runId: forkedFrom.actorId, seq: forkedFrom.seq };
 

@@ -5,7 +5,7 @@ import type { DurableEntry } from '../../durable/entries.ts';
 
 const { encode, decode } = createCodec();
 
-/** Returns an entry of a durable actor with the payloads of the chain. */
+/** Returns an entry of a durable actor as an entry of a run: payloads decoded, emitted events and notes unwrapped. */
 export function readEntry(entry: DurableEntry): JournalEntry {
   const { seq, atMs } = entry;
   switch (entry.type) {
@@ -69,11 +69,11 @@ export function storedEntry(entry: JournalEntry): DurableEntry {
     case 'failed':
       return { ...entry, error: storedError(entry.error) };
     default:
-      return STORED.has(entry.type) ? (entry as DurableEntry) : storedEvent(entry);
+      return UNCHANGED.has(entry.type) ? (entry as DurableEntry) : storedEvent(entry);
   }
 }
 
-/** `from` is the path of the actor that emitted an event, null for the host; `activity` is the one that noted something. */
+/** `from` is the path of the actor that emitted an event, null for the host; `activity` is the number of the activity that added a note. */
 function storedEvent({ seq, atMs, ...rest }: JournalEntry): DurableEntry {
   const { from = '', ...event } = rest as typeof rest & { readonly from?: string | null };
   if (from !== null && !ANNOTATIONS.has(event.type))
@@ -82,8 +82,8 @@ function storedEvent({ seq, atMs, ...rest }: JournalEntry): DurableEntry {
   return { seq, atMs, type: 'note', note: encode(note, 'note'), ...(activity !== undefined && { activity }) };
 }
 
-/** Entries that are read as they are. */
-const STORED: ReadonlySet<string> = new Set<DurableEntry['type']>([
+/** The types of entries that are stored without changes. */
+const UNCHANGED: ReadonlySet<string> = new Set<DurableEntry['type']>([
   'activity-start',
   'closed',
   'effect',

@@ -90,7 +90,7 @@ function nodesIn(nodes: readonly AnyNode[], isFound: (node: AnyNode) => boolean)
 
 const isHtml = ({ type }: AnyNode): boolean => type === 'html';
 
-/** Pages load images without a click, which shows their server who reads the answer. A backslash makes them links. */
+/** Pages load images without a click, which reveals to the image's server who is reading the answer. A backslash makes them links. */
 const isImage = ({ type }: AnyNode): boolean => type === 'image' || type === 'imageReference';
 
 /** Whether the URL of a link, an image or a definition has a scheme that may be code, such as `javascript:` or `data:`. */

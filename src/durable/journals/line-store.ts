@@ -320,7 +320,7 @@ export interface StoredJournals<Entry> {
   readonly noun: string;
   /** Whether reading a journal checks a checksum of every line. */
   readonly hasChecksums: boolean;
-  /** `as`: the format of this journal, if the store also keeps journals of another kind. */
+  /** `as`: the format of this journal if it is not that of the store. */
   openTail<As = Entry>(id: string, as?: FormatOf<As>): JournalTail<As>;
   scan(query?: BoundsQuery): AsyncIterable<StoredJournal>;
   watch(onChange: (ids: readonly string[] | null) => void): () => void;
@@ -374,7 +374,7 @@ export function listing<Summary>({
     const known = ['running', 'waiting', 'interrupted', ...endStatuses, 'damaged'];
     const unknown = [status].flat().find((each) => !known.includes(String(each)));
     if (unknown === undefined) return;
-    const expected = `expected ${known.join(', ')}; received ${describeValue(unknown)}.`;
+    const expected = `expected one of ${known.join(', ')}; received ${describeValue(unknown)}.`;
     throw new PostChainError('invalid_option', `status of ${method}: ${expected}`);
   }
   /** Undefined if some journals with these statuses have ended, and others have not. */

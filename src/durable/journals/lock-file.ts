@@ -247,5 +247,5 @@ function openIfThere(path: string): number | null {
   }
 }
 
-/** Errors that mean that there is no file. A successor's name may be too long if an earlier version named the journal. */
+/** Error codes for a file that does not exist. Earlier versions allowed longer journal names, so a successor's name may be too long. */
 const NO_FILE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);

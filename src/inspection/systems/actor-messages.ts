@@ -17,25 +17,25 @@ import type { SystemMessage } from './messages.ts';
 import { endOf, invokedSrc, leavesOf } from './observe-for-inspector.ts';
 import { plainJson } from './plain-json.ts';
 
-/** When the clock of an actor stood at 0. */
+/** Returns the time at which the clock of an actor was at 0, in milliseconds since the epoch. */
 export const clockStartOf = ({ startedAt, forkedFrom }: Pick<StartEntry, 'startedAt' | 'forkedFrom'>): number =>
   forkedFrom?.clockStartMs ?? Date.parse(startedAt);
 
-/** What evaluates the journals of its machine again, without calls or effects: a durable machine. */
+/** The members of a durable machine that replay a journal, without calls or effects. */
 export type ReplayHost = Pick<DurableMachine<AnyStateMachine>, 'machineId' | 'journals' | 'replaySteps'>;
 
-/** Translates the journal of a durable actor to what a program that is observed sends. */
+/** Translates the journal of a durable actor to the messages that an observed program would send. */
 export interface ActorMessages {
-  /** Takes the next entries, which end with a whole step. Stop between two of its steps is possible at any time. */
+  /** Takes the next entries; the last one must end a step. Yields after each step, where the caller may stop. */
   take(entries: readonly DurableEntry[]): Generator<void, void>;
-  /** Why the entries that follow are not taken; null if they are. */
+  /** Why no more entries are taken; null while they are. */
   readonly problem: string | null;
 }
 
 type WithoutCommon<Message> = Message extends unknown ? Omit<Message, 'system' | 'at'> : never;
-type Said = WithoutCommon<SystemMessage>;
+type Report = WithoutCommon<SystemMessage>;
 
-/** With a host, its machine adds charts, active states and contexts, which a journal does not contain. */
+/** Returns a translator. With a host, a replay adds charts, active states and contexts, which a journal does not contain. */
 export function actorMessages(
   id: string,
   host: ReplayHost | null,
@@ -54,34 +54,35 @@ export function actorMessages(
   let actors: Actors = new Map();
   /** The ids of machines by the paths of their actors, from the entries so far. */
   const named = new Map<ActorPath, string>();
-  /** When the clock of the journal stood at 0. Some actors' time pauses while no process holds them. */
+  /** The time at which the clock of the journal was at 0. It changes if delays pause while no process holds the actor. */
   let zeroMs = 0;
   let nowMs = 0;
   let problem: string | null = null;
 
-  const say = (message: Said): void => send({ ...message, system: id, at: timeOf(zeroMs + nowMs) } as SystemMessage);
+  const report = (message: Report): void =>
+    send({ ...message, system: id, at: timeOf(zeroMs + nowMs) } as SystemMessage);
   const idOf = (path: ActorPath): string => path || id;
   const note = (path: ActorPath, text: string, data?: unknown): void =>
-    say({ type: 'noted', actor: idOf(begun(path)), text, ...(data != null && { data: plainJson(data) }) });
+    report({ type: 'noted', actor: idOf(begin(path)), text, ...(data != null && { data: plainJson(data) }) });
 
   function machineNumber(machine: AnyStateMachine | string): number {
     const number = machines.get(machine) ?? machines.size;
     if (number === machines.size) {
       const chart = typeof machine === 'string' ? { id: machine, states: [], transitions: [] } : chartOf(machine);
-      say({ type: 'machine', machine: number, chart });
+      report({ type: 'machine', machine: number, chart });
     }
     machines.set(machine, number);
     return number;
   }
 
-  /** Reports the start of an actor unless it is running, and returns its path. `step`: the entries from its start on. */
-  function begun(path: ActorPath, { src = null, machine }: { src?: string | null; machine?: string } = {}): ActorPath {
+  /** Reports the start of an actor unless it is running, and returns its path. */
+  function begin(path: ActorPath, { src = null, machine }: { src?: string | null; machine?: string } = {}): ActorPath {
     if (running.has(path)) return path;
     running.add(path);
-    const parent = path === '' ? null : begun(parentOf(path));
+    const parent = path === '' ? null : begin(parentOf(path));
     const actor = actors.get(path);
     const known = actor?.machine ?? machine ?? named.get(path) ?? null;
-    say({
+    report({
       type: 'actor',
       actor: idOf(path),
       name: path === '' ? id : lastId(path),
@@ -101,14 +102,14 @@ export function actorMessages(
   }
 
   function end(path: ActorPath, ended: ReturnType<typeof endOf>): void {
-    if (running.delete(path)) say({ type: 'end', actor: idOf(path), ...ended });
+    if (running.delete(path)) report({ type: 'end', actor: idOf(path), ...ended });
     contexts.delete(path);
   }
 
   function takeStart(entry: StartEntry): void {
     const { machine, input } = entry;
     zeroMs = clockStartOf(entry);
-    begun('', { machine: machine.id });
+    begin('', { machine: machine.id });
     note('', 'started', decoded(input));
   }
 
@@ -117,7 +118,7 @@ export function actorMessages(
     const path = activities.get(entry.activity) ?? entry.actor;
     const event = decoded(entry.event) as { readonly type: string; readonly data?: unknown };
     const ended = path === entry.actor ? RESULT.exec(event.type) : null;
-    begun(path);
+    begin(path);
     if (ended === null) {
       deliver(entry.actor, event, path);
       return;
@@ -133,19 +134,19 @@ export function actorMessages(
 
   function deliver(path: ActorPath, event: { readonly type: string }, from: ActorPath | null): void {
     const sent = { ...(plainJson(event) as object), type: event.type };
-    say({ type: 'event', actor: idOf(begun(path)), event: sent, sender: from === null ? null : idOf(from) });
+    report({ type: 'event', actor: idOf(begin(path)), event: sent, sender: from === null ? null : idOf(from) });
   }
 
   function startTimer(timer: number): void {
     const { path, event, dueMs } = timers.get(timer) ?? { path: '', event: '', dueMs: 0 };
-    say({ type: 'timer', actor: idOf(begun(path)), event, due: timeOf(zeroMs + dueMs) });
+    report({ type: 'timer', actor: idOf(begin(path)), event, due: timeOf(zeroMs + dueMs) });
   }
 
   function takeResumed(resumedAt: string): void {
     const before = zeroMs;
     zeroMs = Date.parse(resumedAt) - nowMs;
     note('', 'continued by a process');
-    // Delays that have paused end later.
+    // Delays that were paused end later.
     if (Math.abs(zeroMs - before) >= 1_000) for (const timer of timers.keys()) startTimer(timer);
   }
 
@@ -157,13 +158,13 @@ export function actorMessages(
   }
 
   function takeTransition(entry: Extract<DurableEntry, { type: 'transition' }>): void {
-    const path = begun(entry.actor, { machine: entry.machine });
+    const path = begin(entry.actor, { machine: entry.machine });
     const actor = actors.get(path);
     if (actor) actor.moves -= 1;
     // Only the states after the whole step are known.
     const leaves = actor?.moves === 0 ? leavesOf(activeNodes(actor.snapshot as AnyMachineSnapshot)) : null;
     const { type, event, source, target, candidates } = entry;
-    say({ type, actor: idOf(path), event, source, target: [...target], candidates: tried(candidates), leaves });
+    report({ type, actor: idOf(path), event, source, target: [...target], candidates: withInputs(candidates), leaves });
     // The replayed machines show how their children have ended.
     if (replay === null) for (const [ended, result] of resultsIn([entry])) end(ended, result);
   }
@@ -179,7 +180,7 @@ export function actorMessages(
     'activity-start'({ activity, actor, source, subject }) {
       activities.set(activity, actor);
       end(actor, STOPPED);
-      begun(actor, { src: source });
+      begin(actor, { src: source });
       if (subject !== undefined) note(actor, 'called', subject);
     },
     'activity-event': takeReport,
@@ -194,7 +195,7 @@ export function actorMessages(
     },
     transition: takeTransition,
     ignored({ type, actor, machine, event, candidates }) {
-      say({ type, actor: idOf(begun(actor, { machine })), event, candidates: tried(candidates) });
+      report({ type, actor: idOf(begin(actor, { machine })), event, candidates: withInputs(candidates) });
     },
     effect({ effect, actor, action }) {
       effects.set(effect, action);
@@ -230,34 +231,34 @@ export function actorMessages(
     }
   }
 
-  /** A journal has no entry for an event that its machine has no transition for. */
-  function conclude(step: readonly DurableEntry[]): void {
+  /** Reports an ignored event: a journal has no entry for an event that its machine has no transition for. */
+  function reportIgnored(step: readonly DurableEntry[]): void {
     const [first] = step;
     if (first?.type === 'delivery' && named.has(first.actor) && !step.some((entry) => isMove(entry, first.actor))) {
       const { type } = Object(decoded(first.event)) as { readonly type?: unknown };
-      say({ type: 'ignored', actor: idOf(first.actor), event: String(type), candidates: [] });
+      report({ type: 'ignored', actor: idOf(first.actor), event: String(type), candidates: [] });
     }
   }
 
-  /** A state that is entered again starts its actors again, with the same ids. */
-  function restart(after: Actors): void {
+  /** Reports the end of replaced actors: a state that is entered again starts its actors again, with the same ids. */
+  function endReplaced(after: Actors): void {
     for (const [path, { ref }] of after) if (actors.has(path) && actors.get(path)?.ref !== ref) end(path, STOPPED);
     actors = after;
   }
 
-  /** Reports what the replayed machines are after a step: new actors, contexts, and the actors that have ended. */
-  function settle(step: readonly DurableEntry[]): void {
+  /** Reports the state of the replayed machines after a step: new actors, contexts, and actors that have ended. */
+  function reportReplayed(step: readonly DurableEntry[]): void {
     if (!running.has('')) return;
     for (const [path, { machine, snapshot }] of actors) {
       if (path !== '' && snapshot.status !== 'active') {
         end(path, endOf(snapshot));
         continue;
       }
-      begun(path);
+      begin(path);
       const { context } = snapshot as Partial<AnyMachineSnapshot>;
       if (machine === null || contexts.get(path) === context) continue;
       contexts.set(path, context);
-      say({ type: 'context', actor: idOf(path), context: plainJson(context) ?? null });
+      report({ type: 'context', actor: idOf(path), context: plainJson(context) ?? null });
     }
     const results = resultsIn(step);
     for (const path of [...running].reverse()) if (!actors.has(path)) end(path, results.get(path) ?? STOPPED);
@@ -275,14 +276,14 @@ export function actorMessages(
         const replayed = replay && (yield* replay(step));
         if (typeof replayed === 'string') problem = replayed;
         else {
-          if (replayed !== null) restart(actorsIn(replayed, step));
+          if (replayed !== null) endReplaced(actorsIn(replayed, step));
           for (const entry of step) {
             // Send nothing after `end`.
-            if (replayed !== null && entry.type === 'end') settle(step);
+            if (replayed !== null && entry.type === 'end') reportReplayed(step);
             take(entry);
           }
-          if (replayed !== null) settle(step);
-          conclude(step);
+          if (replayed !== null) reportReplayed(step);
+          reportIgnored(step);
         }
         yield;
       }
@@ -325,19 +326,19 @@ function actorsIn({ snapshot }: ReplayStep, step: readonly DurableEntry[]): Acto
   return actors;
 }
 
-/** Returns a function that evaluates the next step of the entries so far: what is after it, or why it is unknown. */
+/** Returns a function that replays the next step of the entries so far. It returns the state after the step, or why it is unknown. */
 function replayOf(host: ReplayHost, entries: readonly DurableEntry[]) {
   const begin = () => host.replaySteps(entries, isSameButKeyframes);
   let steps = begin();
   let count = 0;
   let after: ReplayStep | null = null;
   return function* next(step: readonly DurableEntry[]): Generator<void, ReplayStep | string | null> {
-    // What follows a step without an event are annotations.
+    // Without an external event, the entries are annotations that follow a step.
     if (!step.some((entry) => entry.type === 'start' || isExternal(entry))) return after;
     count += 1;
     try {
       let result = steps.next();
-      // The rest of a first step may follow later: a process that begins a paused actor stores it.
+      // The rest of the first step may be stored later, by the process that begins a paused actor.
       if (result.done && count > 1) {
         steps = begin();
         for (let at = 0; at < count && (at === 0 || !result.done); at += 1) {
@@ -350,7 +351,7 @@ function replayOf(host: ReplayHost, entries: readonly DurableEntry[]) {
         return after;
       }
       const { seq = 0, cause = 'unknown' } = result.value.divergence ?? {};
-      return `The machine no longer does what the journal recorded in entry ${seq}. Likely cause: ${cause}. The steps before are shown.`;
+      return `The machine no longer does what the journal recorded in entry ${seq}. Likely cause: ${cause}. Only the steps before it are shown.`;
     } catch (error) {
       return `The journal cannot be replayed: ${problemOf(error)}`;
     }
@@ -389,7 +390,7 @@ const lastId = (path: ActorPath): string =>
 
 const { decode } = createCodec();
 
-/** The classes of a program with codecs of its own are shown as they are stored. */
+/** Returns a decoded value, or the value as it is stored if decoding it needs a codec of the program. */
 export function decoded(value: Json): unknown {
   try {
     return decode(value);
@@ -398,7 +399,7 @@ export function decoded(value: Json): unknown {
   }
 }
 
-const tried = (candidates: readonly Candidate[]) =>
+const withInputs = (candidates: readonly Candidate[]) =>
   candidates.map(({ target, inputs, ...candidate }) => {
     const values = plainJson(decoded(inputs)) ?? null;
     const isNamed = typeof values === 'object' && !Array.isArray(values);

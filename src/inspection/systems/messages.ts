@@ -86,9 +86,9 @@ export const systemMessageSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('ignored'), ...ofActor, event: text, candidates }),
   z.object({ type: z.literal('context'), ...ofActor, context: z.unknown() }),
-  /** An actor will receive an event, unless it is canceled. `due`: milliseconds since the epoch. */
+  /** A timer has started: the actor receives the event at `due`, in milliseconds since the epoch, unless it is canceled. */
   z.object({ type: z.literal('timer'), ...ofActor, event: text, due: time }),
-  /** Something else that a journal records of an actor, in words and as data. */
+  /** Anything else that a journal records about an actor, as text and as data. */
   z.object({ type: z.literal('noted'), ...ofActor, text, data: z.optional(z.unknown()) }),
   z.object({
     type: z.literal('end'),

@@ -16,7 +16,7 @@ import { plainJson } from './plain-json.ts';
 /** A function for XState's `inspect` option. */
 export interface Inspect {
   (event: InspectionEvent): void;
-  /** Shows the system of an actor that is already running, at once: an XState actor or a durable one. */
+  /** Shows the system of a running actor immediately, not only from its next event on. Takes an XState or a durable actor. */
   watch(actor: AnyActorRef | { readonly ref: AnyActorRef }): void;
 }
 
@@ -38,8 +38,8 @@ export function observeForInspector(send: (message: SystemMessage) => void): Ins
     }
   }
 
-  /** A snapshot of an unknown actor shows that it runs, and of one that has ended, how. */
-  function present(ref: AnyActorRef): void {
+  /** Observes a snapshot of an actor and of its children: it introduces an unknown actor, and shows how an ended one ended. */
+  function showNow(ref: AnyActorRef): void {
     if (!hasStarted(ref)) return;
     const snapshot = ref.getSnapshot();
     const { children = {} } = snapshot as Partial<AnyMachineSnapshot>;
@@ -47,16 +47,16 @@ export function observeForInspector(send: (message: SystemMessage) => void): Ins
     const event = { type: 'xstate.init' };
     observe({ type: '@xstate.snapshot', actorRef: ref, rootId, event, snapshot });
     for (const child of Object.values(children as Readonly<Record<string, AnyActorRef | undefined>>))
-      if (child !== undefined) present(child);
+      if (child !== undefined) showNow(child);
   }
 
   const inspect = (event: InspectionEvent): void => safely(() => observe(event));
   return Object.assign(inspect, {
-    present: (ref: AnyActorRef) => safely(() => present(rootRefOf(ref))),
+    showNow: (ref: AnyActorRef) => safely(() => showNow(rootRefOf(ref))),
     watch(actor: AnyActorRef | { readonly ref: AnyActorRef }) {
       const ref = 'ref' in actor ? (actor.ref as AnyActorRef) : actor;
       ref.system.inspect(inspect);
-      safely(() => present(rootRefOf(ref)));
+      safely(() => showNow(rootRefOf(ref)));
     },
   });
 }

@@ -19,8 +19,8 @@ const NO_SUMMARY: Omit<ActorSummary, 'id'> = {
 };
 
 /**
- * Returns a durable actor in a store as a system that pages can open. Its log follows its journal, whichever process writes it. With the
- * durable machine among `hosts`, a replay without calls adds what the journal does not contain.
+ * Returns a durable actor in a store as a system that pages can open. Its log follows its journal, whichever process writes it. If
+ * `hosts` contains its durable machine, a replay without calls adds what the journal does not contain.
  */
 export function recordedActor(
   id: string,
@@ -36,7 +36,7 @@ export function recordedActor(
   let damage: string | null = null;
   let integrity: string | null = null;
   let limits: readonly string[] = [];
-  /** Resume the followers that have read everything. */
+  /** Callbacks that resume the followers that have read everything. */
   const waiting = new Set<() => void>();
   let wakes = 0;
 
@@ -61,7 +61,7 @@ export function recordedActor(
 
   const hasEnded = (): boolean => ending !== undefined || summary.status === 'damaged';
 
-  /** Reads the journal as it grows. The log ends with the actor, with damage, or with a divergence. */
+  /** Reads the journal as it grows. The log ends when the actor ends, or at damage or a divergence. */
   async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
     const system = observedSystem(id, id, () => {});
     const stop = system.follow(from, sink);
@@ -110,7 +110,7 @@ export function recordedActor(
       startedAt,
       status: status(),
       live: false,
-      fidelity: [...(hostOf() === null ? [missingWithout(machine?.id ?? '')] : []), ...limits],
+      fidelity: [...(hostOf() === null ? [noMachineText(machine?.id ?? '')] : []), ...limits],
       summary: null,
       ...(machine !== null && { machine: machine.id }),
       ...(wait !== null && !isWritten && { waiting: waitOf(wait) }),
@@ -160,7 +160,7 @@ export function recordedActor(
   };
 }
 
-const missingWithout = (machine: string): string =>
+const noMachineText = (machine: string): string =>
   `The journal has no chart and no contexts. To see them, pass the durable machine "${machine}": postchain inspect --module FILE, or inspectionServer({ hosts }).`;
 
 function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWait {

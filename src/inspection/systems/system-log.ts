@@ -101,7 +101,7 @@ export function observedSystem(
     // A machine that is observed after its start did not report it.
     const started = event ?? (actor.chart === null ? null : { type: INIT });
     if (started !== null) append({ type: 'delivery', event: started, actor: actor.name, sender: parent?.name ?? null });
-    // Without a chart, a journal does not tell in which state a machine starts.
+    // Without a chart, the initial state of the machine is unknown.
     if (actor.chart === null || chart === undefined || leaves.length === 0) return;
     const { name, chart: machine } = actor;
     const source = chart.states[0]?.id ?? chart.id;

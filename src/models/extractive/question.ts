@@ -76,8 +76,8 @@ export function* questionOf(request: string, texts: readonly Pick<Text, 'content
 }
 
 /**
- * Returns the sets of the question's words that other stems mean, which are their spellings and compounds of two, and the compounds among
- * the words that the texts may write as two words.
+ * Returns `forms`, the question's words (as bits) that a stem in a text stands for: a word itself, its other spelling, or a compound of two;
+ * and `divided`, the compounds in the question that a text may write as two words.
  */
 function formsOf(words: readonly Term[], known: ReadonlySet<string>) {
   const stems = words.map(([stem]) => (isUnspaced(stem) ? '' : stem));
@@ -91,7 +91,7 @@ function formsOf(words: readonly Term[], known: ReadonlySet<string>) {
   return { forms, divided };
 }
 
-/** Returns text with digits of full width as plain ones: "１２" is "12". */
+/** Returns the text with full-width digits replaced by ASCII digits: "１２" becomes "12". */
 const plainDigits = (text: string): string => text.replace(/[０-９]/g, (digit) => digit.normalize('NFKC'));
 
 /** Digits and Chinese numerals. */

@@ -47,7 +47,7 @@ export const updates = (snapshot: object, name = 'snapshot'): Outcome => ({
 
 export type ActorOutcomes = readonly Outcome[] | ((input: unknown, snapshot: AnyMachineSnapshot) => readonly Outcome[]);
 
-/** Outcomes by actor name (`src`), or by actor id; `*`: those of all other actors. */
+/** Outcomes by actor name (`src`) or actor id. The key `*` covers all other actors. */
 export type Outcomes = Readonly<Record<string, ActorOutcomes>>;
 
 /** An event that can occur in a state of a machine. */
@@ -163,7 +163,7 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
   }
 }
 
-/** Returns the key of an actor's outcomes. */
+/** Returns the key of an actor's outcomes: its id, its name, `inline` or `*`; undefined if there are none. */
 export const outcomesKey = ({ id, name }: RunningActor, outcomes: Outcomes): string | undefined =>
   [id, name, ...(name === id ? ['inline'] : []), '*'].find((key) => Object.hasOwn(outcomes, key));
 

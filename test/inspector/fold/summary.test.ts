@@ -59,7 +59,7 @@ describe('the figures of a run', () => {
     });
   });
 
-  it('are those of the list, the phases and the trace, wherever the run was killed', () => {
+  it('are the same in the list, the phases and the trace, wherever the run was killed', () => {
     const list = figuresFold(entries[0] as RunStart, true);
     for (const [at, entry] of entries.entries()) {
       list.take(entry);

@@ -90,7 +90,7 @@ describe('postchain explore, paths and lint', () => {
     expect((await cli('lint', unhandled)).stdout).toMatch(/FAILS: no unhandled error.*lock: error\n/u);
   });
 
-  it('assume the same of actors that an action or an assignment spawns', async () => {
+  it('assume the same outcomes for actors that an action or an assignment spawns', async () => {
     const spawning = module(
       'spawning.mjs',
       `import { assign, fromPromise, setup, spawnChild, stopChild } from 'xstate';

@@ -59,7 +59,7 @@ describe('the text of a DOCX file', () => {
     expect(await textOf(body, styles)).toEqual([text]);
   });
 
-  it('has the text of a note where it is referred to', async () => {
+  it('has the text of a note in place of its reference', async () => {
     const reference = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReference w:id="2"/></w:r>';
     const body = paragraph(run('The fee') + reference + run(' is due.')) + paragraph(run('More.'));
     const footnotes = `<w:footnote w:id="2">${paragraph(run('Ten euros.'))}</w:footnote>`;

@@ -93,7 +93,7 @@ describe('the passage index', () => {
     );
   });
 
-  it('[C5] does not take a word for another one with similar letters', async () => {
+  it('[C5] does not confuse words with similar letters', async () => {
     expect(await found(['The pot is full.', 'The poet sings.'], 'poet')).toEqual(['The poet sings.']);
     expect(await found(['A carpet.', 'My pet.', 'Your car.'], 'pet car', 0)).not.toContain('A carpet.');
   });

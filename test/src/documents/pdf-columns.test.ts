@@ -43,7 +43,7 @@ describe('a PDF page with two columns', () => {
     expect(await textOf(...lines)).toBe(COLUMNS);
   });
 
-  it('has titles above, between and below them in their place', async () => {
+  it('keeps titles above, between and below the columns in place', async () => {
     const title = 'Rules of the library for all its readers, and for visitors of the city';
     const columns = (top: number) => byRow(at(LEFT, 72, top), at(RIGHT, 320, top));
     const lines = [

@@ -108,7 +108,7 @@ describe('a footnote', () => {
       'Fee [See section 5.].',
     ],
     ['<p>Fee<sup><a href="#fn24">24</a></sup>.<p id="fn24">30 euros.', 'Fee [30 euros.].'],
-  ])('is where it is referred to: %j', (html, text) => {
+  ])('replaces its references: %j', (html, text) => {
     expect(textOf(html)).toBe(text);
   });
 
@@ -120,7 +120,7 @@ describe('a footnote', () => {
     ['<p>Fee<sup><a href="#a">1</a></sup>.<table><tr><td id="a">Ten</table>', 'Fee^1.\n\n| Ten |'],
     ['<p hidden>Fee<sup><a href="#a">1</a></sup>.<p id="a">Ten.', 'Ten.'],
     [`<p>Fee<sup><a href="#a">1</a></sup>.<p id="a">${'n'.repeat(1_001)}`, `Fee^1.\n\n${'n'.repeat(1_001)}`],
-  ])('stays at its place otherwise: %j', (html, text) => {
+  ])('otherwise stays where it is: %j', (html, text) => {
     expect(textOf(html)).toBe(text);
   });
 

@@ -128,7 +128,7 @@ describe('reading Markdown', () => {
     ['A[^1].\n\n[^1]: One\n- b', ['A [One].', '- b']],
     ['- a[^1]\n\n| x[^1] | y |\n| - | - |\n\n[^1]: N', ['- a [N]', '| x [N] | y |\n| --- | --- |']],
     ['A[^1] <b>b</b>.\n\n[^1]: N <i>n</i>', ['A [N n] b.']],
-  ])('has the text of a footnote where it is referred to: %j', (text, expected) => {
+  ])('has the text of a footnote in place of its reference: %j', (text, expected) => {
     expect(atOnce(readMarkdown(text)).map((block) => block.text)).toEqual(expected);
   });
 

@@ -53,7 +53,7 @@ describe('a compound', () => {
     expect(partsOfCompound(compound, exists).map((parts) => parts.toSorted())).toEqual([[one, other].toSorted()]);
   });
 
-  it('has no part of three letters and none that does not exist', () => {
+  it('has only parts that exist and have at least four letters', () => {
     expect(compoundsOf(['car', 'pet'], () => true)).toEqual([]);
     expect(partsOfCompound('carpet', () => true)).toEqual([]);
     expect(partsOfCompound('kundigungsfrist', (part) => part !== 'kundigung' && part === 'frist')).toEqual([]);

@@ -132,7 +132,7 @@ describe('a stored value', () => {
         expect([place, isDeepStrictEqual(context[place as 'input'], expected)]).toEqual([place, true]);
   });
 
-  it('has no stack of the code that restores it: an error has its name and message instead [D5]', async () => {
+  it('has no stack of the code that restores it: the stack of an error is its name and message [D5]', async () => {
     const late = new DOMException('late', 'TimeoutError');
     const value = [
       withTag,

@@ -33,7 +33,7 @@ function openUntilEnd<Store extends { close(): void }>(store: Store): Store {
 
 const signal = new AbortController().signal;
 
-/** Every call of a chain and its store that takes an id of a run or a session. */
+/** All calls of a chain and its stores that take the id of a run or a session. */
 function calls(journals: JournalStore, sessions: SessionStore, id: string): Record<string, () => unknown> {
   const chain = chainOn(journals);
   const turn = { runId: 'x', request: 'a', answer: 'b' } as never;
@@ -56,7 +56,7 @@ function calls(journals: JournalStore, sessions: SessionStore, id: string): Reco
   };
 }
 
-it('every call of a chain with any id settles, with an error that has a code, as in each other store', async () => {
+it('every call with any id settles, any error has a code, and all stores agree', async () => {
   const stores = [
     [memoryJournals(), memorySessions()],
     [fileJournals(temporaryFolder()), memorySessions()],
@@ -82,7 +82,7 @@ describe('a path that the file system does not open', () => {
   const values: readonly unknown[] = [...names, '', '\0', 7, null, undefined, {}, []];
 
   it.each(values.map((value) => [value]))(
-    '%j: each entry that takes it settles, with an error that has a code',
+    '%j: every function that takes it settles, and any error has a code',
     async (path) => {
       const folder = temporaryFolder();
       for (const name of ['dir', 'dir.md']) mkdirSync(join(folder, name));

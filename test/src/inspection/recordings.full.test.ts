@@ -122,7 +122,7 @@ describe('a recording', () => {
     expect((await (await openPage(server.url)).runs()).chosen).toBe('run-1');
   });
 
-  it('is a system for a durable actor of another machine in the same store, also when the store is read again', async () => {
+  it('of a durable actor of another machine in the store is a system, even after the store is read again', async () => {
     const place = temporaryFolder();
     const machine = createMachine({ id: 'order', on: { GO: {} } });
     const actor = await createDurableMachine(machine, { journals: actorJournals(place) }).open('o-1');

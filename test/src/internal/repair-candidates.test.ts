@@ -154,7 +154,7 @@ describe('nearly JSON', () => {
     ['{a: nil, nil: None, b: x5.}', { a: null, nil: null, b: 'x5.' }],
     ['{"text":"where "x" = 5 # or\u00a06"}', { text: 'where "x" = 5 # or\u00a06' }],
     ["{'text': 'say ('hi')', 'at': ('x', (1, 2))}", { text: "say ('hi')", at: ['x', [1, 2]] }],
-  ])('keeps what a text says: %s', async (given, value) => {
+  ])('keeps the meaning of a text: %s', async (given, value) => {
     expect(await firstOf(given)).toEqual(value && { value, repairs: ['syntax'] });
   });
 

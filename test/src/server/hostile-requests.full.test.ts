@@ -85,7 +85,7 @@ const asked = (id: string) => [
   { role: 'assistant', tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }] },
 ];
 
-/** The members of bodies that take an id, and the rest of each body. */
+/** Request bodies with a member that takes an id, by route. */
 const BODIES: readonly (readonly [path: string, body: (id: string) => object])[] = [
   ['/runs', (session) => ({ request: 'a', session })],
   ['/runs/run-1/events', (questionId) => ({ type: 'consent.given', questionId, choice: 'keep' })],

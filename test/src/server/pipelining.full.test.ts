@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { ServerLogLine } from '../../../src/entries/server.ts';
 import { ALICE, collectUpdates, startServer } from '../../support/chain-server.ts';
 
-/** A run whose view is large, on a server that a client asks for it many times over one connection, without reading. */
+/** A client that requests a large run many times on one connection without reading the responses. */
 async function pipelined(count: number) {
   const lines: ServerLogLine[] = [];
   const { server, direct, start } = await startServer({ onLog: (line) => lines.push(line) });
@@ -15,7 +15,7 @@ async function pipelined(count: number) {
   const bytes = (await (await direct.get(path)).arrayBuffer()).byteLength;
   lines.length = 0;
   let received = 0;
-  // A program may ask several times before it answers.
+  // A program may call the server several times for one request.
   const fetch: typeof server.fetch = async (request, bindings) => {
     received += 1;
     await server.fetch(new Request('http://localhost/nothing'), bindings);
@@ -35,10 +35,10 @@ async function pipelined(count: number) {
   return { client, socket, bytes, received: () => received, answered: () => lines.length };
 }
 
-/** What the operating system buffers of a connection, at most, in responses of 900 kB. */
+/** The most responses of 900 kB that the operating system buffers for one connection. */
 const BUFFERED = 30;
 
-it('answers the pipelined requests of a client that does not read only as it reads them, and then all', async () => {
+it('answers pipelined requests only as fast as the client reads, and in the end all of them', async () => {
   const { client, bytes, received, answered } = await pipelined(90);
   await expect.poll(received).toBe(90);
   await expect.poll(answered).toBeGreaterThan(0);
@@ -52,7 +52,7 @@ it('answers the pipelined requests of a client that does not read only as it rea
   expect(answered()).toBe(90);
 });
 
-it('disconnects a client that pipelines very many requests, and answers no more of them', async () => {
+it('disconnects a client that pipelines too many requests, and stops answering', async () => {
   const { socket, received, answered } = await pipelined(1_000);
   await expect.poll(() => socket.destroyed).toBe(true);
   expect(received()).toBeGreaterThan(100);

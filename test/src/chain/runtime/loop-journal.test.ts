@@ -84,9 +84,9 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
       results.length === 1 ? step('review') : ({ done: true } as const);
     const played = startLoop(way, { options: { continuation: decider } });
     await played.end();
-    const told = played.entries.map(({ type }) => type).filter((type) => /capability|continuation/.test(type));
+    const recorded = played.entries.map(({ type }) => type).filter((type) => /capability|continuation/.test(type));
     const iteration = ['capability-start', 'capability-end', 'continuation'];
-    expect(told).toEqual([...iteration, ...iteration, 'capability-stop']);
+    expect(recorded).toEqual([...iteration, ...iteration, 'capability-stop']);
     for (const found of played.entries) expect(journalEntrySchema.parse(found)).toEqual(found);
   });
 

@@ -98,7 +98,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
         message: expect.stringMatching(/^(?:before|limit|status) of list: expected .*; received .*\.$/u),
       });
     await expect(store.prune?.({ olderThanMs: 0, status: 'ended' } as never)).rejects.toThrow(
-      'status of prune: expected running, waiting, interrupted, completed, degraded, cancelled, damaged; received "ended".',
+      'status of prune: expected one of running, waiting, interrupted, completed, degraded, cancelled, damaged; received "ended".',
     );
     await expect(store.list({ after: 'a' } as never)).rejects.toMatchObject({ code: 'invalid_option' });
     expect(await store.list({ limit: 5 })).toHaveLength(1);

@@ -19,7 +19,7 @@ import { order, ordersIn, storeActors } from '../../../support/recorded-actors.t
 
 type Entry<Type> = Extract<SystemEntry, { type: Type }>;
 
-/** Opens an actor and returns what its page gets, as soon as it has an entry that fits. */
+/** Opens an actor and returns what its page receives, once an entry matches. */
 async function opened(page: TestPage, runId: string, fits: (entry: SystemEntry) => boolean) {
   page.say({ type: 'open', runId, from: 0 });
   const entries = () => page.entries(runId) as unknown as SystemEntry[];
@@ -58,7 +58,7 @@ describe('durable actors beside runs in one store', () => {
     expect(runs.find(({ runId }) => runId === 'o-done')?.ending?.states).toBe('paid');
   });
 
-  it.each([true, false])('have pages with all that their journals have (with their machine: %s)', async (isKnown) => {
+  it.each([true, false])('have pages with everything in their journals (with their machine: %s)', async (isKnown) => {
     const folder = temporaryFolder();
     const { orders, journals } = await storeActors(folder);
     const server = await startInspector({ journals, hosts: isKnown ? [orders] : [] });
@@ -96,7 +96,7 @@ describe('durable actors beside runs in one store', () => {
     );
   });
 
-  it('are shown with child machines, and while another process writes them', async () => {
+  it('are shown with child machines, even while another process writes their journals', async () => {
     const { orders, journals, running } = await storeActors(temporaryFolder());
     const server = await startInspector({ journals, hosts: [orders] });
     const page = await openPage(server.url);
@@ -148,7 +148,7 @@ it.each<[string, (entries: Entries) => Entries]>([
   ['a wait without events', (entries) => [...entries, { seq: 7, atMs: 1, type: 'closed', waiting: { sinceMs: 1 } }]],
   ['a start without a machine', ([, ...rest]) => [{ seq: 0, atMs: 0, type: 'start', startedAt: '' }, ...rest]],
   [
-    'a clock outside of time',
+    'a clock start that is not a valid date',
     ([start, ...rest]) => [{ ...Object(start), forkedFrom: { actorId: 'a', seq: 0, clockStartMs: 1e20 } }, ...rest],
   ],
 ])('a journal with %s is damaged, and the others are shown', async (_, change) => {
@@ -203,7 +203,7 @@ describe('the store of a durable machine', () => {
     }
   });
 
-  it('is replayed without side effects on a fork, whose clock began with its original', async () => {
+  it('is replayed without side effects for a fork, whose clock starts with that of its original', async () => {
     const orders = ordersIn(temporaryFolder());
     const original = await orders.open('o-1', { input: { amount: 40 } });
     await original.send({ type: 'deliver' });

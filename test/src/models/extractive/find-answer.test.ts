@@ -115,14 +115,14 @@ describe('the answer of the extractive model', () => {
     ['Wo arbeitet Frau Müller?', 'Frau Mueller arbeitet im Haus B.'],
     ['Wo arbeitet Frau Mueller?', 'Frau Müller arbeitet im Haus B.'],
     ['Which colour does the organisation use?', 'The organization uses the color red.'],
-  ])('may write the words of "%s" in another way: %s', (request, text) => {
+  ])('may spell the words of "%s" differently: %s', (request, text) => {
     expect(answer(request, text)).toMatchObject({ text, missing: [] });
   });
 
   it.each([
     ['Is room 12 closed?', 'Room １２ is closed.', 'Room 13 is closed.'],
     ['Is room １２ closed?', 'Room 12 is closed.', 'Room 13 is closed.'],
-  ])('has the number of a name in any width: %s', (request, text, other) => {
+  ])('has the number in the name, full-width or not: %s', (request, text, other) => {
     expect(answer(request, `${other}\n\n${text}`)).toMatchObject({ text, missing: [] });
   });
 

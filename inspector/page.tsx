@@ -52,14 +52,17 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   );
 }
 
-/** Head, trace, and the selected step, all at the same entry. Of other programs, the chart comes first. */
+/** Head, trace, and the selected step, all at the same entry. Of other machines, the chart comes first. */
 function RunPage({ inspector, view }: PanelProps) {
   const { runId, kind, live } = view.run;
   // Also after its end, so that nothing moves then.
   const [isFollowed, follow] = useState(live);
   if (live && !isFollowed) follow(true);
   const sizes = Object.entries(paneSizes.value).map(([pane, size]) => [`--${pane}-size`, `${size}px`]);
-  const hasChart = kind === 'system' || isChartFull.value;
+  const isSystem = kind === 'system';
+  // A recorded actor without its machine has no chart.
+  const isCharted = view.count === 0 || view.charts?.charts.some(({ states }) => states.length > 0);
+  const hasChart = isSystem ? view.run.machine === undefined || isCharted : isChartFull.value;
   return (
     <main class={`page ${kind}${isFollowed ? ' followed' : ''}`} data-run={runId} style={Object.fromEntries(sizes)}>
       <section class="head-area" aria-label="Run">
@@ -81,8 +84,8 @@ function RunPage({ inspector, view }: PanelProps) {
           </ErrorBoundary>
         </section>
       )}
-      {kind === 'system' && <Separator pane="trace" />}
-      {(kind === 'system' || !hasChart) && (
+      {isSystem && hasChart && <Separator pane="trace" />}
+      {(isSystem || !hasChart) && (
         <section class="trace-area" aria-label="Trace">
           <ErrorBoundary name="The trace" resetKey={`${runId} ${view.count}`}>
             <Trace key={runId} inspector={inspector} view={view} />
@@ -93,7 +96,7 @@ function RunPage({ inspector, view }: PanelProps) {
       <section class="step-area" aria-label="Details">
         {inspector.cursor.value !== null && (
           <button type="button" class="to-trace" onClick={backToTrace}>
-            Back to the {kind === 'system' || !hasChart ? 'trace' : 'chart'}
+            Back to the {isSystem || !hasChart ? 'trace' : 'chart'}
           </button>
         )}
         {kind === 'run' && (

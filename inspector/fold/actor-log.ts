@@ -60,7 +60,7 @@ export function createActorLog(): { readonly log: ActorLog; take(entry: JournalE
     receiver.events.push({ seq, type: event.type, sender, ignored: null });
   }
 
-  /** An actor's machine is named by its first transition. */
+  /** An actor's machine is named by its first transition or timer. */
   function takeMachine(machine: string, { seq, actor }: { readonly seq: number; readonly actor: string }): void {
     if (machines.has(machine)) return;
     machines.add(machine);
@@ -74,6 +74,8 @@ export function createActorLog(): { readonly log: ActorLog; take(entry: JournalE
       const entry = given as JournalEntry | SystemEntry;
       if (entry.type === 'delivery' && 'sender' in entry) receive(entry);
       else if (entry.type === 'transition' && 'leaves' in entry) takeMachine(entry.machine, entry);
+      else if (entry.type === 'timer-start' && 'machine' in entry && entry.machine !== null)
+        takeMachine(entry.machine, entry);
       else if (entry.type === 'noted') running.get(entry.actor)?.notes.push(entry);
       else if (entry.type === 'ignored' && 'guards' in entry) {
         const event = running.get(entry.actor)?.events.at(-1);

@@ -187,7 +187,7 @@ function currentStateFacts(view: WhyView, chart: IndexedChart | undefined): read
 
 function whyTransition(seq: number | undefined, log: RunLog, index: ChartIndex): Why {
   const transition = explainAt(log, seq, index);
-  if (transition === null) return { ...NOTHING, heading: 'The run has just started; no transition was taken yet.' };
+  if (transition === null) return { ...NOTHING, heading: 'No transition was taken yet.' };
   const { machine, source, target } = transition;
   const who = index.first === undefined || machine === index.first.id ? 'it' : `the ${machine}`;
   const [first] = target;

@@ -66,13 +66,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
     .map(({ id }) => id);
   const root = tops.find((id) => id === requestedRoot) ?? tops[0];
   if (root === undefined)
-    return (
-      <p class="muted waiting">
-        {view.run.machine === undefined
-          ? 'This system has no chart: none of its actors is a state machine.'
-          : (view.run.fidelity[0] ?? 'Waiting for the chart…')}
-      </p>
-    );
+    return <p class="muted waiting">This system has no chart: none of its actors is a state machine.</p>;
   const showVisit = (choice: ChartSelection | null): void => {
     const visit = choice?.kind === 'state' ? latestVisit(view, charts, choice) : null;
     if (visit !== null) inspector.select(visit);

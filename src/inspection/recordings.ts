@@ -22,6 +22,7 @@ import { withPauses } from '../internal/async.ts';
 import { grouped } from '../internal/printable.ts';
 import { type FiguresFold, figuresFold } from './run-figures.ts';
 import {
+  changeSignal,
   FRAME_CHARS,
   forkOf,
   frameWriter,
@@ -31,11 +32,13 @@ import {
   type RunSource,
   runCharts,
   type SourceSink,
-  TURN_MS,
 } from './source.ts';
 import { type AnyJournals, storedRunsOf } from './stored-runs.ts';
 import type { ReplayHost } from './systems/actor-messages.ts';
 import { recordedActor } from './systems/recorded-actor.ts';
+
+/** How long a replay may keep the event loop busy. */
+const TURN_MS = 12;
 
 export interface Recordings {
   all(): Iterable<RunSource>;
@@ -253,15 +256,8 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
   let isCounted = false;
   let lastSeq = 0;
   let fidelity: readonly string[] = [];
-  /** Resume the followers that have read everything. */
-  const waiting = new Set<() => void>();
-  let wakes = 0;
-
-  function wake(): void {
-    wakes += 1;
-    for (const resume of waiting) resume();
-    waiting.clear();
-  }
+  /** For the followers that have read everything. */
+  const { next, wake } = changeSignal();
 
   function setFidelity(sentences: readonly string[]): void {
     if (sentences.join() === fidelity.join()) return;
@@ -300,7 +296,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
     for (let isOver = false; !isOver && !isStopped(); ) {
       // Checked first, because a process may write its last entries and end in between.
       isOver = status() !== 'running';
-      const wakesBefore = wakes;
+      const changedAgain = next();
       const unparsed: ReadEntry<JournalEntry>[] = [];
       let frame: string[] = [];
       let chars = 0;
@@ -338,9 +334,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
       }
       const limits = problem === null && sink.needsStates !== false ? await states.send(sink, isOver, isStopped) : null;
       if (limits !== null) setFidelity([...fidelity, limits]);
-      // A change during the reading may have been missed.
-      const mustWait = !isOver && !isStopped() && wakes === wakesBefore;
-      if (mustWait) await new Promise<void>((resolve) => waiting.add(resolve));
+      if (!isOver && !isStopped()) await changedAgain;
     }
     if (isStopped()) return;
     if (problem !== null) setDamage(problem);

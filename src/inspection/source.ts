@@ -196,8 +196,24 @@ export function limitationsOf({ machine, product }: RunStart): readonly string[]
   ];
 }
 
-/** How long a replay may keep the event loop busy. */
-export const TURN_MS = 12;
+/** Lets readers wait for a change. `next` is a promise of the next call of `wake`: get it before reading, so that no change is missed. */
+export function changeSignal() {
+  let resolve = (): void => {};
+  let next = Promise.resolve();
+  const renew = (): void => {
+    next = new Promise((done) => {
+      resolve = done;
+    });
+  };
+  renew();
+  return {
+    next: (): Promise<void> => next,
+    wake(): void {
+      resolve();
+      renew();
+    },
+  };
+}
 
 const MAX_PROBLEM_CHARS = 500;
 

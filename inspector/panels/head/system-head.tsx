@@ -59,6 +59,9 @@ export function SystemHead({ inspector, view }: PanelProps) {
         </p>
       )}
       {waits !== null && <Waits run={run} waits={waits} />}
+      {run.machine !== undefined && run.fidelity.length > 0 && (
+        <p class="muted">{excerpt(run.fidelity.join(' '), 400)}</p>
+      )}
       <p class="figures dotted">
         {figures.map((figure) => (
           <span key={figure}>{figure}</span>

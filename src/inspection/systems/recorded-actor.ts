@@ -3,7 +3,7 @@ import type { DurableEntry, StartEntry, Waiting } from '../../durable/entries.ts
 import { listedJournal, type StoredJournal } from '../../durable/journals/line-store.ts';
 import { withPauses } from '../../internal/async.ts';
 import { grouped } from '../../internal/printable.ts';
-import { problemOf, type RecordedSource, type SourceSink } from '../source.ts';
+import { changeSignal, problemOf, type RecordedSource, type SourceSink } from '../source.ts';
 import { type AnyJournals, storedRunsOf } from '../stored-runs.ts';
 import type { ActorWait, InspectedRun } from '../wire.ts';
 import { actorMessages, clockStartOf, decoded, type ReplayHost } from './actor-messages.ts';
@@ -36,15 +36,8 @@ export function recordedActor(
   let damage: string | null = null;
   let integrity: string | null = null;
   let limits: readonly string[] = [];
-  /** Callbacks that resume the followers that have read everything. */
-  const waiting = new Set<() => void>();
-  let wakes = 0;
-
-  function wake(): void {
-    wakes += 1;
-    for (const resume of waiting) resume();
-    waiting.clear();
-  }
+  /** For the followers that have read everything. */
+  const { next, wake } = changeSignal();
 
   /** Machines in other stores may have the same id. */
   function hostOf(): ReplayHost | null {
@@ -72,7 +65,7 @@ export function recordedActor(
     for (let isOver = false; !isOver && !isStopped(); ) {
       // Checked first, because a process may write its last entries and end in between.
       isOver = hasEnded();
-      const wakesBefore = wakes;
+      const changedAgain = next();
       try {
         for await (const piece of tail.read()) {
           const entries = piece.map(({ entry }): DurableEntry => entry());
@@ -86,8 +79,7 @@ export function recordedActor(
       }
       setState({ limits: system.info().fidelity });
       isOver ||= problem !== null || messages.problem !== null;
-      // A change during the reading may have been missed.
-      if (!isOver && !isStopped() && wakes === wakesBefore) await new Promise<void>((resolve) => waiting.add(resolve));
+      if (!isOver && !isStopped()) await changedAgain;
     }
     if (isStopped()) stop();
     else if (problem === null && messages.problem === null && hasChecksums)

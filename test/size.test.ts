@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 4500, exported: 72, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
   inspector: { lines: 17270, exported: 349, floors: 12 },
-  test: { lines: 74410, exported: 358, floors: 7 },
+  test: { lines: 74410, exported: 359, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** Text of any script and length, with control characters, lone surrogates and parts of paths. */
-const anyText = fc.oneof(
+export const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc
     .array(fc.constantFrom('\ud800', '\0', '\n', '/', '..', '%', '=', '订', '😀', 'CON', '*'), { maxLength: 8 })

@@ -1,6 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
-import { openPage, startInspector } from '../../support/inspection-server.ts';
+import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
+import type { PageRequest } from '../../../src/inspection/page-messages.ts';
+import { anyText } from '../../support/any-id.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+import { openPage, rawRequest, startInspector } from '../../support/inspection-server.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 describe('a page that sends requests and never reads', () => {
@@ -66,4 +71,37 @@ describe('generating a test for a run', () => {
     expect(await replies[0]).toMatchObject({ problem: null });
     expect(await ask()).toMatchObject({ problem: null });
   });
+});
+
+/** Every message of a page that names a run and gets a reply. */
+const REQUESTS: readonly ((runId: string) => PageRequest)[] = [
+  (runId) => ({ type: 'send', runId, event: { type: 'run.cancelled' } }),
+  (runId) => ({ type: 'test', runId }),
+  (runId) => ({ type: 'act', runId, action: { type: 'resume' }, confirmed: null }),
+  (runId) => ({ type: 'act', runId, action: { type: 'fork', at: 1, set: {} }, confirmed: null }),
+  (runId) => ({ type: 'act', runId, action: { type: 'replay' }, confirmed: null }),
+  (runId) => ({ type: 'remove', runId }),
+  (runId) => ({ type: 'export', runId, redact: [] }),
+  (only) => ({ type: 'what-if', only, set: {} }),
+];
+
+it('every request of a page with any run id gets a reply, and every path a response', async () => {
+  const server = await startInspector({ journals: fileJournals(temporaryFolder()) });
+  const page = await openPage(server.url);
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...REQUESTS), anyText, async (requestFor, text) => {
+      // A longer one is an invalid message.
+      const runId = text.slice(0, 4_096);
+      page.say({ type: 'open', runId, from: 0 });
+      page.say({ type: 'close', runId });
+      const path = encodeURI(`/${runId.replace(/\p{Cs}/gu, '')}`);
+      expect((await rawRequest(server.url, { path })).status).toBeLessThan(500);
+      expect((await rawRequest(server.url, { path: `${new URL(server.url).pathname}${path}` })).status).toBeLessThan(
+        500,
+      );
+      const { problem } = await page.request(requestFor(runId));
+      expect(problem ?? '').not.toMatch(/internal|undefined|TypeError/u);
+      server.choose(runId);
+    }),
+  );
 });

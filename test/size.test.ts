@@ -19,12 +19,12 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/internal': { lines: 2670, exported: 123, floors: 4 },
   'src/llm': { lines: 4330, exported: 65, floors: 9 },
   'src/models': { lines: 4320, exported: 70, floors: 5 },
-  'src/testing': { lines: 4550, exported: 93, floors: 8 },
+  'src/testing': { lines: 4560, exported: 93, floors: 8 },
   'src/react': { lines: 270, exported: 5, floors: 2 },
   'src/server': { lines: 4500, exported: 72, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
   inspector: { lines: 17270, exported: 349, floors: 12 },
-  test: { lines: 74410, exported: 359, floors: 7 },
+  test: { lines: 74480, exported: 359, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

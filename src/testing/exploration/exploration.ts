@@ -54,8 +54,8 @@ export interface Exploration<Machine extends AnyStateMachine = AnyStateMachine, 
   readonly unknownActions: ReadonlySet<string>;
   /** The given stand-ins, by actor name. */
   readonly standIns: StandIns;
-  /** Returns a snapshot's abstraction as text. Snapshots with the same key, ended actors and running delays are one state. */
-  keyOf(snapshot: AnyMachineSnapshot): string;
+  /** Returns a snapshot's abstraction as text. Snapshots with the same key, ended invoked actors and running delays are one state. */
+  keyOf(snapshot: AnyMachineSnapshot, ended: readonly string[]): string;
   /** Returns every event that can occur. */
   possibleIn(place: ExploredPlace): readonly Occurrence[];
   /** Takes one pure step. */

@@ -18,7 +18,7 @@ import { timerKey } from './timers.ts';
 
 interface StateKey {
   /** Identifies a snapshot's abstract state. */
-  of(snapshot: AnyMachineSnapshot): string;
+  of(snapshot: AnyMachineSnapshot, ended: readonly string[]): string;
   /** Identifies the rest of a place: which actors have ended and which delays are running. */
   ofRest(place: Place): string;
 }
@@ -31,24 +31,29 @@ function createStateKey(
   abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined,
   readsInput: (actor: RunningActor) => boolean,
 ): StateKey {
-  const idsOf = (snapshot: AnyMachineSnapshot): ActorIds => ({
-    names: namesOfIds(snapshot, abstraction !== undefined),
-    // The machine itself may be in its own context.
-    isRunning: (ref) => parentOf(ref) === undefined || ref === childOf(snapshot, ref.id),
-    varies: (id) => abstraction !== undefined || hasGeneratedId({ id }),
-  });
+  const idsOf = (snapshot: AnyMachineSnapshot, ended: readonly string[]): ActorIds => {
+    // With an abstraction, it decides whether ids matter; without one, only those that XState generates are replaced.
+    const varies = (id: string): boolean => abstraction !== undefined || hasGeneratedId({ id });
+    const renamed = spawnedActors(snapshot, ended).filter(({ id }) => varies(id));
+    return {
+      names: new Map(renamed.map(({ id, name, nth }) => [id, `${name}#${nth}`])),
+      // The machine itself may be in its own context.
+      isRunning: (ref) => parentOf(ref) === undefined || (ref === childOf(snapshot, ref.id) && !ended.includes(ref.id)),
+      varies,
+    };
+  };
 
-  function of(snapshot: AnyMachineSnapshot): string {
+  function of(snapshot: AnyMachineSnapshot, ended: readonly string[]): string {
     const { value, status, context, output, error } = snapshot;
-    const ids = idsOf(snapshot);
-    const spawned = spawnedActors(snapshot).map(({ id, name }) => ids.names.get(id) ?? `${name} ${id}`);
+    const ids = idsOf(snapshot, ended);
+    const spawned = spawnedActors(snapshot, ended).map(({ id, name }) => ids.names.get(id) ?? `${name} ${id}`);
     const known = new Map<object, string>();
     try {
       const [rest, inputs] =
         abstraction === undefined
           ? [
               { context: exactJson(context, 'context', ids, known), output: exactJson(output, 'output', ids, known) },
-              inputsOf(snapshot, ids),
+              inputsOf(snapshot, ended, ids),
             ]
           : [exactJson(abstraction(snapshot), 'abstraction', ids), []];
       const failure = status === 'error' ? firstLineOf(error) : '';
@@ -62,8 +67,8 @@ function createStateKey(
     }
   }
 
-  function inputsOf(snapshot: AnyMachineSnapshot, ids: ActorIds): readonly unknown[] {
-    return activeActors(snapshot)
+  function inputsOf(snapshot: AnyMachineSnapshot, ended: readonly string[], ids: ActorIds): readonly unknown[] {
+    return activeActors(snapshot, ended)
       .filter(readsInput)
       .map(({ id }) => [ids.names.get(id) ?? id, exactJson(inputOf(childOf(snapshot, id)), `the input of ${id}`, ids)]);
   }
@@ -71,20 +76,11 @@ function createStateKey(
   return {
     of,
     ofRest({ snapshot, ended, timers }) {
-      const { names } = idsOf(snapshot);
-      const ids = ended.map((id) => names.get(id) ?? id).sort();
-      return `${ids.join()} ${timers.map(timerKey).sort().join()}`;
+      const spawned = spawnedActors(snapshot, []).map(({ id }) => id);
+      const invoked = ended.filter((id) => !spawned.includes(id)).sort();
+      return `${invoked.join()} ${timers.map(timerKey).sort().join()}`;
     },
   };
-}
-
-/**
- * Names spawned actors by their logic and number. With an abstraction, it decides whether their ids matter; without one, only the ids that
- * XState generates are replaced.
- */
-function namesOfIds(snapshot: AnyMachineSnapshot, all: boolean): ReadonlyMap<string, string> {
-  const renamed = spawnedActors(snapshot).filter((actor) => all || hasGeneratedId(actor));
-  return new Map(renamed.map(({ id, name, nth }) => [id, `${name}#${nth}`]));
 }
 
 /** The active states that XState remembers, by the ids of history states. */
@@ -180,7 +176,7 @@ export function explore<Machine extends AnyStateMachine>(
   const keys: string[] = [];
 
   function reach(place: ExploredPlace, inputName: string, from: Pick<ExploredState, 'reachedBy' | 'depth'>): number {
-    const snapshotKey = key.of(place.snapshot);
+    const snapshotKey = key.of(place.snapshot, place.ended);
     const text = `${inputName} ${key.ofRest(place)} ${snapshotKey}`;
     const existing = idByKey.get(text);
     if (existing !== undefined) return existing;
@@ -196,7 +192,7 @@ export function explore<Machine extends AnyStateMachine>(
 
   /** All edges of a state start from the same snapshot. */
   function requireUnchanged(state: ExploredState): void {
-    const [expected = '', received] = [keys[state.id], key.of(state.snapshot)];
+    const [expected = '', received] = [keys[state.id], key.of(state.snapshot, state.ended)];
     const difference = describeDifference(received, expected);
     if (difference !== null)
       throw new PostChainError(

@@ -110,7 +110,7 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
     in(place) {
       const { snapshot, ended, timers } = place;
       if (snapshot.status !== 'active') return [];
-      const running = activeActors(snapshot).filter(({ id }) => !ended.includes(id));
+      const running = activeActors(snapshot, ended);
       return [
         ...withUniqueNames(running.flatMap((actor) => ofActor(actor, snapshot))),
         ...withUniqueNames(ofTimers(timers, snapshot)),

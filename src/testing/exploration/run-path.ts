@@ -1,4 +1,4 @@
-import type { AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
+import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
 import { requireKnown } from '../../internal/require-known.ts';
@@ -7,7 +7,7 @@ import type { EvaluatedGuard, InstrumentedStep } from '../structure/instrumented
 import { describeDifference } from './exact-json.ts';
 import type { Exploration } from './exploration.ts';
 import { type Path, pathThrough } from './paths.ts';
-import { createStubbedActor } from './stub-actors.ts';
+import { createStubbedActor, type StubbedActor } from './stub-actors.ts';
 
 /** Conditions on every snapshot, by name. A condition is broken if it returns false or throws. */
 export type Invariants = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => unknown>>;
@@ -65,7 +65,7 @@ function findFailure(
   const stubbed = createStubbedActor(instrumented.machine, { original, input: path.start.input, standIns, inspect });
   const actor = stubbed.ref;
   const check = (expected: InstrumentedStep, state: number): string | null =>
-    differenceAfter(exploration, expected, state, actor, instrumented.drainStep()) ??
+    differenceAfter(exploration, expected, state, stubbed, instrumented.drainStep()) ??
     brokenInvariant(invariants, actor.getSnapshot() as AnyMachineSnapshot);
   try {
     actor.start();
@@ -86,10 +86,10 @@ function differenceAfter(
   exploration: Exploration,
   expected: InstrumentedStep,
   state: number,
-  actor: AnyActorRef,
+  { ref, ended }: StubbedActor,
   received: InstrumentedStep,
 ): string | null {
-  const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
+  const snapshot = ref.getSnapshot() as AnyMachineSnapshot;
   const explored = exploration.states[state];
   const [there, here] = [JSON.stringify(explored?.value), JSON.stringify(snapshot.value)];
   if (snapshot.status === 'error' && explored?.snapshot.status !== 'error')
@@ -99,7 +99,9 @@ function differenceAfter(
   if (guard !== null) return guard;
   if (expected.taken.join() !== received.taken.join())
     return `Expected transitions ${describeTaken(exploration, expected.taken)}, received ${describeTaken(exploration, received.taken)}`;
-  const difference = explored && describeDifference(exploration.keyOf(snapshot), exploration.keyOf(explored.snapshot));
+  const difference =
+    explored &&
+    describeDifference(exploration.keyOf(snapshot, ended()), exploration.keyOf(explored.snapshot, explored.ended));
   return difference == null
     ? null
     : `An action depends on more than its context and event, or the abstraction leaves out what decides: in ${here}, ${difference}`;

@@ -26,9 +26,11 @@ import {
 import {
   actorsOf,
   childOf,
+  hasGeneratedId,
   inputOf,
   nameOfActor,
   type RunningActor,
+  refsIn,
   type StandIns,
   spawnedActors,
 } from '../structure/running-actors.ts';
@@ -102,6 +104,8 @@ export interface StubbedActor {
   /** Makes an event occur. Returns null, or the reason why it cannot occur. */
   apply(occurrence: Occurrence): string | null;
   timers(): readonly Timer[];
+  /** Returns the ids of the children that have ended. */
+  ended(): readonly string[];
 }
 
 export interface StubOptions {
@@ -166,13 +170,18 @@ export function createStubbedActor(
     else ref.send(event);
     return null;
   }
-  return { ref, apply, timers: () => timers };
+  return { ref, apply, timers: () => timers, ended: () => endedIn(ref.getSnapshot() as AnyMachineSnapshot) };
 }
+
+/** Returns the ids of the children that have ended. */
+const endedIn = ({ children }: AnyMachineSnapshot): readonly string[] =>
+  refsIn(children).flatMap((ref) => (['done', 'error'].includes(ref.getSnapshot().status) ? [ref.id] : []));
 
 /** Finds a running child by its id or, if that differs from run to run, by its name and number. */
 export function runningChild(parent: AnyActorRef, { id, name, nth }: RunningActor): AnyActorRef | undefined {
   const snapshot = parent.getSnapshot() as AnyMachineSnapshot;
-  const same = spawnedActors(snapshot).find((one) => one.name === name && one.nth === nth);
-  const child = childOf(snapshot, id) ?? (same && childOf(snapshot, same.id));
+  const same = spawnedActors(snapshot, endedIn(snapshot)).find((one) => one.name === name && one.nth === nth);
+  const other = same && childOf(snapshot, same.id);
+  const child = hasGeneratedId({ id }) ? other : (childOf(snapshot, id) ?? other);
   return child?.getSnapshot().status === 'active' ? child : undefined;
 }

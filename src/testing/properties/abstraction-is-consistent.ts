@@ -63,7 +63,7 @@ function secondEdges({ states, edges }: Exploration): readonly ExploredEdge[] {
 function differenceAfter(exploration: Exploration, edge: ExploredEdge, step: () => ExploredPlace): string | null {
   const { chart, keyOf, states, instrumented } = exploration;
   const on = `on "${edge.occurrence.name}"`;
-  const { snapshot: next } = step();
+  const { snapshot: next, ended } = step();
   const did = instrumented.drainStep();
   const differing = edge.guards.find(({ transition, holds }, nth) => {
     const guard = did.guards[nth];
@@ -71,10 +71,10 @@ function differenceAfter(exploration: Exploration, edge: ExploredEdge, step: () 
   });
   if (differing !== undefined) return `the guard of "${describeTransition(chart, differing.transition)}" differs ${on}`;
   if (edge.taken.join() !== did.taken.join()) return `other transitions are taken ${on}`;
-  const explored = states[edge.to]?.snapshot;
-  if (next.status === 'error' && explored?.status !== 'error')
+  const to = states[edge.to];
+  if (next.status === 'error' && to?.snapshot.status !== 'error')
     return `the machine throws ${on} (${firstLineOf(next.error)})`;
-  const difference = explored && describeDifference(keyOf(next), keyOf(explored));
+  const difference = to && describeDifference(keyOf(next, ended), keyOf(to.snapshot, to.ended));
   return difference == null ? null : `${on} ${difference}`;
 }
 

@@ -13,16 +13,17 @@ export interface RunningActor {
   readonly id: string;
   /** The name of its logic; for inline logic its id, the id of its machine, or the path of the invoking state. */
   readonly name: string;
-  /** Number among the spawned actors of this name. */
+  /** Number among the running spawned actors of this name. */
   readonly nth: number;
 }
 
 /** Returns all actors that the states of a machine invoke. */
 export const actorsOf = (machine: AnyStateMachine): readonly RunningActor[] => nodesOf(machine).flatMap(invokedBy);
 
-/** Returns the actors that the active states invoke, and those that actions have spawned. */
-export function activeActors(snapshot: AnyMachineSnapshot): readonly RunningActor[] {
-  return [...activeNodes(snapshot).flatMap(invokedBy), ...spawnedActors(snapshot)];
+/** Returns the actors that the active states invoke, and those that actions have spawned, without `ended`. */
+export function activeActors(snapshot: AnyMachineSnapshot, ended: readonly string[] = []): readonly RunningActor[] {
+  const invoked = activeNodes(snapshot).flatMap(invokedBy);
+  return [...invoked.filter(({ id }) => !ended.includes(id)), ...spawnedActors(snapshot, ended)];
 }
 
 const invokedByNode = new WeakMap<AnyStateNode, readonly RunningActor[]>();
@@ -43,8 +44,12 @@ export function invokedBy(node: AnyStateNode): readonly RunningActor[] {
 const pathOf = ({ path, machine }: AnyStateNode, nth: number): string =>
   `${path.join('.') || machine.id}${nth === 0 ? '' : `[${nth}]`}`;
 
-export function spawnedActors({ children, machine }: AnyMachineSnapshot): readonly RunningActor[] {
-  const refs = refsIn(children);
+/** XState keeps spawned actors that have ended, so these do not count. */
+export function spawnedActors(
+  { children, machine }: AnyMachineSnapshot,
+  ended: readonly string[],
+): readonly RunningActor[] {
+  const refs = refsIn(children).filter(({ id }) => !ended.includes(id));
   if (refs.length === 0) return [];
   const invoked = invokedIds(machine);
   const counts = new Map<string, number>();

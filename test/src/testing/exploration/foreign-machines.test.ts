@@ -232,7 +232,21 @@ describe('spawned actors', () => {
     const outcomes = { kid: [done(), fails()] };
     const abstraction: ExploreOptions<AnyStateMachine>['abstraction'] = ({ context }) => context.friends.length;
     const machine = friends(() => `friend ${Math.random()}`);
-    expect(explored(machine, { outcomes, abstraction }).states.length).toBe(7);
+    // None, one or two of them, of which none to all run.
+    expect(explored(machine, { outcomes, abstraction }).states.length).toBe(1 + 2 + 3);
+  });
+
+  it('count only while they run', () => {
+    const machine = createMachine({
+      context: { kid: null },
+      initial: 'a',
+      states: {
+        a: { on: { GO: { target: 'b', actions: assign(({ spawn }) => ({ kid: spawn('kid' as never) as never })) } } },
+        b: { on: { 'xstate.done.actor.*': 'a' } },
+      },
+    }).provide({ actors: { kid } } as never);
+    // None, one that runs, or one that has ended.
+    expect(explored(machine, { outcomes: { kid: [done()] }, limit: 20 }).states.length).toBe(3);
   });
 
   it('may share an id if they are of different logic', () => {

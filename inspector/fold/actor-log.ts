@@ -22,6 +22,8 @@ export interface ActorRecord {
   /** The name of its machine in the charts; null for other actors. */
   machine: string | null;
   end: ActorEnd | null;
+  /** Whether it makes a model call, which has a row of its own. */
+  isCall: boolean;
   readonly events: readonly ReceivedEvent[];
   /** Anything else that a journal records about it. */
   readonly notes: readonly { readonly seq: number; readonly text: string; readonly data?: unknown }[];
@@ -46,10 +48,9 @@ export function createActorLog(): { readonly log: ActorLog; take(entry: JournalE
     [];
   /** Those that have not ended, by name. */
   const running = new Map<string, (typeof log)[number]>();
-  const machines = new Set<string>();
 
   function begin(name: string, from: number): (typeof log)[number] {
-    const actor = { name, from, machine: null, end: null, events: [], notes: [] };
+    const actor = { name, from, machine: null, end: null, isCall: false, events: [], notes: [] };
     log.push(actor);
     running.set(name, actor);
     return actor;
@@ -62,10 +63,8 @@ export function createActorLog(): { readonly log: ActorLog; take(entry: JournalE
 
   /** An actor's machine is named by its first transition or timer. */
   function takeMachine(machine: string, { seq, actor }: { readonly seq: number; readonly actor: string }): void {
-    if (machines.has(machine)) return;
-    machines.add(machine);
     const record = running.get(actor) ?? begin(actor, seq);
-    record.machine = machine;
+    record.machine ??= machine;
   }
 
   return {
@@ -76,7 +75,10 @@ export function createActorLog(): { readonly log: ActorLog; take(entry: JournalE
       else if (entry.type === 'transition' && 'leaves' in entry) takeMachine(entry.machine, entry);
       else if (entry.type === 'timer-start' && 'machine' in entry && entry.machine !== null)
         takeMachine(entry.machine, entry);
-      else if (entry.type === 'noted') running.get(entry.actor)?.notes.push(entry);
+      else if (entry.type === 'prompt' && 'actor' in entry) {
+        const actor = running.get(entry.actor);
+        if (actor !== undefined) actor.isCall = true;
+      } else if (entry.type === 'noted') running.get(entry.actor)?.notes.push(entry);
       else if (entry.type === 'ignored' && 'guards' in entry) {
         const event = running.get(entry.actor)?.events.at(-1);
         // A machine also ignores events that it raises itself.

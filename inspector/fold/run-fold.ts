@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { createPromptReader, type PromptReader } from '../../src/chain/journal/recorded-prompts.ts';
 import type { SystemEntry } from '../../src/inspection/wire.ts';
+import { createPromptReader, type PromptReader } from '../../src/llm/recorded-prompts.ts';
 import { type ActorLog, createActorLog } from './actor-log.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';

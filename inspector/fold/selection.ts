@@ -1,6 +1,7 @@
 import type { StateRef } from './chart-copies.ts';
 import type { RunFold } from './run-fold.ts';
 import { lastStartedBy } from './sorted.ts';
+import type { AttemptSpan, CapabilitySpan } from './spans.ts';
 
 /** What a selection is. `state` is a state of the chart, `entry` any single entry without a step of its own. */
 const KINDS = ['phase', 'attempt', 'decision', 'capability', 'retrieval', 'operations', 'state', 'entry'] as const;
@@ -33,12 +34,14 @@ export const selectionOf = (kind: SelectionKind, { from, to }: Span, count: numb
   to: to ?? count - 1,
 });
 
+const CALL_ENTRY = /^(?:attempt|model|capability)-|^prompt$|^text-delta$/u;
+
 /** The smallest step that an entry belongs to, of a run with `count` entries. */
 export function selectionAt({ entries, spans }: RunFold, seq: number, count: number): Selection {
   const type = entries.typeOf(seq);
   if (type === 'decision') return { kind: 'decision', from: seq, to: seq };
   if (type === 'operations' || type === 'context-evaluated') return { kind: 'operations', from: seq, to: seq };
-  const around = (all: readonly Span[]): Span | undefined => {
+  const around = <One extends Span>(all: readonly One[]): One | undefined => {
     const last = lastStartedBy(all, seq);
     return last === undefined || (last.to !== null && last.to < seq) ? undefined : last;
   };
@@ -48,10 +51,13 @@ export function selectionAt({ entries, spans }: RunFold, seq: number, count: num
     return selectionOf('phase', phase, count);
   const call = lastStartedBy(spans.calls, seq);
   if (call?.source === RETRIEVAL && (call.to === null || call.to >= seq)) return selectionOf('retrieval', call, count);
+  // The other actors of a system have entries meanwhile.
+  const isOf = (span: AttemptSpan | CapabilitySpan | undefined): span is AttemptSpan | CapabilitySpan =>
+    span !== undefined && (span.actor === null || CALL_ENTRY.test(type));
   const capability = around(spans.capabilities);
-  if (capability !== undefined) return selectionOf('capability', capability, count);
+  if (isOf(capability)) return selectionOf('capability', capability, count);
   const attempt = around(spans.attempts);
-  if (attempt !== undefined) return selectionOf('attempt', attempt, count);
+  if (isOf(attempt)) return selectionOf('attempt', attempt, count);
   if (phase !== undefined) return selectionOf('phase', phase, count);
   const [answer] = entries.of('answer');
   if (answer !== undefined && seq >= answer) return answerSelection({ entries, spans }, seq + 1);

@@ -5,6 +5,7 @@ import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
 import type { Price, TokenUsage, Usage } from '../../machines/contracts/usage.ts';
 import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
+import type { SystemEntry } from '../../src/inspection/wire.ts';
 import type { EntryOf } from './entry-index.ts';
 import { countStartedBy, firstIndexWhere } from './sorted.ts';
 
@@ -30,6 +31,8 @@ export interface PhaseSpan extends Span {
 
 export interface AttemptSpan extends Span {
   readonly attemptId: string;
+  /** The actor that makes the call, in a system of other actors; null in a run. */
+  readonly actor: string | null;
   readonly task: string;
   /** The phases that a brief reply is for; null if the reply has all fields of the task. */
   readonly phases: readonly Phase[] | null;
@@ -61,6 +64,8 @@ export interface CallSpan extends Span {
 }
 
 export interface CapabilitySpan extends Span {
+  /** As of an attempt. */
+  readonly actor: string | null;
   readonly capability: string;
   readonly index: number;
   /** Why it failed; null if it did not. */
@@ -79,6 +84,8 @@ export interface Spans {
   readonly calls: readonly CallSpan[];
   readonly capabilities: readonly CapabilitySpan[];
 }
+
+const actorOf = (entry: object): string | null => (entry as { readonly actor?: string }).actor ?? null;
 
 const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>(['done', 'failed', 'reply.ended', 'reply.lost']);
 
@@ -106,6 +113,8 @@ export function createSpanFold(): SpanFold {
   const running = new Set<CapabilitySpan>();
   const open = new Map<number, OpenCall>();
   const newest = new Map<string, AttemptSpan>();
+  /** The latest attempt of each actor of a system. */
+  const latestOf = new Map<string, AttemptSpan>();
   let prices: readonly (Price | null)[] = [];
   let currency: string | null = null;
 
@@ -146,9 +155,13 @@ export function createSpanFold(): SpanFold {
 
   function begin(entry: EntryOf<'attempt-start'>): void {
     const { attemptId, task, phases = null, attempt, model, seq } = entry;
-    endLastAttempt(seq);
+    const actor = actorOf(entry);
+    // The actors of a system make their calls at the same time.
+    if (actor === null) endLastAttempt(seq);
+    else end(latestOf.get(actor), seq);
     const span: AttemptSpan = {
       attemptId,
+      actor,
       task,
       phases,
       attempt,
@@ -165,6 +178,7 @@ export function createSpanFold(): SpanFold {
     };
     attempts.push(span);
     newest.set(attemptId, span);
+    if (actor !== null) latestOf.set(actor, span);
   }
 
   function endAttempt({ attemptId, seq, failure, usage }: EntryOf<'attempt-end'>): void {
@@ -181,8 +195,10 @@ export function createSpanFold(): SpanFold {
     span.cost = addCall(NO_USAGE, usage, prices[span.model] ?? null).cost;
   }
 
-  function beginCapability({ capability, index, seq }: EntryOf<'capability-start'>): void {
+  function beginCapability(entry: EntryOf<'capability-start'>): void {
+    const { capability, index, seq } = entry;
     const span: CapabilitySpan = {
+      actor: actorOf(entry),
       capability,
       index,
       from: seq,
@@ -195,8 +211,9 @@ export function createSpanFold(): SpanFold {
     running.add(span);
   }
 
-  function endCapability({ seq, index, result }: EntryOf<'capability-end'>): void {
-    const span = [...running].find((one) => one.index === index);
+  function endCapability(entry: EntryOf<'capability-end'>): void {
+    const { seq, index, result } = entry;
+    const span = [...running].find((one) => one.index === index && one.actor === actorOf(entry));
     if (span === undefined) return;
     running.delete(span);
     end(span, seq);
@@ -243,9 +260,20 @@ export function createSpanFold(): SpanFold {
     if (attempt !== undefined && replyValue({ source: started.span.source, event }) !== undefined) attempt.reply = seq;
   }
 
-  function take(entry: JournalEntry): void {
+  /** Ends what an actor of a system leaves open, for example because it was stopped. */
+  function endActor({ actor, seq }: Extract<SystemEntry, { type: 'actor-end' }>): void {
+    end(latestOf.get(actor), seq);
+    latestOf.delete(actor);
+    for (const span of running) if (span.actor === actor && running.delete(span)) end(span, seq);
+  }
+
+  function take(given: JournalEntry): void {
+    const entry = given as JournalEntry | SystemEntry;
     const { seq } = entry;
     switch (entry.type) {
+      case 'actor-end':
+        endActor(entry);
+        break;
       case 'start':
         prices = entry.input.prices ?? [];
         currency = entry.input.currency ?? null;

@@ -1,14 +1,19 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
+import type { RunLog } from '../wire/run-log.ts';
 import { type ActorRecord, receivedBy } from './actor-log.ts';
+import { callIndexOf } from './call-index.ts';
 import { ancestorsOf, chartIndexOf, lastName } from './chart-index.ts';
 import { actorIn, humanizeEvent } from './explain.ts';
 import { capitalize, humanizeGuard, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
+import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
 import { delayWords, machineWaits } from './system-waits.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
+import { callRows, callTrouble, toolRow } from './trace-items.ts';
 import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
 
 interface System {
+  readonly log: RunLog;
   readonly fold: RunFold;
   readonly charts: RunCharts | null;
   readonly count: number;
@@ -17,16 +22,43 @@ interface System {
 
 /** The actors of an observed system: the states that each machine entered, the events that it received, and what it waits for. */
 export function systemTrace(system: System): readonly TraceRow[] {
-  return system.fold.actors.map((actor) => actorRow(system, actor));
+  const { attempts, capabilities } = system.fold.spans;
+  const callsOf = byActor(attempts);
+  const toolsOf = byActor(capabilities);
+  const shown = system.fold.actors.filter(({ isCall }) => !isCall);
+  return shown.map((actor) => {
+    const { name, from, end } = actor;
+    // A later actor may have the same name.
+    const isOwn = (span: { readonly from: number }): boolean =>
+      span.from >= from && span.from <= (end?.seq ?? system.count);
+    return actorRow(system, actor, (callsOf.get(name) ?? []).filter(isOwn), (toolsOf.get(name) ?? []).filter(isOwn));
+  });
 }
 
-function actorRow(system: System, actor: ActorRecord): TraceRow {
+function byActor<Span extends { readonly actor: string | null }>(spans: readonly Span[]): ReadonlyMap<string, Span[]> {
+  const found = new Map<string, Span[]>();
+  for (const span of spans) {
+    const known = found.get(span.actor ?? '');
+    if (known === undefined) found.set(span.actor ?? '', [span]);
+    else known.push(span);
+  }
+  return found;
+}
+
+function actorRow(
+  system: System,
+  actor: ActorRecord,
+  calls: readonly AttemptSpan[],
+  tools: readonly CapabilitySpan[],
+): TraceRow {
   const { name, machine, from, end } = actor;
   const isOpen = end === null && !system.isOver;
   const received = receivedBy(actor);
   const ignored = received.filter((event) => event.ignored !== null).length;
   const notes = [
     machine === null ? 'activity' : '',
+    calls.length > 0 ? pluralize(calls.length, 'model call') : '',
+    tools.length > 0 ? pluralize(tools.length, 'tool call') : '',
     received.length > 0 ? `${pluralize(received.length - ignored, 'event')} handled` : '',
     ignored > 0 ? `${ignored} ignored` : '',
   ];
@@ -41,10 +73,10 @@ function actorRow(system: System, actor: ActorRecord): TraceRow {
     status: isFailed ? 'failed' : end?.status === 'done' ? 'done' : isOpen ? 'open' : 'ended',
     from,
     to: end?.seq ?? (isOpen ? null : system.count - 1),
-    usage: null,
+    usage: calls.length === 0 ? null : usageOf(calls, null),
     selection: hasRows ? null : { kind: 'entry', from, to: from },
-    trouble: NO_TROUBLE,
-    ...(hasRows && { children: () => partsOf(system, actor) }),
+    trouble: { ...NO_TROUBLE, ...callTrouble(calls), tools: tools.filter(({ error }) => error !== null).length },
+    ...(hasRows && { children: () => partsOf(system, actor, calls, tools) }),
   };
 }
 
@@ -53,10 +85,18 @@ function errorText(error: unknown): string {
   return `${message}`;
 }
 
-function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
+function partsOf(
+  system: System,
+  actor: ActorRecord,
+  calls: readonly AttemptSpan[],
+  tools: readonly CapabilitySpan[],
+): readonly TraceRow[] {
   const { machine, end } = actor;
   const { fold, isOver, count } = system;
-  const positions = machine === null ? [] : fold.transitions.positionsOf(machine);
+  // A later actor may have the same chart.
+  const positions = (machine === null ? [] : fold.transitions.positionsOf(machine)).filter(
+    ({ since }) => since >= actor.from && since <= (end?.seq ?? count),
+  );
   const states = positions.map(({ targets, since }, index): TraceRow => {
     const next = positions[index + 1]?.since ?? end?.seq ?? (isOver ? count - 1 : null);
     return {
@@ -106,7 +146,12 @@ function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
     }),
   );
   const waiting = machine === null || end !== null ? [] : waitRow(system, machine);
-  return [...[...states, ...received, ...notes].sort((one, other) => one.from - other.from), ...waiting];
+  const { numbers } = callIndexOf(fold);
+  const traced = { ...system, numberOf: (call: AttemptSpan) => numbers.get(call) ?? 0 };
+  const made = [...callRows(traced, calls, end?.seq ?? count - 1), ...tools.map((tool) => toolRow(traced, tool))];
+  // The calls say what the states and events of an attempt say.
+  const others = made.length > 0 ? [] : [...states, ...received];
+  return [...[...others, ...notes, ...made].sort((one, other) => one.from - other.from), ...waiting];
 }
 
 /** Where a machine started, if it had left that state before it was observed. */

@@ -41,7 +41,7 @@ export function itemRows(
       countStartedBy(all, to),
     );
   return [
-    ...calls.flatMap((call, index) => [callRow(run, call, calls[index - 1]), ...backOffRow(run, call, calls, to)]),
+    ...callRows(run, calls, to),
     ...during(spans.capabilities).map((tool) => toolRow(run, tool)),
     ...searches.map((search) => searchRow(run, search, search.from < from ? earlyWords(spans, search.from) : '')),
     ...during(spans.calls).flatMap((call) => activityRow(run, call)),
@@ -54,6 +54,10 @@ export function itemRows(
     ...timeLimitRows(run, from, to),
   ].sort((one, other) => one.from - other.from);
 }
+
+/** Returns the rows of model calls, and of the waits between them, up to an entry. */
+export const callRows = (run: TracedRun, calls: readonly AttemptSpan[], to: number): readonly TraceRow[] =>
+  calls.flatMap((call, index) => [callRow(run, call, calls[index - 1]), ...backOffRow(run, call, calls, to)]);
 
 /** The status of a span without a failure. */
 const statusOf = ({ isOver }: TracedRun, to: number | null, hasResult: boolean): RowStatus =>
@@ -130,7 +134,7 @@ function backOffRow(
   ];
 }
 
-function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
+export function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
   const { from, to, error, capability, ms } = tool;
   const end = to !== null && run.fold.entries.typeOf(to) === 'capability-end' ? to : null;
   const result = () => (run.log.entry(end ?? 0) as EntryOf<'capability-end'>).result;

@@ -36,6 +36,9 @@ export function idempotencyKey(args: { readonly self: object; readonly effectKey
 export const wasInterrupted = ({ self }: { readonly self: object }): boolean =>
   activities.get(self)?.wasInterrupted() ?? false;
 
+/** Whether a durable actor makes this call, so that its notes are stored. */
+export const isHosted = ({ self }: { readonly self: object }): boolean => activities.has(self);
+
 /**
  * Adds a note of a call to the journal of its durable actor: JSON that does not affect the machine. Throws `not_durable` for anything else. Does
  * nothing in any other actor.

@@ -3,6 +3,7 @@ import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { WhatIf } from '../chain/journal/decided-run.ts';
 import type { Chart } from '../durable/charts/chart.ts';
 import type { StateChange } from './state-changes.ts';
+import type { CallFact } from './systems/call-facts.ts';
 
 /**
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of
@@ -213,6 +214,8 @@ export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
       readonly event: string;
       readonly dueMs: number;
     }
+  /** What an attempt or a tool loop of PostChain reports about its calls. */
+  | (CallFact & { readonly actor: string })
   /** Anything else that a journal records about an actor. */
   | { readonly type: 'noted'; readonly actor: string; readonly text: string; readonly data?: unknown }
   | {

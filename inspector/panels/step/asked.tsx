@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { RecordedPrompt } from '../../../src/chain/journal/recorded-prompts.ts';
+import type { RecordedPrompt } from '../../../src/llm/recorded-prompts.ts';
 import { addedText, firstChars, type TextPart } from '../../fold/added-text.ts';
 import { formatNumber, pluralize } from '../../fold/format.ts';
 import { callBefore, type NumberedCall, promptSeq } from '../../fold/step.ts';

@@ -55,8 +55,11 @@ function Step(props: PanelProps) {
   const { view } = props;
   const { log, fold, selection, at } = view;
   const isSystem = view.run.kind === 'system';
-  const calls = isSystem ? null : stepCalls(fold, selection, at);
-  const uses = isSystem ? [] : toolUses(log, fold, selection, at);
+  const isTool = selection.kind === 'capability' || selection.kind === 'retrieval';
+  // Of an actor of any machine, only what its calls record is known to be of this step.
+  const isOfCall = !isSystem || selection.kind === 'attempt' || isTool;
+  const calls = isOfCall ? stepCalls(fold, selection, at) : null;
+  const uses = isOfCall ? toolUses(log, fold, selection, at) : [];
   const answered = answerUpTo(log, fold, at);
   const isAnswer = answered !== null && selection.kind === 'entry' && selection.to >= answered.seq;
   // At the answer, What if uses the last decision.
@@ -65,12 +68,11 @@ function Step(props: PanelProps) {
     : selection.kind === 'decision'
       ? selection.from
       : undefined;
-  const isTool = selection.kind === 'capability' || selection.kind === 'retrieval';
   return (
     <>
       <Head {...props} promptAt={promptOf(view)} />
       {isSystem && <PendingWork view={view} />}
-      {isSystem ? <SystemResult view={view} /> : <Result {...props} calls={calls} uses={uses} />}
+      {isOfCall ? <Result {...props} calls={calls} uses={uses} /> : <SystemResult view={view} />}
       {decided !== undefined && <WhatIfSliders key={decided} {...props} seq={decided} />}
       {calls !== null && <Asked key={calls.selected.number} view={view} call={calls.selected} />}
       {uses.length > 0 && !isTool && (

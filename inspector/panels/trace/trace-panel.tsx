@@ -58,7 +58,7 @@ function isOpenAtFirst(row: TraceRow, top: readonly TraceRow[]): boolean {
 }
 
 const rowsOf = ({ run, log, fold, charts, count }: RunView, isOver: boolean): readonly TraceRow[] =>
-  run.kind === 'system' ? systemTrace({ fold, charts, count, isOver }) : traceOf(log, fold, count, isOver);
+  run.kind === 'system' ? systemTrace({ log, fold, charts, count, isOver }) : traceOf(log, fold, count, isOver);
 
 /** The rows with their places in the list: `tops` has one more, the height of the list. */
 function placed(rows: readonly ListedRow[], narrowPx: number | null) {
@@ -191,8 +191,11 @@ export function Trace({ inspector, view }: PanelProps) {
 
   const activeId = rows[current]?.row.id;
   const price = spans.currency;
+  const hasTokens = run.kind === 'run' || spans.attempts.length > 0;
   return (
-    <div class={`trace ${run.kind}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}>
+    <div
+      class={`trace${hasTokens ? '' : ' system'}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
+    >
       <div class="trace-head">
         <div class="row">
           {run.kind === 'system' && <h2>What happened</h2>}
@@ -221,7 +224,7 @@ export function Trace({ inspector, view }: PanelProps) {
             <span />
           )}
           <span>Time</span>
-          {run.kind === 'run' && <span>Tokens</span>}
+          {hasTokens && <span>Tokens</span>}
           {price !== null && <span>Cost, {price}</span>}
         </div>
       </div>

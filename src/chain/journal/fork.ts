@@ -16,6 +16,7 @@ import type { CallInfo, CallEvent as ReusedEvent, ReuseOptions } from '../../dur
 import { describeValue } from '../../internal/describe-value.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
+import { createPromptReader, createPromptWriter, type PromptParts } from '../../llm/recorded-prompts.ts';
 import { filesOf, withFiles } from '../../llm/request.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { describeCall } from '../runtime/describe-call.ts';
@@ -24,7 +25,6 @@ import { createChainInput, type RunOptions } from '../runtime/run-options.ts';
 import { readNumber } from './changed-numbers.ts';
 import { runStartOf } from './journal-format.ts';
 import { replyValue } from './phase-finding.ts';
-import { createPromptReader, createPromptWriter, type PromptParts } from './recorded-prompts.ts';
 import { requireSameChart } from './replay.ts';
 import { isResult, readCallEvent, storedCallEvent, storedEntry } from './stored-entries.ts';
 

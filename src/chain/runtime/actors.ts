@@ -44,16 +44,15 @@ import { queriesIn } from '../../../machines/text/asked-questions.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { settledWithin } from '../../internal/async.ts';
 import { promiseActivity, type ScopeOf } from '../../llm/activities.ts';
+import { callNotes } from '../../llm/attempts/call-notes.ts';
 import { type CallObserver, createCallAhead, provideAttempt } from '../../llm/attempts/provide-attempt.ts';
 import { checkArguments } from '../../tools/check-arguments.ts';
 import { clientRegistry } from '../../tools/client-tools.ts';
 import { needsApproval } from '../../tools/needs-approval.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
-import { textsOf } from '../journal/recorded-prompts.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { createSpecs } from '../prompts/prompt-spec.ts';
-import { requestDigest } from '../prompts/request-digest.ts';
 import { type Grader, noGrader } from './answer-grader.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
 import type { ContinuationOption } from './decider.ts';
@@ -111,8 +110,10 @@ export function createChainActors(parts: ActorParts): ChainActors {
     specFor: createSpecs(parts.prompts, (self) => scopeOf(self).valueSchema),
     replyForm: parts.replyForm,
     callScope: (self: AnyActorRef) => {
-      const { clock, fileOf, editRequest, ...scope } = scopeOf(self);
-      return { clock, editRequest, observer: callObserver(self, { clock, ...scope }), ...(fileOf && { fileOf }) };
+      const scope = scopeOf(self);
+      const { clock, fileOf, editRequest, prompts } = scope;
+      const notes = callNotes({ note: (given) => note(self, scope, given), clock, prompts });
+      return { clock, editRequest, observer: { ...notes, ...readersOf(scope) }, ...(fileOf && { fileOf }) };
     },
   };
   const attempt = provideAttempt({ ...calls, hooks: recordedHooks(parts.policies.rules) });
@@ -137,41 +138,13 @@ export function createChainActors(parts: ActorParts): ChainActors {
   };
 }
 
-/** A piece of text is recorded at the latest with the first text that arrives this long after its start, or when it is this long. */
-const MAX_PIECE_MS = 500;
-const MAX_PIECE_CHARS = 1_024;
-
-/** Records prompt digests and text in the journal, small pieces of text joined, and passes partial values to the run's readers. */
-function callObserver(self: AnyActorRef, scope: RunScope): CallObserver {
-  const { clock, partial, hasReaders } = scope;
-  let piece = '';
-  let recordedAtMs = Number.NEGATIVE_INFINITY;
-  const recordPiece = (attemptId: string): void => {
-    if (piece !== '') note(self, scope, { type: 'text-delta', attemptId, text: piece });
-    piece = '';
-  };
-  return {
-    onRequest: ({ attemptId }, request, isEdited) =>
-      note(self, scope, {
-        type: 'prompt',
-        attemptId,
-        digest: requestDigest(request),
-        ...scope.prompts.partsOf(textsOf(request)),
-        ...(isEdited && { edited: true }),
-      }),
-    onText: ({ attemptId }, text) => {
-      piece += text;
-      const nowMs = clock.now();
-      if (piece.length < MAX_PIECE_CHARS && nowMs - recordedAtMs < MAX_PIECE_MS) return;
-      recordedAtMs = nowMs;
-      recordPiece(attemptId);
-    },
-    onReport: ({ attemptId }) => recordPiece(attemptId),
+/** Passes partial values to the readers of a run. */
+const readersOf = ({ partial, hasReaders }: Pick<RunScope, 'partial' | 'hasReaders'>) =>
+  ({
     onPartial: ({ attemptId, task, attempt, phases }, value) =>
       partial({ type: 'partial', attemptId, task, attempt, ...(phases && { phases }), value } as PartialUpdate),
     isWatched: hasReaders,
-  };
-}
+  }) satisfies Partial<CallObserver>;
 
 function createRetrievePassages({ passages, scopeOf }: ActorParts) {
   return promiseActivity<Retrieval, RetrievePassagesInput>(async ({ input: { query, ...options }, signal, self }) => {

@@ -3,7 +3,7 @@ import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import { wholePrompts } from '../journal/recorded-prompts.ts';
+import { wholePrompts } from '../../llm/recorded-prompts.ts';
 import { createChainActors } from './actors.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
 import type { RunObserver } from './run-events.ts';

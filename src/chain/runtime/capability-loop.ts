@@ -23,7 +23,7 @@ import { keepAlive, onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { parseOption } from '../../internal/options.ts';
 import { fileIn } from '../../llm/content.ts';
-import { createPromptWriter } from '../journal/recorded-prompts.ts';
+import { createPromptWriter } from '../../llm/recorded-prompts.ts';
 import { createRunWriters } from '../journal/run-writers.ts';
 import { createChainActors } from './actors.ts';
 import type { NextStep } from './decider.ts';

@@ -5,7 +5,7 @@ import type { AttachedFile, Attachment } from '../../../machines/contracts/messa
 import { type Clock, systemClock } from '../../durable/clock.ts';
 import { addNote } from '../../durable/hosted-call.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
-import { type PromptWriter, wholePrompts } from '../journal/recorded-prompts.ts';
+import { type PromptWriter, wholePrompts } from '../../llm/recorded-prompts.ts';
 import type { PartialUpdate } from './run-events.ts';
 
 /** What the calls of a run need besides their input. */

@@ -13,6 +13,7 @@ import {
 import { isSameButKeyframes, type ReplayStep } from '../../durable/replay.ts';
 import { activeNodes, initialNodes, machineOf } from '../../internal/xstate-internals.ts';
 import { problemOf } from '../source.ts';
+import { type CallFact, callFact } from './call-facts.ts';
 import type { SystemMessage } from './messages.ts';
 import { endOf, invokedSrc, leavesOf } from './observe-for-inspector.ts';
 import { plainJson } from './plain-json.ts';
@@ -204,11 +205,14 @@ export function actorMessages(
     'effect-end'({ effects: ended }) {
       for (const effect of ended) effects.delete(effect);
     },
-    emitted({ actor, event }) {
-      const emitted = decoded(event) as { readonly type: string };
-      note(actor, `emitted ${emitted.type}`, emitted);
+    emitted: ({ type, actor, event }) =>
+      report({ type, actor: idOf(begin(actor)), event: decoded(event) as { readonly type: string } }),
+    note: ({ type, activity, note: noted }) => {
+      const path = activities.get(activity ?? -1) ?? '';
+      const shown = decoded(noted);
+      const isFact = callFact(shown) !== null && activity !== undefined;
+      report({ type, actor: idOf(begin(path)), note: isFact ? { ...(shown as CallFact), activity } : shown });
     },
-    note: ({ activity = -1, note: text }) => note(activities.get(activity) ?? '', 'note', decoded(text)),
     value: ({ name, value, error }) => note('', `recorded ${name}`, error ?? decoded(value)),
     failed: takeFailed,
     stopped: () => note('', 'stopped from outside'),
@@ -241,8 +245,10 @@ export function actorMessages(
   }
 
   /** Reports the end of replaced actors: a state that is entered again starts its actors again, with the same ids. */
-  function endReplaced(after: Actors): void {
-    for (const [path, { ref }] of after) if (actors.has(path) && actors.get(path)?.ref !== ref) end(path, STOPPED);
+  function endReplaced(after: Actors, isOtherReplay: boolean): void {
+    // The journal has the starts of the others.
+    for (const [path, { ref, machine }] of isOtherReplay ? [] : after)
+      if (machine !== null && actors.has(path) && actors.get(path)?.ref !== ref) end(path, STOPPED);
     actors = after;
   }
 
@@ -273,10 +279,10 @@ export function actorMessages(
       for (const step of stepsOf(more)) {
         if (problem !== null) return;
         entries.push(...step);
-        const replayed = replay && (yield* replay(step));
+        const replayed = replay && (yield* replay.next(step));
         if (typeof replayed === 'string') problem = replayed;
         else {
-          if (replayed !== null) endReplaced(actorsIn(replayed, step));
+          if (replayed !== null) endReplaced(actorsIn(replayed, step), replay?.isNew === true);
           for (const entry of step) {
             // Send nothing after `end`.
             if (replayed !== null && entry.type === 'end') reportReplayed(step);
@@ -326,13 +332,15 @@ function actorsIn({ snapshot }: ReplayStep, step: readonly DurableEntry[]): Acto
   return actors;
 }
 
-/** Returns a function that replays the next step of the entries so far. It returns the state after the step, or why it is unknown. */
+/** Returns a replay whose method `next` takes the next step of the entries so far. It returns the state after the step, or why it is unknown. */
 function replayOf(host: ReplayHost, entries: readonly DurableEntry[]) {
   const begin = () => host.replaySteps(entries, isSameButKeyframes);
   let steps = begin();
   let count = 0;
   let after: ReplayStep | null = null;
-  return function* next(step: readonly DurableEntry[]): Generator<void, ReplayStep | string | null> {
+  let isNew = false;
+  function* next(step: readonly DurableEntry[]): Generator<void, ReplayStep | string | null> {
+    isNew = false;
     // Without an external event, the entries are annotations that follow a step.
     if (!step.some((entry) => entry.type === 'start' || isExternal(entry))) return after;
     count += 1;
@@ -341,6 +349,7 @@ function replayOf(host: ReplayHost, entries: readonly DurableEntry[]) {
       // The rest of the first step may be stored later, by the process that begins a paused actor.
       if (result.done && count > 1) {
         steps = begin();
+        isNew = true;
         for (let at = 0; at < count && (at === 0 || !result.done); at += 1) {
           result = steps.next();
           yield;
@@ -355,6 +364,13 @@ function replayOf(host: ReplayHost, entries: readonly DurableEntry[]) {
     } catch (error) {
       return `The journal cannot be replayed: ${problemOf(error)}`;
     }
+  }
+  return {
+    next,
+    /** Whether the last step began the replay again, with other actors at the same paths. */
+    get isNew() {
+      return isNew;
+    },
   };
 }
 

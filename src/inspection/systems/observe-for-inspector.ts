@@ -129,6 +129,9 @@ function messageWriter(send: (message: SystemMessage) => void): (observation: Ob
     });
     sendContext(actor, snapshot);
     sendTimers(actor);
+    const say = sayOf(actor);
+    if (machine !== null)
+      actor.ref.on('*', (emitted) => say({ type: 'emitted', actor: idOf(actor), event: eventJson(emitted) }));
   }
 
   function sendTransition({

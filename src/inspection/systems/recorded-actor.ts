@@ -1,5 +1,5 @@
 import { type ActorSummary, durableFormat } from '../../durable/durable-format.ts';
-import type { DurableEntry, StartEntry, Waiting } from '../../durable/entries.ts';
+import { type DurableEntry, isExternal, type StartEntry, type Waiting } from '../../durable/entries.ts';
 import { listedJournal, type StoredJournal } from '../../durable/journals/line-store.ts';
 import { withPauses } from '../../internal/async.ts';
 import { grouped } from '../../internal/printable.ts';
@@ -62,16 +62,27 @@ export function recordedActor(
     const tail = openTail(id, durableFormat);
     let count = 0;
     let problem: string | null = null;
+    /** The entries since the last external event: the rest of their step may follow. */
+    let held: readonly DurableEntry[] = [];
     for (let isOver = false; !isOver && !isStopped(); ) {
       // Checked first, because a process may write its last entries and end in between.
       isOver = hasEnded();
       const changedAgain = next();
       try {
-        for await (const piece of tail.read()) {
-          const entries = piece.map(({ entry }): DurableEntry => entry());
-          count += entries.length;
-          await withPauses(messages.take(entries));
-          if (isStopped() || messages.problem !== null) break;
+        try {
+          for await (const piece of tail.read()) {
+            const entries = [...held, ...piece.map(({ entry }): DurableEntry => entry())];
+            count += piece.length;
+            const end = Math.max(0, entries.findLastIndex(isExternal));
+            held = entries.slice(end);
+            await withPauses(messages.take(entries.slice(0, end)));
+            if (isStopped() || messages.problem !== null) break;
+          }
+        } finally {
+          // Also before damage.
+          const last = held;
+          held = [];
+          if (!isStopped()) await withPauses(messages.take(last));
         }
       } catch (error) {
         problem = problemOf(error).replace(/^run /u, 'actor ');

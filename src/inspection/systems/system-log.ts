@@ -6,6 +6,7 @@ import { count } from '../../internal/printable.ts';
 import { lineLog, type RunSource, type SourceSink } from '../source.ts';
 import { changesBetween, withChanges } from '../state-changes.ts';
 import type { RunCharts, SystemEntry } from '../wire.ts';
+import { callFact } from './call-facts.ts';
 import type { SystemMessage } from './messages.ts';
 
 /** An observed system of actors, as a source that pages can open. It keeps its log in memory. */
@@ -122,7 +123,9 @@ export function observedSystem(
         dueMs: message.due - (startedMs ?? message.due),
       });
       timers += 1;
-    } else if (message.type === 'noted') {
+    } else if (message.type === 'emitted') addFact(name, message.event, `emitted ${message.event.type}`);
+    else if (message.type === 'note') addFact(name, message.note, 'note');
+    else if (message.type === 'noted') {
       const { text, data } = message;
       append({ type: 'noted', actor: name, text, ...(data !== undefined && { data }) });
     } else if (message.type === 'event') {
@@ -141,6 +144,11 @@ export function observedSystem(
       const candidates = candidatesOf(message);
       append({ type: 'transition', actor: name, machine: chart, event, source, target, candidates, leaves });
     }
+  }
+
+  function addFact(actor: string, payload: unknown, text: string): void {
+    const fact = callFact(payload);
+    append(fact === null ? { type: 'noted', actor, text, data: payload } : { ...fact, actor });
   }
 
   function endActor({ name, chart }: SystemActor, message: Extract<SystemMessage, { type: 'end' }>): void {

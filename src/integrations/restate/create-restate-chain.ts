@@ -5,7 +5,6 @@ import type { Limits } from '../../../machines/contracts/limits.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { phaseDeadlineMs } from '../../../machines/policies/usage.ts';
-import { createPromptWriter } from '../../chain/journal/recorded-prompts.ts';
 import { isResult, readEntry } from '../../chain/journal/stored-entries.ts';
 import { type ChainParts, provideChain } from '../../chain/runtime/actors.ts';
 import { type PostChainOptions, resolveOptions } from '../../chain/runtime/options.ts';
@@ -13,6 +12,7 @@ import { type ChainActorRef, connectRun, RUN_DESCRIPTION } from '../../chain/run
 import { createCodec, type Json } from '../../durable/codec.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
 import { requireKnown } from '../../internal/require-known.ts';
+import { createPromptWriter } from '../../llm/recorded-prompts.ts';
 import { foldStatus, initialStatus, type WorkflowStatus } from './chain-status.ts';
 import { createRestateExecutor, type ExecutorOptions, type Host } from './restate-executor.ts';
 import { partsFor, type RestateRunOptions, type RestateStart, restateStart } from './run-request.ts';

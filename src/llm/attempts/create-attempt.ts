@@ -1,16 +1,19 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { ActorLogic, ActorSystem, ActorSystemInfo, Snapshot, SnapshotFrom } from 'xstate';
+import type { ActorLogic, ActorSystem, ActorSystemInfo, AnyActorRef, Snapshot, SnapshotFrom } from 'xstate';
 import type { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import type { AttemptInput, AttemptOutcome, ReplyEvent } from '../../../machines/contracts/attempt.ts';
 import type { TextTurn } from '../../../machines/contracts/model.ts';
-
 import type { RetryHooks } from '../../../machines/policies/retry.ts';
 import { systemClock } from '../../durable/clock.ts';
+import type { Json } from '../../durable/codec.ts';
+import { addNote, isHosted } from '../../durable/hosted-call.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
+import { wholePrompts } from '../recorded-prompts.ts';
 import type { PromptSpec } from '../request.ts';
 import { outputShape } from '../schemas/output-shape.ts';
 import { type AttemptOptions, type AttemptPrompt, parseAttemptOptions, promptTurns } from './attempt-options.ts';
+import { callNotes } from './call-notes.ts';
 import { type CallObserver, noopCallObserver, provideAttempt } from './provide-attempt.ts';
 import { hooksOf } from './retry-policy.ts';
 import type { DeepPartial } from './updates.ts';
@@ -52,11 +55,17 @@ export function createAttempt<Schema extends StandardSchemaV1>({
   onPartial,
   ...options
 }: CreateAttemptOptions<Schema>): Attempt<StandardSchemaV1.InferOutput<Schema>> {
-  const observer: CallObserver = {
-    ...noopCallObserver,
+  const readers: Pick<CallObserver, 'onPartial'> = {
     onPartial: ({ attemptId, attempt }, value) => onPartial?.({ attemptId, attempt, value: value as never }),
   };
-  const { machine, input } = resolveAttempt(options, observer, ['onPartial']);
+  const { clock = systemClock } = options;
+  const observerOf = (self: AnyActorRef): CallObserver => ({
+    ...(isHosted({ self })
+      ? callNotes({ note: (note) => addNote({ self }, note as unknown as Json), clock, prompts: wholePrompts })
+      : noopCallObserver),
+    ...readers,
+  });
+  const { machine, input } = resolveAttempt(options, observerOf, ['onPartial']);
   return { machine: machine as unknown as AttemptLogic<StandardSchemaV1.InferOutput<Schema>>, input };
 }
 
@@ -71,7 +80,7 @@ interface AttemptParts {
 /** Throws `invalid_option` or `invalid_schema`. */
 export function resolveAttempt<Schema extends StandardSchemaV1>(
   options: AttemptOptions<Schema>,
-  observer: CallObserver,
+  observerOf: (self: AnyActorRef) => CallObserver,
   others: readonly string[],
 ): AttemptParts {
   const { name, replyForm, policy } = parseAttemptOptions(options, others);
@@ -82,14 +91,20 @@ export function resolveAttempt<Schema extends StandardSchemaV1>(
     shape: outputShape(schema, name, resolved),
     turns: (input) => input as readonly TextTurn[],
   };
-  const { fallbackModels = [] } = options.policy ?? {};
+  const rules = options.policy ?? {};
   const thrown: HookError = { error: undefined, final: undefined };
-  const hooks = captureHookErrors(hooksOf(options.policy ?? {}), thrown);
-  const models = [model, ...fallbackModels];
+  const hooks = captureHookErrors(hooksOf(rules), thrown);
+  const models = [model, ...(rules.fallbackModels ?? [])];
   return {
     jsonSchema: resolved,
     thrown,
-    machine: provideAttempt({ models, specFor: () => spec, replyForm, callScope: () => ({ clock, observer }), hooks }),
+    machine: provideAttempt({
+      models,
+      specFor: () => spec,
+      replyForm,
+      callScope: (self) => ({ clock, observer: observerOf(self) }),
+      hooks,
+    }),
     input: (prompt) => ({ id: newId(), task: name, input: promptTurns(prompt, system, models), policy }),
   };
 }

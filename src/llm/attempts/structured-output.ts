@@ -172,7 +172,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
       return items ?? undefined;
     },
   };
-  const parts = resolveAttempt(options, observer, ['prompt', 'signal']);
+  const parts = resolveAttempt(options, () => observer, ['prompt', 'signal']);
   const input = parts.input(prompt);
   const itemIn = nullRemover(parts.jsonSchema['items'], parts.jsonSchema) ?? ((given) => given);
   const itemSchema = itemSchemaOf(options.schema, parts.jsonSchema);

@@ -264,7 +264,13 @@ describe('an observed system', () => {
       return type === 'ignored' ? stepTitle({ ...view, run, at, count: entries.length, selection }).name : [];
     });
     expect(titles).toEqual(['a reached its final state', 'Ignored event: NONE']);
-    const rows = systemTrace({ fold: view.fold, charts: view.charts, count: entries.length, isOver: false });
+    const rows = systemTrace({
+      log: view.log,
+      fold: view.fold,
+      charts: view.charts,
+      count: entries.length,
+      isOver: false,
+    });
     expect(rows.map(({ title }) => title)).toEqual(['m', 'both']);
     const parts = rows[0]?.children?.() ?? [];
     expect(parts.map(({ title, note, text }) => [title, note, text].filter(Boolean).join(', '))).toEqual([
@@ -289,7 +295,8 @@ describe('an observed system', () => {
             ],
     };
     const [late] =
-      systemTrace({ fold: view.fold, charts, count: entries.length, isOver: false })[0]?.children?.() ?? [];
+      systemTrace({ log: view.log, fold: view.fold, charts, count: entries.length, isOver: false })[0]?.children?.() ??
+      [];
     expect(late?.note).toBe('first recorded; started in over');
   });
 

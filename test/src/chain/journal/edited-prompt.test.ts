@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ChatTurn } from '../../../../machines/contracts/model.ts';
-import { requestDigest } from '../../../../src/chain/prompts/request-digest.ts';
+import { requestDigest } from '../../../../src/llm/request-digest.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 

@@ -75,6 +75,7 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
       }),
     ]);
     expect(of('ignored').map(({ event, guards }) => [event, ...guards])).toEqual([['COUNT', 'inline'], ['OTHER']]);
+    expect(of('noted').map(({ text }) => text)).toEqual(['emitted pong']);
     expect(of('state').map(({ changes }) => changes)).toEqual([
       [{ path: ['counter'], value: { count: 0 } }],
       [{ path: ['counter', 'count'], value: 1 }],

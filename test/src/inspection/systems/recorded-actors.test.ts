@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyMachineSnapshot, createMachine } from 'xstate';
+import { type AnyMachineSnapshot, createMachine, setup } from 'xstate';
+import * as z from 'zod';
+import { replyAt } from '../../../../inspector/fold/output.ts';
+import { createRunFold } from '../../../../inspector/fold/run-fold.ts';
 import { actorText, stateOf, statusWords } from '../../../../inspector/fold/run-list.ts';
 import { createStateLog } from '../../../../inspector/fold/state-log.ts';
+import { promptSeq, stepCalls } from '../../../../inspector/fold/step.ts';
+import { systemTrace } from '../../../../inspector/fold/system-trace.ts';
+import { createRunLog } from '../../../../inspector/wire/run-log.ts';
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, fileJournals, memoryJournals } from '../../../../src/entries/durable.ts';
@@ -11,11 +17,13 @@ import { leavesOf } from '../../../../src/inspection/systems/observe-for-inspect
 import { plainJson } from '../../../../src/inspection/systems/plain-json.ts';
 import type { SystemEntry } from '../../../../src/inspection/wire.ts';
 import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
+import { createAttempt } from '../../../../src/llm/attempts/create-attempt.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { scenarios } from '../../../support/durable-machines.ts';
 import { runScenario } from '../../../support/durable-runs.ts';
 import { openPage, startInspector, type TestPage } from '../../../support/inspection-server.ts';
 import { order, ordersIn, storeActors } from '../../../support/recorded-actors.ts';
+import { chunkedReply, partModel } from '../../../support/scripted-models.ts';
 
 type Entry<Type> = Extract<SystemEntry, { type: Type }>;
 
@@ -215,6 +223,71 @@ describe('the store of a durable machine', () => {
     expect(of('transition').at(-1)).toMatchObject({ event: 'reject', leaves: ['order.rejected'] });
     const { runs } = await page.runs();
     expect(runs.find(({ runId }) => runId === 'o-2')?.forkedFrom?.runId).toBe('o-1');
+  });
+});
+
+/** A machine that checks two texts at the same time. The first reply to each prompt is invalid, and the second is corrected. */
+function checkingMachine() {
+  const model = partModel(...['?', '?', true, true].map((ok) => chunkedReply({ ok })));
+  const check = createAttempt({
+    model,
+    schema: z.object({ ok: z.boolean() }),
+    name: 'check',
+    system: 'You check texts.',
+  });
+  const checking = (text: string) =>
+    ({
+      initial: 'calling',
+      states: {
+        calling: { invoke: { src: 'check', input: () => check.input(text), onDone: 'checked' } },
+        checked: { type: 'final' },
+      },
+    }) as const;
+  return setup({ actors: { check: check.machine } }).createMachine({
+    id: 'checker',
+    initial: 'working',
+    states: {
+      working: { type: 'parallel', states: { a: checking('First text'), b: checking('Second text') }, onDone: 'done' },
+      done: { type: 'final' },
+    },
+  });
+}
+
+describe('an actor that invokes attempts', () => {
+  it.each([true, false])('has its model calls in its trace (with its machine: %s)', async (isKnown) => {
+    const journals = memoryJournals();
+    const host = createDurableMachine(checkingMachine(), { journals });
+    const actor = await host.open('c-1');
+    await actor.output;
+    const page = await openPage((await startInspector({ journals, hosts: isKnown ? [host] : [] })).url);
+    page.say({ type: 'open', runId: 'c-1', from: 0 });
+    await page.end('c-1');
+    const log = createRunLog();
+    const fold = createRunFold();
+    const lines = page.entries('c-1').map((entry) => JSON.stringify(entry));
+    log.add(lines, fold.take);
+    expect(log.problem).toBeNull();
+    const rows = systemTrace({ log, fold, charts: null, count: log.count, isOver: true });
+    const calling = rows.filter(({ usage }) => usage !== null);
+    expect(calling.map(({ title, note, usage }) => [title, note?.split(',')[0], usage?.modelCalls])).toEqual([
+      ['calling', '2 model calls', 2],
+      ['calling', '2 model calls', 2],
+    ]);
+    const calls = calling.map((row) => row.children?.() ?? []);
+    expect(calls.map((own) => own.map(({ kind, status }) => [kind, status]))).toEqual(
+      Array.from({ length: 2 }, () => [
+        ['call', 'failed'],
+        ['call', 'done'],
+      ]),
+    );
+    for (const [index, text] of ['First text', 'Second text'].entries()) {
+      const selection = calls[index]?.at(-1)?.selection;
+      const { selected } = (selection && stepCalls(fold, selection, log.count)) ?? {};
+      if (selected === undefined) throw new Error('no call');
+      const prompt = fold.prompts.at(promptSeq(log, fold, selected) ?? -1);
+      expect(prompt).toMatchObject({ name: 'check', turns: { 1: { content: text }, length: 4 } });
+      expect(JSON.parse(replyAt(log, selected.span, log.count).text())).toEqual({ ok: true });
+    }
   });
 });
 

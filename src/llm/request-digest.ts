@@ -1,5 +1,5 @@
-import type { ModelRequest } from '../../../machines/contracts/model.ts';
-import { fnv1a, hexDigest } from '../../../machines/text/hash.ts';
+import type { ModelRequest } from '../../machines/contracts/model.ts';
+import { fnv1a, hexDigest } from '../../machines/text/hash.ts';
 
 const schemaDigests = new WeakMap<object, string>();
 

@@ -1,5 +1,5 @@
-import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
-import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
+import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import type { ChatTurn, ModelRequest } from '../../machines/contracts/model.ts';
 
 type PromptEntry = Extract<JournalEntry, { type: 'prompt' }>;
 /** What a `prompt` entry records about the text that a model received: the numbers of its parts, and the parts that no entry before has. */
@@ -70,7 +70,7 @@ export function createPromptWriter(): PromptWriter {
   };
 }
 
-/** Remembers no parts: for calls of a machine without a journal. */
+/** Remembers no parts, so that each prompt has all of its own: for calls that do not share a journal, or not its earlier entries. */
 export const wholePrompts: PromptWriter = {
   partsOf: (texts) => createPromptWriter().partsOf(texts),
   take: () => {},
@@ -108,40 +108,50 @@ export interface PromptReader {
 
 export function createPromptReader(): PromptReader {
   const texts = new Map<string, string>();
-  const tasks = new Map<number, string>();
-  const prompts = new Map<number, PromptEntry>();
-  const briefAttempts = new Set<string>();
+  const tasks = new Map<string, string>();
+  const prompts = new Map<number, { readonly entry: PromptEntry; readonly parts: PartTexts }>();
   let versions: RunStart['product']['prompts'] = {};
 
   const textOf = (number: number): string => texts.get(String(number)) ?? '';
-  const read = ({ turns, schema, tools }: PromptParts): PromptTexts => ({
-    turns: turns.map(({ parts, ...turn }) => ({ ...turn, content: parts.map(textOf).join('') })),
+  /** Prompts of several machines may use the same numbers for different parts. */
+  const partTexts = ({ turns, schema, tools }: PromptParts): PartTexts => ({
+    turns: turns.map(({ parts, ...turn }) => ({ ...turn, parts: parts.map(textOf) })),
     schema: textOf(schema),
     tools: tools.map(textOf),
   });
   return {
     take(entry) {
       if (entry.type === 'start') versions = entry.product.prompts;
-      else if (entry.type === 'activity-start' && entry.subject?.task !== undefined)
-        tasks.set(entry.activity, entry.subject.task);
-      else if (entry.type === 'attempt-start' && entry.phases !== undefined) briefAttempts.add(entry.attemptId);
+      else if (entry.type === 'attempt-start') tasks.set(entry.attemptId, entry.phases ? 'brief' : entry.task);
       else if (entry.type === 'prompt') {
         for (const [number, text] of Object.entries(entry.parts)) texts.set(number, text);
-        prompts.set(entry.seq, entry);
+        prompts.set(entry.seq, { entry, parts: partTexts(entry) });
       }
     },
     at(seq) {
-      const entry = prompts.get(seq);
-      if (entry === undefined) return null;
-      const { turns, schema, tools } = read(entry);
-      const task = briefAttempts.has(entry.attemptId) ? 'brief' : (tasks.get(entry.activity ?? -1) ?? '');
+      const { entry, parts } = prompts.get(seq) ?? {};
+      if (entry === undefined || parts === undefined) return null;
+      const { turns, schema, tools } = joined(parts);
+      const task = tasks.get(entry.attemptId) ?? '';
       const { name = task, version = 0 } = versions[task] ?? {};
       const isEdited = entry.edited === true;
       return { name, version, isEdited, turns, schema: parsed(schema), tools: tools.map(parsed) };
     },
-    textsOf: read,
+    textsOf: (entry) => joined(partTexts(entry)),
   };
 }
+
+/** A prompt whose parts are not joined: most of them are shared with other prompts. */
+interface PartTexts {
+  readonly turns: readonly (Omit<PromptTurn, 'content'> & { readonly parts: readonly string[] })[];
+  readonly schema: string;
+  readonly tools: readonly string[];
+}
+
+const joined = ({ turns, ...texts }: PartTexts): PromptTexts => ({
+  turns: turns.map(({ parts, ...turn }) => ({ ...turn, content: parts.join('') })),
+  ...texts,
+});
 
 /** A redacted text may not be JSON any more. */
 function parsed(json: string): unknown {

@@ -1,0 +1,25 @@
+import { type JournalEvent, journalEntrySchema } from '../../../machines/contracts/journal.ts';
+
+/** What PostChain's attempts and tool loops emit and note about their calls, in any machine. */
+const CALL_FACTS = [
+  'attempt-start',
+  'attempt-end',
+  'attempt-retry',
+  'model-status',
+  'prompt',
+  'text-delta',
+  'capability-start',
+  'capability-end',
+  'capability-stop',
+  'continuation',
+] as const satisfies readonly JournalEvent['type'][];
+
+export type CallFact = Extract<JournalEvent, { type: (typeof CALL_FACTS)[number] }>;
+
+/** Returns an emitted event or a note as a fact about a call; null if it is none, for example because it has other members. */
+export function callFact(payload: unknown): CallFact | null {
+  const { type } = Object(payload) as { readonly type?: unknown };
+  if (!CALL_FACTS.some((known) => known === type)) return null;
+  const { success } = journalEntrySchema.safeParse({ ...Object(payload), seq: 0, atMs: 0 });
+  return success ? (payload as CallFact) : null;
+}

@@ -7,15 +7,16 @@ import type { JournalFormat, Redact, StoredEntry } from './journal-store.ts';
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 /**
- * A journal is stored as lines. A plain line is one entry; a compressed line is a block of entries:
+ * A journal is stored as lines. A plain line is one entry; the others are blocks of entries:
  *
  *     {"seq":0,"atMs":0,"type":"start",…,"sum":"01234567"}
- *     {"seq":1,"count":9,"deflate":"…","sum":"89abcdef"}
+ *     {"seq":1,"count":2,"entries":[…],"sum":"456789ab"}
+ *     {"seq":3,"count":9,"deflate":"…","sum":"89abcdef"}
  *
  * `sum` is the CRC-32 of all lines so far as they are stored, each without its `sum`, so every changed, missing or moved line is detected.
- * `deflate` is the text of the entries, compressed (raw DEFLATE, with the preceding text as the dictionary) and written in base 85. A block with
- * `"alone":true` has no dictionary, so that it can be read without the lines before, and neither have the blocks after it any of the text before
- * it. Each block is one line, so a torn write loses only that block.
+ * `deflate` is the text of the entries, compressed (raw DEFLATE, with the text of the preceding `deflate` blocks and plain lines as the
+ * dictionary) and written in base 85. A block with `"alone":true` has no dictionary, so that it can be read without the lines before, and neither
+ * have the blocks after it any of the text before it. Each block is one line, so a torn write loses only that block.
  */
 export interface LineWriter<Entry> {
   /** Returns the lines of the next entries, without line feeds. Throws if a value cannot be serialized. */
@@ -87,6 +88,9 @@ class TextEnd {
   }
 }
 
+/** A shorter text is not compressed: that would take longer than the rest of the step. */
+const MIN_DEFLATED_CHARS = 1_024;
+
 /** The size of zlib's window. */
 const WINDOW_BYTES = 32_768;
 
@@ -112,20 +116,22 @@ const TAIL = /,"sum":"([0-9a-f]{8})"\}$/u;
 const BLOCK_START = /^\{"seq":\d+,"count":/u;
 
 interface Block {
-  readonly deflate: string;
+  readonly entries?: readonly unknown[];
+  readonly deflate?: string;
   readonly alone?: true;
 }
 
 /** Returns the block that a line holds; null for a plain line. */
 function blockIn(line: string): Block | null {
-  const value = BLOCK_START.test(line) ? parseJson(line) : undefined;
-  return typeof (value as Partial<Block> | undefined)?.deflate === 'string' ? (value as Block) : null;
+  const value = BLOCK_START.test(line) ? (parseJson(line) as Block | undefined) : undefined;
+  return typeof value?.deflate === 'string' || Array.isArray(value?.entries) ? value : null;
 }
 
 /** The entries of a block, each with its JSON. */
 interface Unwritten<Entry> {
   readonly entries: Entry[];
   readonly texts: string[];
+  chars: number;
 }
 
 /** Returns a writer of a new journal, or one that continues after `state`. */
@@ -143,55 +149,55 @@ export function lineWriter<Entry extends StoredEntry>(
   };
 
   /** Returns a line with its checksum. `start` is the line up to it. */
-  function line(start: string, text: Buffer, isAlone = false): string {
+  function line(start: string): string {
     sum = zlib().crc32(start, sum);
-    if (isAlone) window.clear();
-    window.add(text);
     return `${start},"sum":"${hex(sum)}"}`;
   }
 
-  function plainLine(entry: Entry): string {
-    const start = jsonOfEntry(entry).slice(0, -1);
-    return line(start, Buffer.from(start));
-  }
+  const isReadAlone = (entry: Entry): boolean =>
+    format.isEnd(entry) || format.isReadAlone(entry) || format.isKeyframe?.(entry) === true;
 
-  function block({ entries, texts }: Unwritten<Entry>): string {
+  function block({ entries, texts, chars }: Unwritten<Entry>): string {
+    const start = `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}`;
+    const isShort = chars < MIN_DEFLATED_CHARS;
+    const isAlone = entries.some(isReadAlone);
+    if (isAlone) window.clear();
+    if (isShort) return line(`${start}${isAlone ? ALONE : ''},"entries":[${texts.join(',')}]`);
     const text = Buffer.from(`${texts.join('\n')}\n`);
     if (text.length > MAX_BLOCK_BYTES) throw new Error(`entry ${entries[0]?.seq} is larger than 256 MB`);
-    const isReadAlone = (entry: Entry): boolean =>
-      format.isEnd(entry) || format.isReadAlone(entry) || format.isKeyframe?.(entry) === true;
-    const before = window.last(dictionaryBytes(text));
-    const isAlone = before.length === 0 || entries.some(isReadAlone);
-    const dictionary = isAlone ? undefined : before;
+    const dictionary = window.last(dictionaryBytes(text));
     const deflated = zlib().deflateRawSync(text, {
       level: 3,
       memLevel: 6,
-      windowBits: windowBits(text.length + (dictionary?.length ?? 0)),
-      ...(dictionary && { dictionary }),
+      windowBits: windowBits(text.length + dictionary.length),
+      ...(dictionary.length > 0 && { dictionary }),
     });
-    const start = `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}${isAlone ? ',"alone":true' : ''}`;
-    return line(`${start},"deflate":"${encodeBase85(deflated)}"`, text, isAlone);
+    window.add(text);
+    return line(`${start}${dictionary.length > 0 ? '' : ALONE},"deflate":"${encodeBase85(deflated)}"`);
   }
 
   function blocksOf(all: readonly Entry[]): readonly Unwritten<Entry>[] {
     const blocks: Unwritten<Entry>[] = [];
-    let chars = 0;
     for (const entry of all) {
       const text = jsonOfEntry(entry);
-      chars += text.length;
+      let last = blocks.at(-1);
       // Lists read the first line: what follows in the first step may be large, such as files.
-      const startsBlock = entry.seq === 1 || format.isKeyframe?.(entry) || chars > BLOCK_CHARS;
-      if (blocks.length === 0 || startsBlock) {
-        blocks.push({ entries: [], texts: [] });
-        chars = text.length;
+      const startsBlock = entry.seq === 1 || format.isKeyframe?.(entry);
+      if (last === undefined || startsBlock || last.chars + text.length > BLOCK_CHARS) {
+        last = { entries: [], texts: [], chars: 0 };
+        blocks.push(last);
       }
-      blocks.at(-1)?.entries.push(entry);
-      blocks.at(-1)?.texts.push(text);
+      last.entries.push(entry);
+      last.texts.push(text);
+      last.chars += text.length;
     }
     return blocks;
   }
 
-  return { lines: (entries) => (isPlain ? entries.map(plainLine) : blocksOf(entries).map(block)) };
+  return {
+    lines: (entries) =>
+      isPlain ? entries.map((entry) => line(jsonOfEntry(entry).slice(0, -1))) : blocksOf(entries).map(block),
+  };
 }
 
 /** Returns a whole journal as the text of a file with one entry per line. */
@@ -215,16 +221,22 @@ export function lineReader<Entry extends StoredEntry>(
   const window = new TextEnd(WINDOW_BYTES);
   const damaged = (why: string, seq = count): PostChainError => unreadable(place, `cannot read entry ${seq}: ${why}`);
 
-  function readEntry(json: string): ReadEntry<Entry> {
+  /** `value`: the parsed `json`. Of the two, the one that is not stored is made when it is needed. */
+  function readEntry(json: string | null, value?: unknown): ReadEntry<Entry> {
     const seq = count;
     count += 1;
-    return { json, entry: () => parsed(json, seq) };
+    return {
+      get json() {
+        return json ?? JSON.stringify(value);
+      },
+      entry: () => parsed(json === null ? value : parseJson(json), seq),
+    };
   }
 
-  function parsed(json: string, seq: number): Entry {
+  function parsed(value: unknown, seq: number): Entry {
     let entry: Entry;
     try {
-      entry = format.parse(parseJson(json));
+      entry = format.parse(value);
     } catch (error) {
       throw damaged(error instanceof Error ? error.message : String(error), seq);
     }
@@ -244,12 +256,16 @@ export function lineReader<Entry extends StoredEntry>(
       if (hex(next) !== tail[1])
         throw damaged('checksum mismatch, because this line or an earlier one was changed, moved or removed');
       const block = blockIn(line);
+      if (block?.alone === true) window.clear();
+      if (block?.entries !== undefined) {
+        sum = next;
+        return block.entries.map((value) => readEntry(null, value));
+      }
       const text = block === null ? Buffer.from(start) : inflated(block, window.last());
       if (text === null) throw damaged('the compressed block is damaged');
       sum = next;
-      if (block?.alone === true) window.clear();
       window.add(text);
-      return (block === null ? [`${start}}`] : entryTexts(text)).map(readEntry);
+      return (block === null ? [`${start}}`] : entryTexts(text)).map((json) => readEntry(json));
     },
     end() {
       if (count === 0) throw unreadable(place, 'the journal is empty');
@@ -259,14 +275,11 @@ export function lineReader<Entry extends StoredEntry>(
 }
 
 /** Returns the text of a block; null if it is damaged. */
-function inflated({ deflate, alone }: Block, window: Uint8Array): Buffer | null {
+function inflated({ deflate = '' }: Block, window: Uint8Array): Buffer | null {
   const bytes = decodeBase85(deflate);
   try {
     if (bytes === null) return null;
-    return zlib().inflateRawSync(bytes, {
-      maxOutputLength: MAX_BLOCK_BYTES,
-      ...(alone !== true && { dictionary: window }),
-    });
+    return zlib().inflateRawSync(bytes, { maxOutputLength: MAX_BLOCK_BYTES, dictionary: window });
   } catch {
     return null;
   }
@@ -285,6 +298,7 @@ export function entriesInLine(line: string, from = 0, to?: number): readonly unk
     const value = parseJson(line);
     return value === undefined ? null : [value];
   }
+  if (block.entries !== undefined) return block.entries.slice(from, to);
   if (block.alone !== true) return [];
   const text = inflated(block, NO_TEXT.window);
   return text === null ? null : entryTexts(text).slice(from, to).map(parseJson);
@@ -296,14 +310,15 @@ export function lastSeqIn(line: string): number {
   return seq === undefined ? -1 : Number(seq) + Number(count) - 1;
 }
 
-const ALONE = /^\{"seq":\d+,"count":\d+,"alone":true,/u;
+const ALONE = ',"alone":true';
+const ALONE_START = new RegExp(`^\\{"seq":\\d+,"count":\\d+${ALONE},`, 'u');
 
 /** Whether a line holds a keyframe, so that the journal can be read from there. */
 export function hasKeyframe<Entry extends StoredEntry>(
   { isKeyframe }: JournalFormat<Entry, unknown>,
   line: string,
 ): boolean {
-  if (isKeyframe === undefined || !ALONE.test(line)) return false;
+  if (isKeyframe === undefined || !ALONE_START.test(line)) return false;
   return (entriesInLine(line) ?? []).some((entry) => isKeyframe(entry as Entry));
 }
 

@@ -23,6 +23,11 @@ export interface SqliteFile {
   /** Runs `act`, which only reads, and returns its value; undefined if another process locks the file. */
   readNow<Value>(act: (connection: SqliteConnection) => Value): Value | undefined;
   /**
+   * Runs `act`, which executes one statement, at once, in a transaction of its own, and returns true. Returns false if earlier writes wait or
+   * another process writes to the file, too: then use `write`.
+   */
+  writeNow(act: (connection: SqliteConnection) => void): boolean;
+  /**
    * Runs `act` in a transaction, after all earlier writes. Waits for the end of the event loop's turn, because all writes of a turn share one
    * transaction. Resolves to its value. Rejects if `act` fails, and then writes nothing. `act` may run more than once, so it must not have other
    * effects. The write survives a crash of the process, but not necessarily a power failure.
@@ -71,8 +76,8 @@ interface PendingWrite {
  * Returns the SQLite file at an absolute path, of the given kind. The first use creates a missing file, readable only by its owner. A file
  * of another kind is left unchanged, and every call fails.
  *
- * Each transaction begins with `BEGIN IMMEDIATE`, so only that statement can fail because of another process's lock: libsql cannot reset a
- * statement that fails with `SQLITE_BUSY`, and the connection would then never commit again.
+ * Each longer transaction begins with `BEGIN IMMEDIATE`, so only that statement can fail because of another process's lock: libsql cannot
+ * reset a prepared statement that fails with `SQLITE_BUSY`, and the connection would then never commit again.
  */
 export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   const waitMs = kind.waitMs ?? DEFAULT_WAIT_MS;
@@ -82,6 +87,8 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   let queue: PendingWrite[] = [];
   let scheduled = false;
   let tries = 0;
+  /** Whether no write has found a lock of another process. */
+  let isOnlyProcess = true;
 
   /** Calls `act` with the connection, which is replaced after an SQLite error. */
   function use<Value>(act: (connection: OpenConnection) => Value): Value {
@@ -110,7 +117,7 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
     isSynced: boolean,
     signal?: AbortSignal,
   ): Promise<Value> {
-    let forget = (): void => {};
+    let forget: (() => void) | undefined;
     const written = new Promise<Value>((resolve, reject) => {
       const write: PendingWrite = {
         act,
@@ -126,7 +133,7 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
         reject(signal.reason);
       });
     });
-    return written.finally(() => forget());
+    return forget === undefined ? written : written.finally(forget);
   }
   function drainLater(afterMs: number): void {
     if (scheduled) return;
@@ -153,6 +160,7 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
         for (const [at, { resolve }] of writes.entries()) resolve(values[at]);
       } catch (error) {
         if (isBusy(error)) {
+          isOnlyProcess = false;
           dropOverdue();
           return;
         }
@@ -194,6 +202,17 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
         if (performance.now() >= untilMs) throw stillLocked(waitMs);
         const { setTimeout: sleep } = process.getBuiltinModule('node:timers/promises');
         await sleep(retryMs(attempt), undefined, signal && { signal });
+      }
+    },
+    writeNow(act) {
+      if (queue.length > 0 || !isOnlyProcess) return false;
+      try {
+        use((connection) => connection.single(act));
+        return true;
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        isOnlyProcess = false;
+        return false;
       }
     },
     write(act) {
@@ -270,6 +289,8 @@ function stillLocked(waitMs: number): Error {
 }
 
 interface OpenConnection extends SqliteConnection {
+  /** Runs `act`, which executes one statement, without syncing it. */
+  single(act: (connection: SqliteConnection) => void): void;
   transaction<Value>(act: () => Value, isSynced: boolean): Value;
   /** Moves the write-ahead log into the file, so that the one file is a complete copy. */
   checkpoint(): void;
@@ -321,18 +342,25 @@ function connectionOn(database: Database.Database): OpenConnection {
     statements.set(sql, prepared);
     return prepared;
   };
-  return {
+  /** NORMAL takes a seventieth of the time, but syncs the write-ahead log only before a checkpoint. */
+  function sync(isSynced: boolean): void {
+    if (isSynced !== syncs) statement(`PRAGMA synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`).run([]);
+    syncs = isSynced;
+  }
+  const connection: OpenConnection = {
     // As an array, because libsql treats a single object, such as bytes, as named values.
-    run: (sql, values) => statement(sql).run([...values]).changes,
+    run: (sql, values) => statement(sql).run(values as SqliteValue[]).changes,
     all: <Row>(sql: string, values: readonly SqliteValue[]) => statement(sql).all([...values]) as Row[],
+    single(act) {
+      sync(false);
+      act(connection);
+    },
     transaction(act, isSynced) {
-      // NORMAL takes a seventieth of the time, but syncs the write-ahead log only before a checkpoint.
-      if (isSynced !== syncs) statement(`PRAGMA synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`).run([]);
-      syncs = isSynced;
+      sync(isSynced);
       beginWriting(database);
       try {
         const value = act();
-        database.exec('COMMIT');
+        statement('COMMIT').run([]);
         return value;
       } catch (error) {
         rollBack(database);
@@ -351,6 +379,7 @@ function connectionOn(database: Database.Database): OpenConnection {
       database.close();
     },
   };
+  return connection;
 }
 
 function beginWriting(database: Database.Database): void {

@@ -143,12 +143,32 @@ describe('an SQLite file', () => {
     expect(await other.read(names)).toEqual(['a', 'b']);
   });
 
+  it('writes one statement at once, unless earlier writes wait or another process locks the file', async () => {
+    const { path, file, other } = openTwice();
+    const write = (name: string): boolean => file.writeNow((connection) => void insert(name)(connection));
+    expect(write('a')).toBe(true);
+    const waiting = file.write(insert('b'));
+    expect(write('c')).toBe(false);
+    await waiting;
+    expect(() => write('a')).toThrow(expect.objectContaining({ code: 'SQLITE_CONSTRAINT_UNIQUE' }));
+    expect(write('c')).toBe(true);
+    const release = await lockInOtherProcess(path);
+    expect(write('d')).toBe(false);
+    await release();
+    // From now on, the file is shared.
+    expect(write('d')).toBe(false);
+    await file.write(insert('d'));
+    await other.write(insert('e'));
+    expect(await file.read(names)).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
   it('stores nothing while the file is removed or replaced', async () => {
     const { path, file } = openTwice();
     await file.write(insert('a'));
     const moved = `${path}.moved`;
     const replaced = 'the file was removed or replaced while it was open';
     renameSync(path, moved);
+    expect(() => file.writeNow((connection) => void insert('b')(connection))).toThrow(replaced);
     await expect(file.write(insert('b'))).rejects.toThrow(replaced);
     cpSync(moved, path);
     await expect(file.writeSynced(insert('c'))).rejects.toThrow(replaced);

@@ -30,6 +30,7 @@ import { type Codec, copyOfJson, inEarlierForm, type Json, type Rules } from './
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import {
   type ActorPath,
+  type Annotation,
   type Candidate,
   childPath,
   type DerivedEvent,
@@ -106,6 +107,8 @@ export interface Timer {
   readonly fire: () => void;
 }
 
+export type EffectEnd = Extract<Annotation, { type: 'effect-end' }>;
+
 export interface Effect {
   readonly number: number;
   readonly path: ActorPath;
@@ -142,6 +145,8 @@ export class DurableActorSystem {
   readonly openEffects = new Map<number, Effect>();
   /** The effects of the last step. */
   effects: Effect[] = [];
+  /** The ids of the events that were sent: each counts once. */
+  readonly sentIds = new Set<string>();
   /** Unique, even if the id was that of a deleted actor. */
   readonly identity: string;
   /** The beginning of the idempotency keys of its calls and effects. */
@@ -249,7 +254,7 @@ export class DurableActorSystem {
   }
 
   /** Returns what `restore` takes; null if the actor is not at rest or its context cannot be restored exactly. */
-  keyframe(): Omit<Keyframe, 'sentIds'> | null {
+  keyframe(): Keyframe | null {
     if (!this.isAtRest) return null;
     const { codec } = this.#parts;
     const snapshot = this.root.getSnapshot() as AnyMachineSnapshot;
@@ -276,6 +281,7 @@ export class DurableActorSystem {
         })),
         next: [this.#nextActivity, this.#nextTimer, this.#nextEffect, this.#nextSession],
         random: this.#random.state,
+        sentIds: [...this.sentIds],
       };
     } catch {
       // For example, a context with actors.
@@ -284,8 +290,9 @@ export class DurableActorSystem {
   }
 
   /** Continues at a keyframe, instead of `begin`. Nothing is recorded. */
-  restore({ snapshot, timers, next, random }: Omit<Keyframe, 'sentIds'>): void {
+  restore({ snapshot, timers, next, random, sentIds }: Keyframe): void {
     const { codec } = this.#parts;
+    for (const id of sentIds) this.sentIds.add(id);
     this.#hasBegun = true;
     const { value, nodes, context, historyValue } = snapshot;
     this.create({ value, historyValue, status: 'active', context: {}, children: {} });
@@ -303,10 +310,11 @@ export class DurableActorSystem {
     this.#configurations.set(this.root, { nodes: _nodes, history });
   }
 
-  /** Whether an event still has a receiver. */
+  /** Whether an event still has a receiver, and no event with its id came before. */
   accepts(event: ExternalEvent): boolean {
     switch (event.type) {
       case 'delivery':
+        return this.#actors.get(event.actor)?.isRunning === true && !(event.id && this.sentIds.has(event.id));
       case 'failed':
         return this.#actors.get(event.actor)?.isRunning === true;
       // A call of an actor that crashed may still be in progress when the system ends.
@@ -317,6 +325,14 @@ export class DurableActorSystem {
       case 'stopped':
         return this.#actors.get('')?.isRunning === true;
     }
+  }
+
+  /** Forgets effects that have ended. Returns the entry, with how the actor has ended if these were its last ones. */
+  endEffects(effects: readonly number[]): EffectEnd {
+    for (const effect of effects) this.openEffects.delete(effect);
+    const { status } = this.root.getSnapshot();
+    if (status === 'active' || this.openEffects.size > 0) return { type: 'effect-end', effects };
+    return { type: 'effect-end', effects, status };
   }
 
   #isActive(): boolean {
@@ -333,6 +349,7 @@ export class DurableActorSystem {
       this.#externalType = this.#typeOf(event);
       switch (event.type) {
         case 'delivery':
+          if (event.id !== undefined) this.sentIds.add(event.id);
           return this.#deliver(this.#actors.get(event.actor), decoded, null);
         case 'activity-event': {
           const activity = this.activities.get(event.activity);

@@ -35,7 +35,6 @@ export async function deriveSystem(
       keyOfStart(recorded) === keyOfStart(event) && isSame(recorded, { ...event, inputDigest: recorded.inputDigest })
     );
   };
-  const sentIds = new Set<string>();
   let atMs = 0;
   const append = (event: DurableEvent): void => {
     const key = startKey(event);
@@ -77,18 +76,14 @@ export async function deriveSystem(
     atMs = recordedMs;
     if (event.type === 'effect-end') {
       const effects = event.effects.filter(
-        (effect) => startedAsRecorded.has(`effect ${effect}`) && system.openEffects.delete(effect),
+        (effect) => startedAsRecorded.has(`effect ${effect}`) && system.openEffects.has(effect),
       );
-      const isLast = status !== 'active' && system.openEffects.size === 0;
-      if (effects.length > 0) append({ type: 'effect-end', effects, ...(isLast && { status: status as 'done' }) });
+      if (effects.length > 0) append(system.endEffects(effects));
     } else if (isAnnotation(event)) {
       if (!('activity' in event) || (system.activities.has(event.activity as number) && isOfSameStart(event)))
         append(event);
-    } else if (system.accepts(event) && isOfSameStart(event)) {
-      if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
-      system.apply(event, atMs);
-    }
+    } else if (system.accepts(event) && isOfSameStart(event)) system.apply(event, atMs);
   }
   if (!hasBegun) system.begin();
-  return { system, start, entries, divergence: null, unstored: [], sentIds };
+  return { system, start, entries, divergence: null, unstored: [] };
 }

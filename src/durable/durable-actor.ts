@@ -8,7 +8,7 @@ import type {
 } from 'xstate';
 import { isThenable } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
-import type { Activity, DurableActorSystem, Effect, Timer } from './actor-system.ts';
+import type { Activity, DurableActorSystem, Effect, EffectEnd, Timer } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { type Clock, takeTurnOf } from './clock.ts';
 import { type ClockStart, clockStartFor, clockStartsIn } from './clock-starts.ts';
@@ -20,7 +20,7 @@ import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 import { requireKnown } from './known-options.ts';
 import { type Pending, pendingOf, receivedBy } from './pending.ts';
-import { keyframeOf, type ReplayedSystem } from './replay.ts';
+import type { ReplayedSystem } from './replay.ts';
 import type { ReusedCalls } from './reused-calls.ts';
 
 export interface SendOptions {
@@ -98,8 +98,6 @@ const MAX_WAIT_MS = 60_000;
 /** Shorter pauses before the start are not recorded. After a crash, deadlines for users end earlier by that time. */
 const RECORDED_PAUSE_MS = 1_000;
 
-type EffectEnd = Extract<DurableEvent, { type: 'effect-end' }>;
-
 /** An external event, a note of a reused call, or effects that have ended after the events that they sent. */
 interface Item {
   /** When it arrived. */
@@ -133,7 +131,6 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly #system: DurableActorSystem;
   readonly #options: HostOptions;
   readonly #writer: JournalWriter<DurableEntry>;
-  readonly #sentIds: Set<string>;
   #inbox: Item[] = [];
   #openedAtMs: number;
   #offsetMs: number;
@@ -169,7 +166,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #whenDrained: (() => void)[] = [];
 
   constructor(
-    replayed: Pick<ReplayedSystem, 'system' | 'sentIds'> & Partial<Pick<ReplayedSystem, 'unstored'>>,
+    replayed: Pick<ReplayedSystem, 'system'> & Partial<Pick<ReplayedSystem, 'unstored'>>,
     entries: readonly DurableEntry[],
     writer: JournalWriter<DurableEntry>,
     options: HostOptions,
@@ -177,7 +174,6 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.id = options.id;
     this.#options = options;
     this.#system = replayed.system;
-    this.#sentIds = replayed.sentIds;
     this.#writer = guardedWriter(writer);
     this.entries = [...entries];
     this.hadEnded = this.#system.openEffects.size === 0 && entries.some(({ type }) => type === 'end');
@@ -474,7 +470,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   /** Stores a keyframe, from which another process can continue. The larger it is, the later the next one follows. */
   #addKeyframeIfDue(): void {
     if (this.#untilKeyframe > 0 || !this.#system.isAtRest) return;
-    const state = keyframeOf(this.#system, this.#sentIds);
+    const state = this.#system.keyframe();
     const keyframe = state && ({ type: 'keyframe', state } as const);
     if (keyframe !== null) this.#append(keyframe);
     this.#untilKeyframe = (this.#writer.keyframeEvery ?? 0) + entriesFor(keyframe);
@@ -517,8 +513,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       return;
     }
     if (event.type === 'effect-end') return this.#storeEffectsEnd(event);
-    const isRepeated = event.type === 'delivery' && event.id !== undefined && this.#sentIds.has(event.id);
-    if (isRepeated || isOpen?.() === false || !this.#system.accepts(event)) return sender?.resolve(false);
+    if (isOpen?.() === false || !this.#system.accepts(event)) return sender?.resolve(false);
     this.#atMs = this.#nowMs;
     this.#sinceMs = Math.floor(this.#options.clock.now());
     const last = this.entries.length;
@@ -532,7 +527,6 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     } finally {
       this.#isInStep = false;
     }
-    if (event.type === 'delivery' && event.id !== undefined) this.#sentIds.add(event.id);
     const { effects } = this.#system;
     const afterWrite = (): void => {
       if (this.#failure !== null) {
@@ -618,9 +612,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   #storeEffectsEnd(end: EffectEnd): void | Promise<void> {
-    const { status } = this.#system.root.getSnapshot();
-    for (const effect of end.effects) this.#system.openEffects.delete(effect);
-    this.#append(status === 'active' || this.#system.openEffects.size > 0 ? end : { ...end, status });
+    this.#append(this.#system.endEffects(end.effects));
     return this.#write();
   }
 

@@ -530,7 +530,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
       if (status === 'error') throw error;
       const options = { ...this.#hostOptions(id, start), onEntry, mayPark, reuse: reuse && reusedCalls(reuse) };
-      const host = new ActorHost<Machine>({ system, sentIds: new Set() }, [], writer, options);
+      const host = new ActorHost<Machine>({ system }, [], writer, options);
       const stored = host.store(events);
       if (!isPaused) host.begin(system.effects);
       return { host, stored };

@@ -33,8 +33,6 @@ export interface ReplayedSystem {
   readonly divergence: Divergence | null;
   /** Entries of the last step that the journal lacks, because the process ended while it was being stored. */
   readonly unstored: readonly DurableEvent[];
-  /** Ids of sent events. */
-  readonly sentIds: Set<string>;
 }
 
 /** A call that the machine starts: an actor that is not a machine. */
@@ -51,12 +49,6 @@ export interface ReplayStep {
   readonly snapshot: AnyMachineSnapshot;
   /** The calls that it has started and not ended. */
   readonly calls: readonly ReplayedCall[];
-}
-
-/** Returns the keyframe of a system at this moment; null if it cannot have one. */
-export function keyframeOf(system: DurableActorSystem, sentIds: ReadonlySet<string>): Keyframe | null {
-  const state = system.keyframe();
-  return state && { ...state, sentIds: [...sentIds] };
 }
 
 /** Whether the entries between the first one and a keyframe are left out. */
@@ -106,7 +98,6 @@ export function* replaySteps(
 ): Generator<ReplayStep, ReplayedSystem> {
   const start = startOf(entries);
   const unstored: DurableEvent[] = [];
-  const sentIds = new Set<string>();
   const started = new Set<number>();
   let cursor = 1;
   let difference: Pick<Divergence, 'seq' | 'expected' | 'received'> | null = null;
@@ -117,7 +108,7 @@ export function* replaySteps(
     for (let entry = entries[cursor]; entry !== undefined && isAnnotation(entry); entry = entries[cursor]) {
       if (entry.type === 'effect-end') for (const effect of entry.effects) system.openEffects.delete(effect);
       if (entry.type === 'keyframe') {
-        const state = keyframeOf(system, sentIds);
+        const state = system.keyframe();
         const event = { type: 'keyframe' as const, state: state as Keyframe };
         if (!isSameEntry(entry, event)) {
           difference = { seq: entry.seq, expected: withoutPlace(entry), received: state && event };
@@ -158,7 +149,6 @@ export function* replaySteps(
     system.owner = { ...recorder, record: () => {} };
     system.restore(keyframe.state);
     system.owner = recorder;
-    for (const id of keyframe.state.sentIds) sentIds.add(id);
   } else system.begin();
   if (isSameSoFar()) yield step();
   while (isSameSoFar()) {
@@ -167,14 +157,13 @@ export function* replaySteps(
     if (entry === undefined || !isSameSoFar()) break;
     if (isExternal(entry) && system.accepts(entry)) {
       const { seq: _, atMs, ...event } = entry;
-      if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
       system.apply(event, atMs);
       if (isSameSoFar()) yield step();
     } else difference = { seq: entry.seq, expected: withoutPlace(entry), received: null };
   }
   for (const activity of system.activities.values()) activity.wasInterrupted = started.has(activity.number);
   const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
-  return { system, start, entries, divergence, unstored, sentIds };
+  return { system, start, entries, divergence, unstored };
 }
 
 /** Returns the first entry of a journal. Throws `invalid_journal` if it does not start a durable actor. */

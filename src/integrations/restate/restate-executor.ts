@@ -121,7 +121,6 @@ export function createRestateExecutor(
   let system = new DurableActorSystem(start, parts, owner);
   const startMs = Date.parse(start.startedAt);
   const timers = createTimers({ sleep: (ms) => host.sleep(startMs + ms) }, () => system.timers);
-  let sentIds = new Set<string>();
   const entries: DurableEntry[] = [];
   /** The values that `recordOnce` recorded in this step, and those that it must return. */
   let values: readonly Recorded[] = [];
@@ -262,9 +261,7 @@ export function createRestateExecutor(
   }
 
   function apply(event: ExternalEvent): void {
-    const { id } = event as { readonly id?: string };
-    if ((id !== undefined && sentIds.has(id)) || !system.accepts(event)) return;
-    if (id !== undefined) sentIds.add(id);
+    if (!system.accepts(event)) return;
     system.apply(event, nowMs);
     printLog();
   }
@@ -287,14 +284,7 @@ export function createRestateExecutor(
       if (report.type !== 'note') apply(report as ExternalEvent);
       else if (system.activities.has(report.activity ?? -1)) record(report);
     }
-    if (isEnded) endEffect(Number(key.split(' ')[1]));
-  }
-
-  function endEffect(effect: number): void {
-    system.openEffects.delete(effect);
-    const { status } = system.root.getSnapshot();
-    const isLast = status !== 'active' && system.openEffects.size === 0;
-    record({ type: 'effect-end', effects: [effect], ...(isLast && { status: status as 'done' }) });
+    if (isEnded) record(system.endEffects([Number(key.split(' ')[1])]));
   }
 
   /** Whether the machine or an effect is still running. */
@@ -375,7 +365,7 @@ export function createRestateExecutor(
     if (hasBegun) {
       const replayed = replaySystem(entries, parts);
       if (replayed.divergence !== null) throw new PostChainError('diverged', replayed.divergence.cause);
-      ({ system, sentIds } = replayed);
+      ({ system } = replayed);
       system.owner = owner;
     } else system = new DurableActorSystem(start, parts, owner);
     known = [...(outcome.reports as readonly Recorded[])];

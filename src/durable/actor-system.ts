@@ -6,6 +6,7 @@ import {
   createActor,
   type InspectedMicrostepEvent,
 } from 'xstate';
+import { isThenable } from '../internal/async.ts';
 import {
   activeNodes,
   type Configuration,
@@ -828,6 +829,22 @@ export class DurableActorSystem {
 
   #pathOf(ref: AnyActorRef | undefined): ActorPath {
     return (ref && this.#paths.get(ref)) ?? '';
+  }
+}
+
+/** Executes an effect, which reports what it throws. Returns whether it has ended; if not, calls `end` when it has. */
+export function runEffect({ run, fail }: Effect, end: () => void): boolean {
+  try {
+    const result = run();
+    if (!isThenable(result)) return true;
+    result.then(end, (error: unknown) => {
+      fail(error);
+      end();
+    });
+    return false;
+  } catch (error) {
+    fail(error);
+    return true;
   }
 }
 

@@ -8,11 +8,11 @@ import { type Clock, createWallClock, systemClock } from './clock.ts';
 import { type Codec, copyOfJson, createCodec, type Json } from './codec.ts';
 import { inRealWorld } from './determinism.ts';
 import {
-  ActorHost,
   closed,
   type DurableActor,
-  type HostOptions,
   MAX_REOPENS,
+  RunningActor,
+  type RunningActorOptions,
   requireEvent,
   type SendOptions,
 } from './durable-actor.ts';
@@ -218,7 +218,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   readonly #options: DurableMachineOptions;
   readonly #clock: Clock;
   readonly #codec: Codec;
-  readonly #open = new Map<string, Promise<ActorHost<Machine>>>();
+  readonly #open = new Map<string, Promise<RunningActor<Machine>>>();
   /** How many processes crashed while they continued an actor, by id. Valid until the journal grows. */
   readonly #crashCounts = new Map<string, { readonly lastSeq: number; readonly crashes: number }>();
 
@@ -414,7 +414,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       }
       const options = { ...run, isPaused: true };
       const host = derived
-        ? await this.#continue(derived, writer, { ...this.#hostOptions(id, start), ...options, reuse: reused })
+        ? await this.#continue(derived, writer, { ...this.#runningOptions(id, start), ...options, reuse: reused })
         : await this.#resume(id, past, writer, options, reused);
       if (event !== undefined) void host.send(event).catch(() => {});
       if (!run.isPaused) host.begin();
@@ -455,7 +455,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   /** Returns the open actor of an id, or opens it. */
-  #once(id: string, open: () => Promise<ActorHost<Machine>>): Promise<ActorHost<Machine>> {
+  #once(id: string, open: () => Promise<RunningActor<Machine>>): Promise<RunningActor<Machine>> {
     const known = this.#open.get(id);
     if (known !== undefined) return known;
     const opened = open();
@@ -467,12 +467,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return opened;
   }
 
-  #resumed(id: string, options: RunActorOptions = {}): Promise<ActorHost<Machine>> {
+  #resumed(id: string, options: RunActorOptions = {}): Promise<RunningActor<Machine>> {
     requireId(id);
     return this.#once(id, () => this.#startOrResume(id, { ...options, mustExist: true }));
   }
 
-  async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
+  async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<RunningActor<Machine>> {
     const { journals } = this.#options;
     await this.#cleanups.get(id);
     const created = options.mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
@@ -507,7 +507,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     id: string,
     writer: JournalWriter<DurableEntry>,
     { notes = [], isPaused = false, onEntry, mayPark, reuse, input, ...about }: StartActorOptions<Machine>,
-  ): { readonly host: ActorHost<Machine>; readonly stored: void | Promise<void> } {
+  ): { readonly host: RunningActor<Machine>; readonly stored: void | Promise<void> } {
     try {
       const start = startEntry(this.#machine, {
         actorId: id,
@@ -529,8 +529,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       else system.begin();
       const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
       if (status === 'error') throw error;
-      const options = { ...this.#hostOptions(id, start), onEntry, mayPark, reuse: reuse && reusedCalls(reuse) };
-      const host = new ActorHost<Machine>({ system }, [], writer, options);
+      const options = { ...this.#runningOptions(id, start), onEntry, mayPark, reuse: reuse && reusedCalls(reuse) };
+      const host = new RunningActor<Machine>({ system }, [], writer, options);
       const stored = host.store(events);
       if (!isPaused) host.begin(system.effects);
       return { host, stored };
@@ -561,11 +561,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     writer: JournalWriter<DurableEntry>,
     options: RunActorOptions,
     reuse?: ReusedCalls,
-  ): Promise<ActorHost<Machine>> {
+  ): Promise<RunningActor<Machine>> {
     try {
       const replayed = await this.#latest(id, entries);
       if (replayed.divergence !== null) throw diverged(id, replayed.divergence);
-      return await this.#continue(replayed, writer, { ...this.#hostOptions(id, replayed.start), ...options, reuse });
+      return await this.#continue(replayed, writer, { ...this.#runningOptions(id, replayed.start), ...options, reuse });
     } catch (error) {
       await writer.close();
       throw error;
@@ -575,10 +575,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async #continue(
     replayed: ReplayedSystem,
     writer: JournalWriter<DurableEntry>,
-    { isPaused = false, ...options }: HostOptions & { readonly isPaused?: boolean },
-  ): Promise<ActorHost<Machine>> {
+    { isPaused = false, ...options }: RunningActorOptions & { readonly isPaused?: boolean },
+  ): Promise<RunningActor<Machine>> {
     const { entries, unstored } = replayed;
-    const host = new ActorHost<Machine>(replayed, entries, writer, options);
+    const host = new RunningActor<Machine>(replayed, entries, writer, options);
     const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
     const hasEnded = [...entries, ...unstored].some(({ type }) => type === 'end');
     // First: the delays of a step that the last process did not store begin now.
@@ -643,7 +643,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     }
   }
 
-  #hostOptions(id: string, start: StartEntry): HostOptions {
+  #runningOptions(id: string, start: StartEntry): RunningActorOptions {
     return {
       id,
       codec: this.#codec,
@@ -692,7 +692,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
  * Keeps an actor open. Resolves to false when the actor has been closed: it has to be opened again. Rejects with its failure: opening it again
  * would repeat its calls.
  */
-async function kept(actor: Pick<ActorHost<AnyStateMachine>, 'keepOpen' | 'closed' | 'failure'>): Promise<boolean> {
+async function kept(actor: Pick<RunningActor<AnyStateMachine>, 'keepOpen' | 'closed' | 'failure'>): Promise<boolean> {
   if (actor.keepOpen()) return true;
   await actor.closed;
   if (actor.failure !== null) throw actor.failure;

@@ -1,10 +1,16 @@
-import { DurableActorSystem, type Effect, type SystemParts, type Timer } from '../../durable/actor-system.ts';
+import {
+  DurableActorSystem,
+  type Effect,
+  runEffect,
+  type SystemParts,
+  type Timer,
+} from '../../durable/actor-system.ts';
 import type { Clock } from '../../durable/clock.ts';
 import type { Json } from '../../durable/codec.ts';
 import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent, StartEntry } from '../../durable/entries.ts';
 import { PostChainError } from '../../durable/error.ts';
 import { replaySystem } from '../../durable/replay.ts';
-import { isThenable, onAbort } from '../../internal/async.ts';
+import { onAbort } from '../../internal/async.ts';
 
 /**
  * The operations of a cluster that a run uses. After a crash, the run makes the same requests in the same order and gets the same results, so
@@ -234,25 +240,14 @@ export function createRestateExecutor(
     system.release(() => false);
   }
 
-  function execute({ run, fail }: Effect, call: Call): void {
+  function execute(effect: Effect, call: Call): void {
     const end = (): void => {
       call.isEnded = true;
       endStep(call);
     };
-    const failAndEnd = (error: unknown): void => {
-      fail(error);
-      end();
-    };
     executed = call;
-    try {
-      const result = run();
-      if (isThenable(result)) result.then(end, failAndEnd);
-      else end();
-    } catch (error) {
-      failAndEnd(error);
-    } finally {
-      executed = undefined;
-    }
+    if (runEffect(effect, end)) end();
+    executed = undefined;
   }
 
   /** Prints the log of the step. Logging is not an effect, so the host has no step for it. */

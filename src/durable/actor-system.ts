@@ -795,8 +795,9 @@ export class DurableActorSystem {
     // A machine that this one has started in the microstep has reported its own microsteps first.
     const { machine: own } = step.snapshot as AnyMachineSnapshot;
     const isOwn = ({ transition }: EvaluatedGuard): boolean => transition.source.machine === own;
-    const evaluated = this.#log.evaluated.filter(isOwn);
-    this.#log.evaluated = this.#log.evaluated.filter((guard) => !isOwn(guard));
+    const all = this.#log.evaluated;
+    const evaluated = all.every(isOwn) ? all : all.filter(isOwn);
+    this.#log.evaluated = evaluated === all ? [] : all.filter((guard) => !isOwn(guard));
     for (const transition of taken) {
       if (isForbidden(transition) || (isInternal(transition) && this.#isMessage(step.event.type))) continue;
       this.owner.record({
@@ -889,7 +890,16 @@ const isInternal = ({ target, guard }: Transition): boolean => target === undefi
 /** A transition that does nothing keeps outer states from handling an event. */
 const isForbidden = (transition: Transition): boolean => isInternal(transition) && transition.actions.length === 0;
 
-const targetsOf = ({ target }: Transition): string[] => (target ?? []).map(({ id }) => id);
+/** Entries share what is the same for each evaluation of a transition. */
+const targets = new WeakMap<Transition, readonly string[]>();
+
+function targetsOf(transition: Transition): readonly string[] {
+  const known = targets.get(transition) ?? (transition.target ?? []).map(({ id }) => id);
+  targets.set(transition, known);
+  return known;
+}
+
+const NO_CANDIDATES: readonly Candidate[] = [];
 
 /** Returns the candidates of inner states, which come first, and those of the transition's own state. */
 function candidatesOf(
@@ -897,14 +907,14 @@ function candidatesOf(
   event: string,
   evaluated: readonly EvaluatedGuard[],
   codec: Codec,
-): Candidate[] {
+): readonly Candidate[] {
   const { source } = taken;
   const isEventless = taken.eventType === '';
   const siblings = isEventless ? (source.always ?? []) : candidatesFor(source, event);
   const inner = isEventless
     ? []
     : evaluated.filter(({ transition }) => transition.eventType !== '' && isInside(transition.source, source));
-  if (siblings.length <= 1 && taken.guard === undefined && inner.length === 0) return [];
+  if (siblings.length <= 1 && taken.guard === undefined && inner.length === 0) return NO_CANDIDATES;
   const position = siblings.indexOf(taken);
   const own = siblings.map((sibling, index) => {
     const result = index === position ? 'taken' : index < position ? 'false' : 'not-evaluated';
@@ -915,8 +925,12 @@ function candidatesOf(
       codec,
     );
   });
-  return [...inner.map((guard) => candidate(guard.transition, guard, 'false', codec)), ...own];
+  return inner.length === 0
+    ? own
+    : [...inner.map((guard) => candidate(guard.transition, guard, 'false', codec)), ...own];
 }
+
+const withoutInputs = new WeakMap<Transition, Partial<Record<Candidate['result'], Candidate>>>();
 
 function candidate(
   transition: Transition,
@@ -924,14 +938,16 @@ function candidate(
   result: Candidate['result'],
   codec: Codec,
 ): Candidate {
+  const given = result === 'not-evaluated' ? null : (evaluated?.inputs ?? null);
+  const known = withoutInputs.get(transition) ?? {};
+  if (given === null && known[result] !== undefined) return known[result];
   const made: Candidate = {
     guard: labelOf(transition),
     target: targetsOf(transition),
     result,
-    inputs:
-      result === 'not-evaluated' || evaluated === undefined
-        ? null
-        : codec.encode(evaluated.inputs, 'inputs of a guard', 'derived'),
+    inputs: given === null ? null : codec.encode(given, 'inputs of a guard', 'derived'),
   };
-  return hasInlineGuard(transition) ? markInline(made) : made;
+  if (hasInlineGuard(transition)) markInline(made);
+  if (given === null) withoutInputs.set(transition, { ...known, [result]: made });
+  return made;
 }

@@ -198,7 +198,7 @@ export function createCodec(codecs: readonly ValueCodec[] = [], report: (loss: s
 
   function membersOf(stored: Readonly<Record<string, Json>>): Record<string, unknown> {
     const members: Record<string, unknown> = {};
-    for (const [key, member] of Object.entries(stored)) addMember(members, key, decode(member));
+    for (const key of Object.keys(stored)) addMember(members, key, decode(stored[key] as Json));
     return members;
   }
 

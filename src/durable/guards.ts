@@ -1,6 +1,5 @@
 import type { AnyStateMachine, AnyTransitionDefinition, EventObject, GuardArgs, MachineContext } from 'xstate';
-import { and, or } from 'xstate';
-import { replaceBehavior } from '../internal/xstate-internals.ts';
+import { observedGuard, replaceBehavior } from '../internal/xstate-internals.ts';
 import { nodesOf, outgoingTransitions } from './charts/chart-nodes.ts';
 import { guardLabel } from './charts/guard-label.ts';
 import { currentStep } from './step-log.ts';
@@ -82,21 +81,19 @@ function explained(name: string, explain: ExplainedGuard['explain']) {
   };
 }
 
-/** Wraps a guard in XState's own `and` and `or`, so that named, parameterized and composed guards work unchanged. */
+/** Returns the guard of a transition, which also reports its result to the step in progress. */
 function recorded(transition: AnyTransitionDefinition): NonNullable<AnyTransitionDefinition['guard']> {
   const { explain } = Object(transition.guard) as Partial<ExplainedGuard>;
   const guard = explain === undefined ? transition.guard : explained('inline', explain);
-  const begin = (): boolean => {
+  const begin = (): void => {
     const step = currentStep();
-    if (step !== null) step.inputs = [];
-    return true;
+    if (step !== null && step.inputs.length > 0) step.inputs = [];
   };
-  const end = (holds: boolean) => (): boolean => {
+  const end = (holds: boolean): void => {
     const step = currentStep();
     step?.evaluated.push({ transition, holds, inputs: inputsOf(step.inputs) });
-    return holds;
   };
-  return and([begin, or([and([guard as never, end(true)]), end(false)])]) as never;
+  return observedGuard(guard, begin, end);
 }
 
 function inputsOf(inputs: readonly [string, unknown][]): unknown {

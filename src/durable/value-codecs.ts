@@ -14,7 +14,8 @@ export interface ValueCodec<Value = any, Stored = any> {
 
 /** Assigning to `__proto__` would set the prototype. */
 export function addMember(object: object, key: string, value: unknown, enumerable = true): void {
-  Object.defineProperty(object, key, { value, enumerable, configurable: true, writable: true });
+  if (enumerable && !(key in object)) (object as Record<string, unknown>)[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable, configurable: true, writable: true });
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: any class

@@ -7,9 +7,13 @@ import type {
   AnyStateMachine,
   AnyStateNode,
   AnyTransitionDefinition,
+  EventObject,
+  GuardArgs,
   InspectedMicrostepEvent,
   InspectionEvent,
+  MachineContext,
 } from 'xstate';
+import { evaluateGuard } from 'xstate/guards';
 
 /**
  * Everything that this product uses of XState beyond its documented API, in one place.
@@ -33,15 +37,30 @@ export function transitionsTaken(microstep: InspectedMicrostepEvent): readonly A
 
 /** The transitions of a state that may handle an event, in the order in which XState evaluates their guards. */
 export function candidatesFor(node: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
-  const matching = [...node.transitions.keys()].filter((descriptor) => descriptorMatches(descriptor, eventType));
-  const longestFirst = (one: string, other: string): number => other.length - one.length;
-  const wildcards = matching.filter((descriptor) => descriptor !== eventType).sort(longestFirst);
-  return [eventType, ...wildcards].flatMap((descriptor) => node.transitions.get(descriptor) ?? []);
+  const { transitions } = node;
+  const wildcards: string[] = [];
+  for (const descriptor of transitions.keys())
+    if (descriptor !== eventType && descriptorMatches(descriptor, eventType)) wildcards.push(descriptor);
+  if (wildcards.length === 0) return transitions.get(eventType) ?? [];
+  wildcards.sort((one, other) => other.length - one.length);
+  return [eventType, ...wildcards].flatMap((descriptor) => transitions.get(descriptor) ?? []);
 }
 
 /** Whether a wildcard matches an event: `*` any, `mouse.*` `mouse` and `mouse.move`. */
 export const descriptorMatches = (descriptor: string, eventType: string): boolean =>
   descriptor === '*' || (descriptor.endsWith('.*') && `${eventType}.`.startsWith(descriptor.slice(0, -1)));
+
+/** Returns a guard that evaluates another one, named, inline or composed, and reports the result. */
+export function observedGuard(guard: unknown, begin: () => void, end: (holds: boolean) => void): NonNullable<Guard> {
+  const check = (snapshot: AnyMachineSnapshot, args: GuardArgs<MachineContext, EventObject>): boolean => {
+    begin();
+    const holds = evaluateGuard(guard as never, args.context, args.event, snapshot);
+    end(holds);
+    return holds;
+  };
+  // XState calls the member `check` of its own guards, such as `and`.
+  return Object.assign(() => false, { check, guards: [guard] }) as never;
+}
 
 /** The state of a machine before a microstep, as far as it decides which transitions take effect. */
 export interface Configuration {

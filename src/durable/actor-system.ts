@@ -27,7 +27,7 @@ import {
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
 import { approval, type OpenApproval } from './approval.ts';
-import { type Codec, copyOfJson, inEarlierForm, type Json, type Rules } from './codec.ts';
+import { type Codec, copyOfJson, earlierText, type Json, type Rules } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import {
   type ActorPath,
@@ -164,6 +164,8 @@ export class DurableActorSystem {
   readonly #configurations = new WeakMap<AnyActorRef, Configuration>();
   readonly #log: StepLog;
   readonly #known = new WeakSet<object>();
+  /** The context of each actor that was checked last. */
+  readonly #checked = new WeakMap<HostedActor, unknown>();
   /** The actors that the step has changed. */
   readonly #touched = new Set<ActorPath>();
   #nextActivity = 0;
@@ -479,7 +481,8 @@ export class DurableActorSystem {
       const { context, status } = actor.ref.getSnapshot() as { context?: unknown; status: string };
       if (status === 'active' && isMachine(actor.logic)) {
         try {
-          this.#parts.codec.check(context, `context of ${this.#nameOf(path)}`, this.#known);
+          this.#parts.codec.check(context, `context of ${this.#nameOf(path)}`, this.#known, this.#checked.get(actor));
+          this.#checked.set(actor, context);
         } catch (error) {
           actor.fail(error);
         }
@@ -580,7 +583,7 @@ export class DurableActorSystem {
           activity: number,
           actor: path,
           source,
-          inputDigest: digestOf(JSON.stringify(inEarlierForm(input))),
+          inputDigest: digestOf(earlierText(input)),
           ...(subject !== null && { subject }),
         });
         const activity: Activity = {

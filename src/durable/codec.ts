@@ -30,9 +30,10 @@ export interface Codec {
   decode(stored: Json): unknown;
   /**
    * Throws as `encode` does for `derived` values, without encoding. Accepts references to actors, as contexts contain them: a replay creates the
-   * actors again. Skips the objects in `known`, and adds those that it has checked: values are immutable.
+   * actors again. Skips the objects in `known`, and adds those that it has checked: values are immutable. Of arrays that have grown, only what is
+   * not in `before`, the value that was checked last, takes time.
    */
-  check(value: unknown, subject: string, known: WeakSet<object>): void;
+  check(value: unknown, subject: string, known: WeakSet<object>, before?: unknown): void;
 }
 
 /** A value without parts that JSON has. */
@@ -203,16 +204,19 @@ export function createCodec(codecs: readonly ValueCodec[] = [], report: (loss: s
   }
 
   /** Returns whether a value is plain JSON, as nearly all are. Any other value needs `check`. */
-  function isKnownJson(value: unknown, level: number, known: WeakSet<object>): boolean {
+  function isKnownJson(value: unknown, level: number, known: WeakSet<object>, before: unknown): boolean {
     if (value === undefined || isPrimitive(value)) return true;
     if (typeof value !== 'object' || level >= MOST_LEVELS) return false;
     const object = value as Record<string, unknown>;
     if (known.has(object)) return true;
     if (!isPlainJson(object)) return false;
+    const earlier = Object(before) as typeof object;
     if (Array.isArray(object)) {
-      for (const item of object) if (!isKnownJson(item, level + 1, known)) return false;
+      if (!object.every((item, at) => item === earlier[at] || isKnownJson(item, level + 1, known, earlier[at])))
+        return false;
     } else {
-      for (const key of Object.keys(object)) if (!isKnownJson(object[key], level + 1, known)) return false;
+      for (const key of Object.keys(object))
+        if (!isKnownJson(object[key], level + 1, known, earlier[key])) return false;
     }
     known.add(object);
     return true;
@@ -247,8 +251,8 @@ export function createCodec(codecs: readonly ValueCodec[] = [], report: (loss: s
     encode: (value, subject, given = 'given') =>
       (given === 'exact' ? undefined : copyOf(value, 0)) ?? by(given, () => encode(value, pathOf(subject))),
     decode,
-    check(value, subject, known) {
-      if (isKnownJson(value, 0, known)) return;
+    check(value, subject, known, before) {
+      if (isKnownJson(value, 0, known, before)) return;
       by('derived', () => {
         acceptsActors = true;
         check(value, pathOf(subject), known);
@@ -270,6 +274,12 @@ export function inEarlierForm(stored: Json): Json {
   if (name === 'NullObject') return inEarlierForm(value);
   const isError = ERROR_CODECS.some((one) => one.name === name);
   return { [TAG]: isError ? 'Error' : name, value: inEarlierForm(value) };
+}
+
+/** Returns that form as text. Nearly all values are plain JSON: their form has not changed. */
+export function earlierText(stored: Json): string {
+  const text = JSON.stringify(stored);
+  return text.includes(`"${TAG}"`) ? JSON.stringify(inEarlierForm(stored)) : text;
 }
 
 function earlierMembers(members: Readonly<Record<string, Json>>): Json {

@@ -6,6 +6,7 @@ import type {
   OutputFrom,
   SnapshotFrom,
 } from 'xstate';
+import { withResolvers } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { type Activity, type DurableActorSystem, type Effect, runEffect } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
@@ -74,26 +75,18 @@ export interface RunningActorOptions extends TimekeeperOptions, StepWriterOption
   readonly reuse?: ReusedCalls | undefined;
 }
 
-interface SettleOutput<Machine extends AnyStateMachine> {
-  readonly resolve: (output: OutputFrom<Machine>) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** The order of a step: gives an actor system one external event at a time, stores the step, and then starts its calls and effects. */
 export class RunningActor<Machine extends AnyStateMachine> implements DurableActor<Machine> {
   readonly id: string;
-  readonly output: Promise<OutputFrom<Machine>>;
   /** Whether the actor and all its effects had already ended when it was opened. */
   readonly hadEnded: boolean;
-  /** Resolves when another process, or this one, can open the actor. */
-  readonly closed: Promise<void>;
   readonly #system: DurableActorSystem;
   readonly #options: RunningActorOptions;
   readonly #inbox = new Inbox();
   readonly #writer: StepWriter;
   readonly #time: Timekeeper;
-  readonly #settleOutput: SettleOutput<Machine>;
-  readonly #reportClosed: () => void;
+  readonly #output = withResolvers<OutputFrom<Machine>>();
+  readonly #closed = withResolvers<void>();
   #isBusy = true;
   #isBegun = false;
   #isInStep = false;
@@ -123,18 +116,6 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
       unstored?.find((event) => event.type === 'timer-start')?.timer,
     );
     this.hadEnded = system.openEffects.size === 0 && entries.some(({ type }) => type === 'end');
-    let settle: SettleOutput<Machine> | undefined;
-    this.output = new Promise((resolve, reject) => {
-      settle = { resolve, reject };
-    });
-    this.#settleOutput = settle as never;
-    let report: (() => void) | undefined;
-    this.closed = new Promise((resolve) => {
-      report = resolve;
-    });
-    this.#reportClosed = report as never;
-    // An output that nobody awaits must not be an unhandled rejection.
-    this.output.catch(() => {});
     system.owner = {
       record: (event) => this.#append(event),
       receive: (event, isOpen) => this.#push(event, isOpen),
@@ -187,6 +168,15 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     return this.#writer.entries;
   }
 
+  get output(): Promise<OutputFrom<Machine>> {
+    return this.#output.promise;
+  }
+
+  /** Resolves when another process, or this one, can open the actor. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -219,7 +209,8 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     // Another answer may come first.
     const isOpen = (): boolean => receivedBy(this.#system, event)?.actor === actor;
     const ownId = id ?? this.#system.nextSendId();
-    return this.#offer({ type: 'delivery', actor, event: stored, ...(ownId !== null && { id: ownId }) }, isOpen);
+    const delivery = { type: 'delivery', actor, event: stored } as const;
+    return this.#offer(ownId === null ? delivery : { ...delivery, id: ownId }, isOpen);
   }
 
   async stop(): Promise<void> {
@@ -242,7 +233,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   #release(): void {
     // If the last step could not be stored, it did not happen. A settled output does not change.
     if (this.#hasEnded && this.failure === null) this.#settleWithEnd();
-    else this.#settleOutput.reject(this.failure ?? closed(this.id));
+    else this.#output.reject(this.failure ?? closed(this.id));
     if (this.#isReleased || (this.#runningEffects > 0 && this.failure === null)) return;
     this.#isReleased = true;
     const last = this.#closedEvent();
@@ -252,7 +243,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
       this.#time.atMs = this.#time.nowMs;
       this.#append(last);
     }
-    void this.#writer.close().then(this.#reportClosed);
+    void this.#writer.close().then(this.#closed.resolve);
   }
 
   async park(options: ParkOptions = {}): Promise<boolean> {
@@ -464,8 +455,8 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
 
   #settleWithEnd(): void {
     const { status, output, error } = this.#system.root.getSnapshot() as ReturnType<AnyStateMachine['resolveState']>;
-    if (status === 'done') this.#settleOutput.resolve(output as OutputFrom<Machine>);
-    else this.#settleOutput.reject(status === 'error' ? error : stopped(this.id));
+    if (status === 'done') this.#output.resolve(output as OutputFrom<Machine>);
+    else this.#output.reject(status === 'error' ? error : stopped(this.id));
   }
 }
 

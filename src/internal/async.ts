@@ -188,3 +188,15 @@ export function keepAlive(): { readonly begin: () => void; readonly end: () => v
 }
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Returns a promise whose rejection does not crash the process if it is never awaited. */
+export function withResolvers<T>() {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<T>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  promise.catch(() => {});
+  return { promise, resolve, reject };
+}

@@ -5,6 +5,7 @@ import type { AttemptExecution, Validation } from '../../../machines/contracts/a
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { systemClock } from '../../durable/clock.ts';
+import { withResolvers } from '../../internal/async.ts';
 import { nullRemover } from '../../internal/json-schema.ts';
 import { parseOption, signalSchema } from '../../internal/options.ts';
 import { itemSchemaOf } from '../../internal/standard-schema.ts';
@@ -209,18 +210,6 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
   );
 
   return new OutputHandle({ actor, run, updates, items, value: promised.promise });
-}
-
-/** Returns a promise whose rejection does not crash the process if it is never awaited. */
-function withResolvers<T>() {
-  let resolve: (value: T) => void = () => {};
-  let reject: (error: Error) => void = () => {};
-  const promise = new Promise<T>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  promise.catch(() => {});
-  return { promise, resolve, reject };
 }
 
 interface Caller {

@@ -5,8 +5,8 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { type PostChainOptions, resolveOptions } from '../../src/chain/runtime/options.ts';
 import type { Clock } from '../../src/durable/clock.ts';
 import type { Json } from '../../src/durable/codec.ts';
-import { runOnHost } from '../../src/integrations/restate/create-restate-chain.ts';
-import type { Host, Outcome, Pending } from '../../src/integrations/restate/restate-executor.ts';
+import type { Cluster, Outcome, Pending } from '../../src/integrations/restate/cluster.ts';
+import { runOnCluster } from '../../src/integrations/restate/create-restate-chain.ts';
 import { type RestateRunOptions, restateStart } from '../../src/integrations/restate/run-request.ts';
 import { settle } from '../../src/testing/settle.ts';
 
@@ -46,9 +46,9 @@ export async function runOnFakeCluster({ clock = new SimulatedClock(), ...plan }
     const lost = new AbortController();
     // As read back from the cluster.
     const stored = JSON.parse(JSON.stringify(started)) as typeof started;
-    runOnHost(stored, {
+    runOnCluster(stored, {
       parts,
-      host: member.host,
+      cluster: member.operations,
       keep: (entries) => void journal.push(...entries),
       signal: lost.signal,
     }).then((result) => {
@@ -158,8 +158,8 @@ export function createFakeCluster(clock: Clock) {
         }
       };
 
-      const host: Host = {
-        step(name, act) {
+      const operations: Cluster = {
+        run(name, act) {
           const { command } = request(name, true);
           steps.set(command, act);
           return awaited(command);
@@ -210,7 +210,7 @@ export function createFakeCluster(clock: Clock) {
         },
       };
       return {
-        host,
+        operations,
         interrupt() {
           isInterrupted = true;
           wake();

@@ -2,7 +2,7 @@ import { type AnyStateMachine, SimulatedClock } from 'xstate';
 import { createCodec, type Json } from '../../src/durable/codec.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
 import { startEntry } from '../../src/durable/replay.ts';
-import { type RestateActorStatus, runActorOnHost } from '../../src/integrations/restate/create-restate-actor.ts';
+import { type RestateActorStatus, runActorOnCluster } from '../../src/integrations/restate/create-restate-actor.ts';
 import { settle } from '../../src/testing/settle.ts';
 import type { Step } from './durable-machines.ts';
 import { createFakeCluster } from './fake-restate.ts';
@@ -82,9 +82,9 @@ export async function playActor({
       hasEnded = true;
       Object.assign(end, result);
     };
-    runActorOnHost(deployed[index] ?? machine, JSON.parse(JSON.stringify(start)), {
+    runActorOnCluster(deployed[index] ?? machine, JSON.parse(JSON.stringify(start)), {
       ...parts,
-      host: member.host,
+      cluster: member.operations,
       keep(entries, after) {
         journal.push(...(JSON.parse(JSON.stringify(entries)) as DurableEntry[]));
         status = after;

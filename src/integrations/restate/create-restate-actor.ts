@@ -12,13 +12,13 @@ import { machineDigest } from '../../durable/machine-digest.ts';
 import { type Pending, pendingOf, receivedBy } from '../../durable/pending.ts';
 import { startEntry, versionFor } from '../../durable/replay.ts';
 import { requireKnown } from '../../internal/require-known.ts';
-import { createRestateExecutor, type ExecutorOptions } from './restate-executor.ts';
+import { type ExecutorOptions, RestateExecutor } from './restate-executor.ts';
 import {
   journaledWorkflow,
   journalKeeper,
   recordStart,
   rejectReplaced,
-  restateHost,
+  restateCluster,
   WORKFLOW_OPTIONS,
 } from './workflow-handlers.ts';
 
@@ -71,14 +71,14 @@ export function createRestateActor<Machine extends AnyStateMachine>(
     const start = await recordStart(ctx, () =>
       startEntry(machine, { actorId: ctx.key, input: codec.encode(input, 'input'), startedAtMs: systemClock.now() }),
     );
-    return runActorOnHost(machine, start, {
+    return runActorOnCluster(machine, start, {
       versions,
       codec,
       describeCall,
       describeEnd,
       clock: systemClock,
       logger: (...args) => ctx.console.log(...args),
-      host: restateHost(ctx),
+      cluster: restateCluster(ctx),
       keep: journalKeeper(ctx),
       signal: ctx.request().attemptCompletedSignal,
     }) as Promise<OutputFrom<Machine>>;
@@ -114,7 +114,7 @@ const eventSchema = z
     ),
   );
 
-interface HostedActorOptions extends Omit<ExecutorOptions, 'machine' | 'onEntry' | 'receivedBy' | 'interruption'> {
+interface ClusterActorOptions extends Omit<ExecutorOptions, 'machine' | 'onEntry' | 'receivedBy' | 'interruption'> {
   readonly versions: Readonly<Record<string, AnyStateMachine>>;
   /** Stores new entries: at least one, in order. */
   readonly keep: (entries: readonly DurableEntry[], status: RestateActorStatus) => void;
@@ -122,38 +122,33 @@ interface HostedActorOptions extends Omit<ExecutorOptions, 'machine' | 'onEntry'
   readonly signal: AbortSignal;
 }
 
-/** Executes an actor on a host and returns its stored output. Throws a terminal error if the machine fails or the host cancels it. */
-export async function runActorOnHost(
+/** Runs an actor on a cluster and returns its stored output. Throws a terminal error if the machine fails or the cluster cancels it. */
+export async function runActorOnCluster(
   current: AnyStateMachine,
   start: StartEntry,
-  { versions, keep, signal, ...options }: HostedActorOptions,
+  { versions, keep, signal, ...options }: ClusterActorOptions,
 ): Promise<Json> {
   const machine = requireSameMachine(start, versionFor(start, current, versions));
-  const entries: DurableEntry[] = [];
   let end: Extract<DurableEntry, { type: 'end' }> | undefined;
-  const executor = createRestateExecutor(start, {
+  const executor = new RestateExecutor(start, {
     ...options,
     machine,
-    onEntry: (entry) => void entries.push(entry),
-    forget: (count) => void entries.splice(-count),
     receivedBy,
     interruption: { type: 'stopped' },
   });
   const startMs = Date.parse(start.startedAt);
-  await executor.run(signal, () => {
-    const last = entries.at(-1);
-    if (last === undefined) return;
+  await executor.run(signal, (entries) => {
     end = entries.find((entry) => entry.type === 'end') ?? end;
     const { system } = executor;
     const { status, value } = system.root.getSnapshot() as AnyMachineSnapshot;
-    keep(entries.splice(0), {
+    keep(entries, {
       machine: start.machine,
       status: status === 'active' || system.openEffects.size > 0 ? 'running' : status,
       value,
       pending: pendingOf(system, (ms) => startMs + ms),
       output: end?.output ?? null,
       error: end?.error ?? null,
-      entries: last.seq + 1,
+      entries: (entries.at(-1)?.seq ?? -1) + 1,
     });
   });
   const { status, output, error } = executor.system.root.getSnapshot() as AnyMachineSnapshot;

@@ -14,14 +14,15 @@ import type { DurableEntry } from '../../durable/entries.ts';
 import { requireKnown } from '../../internal/require-known.ts';
 import { createPromptWriter } from '../../llm/recorded-prompts.ts';
 import { foldStatus, initialStatus, type WorkflowStatus } from './chain-status.ts';
-import { createRestateExecutor, type ExecutorOptions, type Host } from './restate-executor.ts';
+import type { Cluster } from './cluster.ts';
+import { type ExecutorOptions, RestateExecutor } from './restate-executor.ts';
 import { partsFor, type RestateRunOptions, type RestateStart, restateStart } from './run-request.ts';
 import {
   journaledWorkflow,
   journalKeeper,
   recordStart,
   rejectReplaced,
-  restateHost,
+  restateCluster,
   WORKFLOW_OPTIONS,
 } from './workflow-handlers.ts';
 
@@ -49,9 +50,9 @@ export function createRestateChain(options: RestateChainOptions = {}, restate: R
     const started = await recordStart(ctx, () => restateStart(ctx.key, request, parts));
     const keep = journalKeeper(ctx);
     let status = initialStatus(ctx.key);
-    return runOnHost(started, {
+    return runOnCluster(started, {
       parts,
-      host: restateHost(ctx),
+      cluster: restateCluster(ctx),
       keep(entries) {
         status = entries.reduce(foldStatus, status);
         keep(entries, status);
@@ -87,22 +88,19 @@ function workflowTimeouts(limits: Limits): WorkflowOptions {
   return { inactivityTimeout: Math.ceil(longestMs + 10_000), abortTimeout: Math.ceil(totalMs + 10_000) };
 }
 
-interface HostedRunOptions {
+interface ClusterRunOptions {
   readonly parts: ChainParts;
-  readonly host: Host;
+  readonly cluster: Cluster;
   /** Stores new entries: at least one, in order. */
   readonly keep: (entries: readonly JournalEntry[]) => void;
   /** Aborts when this process no longer executes the run: calls in flight are aborted. */
   readonly signal: AbortSignal;
 }
 
-/**
- * Executes a run on a host and returns its answer. Every external event comes from an outcome of the host, one at a time. So a process that
- * takes over repeats the same steps for the recorded outcomes and continues from there.
- */
-export async function runOnHost(
+/** Executes a run on a cluster and returns its answer. */
+export async function runOnCluster(
   started: RestateStart,
-  { host, keep, signal, ...options }: HostedRunOptions,
+  { cluster, keep, signal, ...options }: ClusterRunOptions,
 ): Promise<FinalAnswer> {
   const parts = partsFor(started, options.parts);
   const { clock } = parts;
@@ -114,23 +112,14 @@ export async function runOnHost(
     prompts.take(entry);
   };
   const described = { machine: provideChain(parts), ...RUN_DESCRIPTION };
-  const { system, note, run } = createRestateExecutor(started.start, {
-    ...described,
-    ...CHAIN_CALLS,
-    host,
-    clock,
-    onEntry,
-  });
+  const executor = new RestateExecutor(started.start, { ...described, ...CHAIN_CALLS, cluster, clock, onEntry });
+  const note = (given: Json): void => executor.note(given);
   for (const file of started.files) note({ type: 'attachment', ...file });
-  system.create();
-  const ref = system.root as ChainActorRef;
+  executor.system.create();
+  const ref = executor.system.root as ChainActorRef;
   const scope = { clock, partial: () => {}, hasReaders: () => false, prompts };
   const finalAnswer = connectRun(ref, { entries, scope, note });
-  let kept = 0;
-  await run(signal, () => {
-    if (entries.length > kept) keep(entries.slice(kept));
-    kept = entries.length;
-  });
+  await executor.run(signal, (added) => keep(entries.slice(-added.length)));
   return finalAnswer();
 }
 
@@ -138,11 +127,11 @@ const INTERRUPTED = { type: 'run.interrupted', reason: 'the host canceled the ru
 const typeOf = (stored: Json): unknown => (stored as { readonly type?: Json }).type;
 
 /** The charts handle all events themselves. Progress and text deltas are not kept: the reply contains the full text. */
-export const CHAIN_CALLS: Pick<ExecutorOptions, 'codec' | 'receivedBy' | 'interruption' | 'oneStep'> = {
+export const CHAIN_CALLS: Pick<ExecutorOptions, 'codec' | 'receivedBy' | 'interruption' | 'oneOutcome'> = {
   codec: createCodec(),
   receivedBy: (_system, event) => ({ actor: '', event }),
   interruption: { type: 'delivery', actor: '', event: INTERRUPTED },
-  oneStep: {
+  oneOutcome: {
     isKept: (report) =>
       report.type === 'note'
         ? typeOf(report.note) !== 'text-delta'

@@ -23,7 +23,7 @@ import type { ClientEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Codec, Json } from '../../durable/codec.ts';
 import { invalidOption } from '../../internal/options.ts';
-import type { Host, Outcome, SentOutcome } from './restate-executor.ts';
+import type { Cluster, Outcome, SentOutcome } from './cluster.ts';
 
 /** The fields that every status has. */
 interface StoredStatus {
@@ -69,12 +69,12 @@ export function journaledWorkflow<Input, Output, Event, Status extends StoredSta
 }
 
 /**
- * Returns a Restate workflow as the host of a run. Outcomes must come in the order of Restate's journal, so promises are combined with the
+ * Returns a Restate workflow as the cluster of a run. Outcomes must come in the order of Restate's journal, so promises are combined with the
  * SDK's combinators only, never with `then` or `Promise.race`.
  */
-export function restateHost(ctx: WorkflowContext): Host {
+export function restateCluster(ctx: WorkflowContext): Cluster {
   return {
-    step: (name, act) => ctx.run(name, act),
+    run: (name, act) => ctx.run(name, act),
     // Restate records when a sleep ends, not how long it is, so a replay may request another length. `first` adds the time.
     sleep: (untilMs) => ctx.sleep(Math.max(0, untilMs - Date.now())).map((): Outcome => ({ type: 'slept', atMs: 0 })),
     sent: (number) => ctx.promise<Outcome>(promiseName(number)).get(),

@@ -38,7 +38,7 @@ async function playRandom(random: RandomRun, kills: readonly number[]) {
 const toJson = (journal: readonly JournalEntry[]): string[] => journal.map((entry) => JSON.stringify(entry));
 const isCall = (name: string): boolean => name.startsWith('readReply');
 
-describe('runOnHost', () => {
+describe('runOnCluster', () => {
   it('continues with the files of the request after a kill', async () => {
     const model = scriptedModel({}, { otherwise: replies, accepts: ['image/*'] });
     const run = { request: [{ type: 'image' as const, image: 'iVBORw0KGgo=' }] };

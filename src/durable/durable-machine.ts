@@ -248,12 +248,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     requireId(id);
     requireKnown('start', options);
     this.#requireNotOpen(id);
-    const { host, stored } = this.#start(id, this.#options.journals.create(id), options);
+    const { actor, stored } = this.#start(id, this.#options.journals.create(id), options);
     // An actor whose journal fails is closed with the reason.
     stored?.catch(() => {});
-    void this.#once(id, async () => host);
-    host.keepOpen();
-    return host;
+    void this.#once(id, async () => actor);
+    actor.keepOpen();
+    return actor;
   }
 
   async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
@@ -413,12 +413,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         throw new PostChainError(writer.isFenced ? 'journal_exists' : 'journal_failed', writer.failure);
       }
       const options = { ...run, isPaused: true };
-      const host = derived
+      const opened = derived
         ? await this.#continue(derived, writer, { ...this.#runningOptions(id, start), ...options, reuse: reused })
         : await this.#resume(id, past, writer, options, reused);
-      if (event !== undefined) void host.send(event).catch(() => {});
-      if (!run.isPaused) host.begin();
-      return host;
+      if (event !== undefined) void opened.send(event).catch(() => {});
+      if (!run.isPaused) opened.begin();
+      return opened;
     });
     await kept(fork);
     return fork;
@@ -480,16 +480,16 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       const { entries, writer } = await journals.open(id, { force: options.force ?? false, ...this.#readOptions });
       return this.#resume(id, entries, writer, options);
     }
-    const { host, stored } = this.#start(id, created, options);
+    const { actor, stored } = this.#start(id, created, options);
     try {
       await stored;
     } catch (error) {
       if (!(await journals.has?.(id))) throw error;
       // Another process created the journal first.
-      await host.closed;
+      await actor.closed;
       return this.#startOrResume(id, options);
     }
-    return host;
+    return actor;
   }
 
   /** Returns null if a journal may exist already: opening it shows whether it does. */
@@ -507,7 +507,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     id: string,
     writer: JournalWriter<DurableEntry>,
     { notes = [], isPaused = false, onEntry, mayPark, reuse, input, ...about }: StartActorOptions<Machine>,
-  ): { readonly host: RunningActor<Machine>; readonly stored: void | Promise<void> } {
+  ): { readonly actor: RunningActor<Machine>; readonly stored: void | Promise<void> } {
     try {
       const start = startEntry(this.#machine, {
         actorId: id,
@@ -530,10 +530,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
       if (status === 'error') throw error;
       const options = { ...this.#runningOptions(id, start), onEntry, mayPark, reuse: reuse && reusedCalls(reuse) };
-      const host = new RunningActor<Machine>({ system }, [], writer, options);
-      const stored = host.store(events);
-      if (!isPaused) host.begin(system.effects);
-      return { host, stored };
+      const actor = new RunningActor<Machine>({ system }, [], writer, options);
+      const stored = actor.store(events);
+      if (!isPaused) actor.begin(system.effects);
+      return { actor, stored };
     } catch (error) {
       this.#cleanups.set(id, this.#removeFailed(id, writer));
       throw error;
@@ -578,13 +578,13 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     { isPaused = false, ...options }: RunningActorOptions & { readonly isPaused?: boolean },
   ): Promise<RunningActor<Machine>> {
     const { entries, unstored } = replayed;
-    const host = new RunningActor<Machine>(replayed, entries, writer, options);
+    const actor = new RunningActor<Machine>(replayed, entries, writer, options);
     const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
     const hasEnded = [...entries, ...unstored].some(({ type }) => type === 'end');
     // First: the delays of a step that the last process did not store begin now.
-    await host.store(hasEnded ? unstored : [resumed, ...unstored]);
-    if (!isPaused) host.begin();
-    return host;
+    await actor.store(hasEnded ? unstored : [resumed, ...unstored]);
+    if (!isPaused) actor.begin();
+    return actor;
   }
 
   /** Replays a journal from a keyframe if this build wrote it and it leads to the next one; otherwise from the start. */

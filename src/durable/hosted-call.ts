@@ -2,7 +2,7 @@ import type { AnyActorRef } from 'xstate';
 import type { Json } from './codec.ts';
 import { PostChainError } from './error.ts';
 
-/** What an activity knows of its host. */
+/** What an activity knows of its durable actor. */
 export interface HostedCall {
   readonly key: string;
   readonly wasInterrupted: () => boolean;

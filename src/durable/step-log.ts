@@ -18,7 +18,7 @@ export interface Outcome {
   readonly error: string | null;
 }
 
-/** What the custom code of a step reports to its host. */
+/** What the custom code of a step reports to its actor system. */
 export interface StepLog {
   evaluated: EvaluatedGuard[];
   /** Inputs of the named guards evaluated since the last transition's guard began. */
@@ -31,7 +31,7 @@ export interface StepLog {
 
 let current: StepLog | null = null;
 
-/** The log of the step in progress; null outside of steps. Guards and actions get no host, and steps are synchronous. */
+/** The log of the step in progress; null outside of steps. Guards and actions do not know their system, and steps are synchronous. */
 export const currentStep = (): StepLog | null => current;
 
 /** Executes `act` within the step of a log; with null, outside of any step. */

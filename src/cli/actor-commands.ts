@@ -73,8 +73,9 @@ export async function resumeActor(hosted: HostedActor): Promise<Done> {
 /** Starts another actor with the same past, up to an entry, and continues it until it only waits. */
 export async function forkActor({ host, actor }: HostedActor, at: number): Promise<Done> {
   const fork = await host.fork(actor.id, { at });
-  await fork.park();
-  return { text: `${oneLine(fork.id)} is a fork of ${oneLine(actor.id)} at entry ${at}.\n`, code: 0 };
+  await fork.park({ wait: true });
+  const state = await stateOf({ host, actor: { ...actor, id: fork.id } });
+  return { text: `${oneLine(fork.id)} is a fork of ${oneLine(actor.id)} at entry ${at}.\n${state}`, code: 0 };
 }
 
 async function sent(

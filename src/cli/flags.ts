@@ -12,7 +12,7 @@ export const JOURNALS =
   'directory, SQLite file or postgres:// URL of the journals (default: $POSTCHAIN_JOURNALS or ~/.postchain/journals)';
 export const RUN = 'run id, a prefix of one, "last", or a journal file';
 export const MODULE =
-  'module that exports the durable machine of an actor; repeatable (default: postchain.config.mjs, .js or .ts)';
+  'module that exports the durable machine of an actor; repeatable (default: postchain.config.mjs, .js, .ts or .mts)';
 
 export function withAnswerOptions(command: Command): Command {
   return command

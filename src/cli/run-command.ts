@@ -109,7 +109,6 @@ async function follow(
   const screen = createScreen(stderr);
   const [first, ...others] = notes;
   if (!quiet) for (const note of [`${first} · run ${oneLine(run.id).slice(0, 8)}`, ...others]) screen.line(note);
-  if (!quiet && run.ref.getSnapshot().status === 'done') screen.line('This run has already ended.');
   const { interrupt, isTerminated, stopListening } = handleSignals(run);
   const terminal = { input: stdin, out: stderr, screen, colors: colorsFor(stderr), interrupt };
   const questions = createQuestions(run, answererFor(flags, quiet, terminal), screen);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
-import { answerCommand, replayActor, resumeActor, sendCommand } from '../../../src/cli/actor-commands.ts';
+import { answerCommand, forkActor, replayActor, resumeActor, sendCommand } from '../../../src/cli/actor-commands.ts';
 import { requireHosted } from '../../../src/cli/durable-modules.ts';
 import { approval, createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
@@ -63,6 +63,17 @@ it('an actor is replayed and continued with the module of its machine, and a dif
   const other = moduleOf(createMachine({ id: 'refunds', on: { refund: {} } }) as never, journals);
   const changed = await replayActor(await requireHosted('r-1', { module: other.module }));
   expect(changed).toMatchObject({ code: 1, text: expect.stringContaining('Different: entry') });
+});
+
+it('a fork continues until it only waits or has ended', async () => {
+  const { host, module } = moduleOf();
+  await (await host.open('r-1')).close();
+  await sendCommand('r-1', '{"type":"refund","amount":40}', { module });
+  await answerCommand('r-1', 'approve', undefined, { module });
+  const { text, code } = await forkActor(await requireHosted('r-1', { module }), 6);
+  const fork = (await host.list()).find(({ id }) => id !== 'r-1');
+  expect(code).toBe(0);
+  expect(text).toMatch(new RegExp(`^${fork?.id} is a fork of r-1 at entry 6\\.\n${fork?.id} · .* · waiting · `, 'u'));
 });
 
 it('a command without the module of the machine names the option to pass', async () => {

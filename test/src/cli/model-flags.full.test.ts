@@ -195,4 +195,12 @@ describe('without what a model needs', () => {
     const entries = await entriesOf(fileJournals(user.place).read(runId));
     expect(entries.at(-1)?.type).toBe('end');
   });
+
+  it('fork does not claim that a fork that ends at once has ended before', async () => {
+    const user = aUser({}, temporaryFolder());
+    await user.call('run', 'Is it so?', '--model', 'offline');
+    const { stderr } = await user.call('fork', 'last', '--at', '20');
+    expect(stderr).toContain('the fork repeats the run from there on');
+    expect(stderr).not.toContain('already ended');
+  });
 });

@@ -1,14 +1,13 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { RunSummary } from '../../machines/contracts/journal.ts';
-import type { JournalStore } from '../chain/journal/journal-format.ts';
 import { lastWrittenMs } from '../durable/journals/journal-store.ts';
+import type { ActorJournals } from '../durable/stores.ts';
 import { count, cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { type Asker, ask } from './ask-user.ts';
-import { type JournalFlags, openExistingJournals, requireNoActor, requireRun, shortRunIds } from './find-run.ts';
+import { type JournalFlags, type ListedRun, listAll, openActors, requireRun, shortRunIds } from './find-run.ts';
 import { localTime } from './screen.ts';
 
 export interface DeleteFlags extends JournalFlags {
-  /** Run ids or starts of them; true for all runs that have not changed for `olderThan` and do not wait. */
+  /** Ids of runs or durable actors, or starts of them; true for all that have not changed for `olderThan` and do not wait. */
   readonly delete: true | readonly string[];
   /** Milliseconds. */
   readonly olderThan?: number;
@@ -19,26 +18,23 @@ export interface DeleteFlags extends JournalFlags {
 const MAX_LISTED = 10;
 
 /**
- * `postchain runs --delete`: deletes runs after a confirmation, never one in progress. Returns the text to print.
+ * `postchain runs --delete`: deletes runs and durable actors after a confirmation, never one in progress. Returns the text to print.
  *
  * @throws PostChainError `invalid_option` without a choice of runs or a confirmation, `unknown_journal` for an unknown run
  */
 export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<string> {
-  const store = openExistingJournals(flags);
-  const remove = store.delete?.bind(store);
-  if (remove === undefined)
-    throw new PostChainError('invalid_option', '--delete: this journal store cannot delete runs');
-  const all = await store.list();
+  const all = await listAll(flags);
+  const store = openActors(flags);
   const { chosen, skipped } = await chosenRuns(store, all, flags);
   const shortId = shortRunIds(all);
-  const name = ({ runId }: RunSummary): string => oneLine(shortId(runId));
+  const name = ({ runId }: ListedRun): string => oneLine(shortId(runId));
   const note = skipped > 0 ? `${count(skipped, 'run')} in progress skipped.\n` : '';
   if (chosen.length === 0) return `${note}No run is that old.\n`;
   if (flags.yes !== true) await confirm(chosen, name, asker);
   const problems = (
     await Promise.all(
       chosen.map((run) =>
-        remove(run.runId).then(
+        store.delete(run.runId).then(
           () => [],
           (error: unknown) => [`${name(run)}: ${oneLine(firstLineOf(error))}`],
         ),
@@ -54,13 +50,12 @@ export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<stri
 }
 
 /** Runs in progress are an error if they were named. Old ones are skipped, as are old runs that wait. */
-async function chosenRuns(store: JournalStore, all: readonly RunSummary[], flags: DeleteFlags) {
+async function chosenRuns(store: ActorJournals, all: readonly ListedRun[], flags: DeleteFlags) {
   const { delete: named, olderThan } = flags;
   if (named === true && olderThan === undefined)
     throw new PostChainError('invalid_option', '--delete needs run ids, or --older-than with an age such as 30d');
   if (named !== true && olderThan !== undefined)
     throw new PostChainError('invalid_option', '--delete takes run ids or --older-than; received both');
-  if (Array.isArray(named)) for (const name of named) await requireNoActor(name, all, flags);
   const matching =
     named === true
       ? await unchangedRuns(store, all, olderThan ?? 0)
@@ -75,8 +70,8 @@ async function chosenRuns(store: JournalStore, all: readonly RunSummary[], flags
 }
 
 /** Returns the runs that do not wait and whose last entry was written more than `ms` milliseconds ago. */
-async function unchangedRuns(store: JournalStore, all: readonly RunSummary[], ms: number) {
-  const unchanged: RunSummary[] = [];
+async function unchangedRuns(store: ActorJournals, all: readonly ListedRun[], ms: number) {
+  const unchanged: ListedRun[] = [];
   for (const run of olderRuns(all, ms)) {
     if (run.status === 'waiting') continue;
     const writtenMs = await lastWrittenMs(run.startedAt, store.read(run.runId)).catch(() => 0);
@@ -86,12 +81,12 @@ async function unchangedRuns(store: JournalStore, all: readonly RunSummary[], ms
 }
 
 /** Returns the runs that started more than `ms` milliseconds ago. The age of a damaged journal is unknown. */
-export function olderRuns(runs: readonly RunSummary[], ms: number): readonly RunSummary[] {
+export function olderRuns(runs: readonly ListedRun[], ms: number): readonly ListedRun[] {
   const latest = new Date(Date.now() - ms).toISOString();
   return runs.filter(({ startedAt }) => startedAt !== '' && startedAt < latest);
 }
 
-async function confirm(runs: readonly RunSummary[], name: (run: RunSummary) => string, asker: Asker): Promise<void> {
+async function confirm(runs: readonly ListedRun[], name: (run: ListedRun) => string, asker: Asker): Promise<void> {
   const what = count(runs.length, 'run');
   if (asker === null)
     throw new PostChainError('invalid_option', `--delete would delete ${what}; pass --yes to delete without asking`);

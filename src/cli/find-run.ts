@@ -50,6 +50,23 @@ export async function listActors(
   return (await store.list()).filter(({ id, machine }) => machine !== null && !runIds.has(id));
 }
 
+/** A run, or a durable actor of another machine, whose id is given. */
+export type ListedRun = Omit<RunSummary, 'status'> & {
+  readonly status: RunStatus | ActorSummary['status'];
+  readonly machine?: string;
+};
+
+/** Returns all runs, then all durable actors. Throws as `openExistingJournals` does. */
+export async function listAll(flags: JournalFlags): Promise<readonly ListedRun[]> {
+  const runs = await openExistingJournals(flags).list();
+  const actors = await listActors(runs, openActors(flags));
+  const rows = actors.map(({ id: runId, machine: of, startedAt, status }) => {
+    const machine = of?.id ?? '';
+    return { runId, startedAt, status, machine, request: `actor of ${machine}`, forkedFrom: null, waiting: null };
+  });
+  return [...runs, ...rows];
+}
+
 export const isJournalFile = (name: string): boolean => existsSync(name) && statSync(name).isFile();
 
 /** Finds a durable actor that is not a run: by journal file or id or, if no run matches, by the start of an id or `last`. */
@@ -93,15 +110,17 @@ export interface FoundRun {
 
 const SHORT_ID_CHARS = 8;
 
-/** Returns a function that shortens a run id to the shortest start, of at least eight characters, that no other run has. */
-export function shortRunIds(runs: readonly RunSummary[]): (runId: string) => string {
+/** Returns a function that shortens a run id to the shortest start, of at least eight characters, that no other run has. Names of actors stay. */
+export function shortRunIds(runs: readonly ListedRun[]): (runId: string) => string {
   const times = new Map<string, number>();
   for (const { runId } of runs)
     for (let chars = SHORT_ID_CHARS; chars <= runId.length; chars += 1) {
       const start = runId.slice(0, chars);
       times.set(start, (times.get(start) ?? 0) + 1);
     }
+  const actors = new Set(runs.flatMap(({ runId, machine }) => (machine === undefined ? [] : [runId])));
   return (runId) => {
+    if (actors.has(runId)) return runId;
     for (let chars = SHORT_ID_CHARS; chars < runId.length; chars += 1)
       if ((times.get(runId.slice(0, chars)) ?? 0) < 2) return runId.slice(0, chars);
     return runId;
@@ -124,18 +143,18 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
 }
 
 /** Throws `invalid_journal` if the name is that of an actor, not of a run: the error says more than "not found". */
-export async function requireNoActor(name: string, runs: readonly RunSummary[], flags: JournalFlags): Promise<void> {
+async function requireNoActor(name: string, runs: readonly RunSummary[], flags: JournalFlags): Promise<void> {
   const found = matchingIds(name, runIdsOf(runs)).length === 0 && (await findActor(name, flags));
   if (!found) return;
   const { id, machine } = found.actor;
   throw new PostChainError(
     'invalid_journal',
-    `${JSON.stringify(id)} is a durable actor of ${machine?.id}, not a run; "${commandLine('postchain show', id)}" prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine; only its own program can delete it`,
+    `${JSON.stringify(id)} is a durable actor of ${machine?.id}, not a run; "${commandLine('postchain show', id)}" prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine`,
   );
 }
 
 /** Returns the listed run with this id, prefix of an id, or `last`. Throws `unknown_journal` if none matches, `invalid_journal` if several do. */
-export function requireRun(name: string, runs: readonly RunSummary[]): RunSummary {
+export function requireRun<Run extends ListedRun>(name: string, runs: readonly Run[]): Run {
   if (name === 'last' && runs.length === 0) throw new PostChainError('unknown_journal', NO_RUNS);
   const ids = matchingIds(name, runIdsOf(runs));
   const run = runs.find(({ runId }) => runId === ids[0]);
@@ -148,7 +167,7 @@ export function requireRun(name: string, runs: readonly RunSummary[]): RunSummar
   return run;
 }
 
-const runIdsOf = (runs: readonly RunSummary[]): readonly string[] => runs.map(({ runId }) => runId);
+const runIdsOf = (runs: readonly ListedRun[]): readonly string[] => runs.map(({ runId }) => runId);
 
 /** Returns the newest id for `last`, the id with this name, or all that start with it. The newest is first. */
 function matchingIds(name: string, ids: readonly string[]): readonly string[] {

@@ -1,7 +1,6 @@
-import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import { olderRuns } from './delete-runs.ts';
-import { type JournalFlags, listActors, NO_RUNS, openActors, openExistingJournals, shortRunIds } from './find-run.ts';
+import { type JournalFlags, type ListedRun, listAll, NO_RUNS, openExistingJournals, shortRunIds } from './find-run.ts';
 import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
 
 export interface RunsFlags extends JournalFlags {
@@ -20,22 +19,17 @@ const MIN_REQUEST_CHARS = 24;
 const DEFAULT_LIMIT = 20;
 
 export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
-  const all = await openExistingJournals(flags).list();
+  const all = flags.json ? await openExistingJournals(flags).list() : await listAll(flags);
   const chosen = flags.olderThan === undefined ? all : olderRuns(all, flags.olderThan);
   const limit = flags.limit ?? (stdout.isTTY && !flags.json ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY);
   const runs = chosen.slice(0, limit);
   if (flags.json) return `${printableJson(JSON.stringify(runs, null, 2))}\n`;
-  const actors = (flags.olderThan === undefined ? await listActors(all, openActors(flags)) : [])
-    .slice(0, limit - runs.length)
-    .map(({ id: runId, machine, startedAt, status }) => {
-      return { runId, startedAt, status, request: `actor of ${machine?.id}`, forkedFrom: null, waiting: null };
-    });
-  if (all.length + actors.length === 0) return `${NO_RUNS}\n`;
-  if (runs.length + actors.length === 0) return 'No run is that old.\n';
+  if (all.length === 0) return `${NO_RUNS}\n`;
+  if (runs.length === 0) return 'No run is that old.\n';
   const { dim } = colorsFor(stdout);
-  const lines = [...rowsOf(runs, shortRunIds(all), stdout), ...rowsOf(actors, (id) => id, stdout)];
+  const lines = rowsOf(runs, shortRunIds(all), stdout);
   const interrupted = runs.filter(({ status }) => status === 'interrupted').length;
-  const waiting = runs.filter(({ status }) => status === 'waiting').length;
+  const waiting = runs.filter(({ waiting }) => waiting !== null).length;
   if (interrupted > 0)
     lines.push(dim(`${count(interrupted, 'interrupted run')}; continue one with: postchain resume <run>`));
   if (waiting > 0) lines.push(dim(`${count(waiting, 'waiting run')}; answer in: postchain resume <run>`));
@@ -45,11 +39,7 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
 }
 
 /** Formats each run as one line; on a narrow terminal, as two. */
-function rowsOf(
-  runs: readonly (Omit<RunSummary, 'status'> & { readonly status: string })[],
-  shortId: (runId: string) => string,
-  stdout: NodeJS.WriteStream,
-): readonly string[] {
+function rowsOf(runs: readonly ListedRun[], shortId: (runId: string) => string, stdout: NodeJS.WriteStream): string[] {
   const { cyan, dim, yellow } = colorsFor(stdout);
   const columns = columnsOf(stdout);
   const idChars = Math.max(...runs.map(({ runId }) => oneLine(shortId(runId)).length));

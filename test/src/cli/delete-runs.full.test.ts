@@ -44,19 +44,17 @@ describe('postchain runs --delete', () => {
     expect(readdirSync(journals)).toHaveLength(1);
   });
 
-  it('shows actors of other machines in the same directory, but does not delete them', async () => {
+  it('shows and deletes actors of other machines in the same directory', async () => {
     const { journals, left, remove } = await recordedRuns({ apple: 1 });
     const machine = setup({}).createMachine({ id: 'order' });
     const orders = createDurableMachine(machine, { journals: actorJournals(journals) });
     await (await orders.open('o-17')).close();
     expect(await left()).toEqual(['apple']);
-    const removeActor = (name: string) => remove({ delete: [name], yes: true });
-    for (const command of [removeActor, replayCommand, resumeCommand])
+    for (const command of [replayCommand, resumeCommand])
       await expect(command('o-17', { journals })).rejects.toThrow(
         '"o-17" is a durable actor of order, not a run; "postchain show o-17" prints it. To replay, resume or fork it, pass --module FILE',
       );
     expect(await remove({ delete: true, olderThan: 0, yes: true })).toBe('Deleted 1 run.\n');
-    expect((await orders.list()).map(({ id }) => id)).toEqual(['o-17']);
     expect(await runsCommand({ journals })).toMatch(/o-17.*waiting.*actor of order$/mu);
     for (const name of ['o-17', 'o-', 'last']) {
       const { terminal, shown } = fakeTerminal(200);
@@ -69,6 +67,14 @@ describe('postchain runs --delete', () => {
     const [file = ''] = readdirSync(journals).filter((name) => name.endsWith('.jsonl'));
     const reading = replayCommand(join(journals, file), {});
     await expect(reading).rejects.toThrow('an actor of the machine "order", not a run');
+    const held = await orders.open('o-17');
+    await expect(remove({ delete: ['o-17'], yes: true })).rejects.toThrow('Run o-17 is in progress');
+    await held.stop();
+    expect(await runsCommand({ journals, olderThan: 0 })).toMatch(/^o-17 .* stopped .*actor of order$/mu);
+    expect(await remove({ delete: ['o-1'], yes: true })).toBe('Deleted 1 run.\n');
+    await (await orders.open('o-18')).stop();
+    expect(await remove({ delete: true, olderThan: 0, yes: true })).toBe('Deleted 1 run.\n');
+    expect(await orders.list()).toEqual([]);
   });
 
   it('deletes runs that are older than an age', async () => {

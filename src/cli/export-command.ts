@@ -1,15 +1,15 @@
 import { open } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { Redact } from '../durable/journals/journal-store.ts';
+import { runStartOf } from '../chain/journal/journal-format.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
-import { exportRun } from '../inspection/export-run.ts';
+import { exportRun, sharedEntries } from '../inspection/export-run.ts';
 import { exportNotes, type Redaction, redactionOf, redactionsIn } from '../inspection/redaction.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
-import { findRun, type JournalFlags } from './find-run.ts';
+import { durableMachines, findHosted, type ModuleFlags } from './durable-modules.ts';
+import { findActor, findRun, isJournalFile } from './find-run.ts';
 
-export interface ExportFlags extends JournalFlags {
+export interface ExportFlags extends ModuleFlags {
   readonly output?: string;
   readonly redact?: readonly string[];
   readonly preview?: boolean;
@@ -17,30 +17,48 @@ export interface ExportFlags extends JournalFlags {
 }
 
 const MAX_LISTED = 200;
+const MAX_NAME = 64;
 
 export async function exportCommand(name: string, flags: ExportFlags): Promise<string> {
   const redact = flags.redact && redactionOf(flags.redact);
-  const { store, runId } = await findRun(name, flags);
-  const entries = await entriesOf(store.read(runId));
-  const redactions = redact ? [...redactionsIn(entries, redact)] : [];
-  if (flags.preview) return previewText(entries, redactions, flags.redact);
-  const path = flags.output ?? defaultPath(entries, redact);
-  const { html, checksum } = await exportRun(entries, { ...(redact && { redact }) });
+  const { entries, isActor, ...of } = await findEntries(name, flags);
+  const shared = await sharedEntries(entries, of);
+  const redactions = redact ? [...redactionsIn(shared, redact)] : [];
+  const notes = exportNotes(shared, flags.redact);
+  if (flags.preview) return previewText(isActor, redactions, notes, flags.redact);
+  // The id may come from someone else.
+  const id = (redact ? redact(of.id) : of.id).slice(0, isActor ? MAX_NAME : 8).replace(/[^\w-]/gu, '_');
+  const path = flags.output ?? `${isActor ? 'actor' : 'run'}-${id}.html`;
+  const { html, checksum } = await exportRun(entries, { ...of, ...(redact && { redact }) });
   await writePrivate(path, html, flags.force === true);
   const size = `${grouped(Math.ceil(Buffer.byteLength(html) / 1_000))} kB`;
   const redactedCount = redact ? count(redactions.length, 'redaction') : 'no redactions';
   return [
     `Wrote ${path} (${count(entries.length, 'entry', 'entries')}, ${size}, ${redactedCount})`,
     `SHA-256 of the run: ${checksum}`,
-    ...exportNotes(entries, flags.redact),
+    ...notes,
     '',
   ].join('\n');
 }
 
-/** Returns a safe file name from the run id, which may come from someone else. */
-function defaultPath([start]: readonly JournalEntry[], redact: Redact = (text) => text): string {
-  const runId = start?.type === 'start' ? redact(start.input.runId) : '';
-  return `run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`;
+/** Finds a run or a durable actor: an actor by id, with its machine if a module has it, and both as `show` finds them. */
+async function findEntries(name: string, flags: ExportFlags) {
+  const hosted = isJournalFile(name) ? null : await findHosted(name, flags);
+  if (hosted !== null) {
+    const { host, actor } = hosted;
+    return { id: actor.id, isActor: true, hosts: [host], entries: await entriesOf(host.journals.read(actor.id)) };
+  }
+  const found = await findActor(name, flags);
+  if (found !== undefined) {
+    const entries = await entriesOf(found.entries);
+    const [start] = entries;
+    // The id of a journal file is its path, which is nobody else's business.
+    const id = isJournalFile(name) && start?.type === 'start' ? start.actorId : found.actor.id;
+    return { id, isActor: true, hosts: await durableMachines(flags), entries };
+  }
+  const { store, runId } = await findRun(name, flags);
+  const entries = await entriesOf(store.read(runId));
+  return { id: runStartOf(entries).input.runId, isActor: false, hosts: [], entries };
 }
 
 /** Writes a file that only its owner can read, even if it replaces one that others can. */
@@ -64,8 +82,9 @@ async function writePrivate(path: string, html: string, force: boolean): Promise
 }
 
 function previewText(
-  entries: readonly JournalEntry[],
+  isActor: boolean,
   redactions: readonly Redaction[],
+  notes: readonly string[],
   patterns: readonly string[] = [],
 ): string {
   const listed = redactions
@@ -76,13 +95,13 @@ function previewText(
     );
   const more = redactions.length - listed.length;
   return [
-    'Preview: nothing is written. The page would contain the request, the context, model replies, document passages and model names.',
+    `Preview: nothing is written. The page would contain ${isActor ? 'all events, results and, with the machine, contexts' : 'the request, the context, model replies, document passages and model names'}.`,
     patterns.length === 0
       ? 'No redactions. Use --redact TEXT or --redact /REGEX/ to hide text.'
       : `${count(redactions.length, 'redaction')}${redactions.length === 0 ? '' : ':'}`,
     ...listed,
     ...(more > 0 ? [`… and ${grouped(more)} more`] : []),
-    ...exportNotes(entries, patterns),
+    ...notes,
     '',
   ].join('\n');
 }

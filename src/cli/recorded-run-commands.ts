@@ -36,7 +36,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
   program
     .command('show')
     .description('print the steps and answer of a run, or the entries of a durable actor')
-    .argument('<run>', 'run id, a prefix of one, "last", a journal file, or the id of a durable actor')
+    .argument('<run>', RUN_OR_ACTOR)
     .option('--all', 'print every journal entry, with the result and inputs of each guard')
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print the journal entries as JSON lines')
@@ -92,12 +92,13 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
 
   program
     .command('export')
-    .description('write a run as one HTML page to share')
-    .argument('<run>', RUN)
-    .option('-o, --output <file>', 'path of the page (default: run-ID.html)')
+    .description('write a run or a durable actor as one HTML page to share')
+    .argument('<run>', RUN_OR_ACTOR)
+    .option('-o, --output <file>', 'path of the page (default: run-ID.html or actor-ID.html)')
     .option('--redact <text>', 'text (case-insensitive) or /regex/ to hide; repeatable', collect)
     .option('--preview', 'write nothing; list what would be hidden and what looks like a secret')
     .option('--force', 'overwrite an existing file')
+    .option('--module <file>', MODULE, collect)
     .option('--journals <place>', JOURNALS)
     .action(async (run, flags) => {
       const { exportCommand } = await import('./export-command.ts');
@@ -171,6 +172,7 @@ function addActorCommands(program: Command, setExitCode: (code: number) => void)
   }
 }
 
+const RUN_OR_ACTOR = 'run id, a prefix of one, "last", a journal file, or the id of a durable actor';
 const ACTOR = 'id of a durable actor, or a prefix of one';
 
 /** The options override what the journal recorded. */

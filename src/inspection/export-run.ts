@@ -2,17 +2,24 @@ import { createHash } from 'node:crypto';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { originOf, runStartOf, startedAtOf, withoutBytes } from '../chain/journal/journal-format.ts';
 import { stateHistory } from '../chain/journal/state-at.ts';
+import type { DurableEntry } from '../durable/entries.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { requireKnown } from '../internal/require-known.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
 import { figuresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, runCharts } from './source.ts';
+import type { ReplayHost } from './systems/actor-messages.ts';
+import { type ActorPageEntry, actorPage } from './systems/export-actor.ts';
 import { type ExportedRun, type InspectedRun, WIRE_VERSION } from './wire.ts';
 
 export interface ExportOptions {
   /** Replaces every string of the journal that is not part of its format. */
   readonly redact?: Redact;
+  /** Durable machines whose actors are shown with charts and contexts, which a journal does not contain. */
+  readonly hosts?: readonly ReplayHost[];
+  /** The id of a durable actor; by default that in its journal, which a fork shares with its original. */
+  readonly id?: string;
 }
 
 export interface ExportedPage {
@@ -23,26 +30,53 @@ export interface ExportedPage {
 }
 
 /**
- * Returns a run as one self-contained page with the inspector, its charts and the journal. Throws `invalid_journal` if the first entry is not
- * `start`, and `invalid_path` if the page is not built.
+ * Returns a run, or a durable actor of any machine, as one self-contained page with the inspector, its charts and the journal. Throws
+ * `invalid_journal` if the first entry is not `start`, and `invalid_path` if the page is not built.
  */
-export async function exportRun(entries: readonly JournalEntry[], options: ExportOptions = {}): Promise<ExportedPage> {
-  requireKnown('exportRun', options, 'redact');
-  const { redact } = options;
-  const shown = redact ? redacted(entries, redact) : entries;
-  const lines = shown.map((entry) => JSON.stringify(withoutBytes(entry)));
-  const { states, problem } = stateHistory(shown);
-  const run = runIn(shown, runStartOf(entries), redact !== undefined);
-  const exported: ExportedRun = {
-    version: WIRE_VERSION,
-    run: problem === null ? run : { ...run, fidelity: [...run.fidelity, problem] },
-    charts: runCharts(),
-    lines,
-    states: states.map(frameWriter()).map((frame) => JSON.stringify(frame)),
-  };
-  const data = pageData(exported);
+export async function exportRun(
+  entries: readonly JournalEntry[] | readonly DurableEntry[],
+  options: ExportOptions = {},
+): Promise<ExportedPage> {
+  requireKnown('exportRun', options, 'redact hosts id');
+  const { redact, ...others } = options;
+  const shared = await sharedEntries(entries, others);
+  const exported = isOfActor(shared) ? exportedActor(shared, redact) : exportedRun(shared, redact);
+  const data = pageData({ version: WIRE_VERSION, ...exported } satisfies ExportedRun);
   const checksum = createHash('sha256').update(data).digest('hex');
   return { html: await pageWith(data, checksum), checksum };
+}
+
+/** Returns what an exported page contains: the entries of a run, or the rows of an actor's page. */
+export async function sharedEntries(
+  entries: readonly JournalEntry[] | readonly DurableEntry[],
+  { hosts = [], id }: Pick<ExportOptions, 'hosts' | 'id'> = {},
+): Promise<readonly JournalEntry[] | readonly ActorPageEntry[]> {
+  const [start] = entries;
+  if (start?.type !== 'start' || start.product !== null) return entries as readonly JournalEntry[];
+  return actorPage(id ?? start.actorId, entries as readonly DurableEntry[], hosts);
+}
+
+const isOfActor = (shared: readonly (JournalEntry | ActorPageEntry)[]): shared is readonly ActorPageEntry[] =>
+  shared[0]?.type === 'page';
+
+function exportedRun(entries: readonly JournalEntry[], redact: Redact | undefined): Omit<ExportedRun, 'version'> {
+  const shown = redact ? redacted(entries, redact) : entries;
+  const { states, problem } = stateHistory(shown);
+  const run = runIn(shown, runStartOf(entries), redact !== undefined);
+  return {
+    run: problem === null ? run : { ...run, fidelity: [...run.fidelity, problem] },
+    charts: runCharts(),
+    lines: shown.map((entry) => JSON.stringify(withoutBytes(entry))),
+    states: states.map(frameWriter()).map((frame) => JSON.stringify(frame)),
+  };
+}
+
+function exportedActor(page: readonly ActorPageEntry[], redact: Redact | undefined): Omit<ExportedRun, 'version'> {
+  const [head, ...rows] = redact ? redacted(page, redact) : page;
+  const { run, charts } = head as Extract<ActorPageEntry, { run: unknown }>;
+  const note = redact ? ['The actor was redacted when this file was exported.'] : [];
+  const lines = rows.flatMap((entry) => ('row' in entry ? [JSON.stringify(entry.row)] : []));
+  return { run: { ...run, fidelity: [...run.fidelity, ...note] }, charts, lines, states: [] };
 }
 
 function figuresIn(entries: readonly JournalEntry[]): InspectedRun['summary'] {

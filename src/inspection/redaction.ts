@@ -3,6 +3,10 @@ import { type JournalEntry, journalEntrySchema } from '../../machines/contracts/
 import { asRedacted } from '../chain/journal/journal-format.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { count, oneLine } from '../internal/printable.ts';
+import type { ActorPageEntry } from './systems/export-actor.ts';
+
+/** An entry of a run, or a row of an actor's page. */
+type Shared = JournalEntry | ActorPageEntry;
 
 const REDACTED = '[redacted]';
 
@@ -39,15 +43,13 @@ function compiled(source: string, flags: string, pattern: string): RegExp {
 }
 
 /** Returns a redacted journal. Names that the format defines are kept. Throws `invalid_option` if another value of the format is hidden. */
-export function redacted(entries: readonly JournalEntry[], redact: Redact): readonly JournalEntry[] {
+export function redacted<Entry extends Shared>(entries: readonly Entry[], redact: Redact): readonly Entry[] {
   return entries.map((entry) => {
+    if (entry.type === 'page') return withTexts(entry, redact);
     const shown = asRedacted(entry);
     const changedTexts = withTexts(shown, redact);
     const names = (journalEntrySchema.safeParse(changedTexts).error?.issues ?? []).filter(isName);
-    const hidden = names.reduce<unknown>(
-      (value, { path }) => restored(value, shown, path),
-      changedTexts,
-    ) as JournalEntry;
+    const hidden = names.reduce<unknown>((value, { path }) => restored(value, shown, path), changedTexts) as Entry;
     const [issue] = journalEntrySchema.safeParse(hidden).error?.issues ?? [];
     if (issue === undefined) return hidden;
     const place = `${entry.seq} ${entry.type}.${issue.path.join('.')}`;
@@ -80,7 +82,7 @@ export interface Redaction {
 const CONTEXT_CHARS = 24;
 
 /** Yields what a redaction changes in a journal: the preview of an export. */
-export function* redactionsIn(entries: Iterable<JournalEntry>, redact: Redact): Generator<Redaction> {
+export function* redactionsIn(entries: Iterable<Shared>, redact: Redact): Generator<Redaction> {
   for (const { seq, path, text } of textsOf(entries)) {
     const after = redact(text);
     if (after !== text) yield { seq, path, ...around(text, after) };
@@ -141,25 +143,41 @@ type Change = (text: string, path: string) => string;
 const FORMAT_PATHS =
   /^[^.]+\.type$|^attachment\.data$|^(?:delivery|activity-event)\.event\.type$|^(?:activity-event|failed)\.actor$|^activity-start\.(?:actor|inputDigest|subject\.request)$|^(?:ignored|timer-start)\.|^transition\.(?:actor|machine|event|source|target|candidates\.\d+\.(?:guard|target|result))(?:\.|$)/u;
 
+/**
+ * Paths of strings on an actor's page that its code reads. Names of states and events are texts: they are the program's, and change in the
+ * charts and in the rows alike.
+ */
+const PAGE_PATHS =
+  /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|row\.(?:type|status|candidates\.\d+\.result))$/u;
+
+/** Values of a program on an actor's page. Their keys and numbers are texts. */
+const PAGE_DATA =
+  /^page\.(?:charts\.invoked|row\.(?:data|output|error|state|event\.[^.]+|changes\.\d+\.(?:value|added)|candidates\.\d+\.inputs))(?:\.|$)/u;
+
 /** Below these members, except in answers, the keys come from a program, a model or a tool, so they count as text. */
 const FREE_KEYS: ReadonlySet<unknown> = new Set(['arguments', 'host', 'items', 'metadata', 'output']);
 
 /** Returns an entry with its texts changed. Strings of the format itself are not texts. */
-export function withTexts(entry: JournalEntry, change: Change): JournalEntry {
-  return changed(entry, entry.type, change, false) as JournalEntry;
+export function withTexts<Entry extends Shared>(entry: Entry, change: Change): Entry {
+  return changed(entry, entry.type, change, false) as Entry;
 }
 
 /** `isFree`: the keys are texts. */
 function changed(value: unknown, path: string, change: Change, isFree: boolean): unknown {
-  if (typeof value === 'string') return FORMAT_PATHS.test(path) ? value : change(value, path);
-  if (typeof value === 'number' && PROGRAM_NUMBER.test(path)) return changedNumber(value, path, change);
+  if (typeof value === 'string') return FORMAT_PATHS.test(path) || PAGE_PATHS.test(path) ? value : change(value, path);
+  if (typeof value === 'number' && isOfProgram(path)) return changedNumber(value, path, change);
   if (Array.isArray(value)) return value.map((item, place) => changed(item, `${path}.${place}`, change, isFree));
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, inside]) => {
     const below = `${path}.${name}`;
     return [
       isFree ? change(name, below) : name,
-      changed(inside, below, change, isFree || (FREE_KEYS.has(name) && path !== 'answer.answer')),
+      changed(
+        inside,
+        below,
+        change,
+        isFree || PAGE_DATA.test(below) || (FREE_KEYS.has(name) && path !== 'answer.answer'),
+      ),
     ];
   });
   return Object.fromEntries(members);
@@ -167,6 +185,7 @@ function changed(value: unknown, path: string, change: Change, isFree: boolean):
 
 /** Paths of numbers that any text may replace: they belong to a program, a model or a tool. */
 const PROGRAM_NUMBER = /\.(?:arguments|host|output)\./u;
+const isOfProgram = (path: string): boolean => PROGRAM_NUMBER.test(path) || PAGE_DATA.test(path);
 
 /** A number of a program, a model or a tool becomes a text if a change applies to it. */
 function changedNumber(value: number, path: string, change: Change): unknown {
@@ -174,7 +193,7 @@ function changedNumber(value: number, path: string, change: Change): unknown {
   return text === String(value) ? value : text;
 }
 
-function* textsOf(entries: Iterable<JournalEntry>): Generator<PlacedText> {
+function* textsOf(entries: Iterable<Shared>): Generator<PlacedText> {
   for (const entry of entries) {
     const found: PlacedText[] = [];
     withTexts(entry, (text, path) => {
@@ -186,11 +205,11 @@ function* textsOf(entries: Iterable<JournalEntry>): Generator<PlacedText> {
 }
 
 /** Returns the numbers of the journal format that a redaction matches as a whole, and that stay as they are. */
-function remainingNumbers(entries: Iterable<JournalEntry>, redact: Redact): readonly PlacedText[] {
+function remainingNumbers(entries: Iterable<Shared>, redact: Redact): readonly PlacedText[] {
   const found: PlacedText[] = [];
   for (const entry of entries) {
     const visit = (value: unknown, path: string): void => {
-      if (typeof value === 'number' && !PROGRAM_NUMBER.test(path) && redact(String(value)) === REDACTED)
+      if (typeof value === 'number' && !isOfProgram(path) && redact(String(value)) === REDACTED)
         found.push({ seq: entry.seq, path, text: String(value) });
       else if (typeof value === 'object' && value !== null)
         for (const [name, inside] of Object.entries(value)) visit(inside, `${path}.${name}`);
@@ -228,7 +247,7 @@ export interface Suspect {
 const MAX_SUSPECT_CHARS = 60;
 
 /** Returns texts of a journal that look like secrets or personal data, each once, with its first place. */
-export function suspectsIn(entries: Iterable<JournalEntry>): readonly Suspect[] {
+export function suspectsIn(entries: Iterable<Shared>): readonly Suspect[] {
   const found = new Map<string, Suspect>();
   for (const { seq, path, text } of textsOf(entries))
     for (const [what, shape] of Object.entries(PATTERNS))
@@ -240,7 +259,7 @@ export function suspectsIn(entries: Iterable<JournalEntry>): readonly Suspect[] 
 }
 
 /** Returns what to know before sharing an export, one line each: patterns that match nothing, numbers that stay, and text that looks private. */
-export function exportNotes(entries: readonly JournalEntry[], patterns: readonly string[] = []): readonly string[] {
+export function exportNotes(entries: readonly Shared[], patterns: readonly string[] = []): readonly string[] {
   const redact = patterns.length === 0 ? undefined : redactionOf(patterns);
   return [
     ...unmatchedLines(entries, patterns),
@@ -250,7 +269,7 @@ export function exportNotes(entries: readonly JournalEntry[], patterns: readonly
 }
 
 /** Warns about patterns without a match: the text may be written differently in the run. */
-function unmatchedLines(entries: readonly JournalEntry[], patterns: readonly string[]): readonly string[] {
+function unmatchedLines(entries: readonly Shared[], patterns: readonly string[]): readonly string[] {
   return patterns
     .filter((pattern) => {
       const redact = redactionOf([pattern]);
@@ -260,7 +279,7 @@ function unmatchedLines(entries: readonly JournalEntry[], patterns: readonly str
 }
 
 /** Warns about numbers of the journal format that a pattern matches: the page cannot be shown without them. */
-function remainingNumberLines(entries: readonly JournalEntry[], redact: Redact | undefined): readonly string[] {
+function remainingNumberLines(entries: readonly Shared[], redact: Redact | undefined): readonly string[] {
   const [first, ...others] = redact ? remainingNumbers(entries, redact) : [];
   if (first === undefined) return [];
   const more = others.length === 0 ? '' : `, and ${count(others.length, 'other place')}`;
@@ -272,7 +291,7 @@ function remainingNumberLines(entries: readonly JournalEntry[], redact: Redact |
 }
 
 /** Lists remaining text that looks like a secret or personal data. */
-function suspectLines(entries: readonly JournalEntry[], redact?: Redact): readonly string[] {
+function suspectLines(entries: readonly Shared[], redact?: Redact): readonly string[] {
   const left = suspectsIn(redact ? redacted(entries, redact) : entries);
   if (left.length === 0) return [];
   return [

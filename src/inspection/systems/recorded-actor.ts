@@ -164,7 +164,7 @@ export function recordedActor(
 }
 
 const noMachineText = (machine: string): string =>
-  `The journal has no chart and no contexts. To see them, pass the durable machine "${machine}": postchain inspect --module FILE, or inspectionServer({ hosts }).`;
+  `The journal has no chart and no contexts. To see them, pass the durable machine "${machine}": --module FILE of the command, or the option hosts.`;
 
 function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWait {
   const asked = approvals.map(({ question }) => `approval of ${JSON.stringify(question)}`);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { manualRun, readmeRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
@@ -15,6 +16,7 @@ import {
   showPanel,
   waitForEntries,
 } from '../../support/inspector/inspector-page.ts';
+import { storeActors } from '../../support/recorded-actors.ts';
 
 const browser = await browserFor('exported pages');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-exported-'));
@@ -59,6 +61,23 @@ describe.skipIf(browser === null)('the exported page', () => {
     await exported.close();
     await live.close();
     await server.close();
+  });
+
+  it('shows a durable actor with its charts and states', async () => {
+    const { orders } = await storeActors(folder);
+    const entries = await entriesOf(orders.journals.read('o-done'));
+    const { html: text } = await exportRun(entries, { hosts: [orders] });
+    const { page, requests, path, close } = await open('actor.html', text);
+    await page.getByText('receipt for 40').first().waitFor();
+    expect((await page.locator('.trace.system').innerText()).replaceAll('\n', ' ')).toMatch(
+      /o-done .*Started \{"amount": 40\} .*approve .*Effect remind .*paying finished .*paid/u,
+    );
+    expect(requests).toEqual([pathToFileURL(path).href]);
+    await close();
+    const waiting = await entriesOf(orders.journals.read('o-waiting'));
+    const other = await open('waiting-actor.html', (await exportRun(waiting)).html);
+    await other.page.getByText('approve').first().waitFor();
+    await other.close();
   });
 
   it('offers nothing that needs a server or another run', async () => {

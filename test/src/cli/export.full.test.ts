@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { assign, fromPromise, setup } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { exportCommand } from '../../../src/cli/export-command.ts';
+import { type ExportFlags, exportCommand } from '../../../src/cli/export-command.ts';
+import { createDurableMachine, fileJournals } from '../../../src/entries/durable.ts';
+import type { ExportedRun, SystemEntry } from '../../../src/inspection/wire.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { journalFile } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -59,6 +62,93 @@ describe('the exported page', () => {
     expect(names).toHaveLength(2);
     for (const name of names) expect(name).toMatch(/^run-[\w-]*\.html$/u);
     expect(names.join()).not.toContain('acme');
+  });
+});
+
+describe('the exported page of a durable actor', () => {
+  const shop = setup({
+    types: { input: {} as { customer: string; account: number } },
+    actors: { charge: fromPromise(async () => ({ 'ann@example.org': 'charged' })) },
+  }).createMachine({
+    id: 'shop',
+    context: ({ input }) => ({ ...input, receipt: null as unknown }),
+    initial: 'charging',
+    states: {
+      charging: {
+        invoke: {
+          src: 'charge',
+          onDone: { target: 'charged', actions: assign({ receipt: ({ event }) => event.output }) },
+        },
+      },
+      charged: { on: { close: 'closed' } },
+      closed: { type: 'final' },
+    },
+  });
+
+  /** An actor in a store, and a module that exports its machine. */
+  async function anActor(id = 'order-of-ann@example.org') {
+    const journals = temporaryFolder();
+    const host = createDurableMachine(shop, { journals: fileJournals(journals) });
+    const actor = await host.open(id, { input: { customer: 'ann@example.org', account: 4111 } });
+    await actor.park({ wait: true });
+    const module = join(journals, 'shop.mjs');
+    writeFileSync(module, 'export const { host } = globalThis.shops;');
+    Object.assign(globalThis, { shops: { host } });
+    return { journals, module: [module], id };
+  }
+
+  /** Exports an actor and returns the text of the command and the data in the page. */
+  async function exported(name: string, flags: Partial<ExportFlags>) {
+    const output = outputIn(temporaryFolder());
+    const text = await exportCommand(name, { output, ...flags });
+    const [, data = ''] = /id="recording" data-sha256="[0-9a-f]{64}">([^<]*)/u.exec(readFileSync(output, 'utf8')) ?? [];
+    const page = JSON.parse(data) as ExportedRun;
+    return { text, data, page, rows: page.lines.map((line) => JSON.parse(line) as SystemEntry) };
+  }
+
+  it('has all that the journal has and, with the machine, charts and contexts', async () => {
+    const { journals, module, id } = await anActor();
+    const alone = await exported('order-', { journals });
+    expect(alone.text).toContain(`${id} looks like an email address`.slice(9));
+    expect(alone.page.run).toMatchObject({ runId: id, kind: 'system', status: 'waiting', machine: 'shop' });
+    expect(alone.page.run.fidelity.join()).toContain('pass the durable machine "shop": --module FILE');
+    expect(alone.rows.map(({ type }) => type)).not.toContain('state');
+    const file = readdirSync(journals).find((name) => name.endsWith('.jsonl')) ?? '';
+    expect((await exported(join(journals, file), {})).rows).toEqual(alone.rows);
+    const hosted = await exported('order-', { module });
+    expect(hosted.page.charts.charts[0]?.states.map(({ name }) => name)).toContain('charged');
+    expect(hosted.rows.filter(({ type }) => type === 'state').length).toBeGreaterThan(0);
+    expect(hosted.page.run.fidelity).toEqual([]);
+  });
+
+  it('hides text in ids, keys, results, contexts and charts, and stays readable', async () => {
+    const { module } = await anActor();
+    const patterns = ['ann@example.org', '4111', 'charged', 'value', 'type'];
+    const whole = await exported('order-', { module });
+    const { data, page, rows } = await exported('order-', { module, redact: patterns });
+    for (const text of ['ann@', '4111', 'charged']) {
+      expect(whole.data).toContain(text);
+      expect(data).not.toContain(text);
+    }
+    expect(rows.map(({ type }) => type)).toEqual(whole.rows.map(({ type }) => type));
+    expect(page.run.title).toBe('order-of-[redacted]');
+    const moves = rows.filter((row) => row.type === 'transition').flatMap(({ target }) => target);
+    const states = page.charts.charts.flatMap((chart) => chart.states.map(({ id }) => id));
+    expect(states).toEqual(expect.arrayContaining([...moves]));
+    const preview = await exportCommand('order-', { module, preview: true, redact: ['4111'] });
+    expect(preview).toMatch(/all events, results and, with the machine, contexts\..*\n\d+ redactions:/u);
+    expect(preview).toMatch(/page\.row\.changes\.0\.value\.account|page\.row\.data\.account/u);
+  });
+
+  it('has a default name with the whole id', async () => {
+    const { journals } = await anActor('order/17');
+    const before = process.cwd();
+    try {
+      process.chdir(journals);
+      expect(await exportCommand('order/17', { journals })).toMatch(/^Wrote actor-order_17\.html \(/u);
+    } finally {
+      process.chdir(before);
+    }
   });
 });
 

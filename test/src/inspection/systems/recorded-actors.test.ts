@@ -100,7 +100,7 @@ describe('durable actors beside runs in one store', () => {
     for (const entry of entries()) states.take(entry as never);
     expect(states.at(entries().length)).toEqual(isKnown ? { 'o-done': { amount: 40, receipt: 'receipt for 40' } } : {});
     expect(fidelity).toEqual(
-      isKnown ? [] : [expect.stringMatching(/no chart and no contexts\. .* "order": postchain inspect --module FILE/u)],
+      isKnown ? [] : [expect.stringMatching(/no chart and no contexts\. .* "order": --module FILE/u)],
     );
   });
 

@@ -1,5 +1,4 @@
 import type { GuardResult } from '../../../machines/contracts/decision.ts';
-import type { RunStart } from '../../../machines/contracts/journal.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { SpanAttributes, SpanError } from './spans.ts';
 
@@ -14,10 +13,9 @@ const ENGINE_WORDS: ReadonlySet<unknown> = new Set([...PHASES, 'automatic', 'man
 
 /**
  * Returns a filter that drops content (requests, replies, arguments, results, and texts that may quote them) unless it is enabled. Numbers,
- * codes and names defined by the program are always recorded.
+ * codes and names defined by the program are always recorded. `known`: the names of its capabilities.
  */
-export function createContentFilter({ input }: RunStart, content: boolean) {
-  const known = new Set(input.capabilities.map(({ name }) => name));
+export function createContentFilter(known: ReadonlySet<string>, content: boolean) {
   return {
     content: <Value>(value: Value): Value | undefined => (content ? value : undefined),
     errorOf: ({ code, message }: { readonly code: string; readonly message: string | null }): SpanError => ({

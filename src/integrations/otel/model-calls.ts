@@ -1,4 +1,4 @@
-import type { RunStart } from '../../../machines/contracts/journal.ts';
+import type { RunProduct } from '../../../machines/contracts/journal.ts';
 import { followsPhases } from '../../../machines/contracts/phase.ts';
 import type { TokenUsage, Usage } from '../../../machines/contracts/usage.ts';
 import { type ContentFilter, messageText } from './content-filter.ts';
@@ -14,10 +14,12 @@ interface ModelCall {
   readonly text: string[];
 }
 
+type Models = Pick<RunProduct, 'prompts' | 'modelId' | 'fallbackModelIds'>;
+
 interface ModelCallParts {
   readonly spans: SpanLog;
   readonly run: OpenSpan;
-  readonly phases: Phases;
+  readonly phases: Pick<Phases, 'span' | 'isAt' | 'isBefore'>;
   readonly filter: ContentFilter;
   readonly conversation: SpanAttributes;
   readonly provider: string | null;
@@ -27,8 +29,7 @@ interface ModelCallParts {
  * Records each attempt of a model call as a `chat` span below its phase. Calls of the synthesis, and those that start before their phase,
  * are below the run.
  */
-export function createModelCalls({ product }: RunStart, parts: ModelCallParts) {
-  const { prompts, modelId, fallbackModelIds } = product;
+export function createModelCalls({ prompts, modelId, fallbackModelIds }: Models, parts: ModelCallParts) {
   const { spans, run, phases, filter } = parts;
   const tokens = createTokenTotals(spans);
   const modelIds = [modelId, ...fallbackModelIds];
@@ -50,7 +51,7 @@ export function createModelCalls({ product }: RunStart, parts: ModelCallParts) {
     const prompt = prompts[replyTo === undefined ? task : 'brief'];
     const span = spans.begin({
       operation: 'chat',
-      subject: String(shared['gen_ai.request.model']),
+      subject: String(shared['gen_ai.request.model'] ?? ''),
       parent,
       shared,
       attributes: {
@@ -205,6 +206,6 @@ function modelAttributes(modelId: string, provider: string | null): SpanAttribut
   return {
     ...POSTCHAIN,
     ...(hasProvider ? { 'gen_ai.provider.name': prefix } : provider !== null && { 'gen_ai.provider.name': provider }),
-    'gen_ai.request.model': hasProvider ? modelId.slice(colon + 1) : modelId,
+    'gen_ai.request.model': (hasProvider ? modelId.slice(colon + 1) : modelId) || undefined,
   };
 }

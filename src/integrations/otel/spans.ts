@@ -27,6 +27,17 @@ export interface SpanError {
 /** The error of a span that was stopped before it finished. */
 export const ABORTED: SpanError = { code: 'aborted', message: null };
 
+/** The error of spans that are still open when the journal ends. */
+export const CUT_OFF: SpanError = { code: 'journal_cut_off', message: 'The journal ends before the run does.' };
+
+/** The options of `traceRun` that decide what is exported. */
+export interface FoldOptions {
+  readonly workflow: string | null;
+  readonly provider: string | null;
+  readonly content: boolean;
+  readonly models: readonly string[];
+}
+
 /** `shared` are the attributes that its measurements have too. */
 export interface OpenSpan {
   readonly parent: OpenSpan | null;
@@ -38,8 +49,8 @@ export interface OpenSpan {
 }
 
 interface SpanStart {
-  /** An operation of the GenAI semantic conventions. */
-  readonly operation: 'invoke_workflow' | 'invoke_agent' | 'chat' | 'execute_tool';
+  /** An operation of the GenAI semantic conventions. Without one, the duration is not measured. */
+  readonly operation?: 'invoke_workflow' | 'invoke_agent' | 'chat' | 'execute_tool';
   /** The second part of the span's name, after the operation. */
   readonly subject: string;
   readonly parent: OpenSpan | null;
@@ -47,6 +58,8 @@ interface SpanStart {
   readonly shared: SpanAttributes;
   /** Attributes of the span only. */
   readonly attributes?: SpanAttributes;
+  /** In milliseconds since the epoch, no earlier than its parent; by default now. */
+  readonly startedMs?: number | undefined;
 }
 
 /** Where spans and measurements go. The first spans are children of the span in `context`. */
@@ -73,27 +86,30 @@ export function createSpanLog({ api, tracer, meter, context: rootContext }: Tele
     moveTo(atMs: number): void {
       nowMs = Math.max(nowMs, startedAtMs + atMs);
     },
-    begin({ operation, subject, parent, shared, attributes }: SpanStart): OpenSpan {
+    begin({ operation, subject, parent, shared, attributes, startedMs = nowMs }: SpanStart): OpenSpan {
       const common = { 'gen_ai.operation.name': operation, ...shared };
       const context = parent?.context ?? rootContext;
       const span = withoutThrowing(() =>
         tracer.startSpan(
-          `${operation} ${subject}`,
+          [operation, subject].filter(Boolean).join(' '),
           {
             kind: operation === 'chat' ? SpanKind.CLIENT : SpanKind.INTERNAL,
-            startTime: timeOf(nowMs),
+            startTime: timeOf(startedMs),
             attributes: attributesOf({ ...common, ...attributes }),
           },
           context,
         ),
       );
       const within = span === undefined ? context : trace.setSpan(context, span);
-      const opened: OpenSpan = { parent, startMs: nowMs, shared: common, span, context: within };
+      const opened: OpenSpan = { parent, startMs: startedMs, shared: common, span, context: within };
       open.add(opened);
       return opened;
     },
     addEvent({ span }: OpenSpan, name: string, attributes: SpanAttributes = {}): void {
       withoutThrowing(() => span?.addEvent(name, attributesOf(attributes), timeOf(nowMs)));
+    },
+    rename({ span }: OpenSpan, name: string, attributes: SpanAttributes): void {
+      withoutThrowing(() => span?.updateName(name).setAttributes(attributesOf(attributes)));
     },
     /** Ends a span. `endedAtMs` may be earlier than the current time. */
     end(opened: OpenSpan, error: SpanError | null, attributes: SpanAttributes = {}, endedAtMs = nowMs): void {
@@ -110,7 +126,8 @@ export function createSpanLog({ api, tracer, meter, context: rootContext }: Tele
           });
         span?.end(timeOf(endedAtMs));
       });
-      log.measure('duration', opened, (endedAtMs - opened.startMs) / 1000, failure);
+      if (opened.shared['gen_ai.operation.name'] !== undefined)
+        log.measure('duration', opened, (endedAtMs - opened.startMs) / 1000, failure);
     },
     /** Records the duration of a span in seconds, or the tokens of a model call. */
     measure(of: 'duration' | 'tokens', { shared, context }: OpenSpan, value: number, attributes: SpanAttributes): void {

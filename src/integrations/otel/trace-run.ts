@@ -5,37 +5,31 @@ import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { runStartOf } from '../../chain/journal/journal-format.ts';
 import type { RunEvent } from '../../chain/runtime/run-events.ts';
+import type { DurableEntry, StartEntry } from '../../durable/entries.ts';
 import { loadOptional } from '../../internal/optional-package.ts';
 import { hasMethod, invalidOption } from '../../internal/options.ts';
+import { createCapabilities } from './capabilities.ts';
 import { type ContentFilter, createContentFilter, messageText } from './content-filter.ts';
 import { createModelCalls } from './model-calls.ts';
 import { createPhases, type Phases } from './phases.ts';
 import {
+  CUT_OFF,
   createSpanLog,
   type EntryOf,
-  type OpenSpan,
+  type FoldOptions,
   POSTCHAIN,
   type SpanAttributes,
-  type SpanError,
   type SpanLog,
   type Telemetry,
 } from './spans.ts';
-
-interface FoldOptions {
-  readonly workflow: string | null;
-  readonly provider: string | null;
-  readonly content: boolean;
-}
-
-/** The error of spans that are still open when the journal ends. */
-const CUT_OFF: SpanError = { code: 'journal_cut_off', message: 'The journal ends before the run does.' };
+import { ActorFold } from './trace-actor.ts';
 
 /** A transition from this state leaves the current phase. */
 const CYCLING = 'postChain.cycling';
 
 /** Sends the journal of a run, live or recorded, to OpenTelemetry as spans and measurements. */
 function createRunFold(start: RunStart, { workflow, provider, content }: FoldOptions, telemetry: Telemetry) {
-  const filter = createContentFilter(start, content);
+  const filter = createContentFilter(new Set(start.input.capabilities.map(({ name }) => name)), content);
   const spans = createSpanLog(telemetry, start.input.startedAtMs);
   const name = workflow ?? start.machine.id;
   const conversation: SpanAttributes = { 'gen_ai.conversation.id': start.input.sessionId ?? undefined };
@@ -51,7 +45,7 @@ function createRunFold(start: RunStart, { workflow, provider, content }: FoldOpt
     },
   });
   const phases = createPhases(spans, run, filter, conversation);
-  const modelCalls = createModelCalls(start, { spans, run, phases, filter, conversation, provider });
+  const modelCalls = createModelCalls(start.product, { spans, run, phases, filter, conversation, provider });
   const capabilities = createCapabilities(spans, phases, filter);
   let answer: FinalAnswer | null = null;
 
@@ -119,39 +113,6 @@ function createRunFold(start: RunStart, { workflow, provider, content }: FoldOpt
   };
 }
 
-/** Records capability runs as `execute_tool` spans. A call that was rejected before it ran gets a span without duration. */
-function createCapabilities(spans: SpanLog, phases: Phases, filter: ContentFilter) {
-  /** By the number of the call: calls of one reply run at the same time. */
-  const running = new Map<number, OpenSpan>();
-
-  const begin = (capability: string, index: number): OpenSpan => {
-    const name = filter.capability(capability);
-    return spans.begin({
-      operation: 'execute_tool',
-      subject: name,
-      parent: phases.span(),
-      shared: { ...POSTCHAIN, 'gen_ai.tool.name': name },
-      attributes: { 'gen_ai.tool.type': 'function', 'postchain.capability.index': index },
-    });
-  };
-
-  return {
-    start({ capability, index }: EntryOf<'capability-start'>): void {
-      running.set(index, begin(capability, index));
-    },
-    end({ index, result }: EntryOf<'capability-end'>): void {
-      const span = running.get(index) ?? begin(result.capability, index);
-      running.delete(index);
-      const { success, code, output } = result;
-      const error = success ? null : filter.errorOf({ code: code ?? '', message: result.error });
-      spans.end(span, error, {
-        'gen_ai.tool.call.arguments': filter.content(JSON.stringify(result.arguments)),
-        'gen_ai.tool.call.result': success ? filter.content(output) : undefined,
-      });
-    },
-  };
-}
-
 /** The state whose transitions are the rules of Yield, in order. */
 const DECIDING = 'postChain.cycling.yield.deciding';
 
@@ -204,15 +165,18 @@ export interface TraceRunOptions {
   readonly meter?: Meter | undefined;
   /** Whether to record requests, replies, arguments, results and texts that quote them. The default is false. */
   readonly content?: boolean | undefined;
-  /** `gen_ai.workflow.name`. The default is the name of the chart. */
+  /** `gen_ai.workflow.name`. The default is the id of the machine. */
   readonly workflow?: string | undefined;
+  /** The ids of the models of attempts, in order: in the journal of a machine other than the chain, they have only numbers. */
+  readonly models?: readonly string[] | undefined;
   /** `gen_ai.provider.name` of models whose id has no provider prefix such as `openai:`. The default is "postchain". */
   readonly provider?: string | undefined;
 }
 
 /**
- * Exports a run to OpenTelemetry, by the semantic conventions for generative AI. Pass `run.events` while it runs, or `readJournal(path)` or
- * `run.entries` afterwards; both give the same spans with the same times. The spans are children of the span that is active at the call.
+ * Exports a run, or a durable actor of any machine, to OpenTelemetry, by the semantic conventions for generative AI. While it runs, pass
+ * `run.events`, or `journals.follow(id)` of an actor; afterwards `readJournal(path)`, `run.entries` or `journals.read(id)`. All give the same
+ * spans with the same times. The spans are children of the span that is active at the call.
  *
  * Resolves when the journal and its spans have ended. Errors in OpenTelemetry do not affect it.
  *
@@ -220,23 +184,33 @@ export interface TraceRunOptions {
  * first entry is not `start`. Errors of the iterable are rethrown after the open spans are ended.
  */
 export async function traceRun(
-  entries: AsyncIterable<RunEvent> | Iterable<JournalEntry>,
+  entries: AsyncIterable<RunEvent | DurableEntry> | Iterable<JournalEntry | DurableEntry>,
   options: TraceRunOptions = {},
 ): Promise<void> {
   const settings = readOptions(options);
   const api = await loadOptional('@opentelemetry/api', 'traceRun', () => import('@opentelemetry/api'));
   const telemetry = telemetryOf(settings, api);
-  let fold: ReturnType<typeof createRunFold> | null = null;
+  let fold: Fold | null = null;
   try {
     for await (const entry of entries) {
       if (!('seq' in entry)) continue;
-      if (fold === null) fold = createRunFold(runStartOf([entry]), settings, telemetry);
+      if (fold === null) fold = foldOf(entry, settings, telemetry);
       else fold.take(entry);
     }
     if (fold === null) runStartOf([]);
   } finally {
     fold?.finish();
   }
+}
+
+interface Fold {
+  take(entry: JournalEntry | DurableEntry): void;
+  finish(): void;
+}
+
+function foldOf(start: JournalEntry | DurableEntry, settings: Settings, telemetry: Telemetry): Fold {
+  if (start.type === 'start' && start.product === null) return new ActorFold(start as StartEntry, settings, telemetry);
+  return createRunFold(runStartOf([start as JournalEntry]), settings, telemetry) as Fold;
 }
 
 /** The version of the conventions: the newest one that includes generative AI. */
@@ -254,6 +228,7 @@ const optionsSchema = z.strictObject({
     z.nullable(z.string('expected a non-empty string').check(z.minLength(1, 'expected a non-empty string'))),
     null,
   ),
+  models: z._default(z.array(z.string('expected the id of a model'), 'expected a list of ids of models'), []),
 });
 
 type Settings = z.output<typeof optionsSchema>;

@@ -115,7 +115,10 @@ describe('options of traceRun', () => {
     [{ content: 'false' }, 'content: expected true or false; received "false".'],
     [{ tracer: {} }, 'tracer: expected a Tracer of @opentelemetry/api; received an object with no keys.'],
     [{ workflow: '' }, 'workflow: expected a non-empty string; received "".'],
-    [{ contents: true }, 'contents: unknown option; expected one of tracer, meter, content, workflow, provider.'],
+    [
+      { contents: true },
+      'contents: unknown option; expected one of tracer, meter, content, workflow, provider, models.',
+    ],
   ])('rejects %j with a one-line error', async (options, message) => {
     await expect(traceRun([], options as never)).rejects.toMatchObject({ code: 'invalid_option', message });
   });

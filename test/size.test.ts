@@ -10,13 +10,13 @@ const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15860, exported: 553, floors: 18 },
   'machines/policies': { lines: 7820, exported: 335, floors: 7 },
   'src/chain': { lines: 6290, exported: 123, floors: 9 },
-  'src/cli': { lines: 4910, exported: 106, floors: 13 },
+  'src/cli': { lines: 4930, exported: 106, floors: 13 },
   'src/documents': { lines: 4110, exported: 61, floors: 9 },
-  'src/durable': { lines: 9585, exported: 158, floors: 10 },
+  'src/durable': { lines: 9840, exported: 161, floors: 10 },
   'src/entries': { lines: 430, exported: 0, floors: 1 },
-  'src/inspection': { lines: 4580, exported: 56, floors: 10 },
-  'src/integrations': { lines: 3570, exported: 39, floors: 5 },
-  'src/internal': { lines: 2670, exported: 123, floors: 4 },
+  'src/inspection': { lines: 4680, exported: 58, floors: 10 },
+  'src/integrations': { lines: 3910, exported: 43, floors: 6 },
+  'src/internal': { lines: 2710, exported: 125, floors: 4 },
   'src/llm': { lines: 4565, exported: 70, floors: 9 },
   'src/models': { lines: 4320, exported: 70, floors: 5 },
   'src/testing': { lines: 4560, exported: 93, floors: 8 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 4500, exported: 72, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
   inspector: { lines: 17360, exported: 350, floors: 12 },
-  test: { lines: 74545, exported: 359, floors: 7 },
+  test: { lines: 75390, exported: 359, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

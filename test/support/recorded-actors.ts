@@ -110,6 +110,6 @@ export async function storeActors(folder: string) {
 /** Changes the second line of a journal file. */
 function damage(file: string): void {
   const lines = readFileSync(file, 'utf8').split('\n');
-  lines[1] = (lines[1] ?? '').replace(/.(?=","sum")/u, (last) => (last === 'a' ? 'b' : 'a'));
+  lines[1] = (lines[1] ?? '').replace(/.(?="?,"sum")/u, (last) => (last === 'a' ? 'b' : 'a'));
   writeFileSync(file, lines.join('\n'));
 }

@@ -9,8 +9,8 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15860, exported: 553, floors: 18 },
   'machines/policies': { lines: 7820, exported: 335, floors: 7 },
-  'src/chain': { lines: 6290, exported: 123, floors: 9 },
-  'src/cli': { lines: 4930, exported: 106, floors: 13 },
+  'src/chain': { lines: 6400, exported: 126, floors: 9 },
+  'src/cli': { lines: 4940, exported: 106, floors: 13 },
   'src/documents': { lines: 4110, exported: 61, floors: 9 },
   'src/durable': { lines: 9840, exported: 161, floors: 10 },
   'src/entries': { lines: 430, exported: 0, floors: 1 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 4500, exported: 72, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
   inspector: { lines: 17360, exported: 350, floors: 12 },
-  test: { lines: 75390, exported: 359, floors: 7 },
+  test: { lines: 75400, exported: 360, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

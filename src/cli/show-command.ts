@@ -2,9 +2,11 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
 import { commandLine } from '../../machines/text/quoting.ts';
 import { withoutBytes } from '../chain/journal/journal-format.ts';
+import { entryWords, membersText } from '../chain/presentation/entry-words.ts';
 import type { ActorSummary } from '../durable/durable-format.ts';
 import type { DurableEntry, Waiting } from '../durable/entries.ts';
 import type { StoredEntry } from '../durable/journals/journal-store.ts';
+import { callFact } from '../inspection/systems/call-facts.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import { findActor, findRun, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
@@ -29,7 +31,7 @@ export async function showCommand(
     for await (const entry of found.entries) {
       numbered.at(entry);
       if (flags.json) stdout.write(`${printableJson(JSON.stringify(entry))}\n`);
-      else numbered.screen.entry(detailOf(entry));
+      else numbered.screen.entry(actorDetail(entry));
     }
     return;
   }
@@ -45,7 +47,7 @@ export async function showCommand(
     numbered.at(entry);
     if (entry.type === 'start') for (const line of headerLines(entry)) screen.line(wrapLines(line, stdout));
     if (entry.type === 'answer') answer = entry;
-    if (flags.all) numbered.screen.entry(detailOf(entry));
+    if (flags.all) numbered.screen.entry(runDetail(entry));
     else progress(entry);
   }
   if (flags.json) return;
@@ -111,15 +113,21 @@ function createNumbering(screen: Screen) {
 
 type Transition = Extract<JournalEntry | DurableEntry, { type: 'transition' }>;
 
-function detailOf(entry: JournalEntry | DurableEntry): Entry {
-  const { seq: _, atMs, type, ...fields } = entry;
-  const shown = entry.type === 'closed' && entry.waiting ? { ...fields, waiting: withTimes(entry.waiting) } : fields;
-  const text = entry.type === 'transition' ? transitionText(entry) : fieldsText(shown);
-  const { failure } = fields as { readonly failure?: unknown };
+/** What an attempt or a tool loop emits or notes in an actor is shown as it is in a run. */
+function actorDetail(entry: DurableEntry): Entry {
+  const fact = entry.type === 'emitted' ? callFact(entry.event) : entry.type === 'note' ? callFact(entry.note) : null;
+  return fact === null ? detailOf(entry, membersText) : runDetail({ ...fact, seq: entry.seq, atMs: entry.atMs });
+}
+
+const runDetail = (entry: JournalEntry): Entry => detailOf(entry, entryWords);
+
+function detailOf<Shown extends JournalEntry | DurableEntry>(entry: Shown, words: (entry: Shown) => string): Entry {
+  const { failure } = entry as { readonly failure?: unknown };
+  const shown = entry.type === 'closed' && entry.waiting ? { ...entry, waiting: withTimes(entry.waiting) } : entry;
   return {
-    name: oneLine(type),
-    ms: atMs,
-    text,
+    name: oneLine(entry.type),
+    ms: entry.atMs,
+    text: entry.type === 'transition' ? transitionText(entry) : oneLine(words(shown)),
     tone: failure ? 'bad' : entry.type === 'transition' ? 'aside' : 'plain',
     cut: entry.type !== 'transition' && entry.type !== 'decision',
   };
@@ -139,11 +147,6 @@ function inputsText(inputs: Transition['candidates'][number]['inputs']): string 
 }
 
 const MAX_VALUE_CHARS = 200;
-
-function fieldsText(fields: Readonly<Record<string, unknown>>): string {
-  const pairs = Object.entries(fields).map(([name, value]) => `${name} ${valueText(value)}`);
-  return oneLine(pairs.join(', '));
-}
 
 function valueText(value: unknown): string {
   return cutEnd(typeof value === 'string' && value !== '' ? value : (JSON.stringify(value) ?? ''), MAX_VALUE_CHARS);

@@ -2,9 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
+import * as z from 'zod';
 import { fileJournals as runJournals } from '../../src/chain/journal/node-stores.ts';
 import { approval, createDurableMachine, defineGuard, fileJournals } from '../../src/entries/durable.ts';
+import { createAttempt } from '../../src/llm/attempts/create-attempt.ts';
 import { scriptedChain } from './run-chain.ts';
+import { chunkedReply, partModel } from './scripted-models.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -105,6 +108,33 @@ export async function storeActors(folder: string) {
   for (const runId of ['run-1', 'run-2'])
     await scriptedChain({}, { journals, newId: () => runId }).chain.run({ request: `Is it ${runId}?` }).answer;
   return { orders, journals, running };
+}
+
+/** A machine that checks two texts at the same time. The first reply to each prompt is invalid, and the second is corrected. */
+export function checkingMachine() {
+  const model = partModel(...['?', '?', true, true].map((ok) => chunkedReply({ ok })));
+  const check = createAttempt({
+    model,
+    schema: z.object({ ok: z.boolean() }),
+    name: 'check',
+    system: 'You check texts.',
+  });
+  const checking = (text: string) =>
+    ({
+      initial: 'calling',
+      states: {
+        calling: { invoke: { src: 'check', input: () => check.input(text), onDone: 'checked' } },
+        checked: { type: 'final' },
+      },
+    }) as const;
+  return setup({ actors: { check: check.machine } }).createMachine({
+    id: 'checker',
+    initial: 'working',
+    states: {
+      working: { type: 'parallel', states: { a: checking('First text'), b: checking('Second text') }, onDone: 'done' },
+      done: { type: 'final' },
+    },
+  });
 }
 
 /** Changes the second line of a journal file. */

@@ -4,8 +4,11 @@ import { expect, it } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import { answerCommand, forkActor, replayActor, resumeActor, sendCommand } from '../../../src/cli/actor-commands.ts';
 import { requireHosted } from '../../../src/cli/durable-modules.ts';
-import { approval, createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { showCommand } from '../../../src/cli/show-command.ts';
+import { approval, createDurableMachine, fileJournals, memoryJournals } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
+import { checkingMachine } from '../../support/recorded-actors.ts';
+import { fakeTerminal } from '../../support/terminal.ts';
 
 const refunds = setup({
   types: { context: {} as { amount: number }, events: {} as { type: 'order' | 'refund'; amount: number } },
@@ -81,4 +84,17 @@ it('a command without the module of the machine names the option to pass', async
   await expect(requireHosted('r-1', {})).rejects.toThrow('pass --module FILE');
   await expect(requireHosted('r-1', { module })).rejects.toThrow('Actor "r-1" not found in the stores of');
   await expect(sendCommand('r-1', '{', { module })).rejects.toThrow('not found');
+});
+
+it('the model calls of an actor are printed as those of a run', async () => {
+  const journals = temporaryFolder();
+  const host = createDurableMachine(checkingMachine(), { journals: fileJournals(journals) });
+  await (await host.open('c-1')).output;
+  const { terminal, shown } = fakeTerminal(200);
+  await showCommand('c-1', { journals }, terminal.out);
+  const printed = shown().join('\n');
+  expect(printed).toMatch(/attempt-start .* check, attempt 1\n/u);
+  expect(printed).toMatch(/attempt-end .* check, attempt 1 failed: invalid_reply, /u);
+  expect(printed).toMatch(/attempt-end .* check, attempt 2 succeeded, \d+ tokens/u);
+  expect(printed).toMatch(/text-delta .* \{"ok/u);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyMachineSnapshot, createMachine, setup } from 'xstate';
-import * as z from 'zod';
+import { type AnyMachineSnapshot, createMachine } from 'xstate';
 import { replyAt } from '../../../../inspector/fold/output.ts';
 import { createRunFold } from '../../../../inspector/fold/run-fold.ts';
 import { actorText, stateOf, statusWords } from '../../../../inspector/fold/run-list.ts';
@@ -17,13 +16,11 @@ import { leavesOf } from '../../../../src/inspection/systems/observe-for-inspect
 import { plainJson } from '../../../../src/inspection/systems/plain-json.ts';
 import type { SystemEntry } from '../../../../src/inspection/wire.ts';
 import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
-import { createAttempt } from '../../../../src/llm/attempts/create-attempt.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { scenarios } from '../../../support/durable-machines.ts';
 import { runScenario } from '../../../support/durable-runs.ts';
 import { openPage, startInspector, type TestPage } from '../../../support/inspection-server.ts';
-import { order, ordersIn, storeActors } from '../../../support/recorded-actors.ts';
-import { chunkedReply, partModel } from '../../../support/scripted-models.ts';
+import { checkingMachine, order, ordersIn, storeActors } from '../../../support/recorded-actors.ts';
 
 type Entry<Type> = Extract<SystemEntry, { type: Type }>;
 
@@ -225,33 +222,6 @@ describe('the store of a durable machine', () => {
     expect(runs.find(({ runId }) => runId === 'o-2')?.forkedFrom?.runId).toBe('o-1');
   });
 });
-
-/** A machine that checks two texts at the same time. The first reply to each prompt is invalid, and the second is corrected. */
-function checkingMachine() {
-  const model = partModel(...['?', '?', true, true].map((ok) => chunkedReply({ ok })));
-  const check = createAttempt({
-    model,
-    schema: z.object({ ok: z.boolean() }),
-    name: 'check',
-    system: 'You check texts.',
-  });
-  const checking = (text: string) =>
-    ({
-      initial: 'calling',
-      states: {
-        calling: { invoke: { src: 'check', input: () => check.input(text), onDone: 'checked' } },
-        checked: { type: 'final' },
-      },
-    }) as const;
-  return setup({ actors: { check: check.machine } }).createMachine({
-    id: 'checker',
-    initial: 'working',
-    states: {
-      working: { type: 'parallel', states: { a: checking('First text'), b: checking('Second text') }, onDone: 'done' },
-      done: { type: 'final' },
-    },
-  });
-}
 
 describe('an actor that invokes attempts', () => {
   it.each([true, false])('has its model calls in its trace (with its machine: %s)', async (isKnown) => {

@@ -63,86 +63,111 @@ const MOST_REPORTS = 100;
  * Returns a codec for JSON, the values and classes of `BUILT_IN`, errors, and the given classes. `report` receives a sentence about each class
  * and member that errors lose, once.
  */
-export function createCodec(codecs: readonly ValueCodec[] = [], report: (loss: string) => void = () => {}): Codec {
-  const byName = new Map([...BUILT_IN, ...ERROR_CODECS, ...codecs.toReversed()].map((one) => [one.name, one]));
-  const reported = new Set<string>();
+export const createCodec = (codecs: readonly ValueCodec[] = [], report: (loss: string) => void = () => {}): Codec =>
+  new JsonCodec(codecs, report);
 
-  let rules: Rules = 'given';
-
+class JsonCodec implements Codec {
+  readonly #codecs: readonly ValueCodec[];
+  readonly #byName: ReadonlyMap<string, ValueCodec | ClassCodec | ErrorCodec>;
+  readonly #report: (loss: string) => void;
+  readonly #reported = new Set<string>();
+  #rules: Rules = 'given';
   /** The objects seen so far, if the value must be restored exactly. */
-  let seen: Set<object> | null = null;
+  #seen: Set<object> | null = null;
+  #acceptsActors = false;
 
-  let acceptsActors = false;
-
-  const isPlainJson = (value: object): boolean =>
-    (isArray(value) || Object.getPrototypeOf(value) === Object.prototype) && !codecs.some(({ is }) => is(value));
-
-  /** Returns a copy of plain JSON, as nearly all values are; undefined for any other value, which `encode` handles. */
-  function copyOf(value: unknown, level: number): Json | undefined {
-    if (isPrimitive(value)) return value;
-    if (value === undefined) return UNDEFINED;
-    if (typeof value !== 'object' || level >= MOST_LEVELS || !isPlainJson(value as object)) return undefined;
-    return Array.isArray(value) ? copyOfArray(value, level) : copyOfObject(value as object, level);
+  constructor(codecs: readonly ValueCodec[], report: (loss: string) => void) {
+    this.#codecs = codecs;
+    this.#byName = new Map([...BUILT_IN, ...ERROR_CODECS, ...codecs.toReversed()].map((one) => [one.name, one]));
+    this.#report = report;
   }
 
-  function copyOfArray(items: readonly unknown[], level: number): Json | undefined {
+  readonly encode = (value: unknown, subject: string, given: Rules = 'given'): Json =>
+    (given === 'exact' ? undefined : this.#copyOf(value, 0)) ??
+    this.#by(given, () => this.#encode(value, pathOf(subject)));
+
+  check(value: unknown, subject: string, known: WeakSet<object>, before?: unknown): void {
+    if (this.#isKnownJson(value, 0, known, before)) return;
+    this.#by('derived', () => {
+      this.#acceptsActors = true;
+      this.#check(value, pathOf(subject), known);
+    });
+  }
+
+  #isPlainJson(value: object): boolean {
+    if (!isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return false;
+    return !this.#codecs.some(({ is }) => is(value));
+  }
+
+  /** Returns a copy of plain JSON, as nearly all values are; undefined for any other value, which `encode` handles. */
+  #copyOf(value: unknown, level: number): Json | undefined {
+    if (isPrimitive(value)) return value;
+    if (value === undefined) return UNDEFINED;
+    if (typeof value !== 'object' || level >= MOST_LEVELS || !this.#isPlainJson(value as object)) return undefined;
+    return Array.isArray(value) ? this.#copyOfArray(value, level) : this.#copyOfObject(value as object, level);
+  }
+
+  #copyOfArray(items: readonly unknown[], level: number): Json | undefined {
     if (unstoredMember(items, true) !== undefined) return undefined;
     const copies: Json[] = [];
     for (const item of items) {
-      const copy = copyOf(item, level + 1);
+      const copy = this.#copyOf(item, level + 1);
       if (copy === undefined) return undefined;
       copies.push(copy);
     }
     return copies;
   }
 
-  function copyOfObject(object: object, level: number): Json | undefined {
+  #copyOfObject(object: object, level: number): Json | undefined {
     const copies: Record<string, Json> = {};
     for (const key of Reflect.ownKeys(object)) {
       const { enumerable, get, set, value } = Object.getOwnPropertyDescriptor(object, key) as PropertyDescriptor;
       const isPlain = typeof key === 'string' && enumerable && get === undefined && set === undefined;
-      const copy = !isPlain || key === TAG || key === '__proto__' ? undefined : copyOf(value, level + 1);
+      const copy = !isPlain || key === TAG || key === '__proto__' ? undefined : this.#copyOf(value, level + 1);
       if (copy === undefined) return undefined;
       copies[key as string] = copy;
     }
     return copies;
   }
 
-  const codecOf = (value: unknown): ValueCodec | ClassCodec | ErrorCodec | undefined =>
-    codecs.find(({ is }) => is(value)) ??
-    (value instanceof Error ? nearestErrorCodec(value) : BUILT_IN.find(({ is }) => is(value)));
+  #codecOf(value: unknown): ValueCodec | ClassCodec | ErrorCodec | undefined {
+    const own = this.#codecs.find(({ is }) => is(value));
+    return own ?? (value instanceof Error ? nearestErrorCodec(value) : BUILT_IN.find(({ is }) => is(value)));
+  }
 
-  function encode(value: unknown, path: Path): Json {
+  #encode(value: unknown, path: Path): Json {
     if (isPrimitive(value)) return value;
-    if (acceptsActors && isActor(value)) return null;
-    const own = codecOf(value);
+    if (this.#acceptsActors && isActor(value)) return null;
+    const own = this.#codecOf(value);
     if (typeof value === 'object') {
       requireTree(value, path);
-      if (seen?.has(value)) throw notDurable('an object that occurs twice', path);
-      seen?.add(value);
-      if (rules !== 'derived' && !codecs.includes(own as ValueCodec)) requireRestorable(value, own, path);
+      if (this.#seen?.has(value)) throw notDurable('an object that occurs twice', path);
+      this.#seen?.add(value);
+      if (this.#rules !== 'derived' && !this.#codecs.includes(own as ValueCodec))
+        this.#requireRestorable(value, own, path);
     } else if (own === undefined) throw notDurable(value, path);
     if (own !== undefined) {
       const inside: Path = { key: null, owner: Object(value), above: path };
-      const inner = 'isOfErrors' in own ? encodeError(value as Error, own, inside) : encode(own.encode(value), inside);
+      const inner =
+        'isOfErrors' in own ? this.#encodeError(value as Error, own, inside) : this.#encode(own.encode(value), inside);
       return { [TAG]: own.name, value: inner };
     }
     if (Array.isArray(value))
-      return Array.from(value, (item, at) => encode(item, { key: at, owner: value, above: path }));
+      return Array.from(value, (item, at) => this.#encode(item, { key: at, owner: value, above: path }));
     if (typeof value !== 'object' || !isRecord(value)) throw notDurable(value, path);
     const members: Record<string, Json> = {};
     for (const [key, member] of Object.entries(value))
-      addMember(members, key, encode(member, { key, owner: value, above: path }));
+      addMember(members, key, this.#encode(member, { key, owner: value, above: path }));
     return withoutTag(members);
   }
 
   /** Throws for a value that `decode` would restore with another class or other members. */
-  function requireRestorable(value: object, own: ReturnType<typeof codecOf>, path: Path): void {
+  #requireRestorable(value: object, own: ValueCodec | ClassCodec | ErrorCodec | undefined, path: Path): void {
     const isInstance = own !== undefined && 'prototype' in own;
     if (value instanceof Error && !keepsClass(value)) {
-      if (rules !== 'thrown') throw notDurable(value, path);
+      if (this.#rules !== 'thrown') throw notDurable(value, path);
       const Class = nameOfClass(value);
-      reportOnce(
+      this.#reportOnce(
         Class,
         `${pathText(path)}: an error of the class ${Class} is stored as ${own?.name}: "instanceof ${Class}" is false. Compare its name, or add errorCodec("${Class}", ${Class}) to "codecs".`,
       );
@@ -152,114 +177,102 @@ export function createCodec(codecs: readonly ValueCodec[] = [], report: (loss: s
       : isArray(value) || own !== undefined || isRecord(value);
     if (!isOfClass || Object(value).resizable === true) throw notDurable(value, path);
     // Hidden members of errors, such as stacks, are left out.
-    const unstored = value instanceof Error && rules !== 'exact' ? undefined : unstoredMember(value, !isInstance);
+    const unstored = value instanceof Error && this.#rules !== 'exact' ? undefined : unstoredMember(value, !isInstance);
     if (unstored !== undefined)
       throw notDurable(kindOfMember(value, unstored), { key: keyOf(unstored), owner: value, above: path });
   }
 
-  function reportOnce(what: string, loss: string): void {
-    if (reported.has(what) || reported.size >= MOST_REPORTS) return;
-    reported.add(what);
-    report(loss);
+  #reportOnce(what: string, loss: string): void {
+    if (this.#reported.has(what) || this.#reported.size >= MOST_REPORTS) return;
+    this.#reported.add(what);
+    this.#report(loss);
   }
 
   /** Members that cannot be stored are left out: errors often carry sockets and responses. */
-  function encodeError(error: Error, own: ErrorCodec, path: Path): Json {
-    const outer = rules;
-    if (outer === 'given') rules = 'thrown';
+  #encodeError(error: Error, own: ErrorCodec, path: Path): Json {
+    const outer = this.#rules;
+    if (outer === 'given') this.#rules = 'thrown';
     const members: Record<string, Json> = {};
     try {
       for (const [key, member] of Object.entries(own.encode(error))) {
         try {
-          addMember(members, key, encode(member, { key, owner: error, above: path }));
+          addMember(members, key, this.#encode(member, { key, owner: error, above: path }));
         } catch (problem) {
           if (outer === 'exact' || !PostChainError.isInstance(problem)) throw problem;
-          if (outer !== 'derived') reportOnce(`${nameOfClass(error)}.${key}`, `Left out: ${problem.message}`);
+          if (outer !== 'derived') this.#reportOnce(`${nameOfClass(error)}.${key}`, `Left out: ${problem.message}`);
         }
       }
     } finally {
-      rules = outer;
+      this.#rules = outer;
     }
     return withoutTag(members);
   }
 
-  function decode(stored: Json): unknown {
+  readonly decode = (stored: Json): unknown => {
     if (typeof stored !== 'object' || stored === null) return stored;
-    if (Array.isArray(stored)) return stored.map(decode);
-    if (!isTagged(stored)) return membersOf(stored as Record<string, Json>);
-    if (stored[TAG] === 'Object') return membersOf(stored.value as Record<string, Json>);
+    if (Array.isArray(stored)) return stored.map(this.decode);
+    if (!isTagged(stored)) return this.#membersOf(stored as Record<string, Json>);
+    if (stored[TAG] === 'Object') return this.#membersOf(stored.value as Record<string, Json>);
     if (stored[TAG] === 'null') return null;
-    const own = byName.get(stored[TAG]);
-    if (own !== undefined) return own.decode(decode(stored.value) as never);
+    const own = this.#byName.get(stored[TAG]);
+    if (own !== undefined) return own.decode(this.decode(stored.value) as never);
     throw new PostChainError(
       'invalid_journal',
       `A stored value needs the codec "${stored[TAG]}", which is missing. Add it to "codecs".`,
     );
-  }
+  };
 
-  function membersOf(stored: Readonly<Record<string, Json>>): Record<string, unknown> {
+  #membersOf(stored: Readonly<Record<string, Json>>): Record<string, unknown> {
     const members: Record<string, unknown> = {};
-    for (const key of Object.keys(stored)) addMember(members, key, decode(stored[key] as Json));
+    for (const key of Object.keys(stored)) addMember(members, key, this.decode(stored[key] as Json));
     return members;
   }
 
   /** Returns whether a value is plain JSON, as nearly all are. Any other value needs `check`. */
-  function isKnownJson(value: unknown, level: number, known: WeakSet<object>, before: unknown): boolean {
+  #isKnownJson(value: unknown, level: number, known: WeakSet<object>, before: unknown): boolean {
     if (value === undefined || isPrimitive(value)) return true;
     if (typeof value !== 'object' || level >= MOST_LEVELS) return false;
     const object = value as Record<string, unknown>;
     if (known.has(object)) return true;
-    if (!isPlainJson(object)) return false;
+    if (!this.#isPlainJson(object)) return false;
     const earlier = Object(before) as typeof object;
     if (Array.isArray(object)) {
-      if (!object.every((item, at) => item === earlier[at] || isKnownJson(item, level + 1, known, earlier[at])))
+      if (!object.every((item, at) => item === earlier[at] || this.#isKnownJson(item, level + 1, known, earlier[at])))
         return false;
     } else {
       for (const key of Object.keys(object))
-        if (!isKnownJson(object[key], level + 1, known, earlier[key])) return false;
+        if (!this.#isKnownJson(object[key], level + 1, known, earlier[key])) return false;
     }
     known.add(object);
     return true;
   }
 
-  function check(value: unknown, path: Path, known: WeakSet<object>): void {
-    if (typeof value !== 'object' || value === null) return void encode(value, path);
+  #check(value: unknown, path: Path, known: WeakSet<object>): void {
+    if (typeof value !== 'object' || value === null) return void this.#encode(value, path);
     if (known.has(value) || isActor(value)) return;
     requireTree(value, path);
-    if (codecOf(value) === undefined && (Array.isArray(value) || isRecord(value))) {
+    if (this.#codecOf(value) === undefined && (Array.isArray(value) || isRecord(value))) {
       for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value))
-        if (member !== undefined) check(member, { key, owner: value, above: path }, known);
-    } else encode(value, path);
+        if (member !== undefined) this.#check(member, { key, owner: value, above: path }, known);
+    } else this.#encode(value, path);
     known.add(value);
   }
 
   /** Encodes or checks by the given rules. */
-  function by<Result>(given: Rules, act: () => Result): Result {
-    rules = given;
-    seen = given === 'exact' ? new Set() : null;
+  #by<Result>(given: Rules, act: () => Result): Result {
+    this.#rules = given;
+    this.#seen = given === 'exact' ? new Set() : null;
     try {
       return act();
     } finally {
-      rules = 'given';
-      seen = null;
-      acceptsActors = false;
+      this.#rules = 'given';
+      this.#seen = null;
+      this.#acceptsActors = false;
     }
   }
-
-  const pathOf = (subject: string): Path => ({ key: subject, owner: null, above: null });
-  return {
-    encode: (value, subject, given = 'given') =>
-      (given === 'exact' ? undefined : copyOf(value, 0)) ?? by(given, () => encode(value, pathOf(subject))),
-    decode,
-    check(value, subject, known, before) {
-      if (isKnownJson(value, 0, known, before)) return;
-      by('derived', () => {
-        acceptsActors = true;
-        check(value, pathOf(subject), known);
-      });
-    },
-  };
 }
+
+const pathOf = (subject: string): Path => ({ key: subject, owner: null, above: null });
 
 /**
  * Returns what earlier versions stored for the same value: without members that are `undefined`, prototypes that are null, and classes of

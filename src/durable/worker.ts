@@ -75,110 +75,127 @@ interface Trouble {
  * const worker = createWorker({ hosts: [orders, chain] });
  * process.once('SIGTERM', () => worker.stop());
  */
-export function createWorker(options: WorkerOptions): Worker {
-  requireKnown('createWorker', options);
-  const { concurrency = 10, pollMs = 5_000, maxCrashes = 3, backoffMs = 1_000 } = options;
-  for (const [name, value] of Object.entries({ concurrency, pollMs, maxCrashes, backoffMs }))
-    if (typeof value !== 'number' || !(value >= 1))
-      throw new PostChainError('invalid_option', `${name}: expected at least 1; received ${describeValue(value)}.`);
-  const { hosts, clock = systemClock, onEvent = () => {} } = options;
-  const isHost = (host: unknown): boolean => typeof (host as WorkerHost | null)?.due === 'function';
-  if (!Array.isArray(hosts) || hosts.length === 0 || !hosts.every(isHost)) {
-    const message = `hosts: expected a list of durable machines and chains; received ${describeValue(hosts)}.`;
-    throw new PostChainError('invalid_option', message);
-  }
-  const troubles = new Map<string, Trouble>();
-  const running = new Map<string, Promise<void>>();
-  const ending = new AbortController();
-  let timer: unknown;
-  let polling: Promise<void> | null = null;
+export const createWorker = (options: WorkerOptions): Worker => new PollingWorker(options);
 
-  function troubleOf(key: string, id: string): Trouble {
-    const known = troubles.get(key) ?? { id, failures: 0, restsUntilMs: 0, crashes: 0, reason: null };
-    troubles.set(key, known);
+class PollingWorker implements Worker {
+  readonly #hosts: readonly WorkerHost[];
+  readonly #clock: Clock;
+  readonly #onEvent: (event: WorkerEvent) => void;
+  readonly #limits: Required<Pick<WorkerOptions, 'concurrency' | 'pollMs' | 'maxCrashes' | 'backoffMs'>>;
+  readonly #troubles = new Map<string, Trouble>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #ending = new AbortController();
+  #timer: unknown;
+  #polling: Promise<void> | null = null;
+
+  constructor(options: WorkerOptions) {
+    requireKnown('createWorker', options);
+    const { hosts, clock = systemClock, onEvent = () => {} } = options;
+    const { concurrency = 10, pollMs = 5_000, maxCrashes = 3, backoffMs = 1_000 } = options;
+    this.#limits = { concurrency, pollMs, maxCrashes, backoffMs };
+    for (const [name, value] of Object.entries(this.#limits))
+      if (typeof value !== 'number' || !(value >= 1))
+        throw new PostChainError('invalid_option', `${name}: expected at least 1; received ${describeValue(value)}.`);
+    const isHost = (host: unknown): boolean => typeof (host as WorkerHost | null)?.due === 'function';
+    if (!Array.isArray(hosts) || hosts.length === 0 || !hosts.every(isHost)) {
+      const message = `hosts: expected a list of durable machines and chains; received ${describeValue(hosts)}.`;
+      throw new PostChainError('invalid_option', message);
+    }
+    this.#hosts = hosts;
+    this.#clock = clock;
+    this.#onEvent = onEvent;
+    void this.#poll();
+  }
+
+  get quarantined(): Worker['quarantined'] {
+    return [...this.#troubles.values()].flatMap(({ id, reason }) => (reason === null ? [] : [{ id, reason }]));
+  }
+
+  release(id: string): boolean {
+    const found = [...this.#troubles.values()].filter((trouble) => trouble.id === id && trouble.reason !== null);
+    for (const trouble of found) trouble.reason = null;
+    return found.length > 0;
+  }
+
+  async poll(): Promise<void> {
+    await this.#poll();
+    await Promise.all(this.#running.values());
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    this.#clock.clearTimeout(this.#timer);
+    await this.#polling;
+    await Promise.all(this.#running.values());
+  }
+
+  #troubleOf(key: string, id: string): Trouble {
+    const known = this.#troubles.get(key) ?? { id, failures: 0, restsUntilMs: 0, crashes: 0, reason: null };
+    this.#troubles.set(key, known);
     return known;
   }
 
   /** Whether an actor may be continued now. One that ends its process again and again is quarantined. */
-  function isReady(key: string, { id, crashes }: DueActor): boolean {
-    const trouble = troubles.get(key);
-    if (running.has(key) || (trouble && (trouble.reason !== null || trouble.restsUntilMs > clock.now()))) return false;
-    if (crashes - (trouble?.crashes ?? 0) < maxCrashes) return true;
+  #isReady(key: string, { id, crashes }: DueActor): boolean {
+    const trouble = this.#troubles.get(key);
+    if (this.#running.has(key) || (trouble && (trouble.reason !== null || trouble.restsUntilMs > this.#clock.now())))
+      return false;
+    if (crashes - (trouble?.crashes ?? 0) < this.#limits.maxCrashes) return true;
     const reason = `${crashes} processes in a row ended while they continued it`;
-    Object.assign(troubleOf(key, id), { crashes, reason });
-    onEvent({ type: 'quarantined', id, reason });
+    Object.assign(this.#troubleOf(key, id), { crashes, reason });
+    this.#onEvent({ type: 'quarantined', id, reason });
     return false;
   }
 
-  async function advance(host: WorkerHost, key: string, id: string): Promise<void> {
+  async #advance(host: WorkerHost, key: string, id: string): Promise<void> {
     let isOpen = false;
     const onOpen = (): void => {
       isOpen = true;
-      onEvent({ type: 'continued', id });
+      this.#onEvent({ type: 'continued', id });
     };
     try {
-      await host.advance(id, { signal: ending.signal, onOpen });
-      if (isOpen) troubles.delete(key);
-      onEvent({ type: isOpen ? 'idle' : 'skipped', id });
+      await host.advance(id, { signal: this.#ending.signal, onOpen });
+      if (isOpen) this.#troubles.delete(key);
+      this.#onEvent({ type: isOpen ? 'idle' : 'skipped', id });
     } catch (error) {
-      if (isRaceLost(error)) return onEvent({ type: 'skipped', id });
-      const trouble = troubleOf(key, id);
-      trouble.restsUntilMs = clock.now() + Math.min(MAX_BACKOFF_MS, backoffMs * 2 ** trouble.failures);
+      if (isRaceLost(error)) return this.#onEvent({ type: 'skipped', id });
+      const trouble = this.#troubleOf(key, id);
+      trouble.restsUntilMs =
+        this.#clock.now() + Math.min(MAX_BACKOFF_MS, this.#limits.backoffMs * 2 ** trouble.failures);
       trouble.failures += 1;
-      onEvent({ type: 'failed', id, error });
+      this.#onEvent({ type: 'failed', id, error });
     }
   }
 
-  async function work(): Promise<void> {
-    for (const [number, host] of hosts.entries()) {
+  async #work(): Promise<void> {
+    for (const [number, host] of this.#hosts.entries()) {
       const listed = Promise.resolve().then(() => host.due());
       const due = await listed.catch((error: unknown) => {
-        onEvent({ type: 'unlisted', error });
+        this.#onEvent({ type: 'unlisted', error });
         return [];
       });
       for (const actor of due) {
-        while (running.size >= concurrency) await Promise.race(running.values());
-        if (ending.signal.aborted) return;
+        while (this.#running.size >= this.#limits.concurrency) await Promise.race(this.#running.values());
+        if (this.#ending.signal.aborted) return;
         // Actors of two hosts may have the same id.
         const key = `${number} ${actor.id}`;
-        if (!isReady(key, actor)) continue;
-        const advanced = advance(host, key, actor.id).finally(() => running.delete(key));
-        running.set(key, advanced);
+        if (!this.#isReady(key, actor)) continue;
+        const advanced = this.#advance(host, key, actor.id).finally(() => this.#running.delete(key));
+        this.#running.set(key, advanced);
         // If the store never yields to the event loop, other work of the process would wait for all of them.
         await nextTurn();
       }
     }
   }
 
-  function poll(): Promise<void> {
-    if (ending.signal.aborted) return Promise.resolve();
-    clock.clearTimeout(timer);
-    polling ??= work().finally(() => {
-      polling = null;
-      if (!ending.signal.aborted) timer = clock.setTimeout(() => void poll(), pollMs);
+  #poll(): Promise<void> {
+    if (this.#ending.signal.aborted) return Promise.resolve();
+    this.#clock.clearTimeout(this.#timer);
+    this.#polling ??= this.#work().finally(() => {
+      this.#polling = null;
+      if (!this.#ending.signal.aborted)
+        this.#timer = this.#clock.setTimeout(() => void this.#poll(), this.#limits.pollMs);
     });
-    return polling;
+    return this.#polling;
   }
-
-  void poll();
-  return {
-    get quarantined() {
-      return [...troubles.values()].flatMap(({ id, reason }) => (reason === null ? [] : [{ id, reason }]));
-    },
-    release(id) {
-      const found = [...troubles.values()].filter((trouble) => trouble.id === id && trouble.reason !== null);
-      for (const trouble of found) trouble.reason = null;
-      return found.length > 0;
-    },
-    async poll() {
-      await poll();
-      await Promise.all(running.values());
-    },
-    async stop() {
-      ending.abort();
-      clock.clearTimeout(timer);
-      await polling;
-      await Promise.all(running.values());
-    },
-  };
 }

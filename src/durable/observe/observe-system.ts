@@ -90,16 +90,26 @@ export type Observation =
  * one and stops at the first that holds. Errors of `receive` reach the observed program.
  */
 export function observeSystem(receive: (observation: Observation) => void): (event: InspectionEvent) => void {
-  const actors = new WeakMap<ActorRefLike, Tracked>();
-  /** The actors that are processing an event. XState sends no inspection event if one of them throws. */
-  const busy = new Set<Tracked>();
-  let isSettling = false;
+  const observer = new SystemObserver(receive);
+  return (event) => observer.inspect(event);
+}
 
-  function track(ref: ActorRefLike, rootId: string, isNew: boolean): Tracked {
-    const known = actors.get(ref);
+class SystemObserver {
+  readonly #receive: (observation: Observation) => void;
+  readonly #actors = new WeakMap<ActorRefLike, Tracked>();
+  /** The actors that are processing an event. XState sends no inspection event if one of them throws. */
+  readonly #busy = new Set<Tracked>();
+  #isSettling = false;
+
+  constructor(receive: (observation: Observation) => void) {
+    this.#receive = receive;
+  }
+
+  #track(ref: ActorRefLike, rootId: string, isNew: boolean): Tracked {
+    const known = this.#actors.get(ref);
     if (known !== undefined) return known;
     const parentRef = parentOf(ref);
-    const parent = parentRef === undefined ? null : track(parentRef, rootId, false);
+    const parent = parentRef === undefined ? null : this.#track(parentRef, rootId, false);
     const actor: Tracked = {
       ref: ref as AnyActorRef,
       rootId,
@@ -110,12 +120,12 @@ export function observeSystem(receive: (observation: Observation) => void): (eve
       waiting: [],
       ended: false,
     };
-    actors.set(ref, actor);
-    if (!isNew) start(actor, null);
+    this.#actors.set(ref, actor);
+    if (!isNew) this.#start(actor, null);
     return actor;
   }
 
-  function start(actor: Tracked, event: AnyEventObject | null): void {
+  #start(actor: Tracked, event: AnyEventObject | null): void {
     const snapshot = actor.ref.getSnapshot() as Snapshot<unknown>;
     const early = actor.early ?? [];
     actor.early = null;
@@ -124,11 +134,11 @@ export function observeSystem(receive: (observation: Observation) => void): (eve
         early.length > 0
           ? { nodes: initialNodes(actor.machine.root), history: {} }
           : configurationOf(snapshot as AnyMachineSnapshot);
-    receive({ type: 'started', actor, event, nodes: actor.before.nodes, snapshot });
-    for (const step of early) take(actor, step);
+    this.#receive({ type: 'started', actor, event, nodes: actor.before.nodes, snapshot });
+    for (const step of early) this.#take(actor, step);
   }
 
-  function take(actor: Tracked, step: InspectedMicrostepEvent): void {
+  #take(actor: Tracked, step: InspectedMicrostepEvent): void {
     const { before } = actor;
     const { event } = step;
     const enabled = transitionsTaken(step);
@@ -136,74 +146,74 @@ export function observeSystem(receive: (observation: Observation) => void): (eve
     actor.before = configurationOf(snapshot);
     for (const transition of withoutPreempted(enabled, before)) {
       const candidates = candidatesOf(transition, event.type, before.nodes);
-      receive({ type: 'transition', actor, event, transition, candidates, snapshot });
+      this.#receive({ type: 'transition', actor, event, transition, candidates, snapshot });
     }
     if (enabled.length > 0 || actor.machine === null || event.type === STOP) return;
     const candidates = triedIn(actor.machine.root, event.type, new Set(before.nodes)).map(asFalse);
-    receive({ type: 'ignored', actor, event, candidates });
+    this.#receive({ type: 'ignored', actor, event, candidates });
   }
 
-  function process(actor: Tracked, { event, sender }: Delivery): void {
-    receive({ type: 'event', actor, event, sender });
-    work(actor);
+  #process(actor: Tracked, { event, sender }: Delivery): void {
+    this.#receive({ type: 'event', actor, event, sender });
+    this.#work(actor);
   }
 
-  function work(actor: Tracked): void {
+  #work(actor: Tracked): void {
     if (actor.ended) return;
-    busy.add(actor);
-    if (isSettling) return;
-    isSettling = true;
+    this.#busy.add(actor);
+    if (this.#isSettling) return;
+    this.#isSettling = true;
     // Each event is processed synchronously, so an actor that is still busy in the next microtask has failed.
     queueMicrotask(() => {
-      isSettling = false;
-      endFailed();
+      this.#isSettling = false;
+      this.#endFailed();
     });
   }
 
   /** Reports actors that have ended before XState does, which notifies the parent first. */
-  function endFailed(): void {
-    for (const actor of busy) {
+  #endFailed(): void {
+    for (const actor of this.#busy) {
       const snapshot = actor.ref.getSnapshot() as Snapshot<unknown>;
-      if (snapshot.status !== 'active') end(actor, snapshot);
+      if (snapshot.status !== 'active') this.#end(actor, snapshot);
     }
   }
 
-  function end(actor: Tracked, snapshot: Snapshot<unknown>): void {
-    busy.delete(actor);
+  #end(actor: Tracked, snapshot: Snapshot<unknown>): void {
+    this.#busy.delete(actor);
     if (actor.ended) return;
     actor.ended = true;
-    receive({ type: 'ended', actor, snapshot });
-    for (const delivery of actor.waiting.splice(0)) receive({ type: 'event', actor, ...delivery });
+    this.#receive({ type: 'ended', actor, snapshot });
+    for (const delivery of actor.waiting.splice(0)) this.#receive({ type: 'event', actor, ...delivery });
   }
 
-  function settle(actor: Tracked): void {
+  #settle(actor: Tracked): void {
     const snapshot = actor.ref.getSnapshot() as Snapshot<unknown>;
-    if (snapshot.status !== 'active') end(actor, snapshot);
+    if (snapshot.status !== 'active') this.#end(actor, snapshot);
     else {
-      busy.delete(actor);
-      receive({ type: 'settled', actor, snapshot });
+      this.#busy.delete(actor);
+      this.#receive({ type: 'settled', actor, snapshot });
       const next = actor.waiting.shift();
-      if (next !== undefined) process(actor, next);
+      if (next !== undefined) this.#process(actor, next);
     }
   }
 
-  return (event) => {
-    endFailed();
-    const actor = track(event.actorRef, event.rootId, event.type === '@xstate.actor');
+  inspect(event: InspectionEvent): void {
+    this.#endFailed();
+    const actor = this.#track(event.actorRef, event.rootId, event.type === '@xstate.actor');
     if (event.type === '@xstate.microstep') {
       // A machine takes its first eventless transitions when it is created, before it starts.
-      if (actor.early === null) take(actor, event);
+      if (actor.early === null) this.#take(actor, event);
       else actor.early.push(event);
-    } else if (event.type === '@xstate.snapshot') settle(actor);
+    } else if (event.type === '@xstate.snapshot') this.#settle(actor);
     else if (event.type === '@xstate.event') {
-      const sender = event.sourceRef === undefined ? null : track(event.sourceRef, event.rootId, false);
+      const sender = event.sourceRef === undefined ? null : this.#track(event.sourceRef, event.rootId, false);
       if (actor.early !== null && event.event.type === INIT) {
-        start(actor, event.event);
-        work(actor);
-      } else if (actor.early !== null || busy.has(actor)) actor.waiting.push({ event: event.event, sender });
-      else process(actor, { event: event.event, sender });
+        this.#start(actor, event.event);
+        this.#work(actor);
+      } else if (actor.early !== null || this.#busy.has(actor)) actor.waiting.push({ event: event.event, sender });
+      else this.#process(actor, { event: event.event, sender });
     }
-  };
+  }
 }
 
 interface Delivery {

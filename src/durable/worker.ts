@@ -75,7 +75,9 @@ interface Trouble {
  * const worker = createWorker({ hosts: [orders, chain] });
  * process.once('SIGTERM', () => worker.stop());
  */
-export const createWorker = (options: WorkerOptions): Worker => new PollingWorker(options);
+export function createWorker(options: WorkerOptions): Worker {
+  return new PollingWorker(options);
+}
 
 class PollingWorker implements Worker {
   readonly #hosts: readonly WorkerHost[];

@@ -12,7 +12,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6400, exported: 126, floors: 9 },
   'src/cli': { lines: 4940, exported: 106, floors: 13 },
   'src/documents': { lines: 4110, exported: 61, floors: 9 },
-  'src/durable': { lines: 9840, exported: 161, floors: 10 },
+  'src/durable': { lines: 9880, exported: 161, floors: 10 },
   'src/entries': { lines: 430, exported: 0, floors: 1 },
   'src/inspection': { lines: 4680, exported: 58, floors: 10 },
   'src/integrations': { lines: 3910, exported: 43, floors: 6 },

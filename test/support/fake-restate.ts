@@ -25,7 +25,7 @@ interface ClusterPlan {
   readonly kills?: readonly number[];
   /** Sent in order, each when nothing else happens, before time advances. */
   readonly userEvents?: readonly ChainEvent[];
-  /** Whether the host cancels the run as soon as nothing else happens. */
+  /** Whether the cluster cancels the run as soon as nothing else happens. */
   readonly isInterrupted?: boolean;
 }
 

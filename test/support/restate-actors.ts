@@ -24,7 +24,7 @@ interface ActorPlan {
   readonly deployed?: readonly AnyStateMachine[];
   readonly versions?: Readonly<Record<string, AnyStateMachine>>;
   readonly log?: (...args: unknown[]) => void;
-  /** Whether the host cancels the actor after the steps. */
+  /** Whether the cluster cancels the actor after the steps. */
   readonly isCancelled?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface PlayedActor {
   /** The journal of each process, from the first entry on. */
   readonly journals: readonly (readonly DurableEntry[])[];
   readonly status: RestateActorStatus;
-  /** How many outcomes the host recorded. */
+  /** How many outcomes the cluster recorded. */
   readonly outcomes: number;
   /** The requests, in order. */
   readonly requests: readonly string[];

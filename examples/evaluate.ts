@@ -8,8 +8,8 @@ const cases = [
 ];
 
 const evaluation = await evaluate(cases, {
-  chains: { balanced: { documents }, lean: { documents, profile: 'lean' } },
+  systems: { balanced: { documents }, lean: { documents, profile: 'lean' } },
   scorers: { correct: ({ answerText }, { expected }) => answerText.includes(expected) },
 });
 console.log(evaluationText(evaluation));
-// In a test: expect(evaluation.chains.lean?.scores.correct).toBeGreaterThanOrEqual(0.9);
+// In a test: expect(evaluation.systems.lean?.scores.correct).toBeGreaterThanOrEqual(0.9);

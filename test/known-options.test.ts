@@ -89,7 +89,7 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
   cover: (options) => testing.cover(exploration, options),
   coverageText: (options) => testing.coverageText([], options),
   evaluate: (options) =>
-    testing.evaluate([{ name: 'a', request: 'b' }] as never, { chains: {}, scorers: {}, ...options } as never),
+    testing.evaluate([{ name: 'a', request: 'b' }] as never, { systems: {}, scorers: {}, ...options } as never),
   explore: (options) => testing.explore(machine, options),
   journalStoreChecks: (options) => testing.journalStoreChecks({ open: store, journal: [], ...options } as never),
   runPath: (options) => testing.runPath(exploration, testing.pathTo(exploration, 0), options),

@@ -19,7 +19,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/internal': { lines: 2710, exported: 125, floors: 4 },
   'src/llm': { lines: 4565, exported: 70, floors: 9 },
   'src/models': { lines: 4320, exported: 70, floors: 5 },
-  'src/testing': { lines: 4560, exported: 93, floors: 8 },
+  'src/testing': { lines: 4650, exported: 93, floors: 8 },
   'src/react': { lines: 270, exported: 5, floors: 2 },
   'src/server': { lines: 4500, exported: 72, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },

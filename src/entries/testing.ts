@@ -25,7 +25,8 @@ export {
 export { type ChartCoverageOptions, chartCoverage, reportCoverage } from '../testing/coverage/vitest-reporter.ts';
 export {
   type EvaluatedCase,
-  type EvaluatedChain,
+  type EvaluatedSystem,
+  type EvaluatedTotals,
   type EvaluateOptions,
   type Evaluation,
   type EvaluationCase,

@@ -1,57 +1,91 @@
+import type { AnyMachineSnapshot, AnyStateMachine, OutputFrom } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import type { TokenUsage, Usage } from '../../machines/contracts/usage.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
-import { createPostChain, type PostChain } from '../chain/create-post-chain.ts';
+import { createPostChain } from '../chain/create-post-chain.ts';
 import { memoryJournals, type RunJournals } from '../chain/journal/stores.ts';
 import type { PostChainOptions } from '../chain/runtime/options.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
+import { createDurableMachine, type DurableMachine } from '../durable/durable-machine.ts';
+import type { DurableEntry } from '../durable/entries.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
+import * as actorStores from '../durable/stores.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { requireKnown } from '../internal/require-known.ts';
+import { isMachine } from '../internal/xstate-internals.ts';
 
-/** A request of an evaluation. Members of your own, such as the expected answer, are for scorers. */
-export interface EvaluationCase extends Pick<RunOptions, 'request' | 'history' | 'instructions'> {
+/** What chains are asked, and the input of machines. Members of your own, such as the expected answer, are for scorers. */
+export interface EvaluationCase extends Partial<Pick<RunOptions, 'request' | 'history' | 'instructions'>> {
   /** Unique, for example the question in short. */
   readonly name: string;
+  /** For machines. */
+  readonly input?: unknown;
 }
 
-/** Returns a score from 0 to 1, or whether the answer is right. */
-export type Scorer<Case extends EvaluationCase> = (
-  answer: FinalAnswer,
+type ChainOptions = Omit<PostChainOptions, 'journals'>;
+
+/** The options of a chain, a machine whose actors are provided, or a durable machine. */
+export type EvaluatedSystem = ChainOptions | AnyStateMachine | DurableMachine<AnyStateMachine>;
+
+/** What scorers get: the output of a machine, or the answer of a chain. */
+export type EvaluatedOutput<System> = System extends AnyStateMachine
+  ? OutputFrom<System>
+  : System extends DurableMachine<infer Machine>
+    ? OutputFrom<Machine>
+    : FinalAnswer;
+
+/** Returns a score from 0 to 1, or whether the output is right. `snapshot` is the last one of a machine; null for chains. */
+export type Scorer<Case extends EvaluationCase, Output = FinalAnswer> = (
+  output: Output,
   evaluated: Case,
+  snapshot: AnyMachineSnapshot | null,
 ) => number | boolean | Promise<number | boolean>;
 
-export interface EvaluateOptions<Case extends EvaluationCase> {
-  /** The options of the chains to compare, by name. Calls that need approval are denied unless `approve` decides. */
-  readonly chains: Readonly<Record<string, Omit<PostChainOptions, 'journals'>>>;
-  readonly scorers: Readonly<Record<string, Scorer<Case>>>;
+type Systems = Readonly<Record<string, EvaluatedSystem>>;
+
+export interface EvaluateOptions<Case extends EvaluationCase, Of extends Systems = Record<string, ChainOptions>> {
+  /** The chains and machines to compare, by name. Chains deny calls that need approval unless `approve` decides. */
+  readonly systems: Of;
+  readonly scorers: Readonly<Record<string, Scorer<Case, EvaluatedOutput<Of[keyof Of]>>>>;
   /**
-   * Stores the runs. An answer that is stored under the same names of chain and case, for the same request, is scored again without a call,
-   * and an interrupted run continues. By default, nothing is stored.
+   * Stores the runs of chains; durable machines have a store of their own. A result that is stored under the same names of system and case,
+   * for the same request or input, is scored again without a call, and an interrupted run continues. By default, nothing is stored.
    */
   readonly journals?: RunJournals;
-  /** Whether to ask again despite stored answers, which are deleted. Default: false. */
+  /** Whether to run again despite stored results, which are deleted. Default: false. */
   readonly rerun?: boolean;
 }
 
-/** The answer of one chain to one case. */
-export interface EvaluatedCase {
-  readonly name: string;
-  readonly chain: string;
-  readonly runId: string;
-  /** Whether the answer was stored, so that no model was called. */
+/** How a system did in one case. */
+interface Result {
+  /** Undefined if a machine has failed. */
+  readonly output: unknown;
+  /** Of the answer; `done` or `error` for a machine. */
+  readonly status: FinalAnswer['status'] | 'done' | 'error';
+  readonly usage: Pick<Usage, 'modelCalls' | 'inputTokens' | 'outputTokens'>;
+  /** In the currency of `prices`; null if it is unknown. */
+  readonly cost: number | null;
+  /** Whether the result was stored, so that nothing was called. */
   readonly isStored: boolean;
-  readonly answer: FinalAnswer;
+}
+
+/** The result of one system for one case. */
+export interface EvaluatedCase<Output = FinalAnswer> extends Result {
+  readonly output: Output;
+  readonly name: string;
+  readonly system: string;
+  readonly runId: string;
   /** By the names of the scorers, from 0 to 1. */
   readonly scores: Readonly<Record<string, number>>;
 }
 
-export interface EvaluatedChain {
+export interface EvaluatedTotals {
   /** The mean of each score. */
   readonly scores: Readonly<Record<string, number>>;
-  /** The share of answers that are completed, from 0 to 1. */
+  /** The share of answers that are completed, and of machines that are done, from 0 to 1. */
   readonly completed: number;
-  /** In sum, including those of stored answers. */
+  /** In sum, including those of stored results. */
   readonly modelCalls: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -59,28 +93,29 @@ export interface EvaluatedChain {
   readonly cost: number | null;
 }
 
-export interface Evaluation {
-  /** In the order of the cases, then of the chains. */
-  readonly cases: readonly EvaluatedCase[];
-  readonly chains: Readonly<Record<string, EvaluatedChain>>;
+export interface Evaluation<Output = FinalAnswer> {
+  /** In the order of the cases, then of the systems. */
+  readonly cases: readonly EvaluatedCase<Output>[];
+  readonly systems: Readonly<Record<string, EvaluatedTotals>>;
 }
 
 /** The columns of `evaluationText` after the scorers, and the one before them. */
 const COLUMNS = ['completed', 'model calls', 'tokens in', 'tokens out', 'cost'];
-const BUILT_IN = ['chain', ...COLUMNS];
+const BUILT_IN = ['system', ...COLUMNS];
 
 /**
- * Asks each chain each case, and scores the answers. At most four runs of a chain are active at a time, unless it has `maxConcurrentRuns`.
- * Rejects with `invalid_option` if names repeat, a scorer has the name of a built-in column (such as `completed` or `cost`) or a score is not
- * from 0 to 1, and as `chain.run` throws.
+ * Runs each chain and machine with each case, and scores the answers and outputs. At most four runs of a chain are active at a time, unless
+ * it has `maxConcurrentRuns`. A machine that fails gets 0 from every scorer. Rejects with `invalid_option` if names repeat, a scorer has the
+ * name of a built-in column (such as `completed` or `cost`), a score is not from 0 to 1, or a machine does not end by itself, and as
+ * `chain.run` and `open` of durable machines do.
  */
-export async function evaluate<Case extends EvaluationCase>(
+export async function evaluate<Case extends EvaluationCase, const Of extends Systems>(
   cases: readonly Case[],
-  options: EvaluateOptions<Case>,
-): Promise<Evaluation> {
-  requireKnown('evaluate', options, 'chains scorers journals rerun');
-  const { chains, scorers, journals = memoryJournals(), rerun = false } = options;
-  for (const [name, value] of Object.entries({ chains, scorers }))
+  options: EvaluateOptions<Case, Of>,
+): Promise<Evaluation<EvaluatedOutput<Of[keyof Of]>>> {
+  requireKnown('evaluate', options, 'systems scorers journals rerun');
+  const { systems, scorers, journals = memoryJournals(), rerun = false } = options;
+  for (const [name, value] of Object.entries({ systems, scorers }))
     if (typeof value !== 'object' || value === null)
       throw new PostChainError(
         'invalid_option',
@@ -92,44 +127,94 @@ export async function evaluate<Case extends EvaluationCase>(
   const taken = BUILT_IN.find((column) => Object.hasOwn(scorers, column));
   if (taken !== undefined)
     throw new PostChainError('invalid_option', `scorers.${taken}: expected a name other than ${BUILT_IN.join(', ')}.`);
-  const stored = new Map((await journals.list()).map(({ runId, status }) => [runId, status]));
 
-  async function ask(chain: PostChain, runId: string, { request, history = [], instructions }: Case) {
-    const options = { runId, request, history, ...(instructions !== undefined && { instructions }) };
-    const run = stored.has(runId) && !rerun ? await chain.resume(runId) : chain.run(options);
-    return run.answer;
-  }
-
-  async function evaluated(name: string, chain: PostChain, one: Case): Promise<EvaluatedCase> {
-    const { request, history = [], instructions = '' } = one;
-    const runId = `evaluation-${wideDigest(JSON.stringify([name, one.name, request, history, instructions]))}`;
-    if (rerun && stored.has(runId)) await journals.delete(runId);
-    const answered = rerun ? null : await storedAnswer(journals, stored.has(runId), runId);
-    const answer = answered ?? (await ask(chain, runId, one));
+  async function evaluated(system: string, run: RunCase, one: Case): Promise<EvaluatedCase<never>> {
+    const { name, request, history = [], instructions = '', input } = one;
+    const id = wideDigest(JSON.stringify([system, name, request, history, instructions, input]));
+    const runId = `evaluation-${id}`;
+    const { snapshot, ...result } = await run(runId, one);
     const scores: Record<string, number> = {};
-    for (const [scorer, score] of Object.entries(scorers))
-      scores[scorer] = checked(await score(answer, one), `scorers.${scorer}: for the case ${describeValue(one.name)}`);
-    return { name: one.name, chain: name, runId, isStored: answered !== null, answer, scores };
+    for (const [scorer, score] of Object.entries(scorers)) {
+      const value = result.status === 'error' ? 0 : await score(result.output as never, one, snapshot);
+      scores[scorer] = checked(value, `scorers.${scorer}: for the case ${describeValue(name)}`);
+    }
+    return { ...result, output: result.output as never, name, system, runId, scores };
   }
 
-  const named = Object.entries(chains).map(([name, options]) => [name, chainFor(options, journals)] as const);
-  const results = await Promise.all(
-    cases.flatMap((one) => named.map(async ([name, chain]) => evaluated(name, chain, one))),
+  const runners = await Promise.all(
+    Object.entries(systems).map(async ([name, system]) => {
+      const isChain = !isMachine(system) && !('machineId' in system);
+      return [name, await (isChain ? runsOf(system, journals, rerun) : actorsOf(system, rerun))] as const;
+    }),
   );
-  const summaries = named.map(([name]) => [name, summaryOf(results.filter(({ chain }) => chain === name))] as const);
-  return { cases: results, chains: Object.fromEntries(summaries) };
+  const results = await Promise.all(
+    cases.flatMap((one) => runners.map(async ([name, run]) => evaluated(name, run, one))),
+  );
+  const totals = runners.map(([name]) => [name, totalsOf(results.filter(({ system }) => system === name))] as const);
+  return { cases: results, systems: Object.fromEntries(totals) };
 }
 
-function chainFor(options: Omit<PostChainOptions, 'journals'>, journals: RunJournals): PostChain {
+type RunCase = (
+  runId: string,
+  evaluated: EvaluationCase,
+) => Promise<Result & { readonly snapshot: AnyMachineSnapshot | null }>;
+
+/** Runs cases with a chain. */
+async function runsOf(options: ChainOptions, journals: RunJournals, rerun: boolean): Promise<RunCase> {
   const approve = () => ({ decision: 'deny', reason: 'nobody approves calls of an evaluation' }) as const;
-  return createPostChain({ maxConcurrentRuns: 4, approve, ...options, journals });
+  const chain = createPostChain({ maxConcurrentRuns: 4, approve, ...options, journals });
+  const known = new Set((await journals.list()).map(({ runId }) => runId));
+  return async (runId, { request = '', history = [], instructions }) => {
+    if (rerun && known.delete(runId)) await journals.delete(runId);
+    const given = { runId, request, history, ...(instructions !== undefined && { instructions }) };
+    const stored = known.has(runId) ? await storedAnswer(journals, runId) : null;
+    const output = stored ?? (await (known.has(runId) ? await chain.resume(runId) : chain.run(given)).answer);
+    const { usage, cost } = output.metadata;
+    const { status } = output;
+    return { output, status, usage, cost: cost?.amount ?? null, isStored: stored !== null, snapshot: null };
+  };
 }
 
 /** The chart may have changed since, so the run is not replayed. */
-async function storedAnswer(journals: RunJournals, isStored: boolean, runId: string): Promise<FinalAnswer | null> {
-  if (!isStored) return null;
+async function storedAnswer(journals: RunJournals, runId: string): Promise<FinalAnswer | null> {
   const entry = (await entriesOf(journals.read(runId))).findLast(({ type }) => type === 'answer');
   return entry?.type === 'answer' ? entry.answer : null;
+}
+
+/** Runs cases with a machine, until it ends. */
+async function actorsOf(system: AnyStateMachine | DurableMachine<AnyStateMachine>, rerun: boolean): Promise<RunCase> {
+  const host = isMachine(system) ? createDurableMachine(system, { journals: actorStores.memoryJournals() }) : system;
+  const known = new Map((await host.list()).map(({ id, status }) => [id, status]));
+  return async (runId, { name, input }) => {
+    if (rerun && known.delete(runId)) await host.journals.delete?.(runId);
+    let hasDelays = (): boolean => true;
+    const actor = await host.open(runId, { input: input as never, mayPark: () => !hasDelays() });
+    hasDelays = () => actor.pending.timers.length > 0;
+    if (await actor.park({ wait: true })) {
+      const place = JSON.stringify(actor.getSnapshot().value);
+      const problem = `waits in ${place}; expected a machine that ends without events`;
+      throw new PostChainError('invalid_option', `cases: for ${describeValue(name)}, ${host.machineId} ${problem}.`);
+    }
+    const status = await actor.output.then(
+      () => 'done' as const,
+      () => 'error' as const,
+    );
+    const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
+    const usage = usageIn(await entriesOf(host.journals.read(runId)));
+    const isStored = known.get(runId) === 'done' || known.get(runId) === 'error';
+    return { output: snapshot.output, status, usage, cost: null, isStored, snapshot };
+  };
+}
+
+/** Adds up the attempts of all its machines. */
+function usageIn(entries: readonly DurableEntry[]): Result['usage'] {
+  const ends = entries.flatMap((entry) => (entry.type === 'emitted' ? [Object(entry.event)] : []));
+  const used: readonly TokenUsage[] = ends.filter(({ type }) => type === 'attempt-end').map(({ usage }) => usage);
+  return {
+    modelCalls: used.length,
+    inputTokens: used.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
+    outputTokens: used.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+  };
 }
 
 function checked(score: number | boolean, what: string): number {
@@ -141,27 +226,27 @@ function checked(score: number | boolean, what: string): number {
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-function summaryOf(results: readonly EvaluatedCase[]): EvaluatedChain {
-  const sum = (countOf: (answer: FinalAnswer) => number): number =>
-    results.reduce((total, { answer }) => total + countOf(answer), 0);
+function totalsOf(results: readonly EvaluatedCase<unknown>[]): EvaluatedTotals {
+  const sum = (countOf: (result: Result) => number): number =>
+    results.reduce((total, result) => total + countOf(result), 0);
   const scorers = Object.keys(results[0]?.scores ?? {});
-  const hasPrices = results.every(({ answer }) => answer.metadata.cost !== null);
+  const hasPrices = results.every(({ cost }) => cost !== null);
   return {
     scores: Object.fromEntries(scorers.map((name) => [name, mean(results.map(({ scores }) => scores[name] ?? 0))])),
-    completed: mean(results.map(({ answer }) => Number(answer.status === 'completed'))),
-    modelCalls: sum(({ metadata }) => metadata.usage.modelCalls),
-    inputTokens: sum(({ metadata }) => metadata.usage.inputTokens),
-    outputTokens: sum(({ metadata }) => metadata.usage.outputTokens),
-    cost: hasPrices ? sum(({ metadata }) => metadata.cost?.amount ?? 0) : null,
+    completed: mean(results.map(({ status }) => Number(status === 'completed' || status === 'done'))),
+    modelCalls: sum(({ usage }) => usage.modelCalls),
+    inputTokens: sum(({ usage }) => usage.inputTokens),
+    outputTokens: sum(({ usage }) => usage.outputTokens),
+    cost: hasPrices ? sum(({ cost }) => cost ?? 0) : null,
   };
 }
 
-/** Returns an evaluation as a Markdown table of the chains, and a list of the cases that not every chain gets entirely right. */
-export function evaluationText({ cases, chains }: Evaluation): string {
+/** Returns an evaluation as a Markdown table of the systems, and a list of the cases that not every system gets entirely right. */
+export function evaluationText({ cases, systems }: Evaluation<unknown>): string {
   const scorers = Object.keys(cases[0]?.scores ?? {});
   const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
-  const head = ['chain', ...scorers, ...COLUMNS];
-  const rows = Object.entries(chains).map(
+  const head = ['system', ...scorers, ...COLUMNS];
+  const rows = Object.entries(systems).map(
     ([name, { scores, completed, modelCalls, inputTokens, outputTokens, cost }]) =>
       row([
         name,
@@ -174,11 +259,11 @@ export function evaluationText({ cases, chains }: Evaluation): string {
       ]),
   );
   const wrong = cases.filter(({ scores }) => Object.values(scores).some((score) => score < 1));
-  const lines = wrong.map(({ name, chain, scores, answer, runId }) => {
+  const lines = wrong.map(({ name, system, scores, status, runId }) => {
     const low = scorers
       .filter((scorer) => (scores[scorer] ?? 0) < 1)
       .map((one) => `${one} ${percent(scores[one] ?? 0)}`);
-    return `- ${name} (${chain}): ${low.join(', ')}; ${answer.status}; ${runId}`;
+    return `- ${name} (${system}): ${low.join(', ')}; ${status}; ${runId}`;
   });
   return [row(head), row(head.map(() => '---')), ...rows, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n');
 }

@@ -5,10 +5,7 @@ import { actorMessages, type ReplayHost } from './actor-messages.ts';
 import { recordedActor } from './recorded-actor.ts';
 import { observedSystem } from './system-log.ts';
 
-/**
- * What the page of a durable actor contains, as entries whose texts can be redacted: first the actor and the charts of its machines, then
- * one for each row of its log.
- */
+/** What an actor's page contains, as entries whose texts can be redacted: first the actor and its charts, then each row of its log. */
 export type ActorPageEntry = { readonly type: 'page'; readonly seq: number } & (
   | { readonly run: InspectedRun; readonly charts: RunCharts }
   | { readonly row: SystemEntry }

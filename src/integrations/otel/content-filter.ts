@@ -28,7 +28,7 @@ export function createContentFilter(known: ReadonlySet<string>, content: boolean
       const attributes: Record<string, number | string | boolean> = {};
       for (const [name, value] of Object.entries(inputs)) {
         if (value === null || (typeof value === 'string' && !content && !ENGINE_WORDS.has(value))) continue;
-        attributes[`postchain.input.${name}`] = value;
+        attributes[`postchain.input.${name}`] = typeof value === 'object' ? JSON.stringify(value) : value;
       }
       return attributes;
     },

@@ -190,7 +190,7 @@ export class ActorFold {
   #noteGuards(path: ActorPath, candidates: readonly Candidate[]): void {
     for (const { guard, result, inputs } of candidates) {
       if (guard === null || result === 'not-evaluated') continue;
-      const values = this.#options.content ? this.#filter.inputs(scalars(inputs)) : {};
+      const values = this.#options.content ? this.#filter.inputs(Object(inputs)) : {};
       this.#note(path, 'guard', { 'postchain.guard': guard, 'postchain.holds': result === 'taken', ...values });
     }
   }
@@ -252,12 +252,3 @@ export class ActorFold {
 type ToolEvent = EntryOf<'capability-start' | 'capability-end'>;
 
 const idOf = (path: ActorPath): string => path.slice(path.lastIndexOf('/') + 1);
-
-/** Nested values as JSON. */
-const scalars = (inputs: Json): Readonly<Record<string, string | number | boolean>> =>
-  Object.fromEntries(
-    Object.entries(Object(inputs) as object).map(([name, value]) => [
-      name,
-      typeof value === 'object' ? JSON.stringify(value) : value,
-    ]),
-  );

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
+import { assign, createMachine, fromPromise, setup } from 'xstate';
+import * as z from 'zod';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { memoryJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
+import { createAttempt } from '../../../src/entries/structured-output.ts';
 import { type EvaluateOptions, type EvaluationCase, evaluate, evaluationText } from '../../../src/entries/testing.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -27,29 +31,29 @@ function answering(answer: string) {
 
 it('scores every answer of every chain, and adds up what they took', async () => {
   const [yes, no] = [answering('yes'), answering('no')];
-  const { cases: results, chains } = await evaluate(cases, {
-    chains: { optimist: yes.options, pessimist: no.options },
+  const { cases: results, systems } = await evaluate(cases, {
+    systems: { optimist: yes.options, pessimist: no.options },
     scorers,
   });
-  expect(results.map(({ name, chain, scores }) => [name, chain, scores['correct']])).toEqual([
+  expect(results.map(({ name, system, scores }) => [name, system, scores['correct']])).toEqual([
     ['first', 'optimist', 1],
     ['first', 'pessimist', 0],
     ['second', 'optimist', 0],
     ['second', 'pessimist', 1],
   ]);
-  expect(chains['optimist']).toMatchObject({ scores: { correct: 0.5, short: 1 / 3 }, completed: 1, cost: null });
-  expect(chains['optimist']?.modelCalls).toBe(yes.model.calls.length);
+  expect(systems['optimist']).toMatchObject({ scores: { correct: 0.5, short: 1 / 3 }, completed: 1, cost: null });
+  expect(systems['optimist']?.modelCalls).toBe(yes.model.calls.length);
 });
 
 it('scores stored answers again without a call, until it is told to ask again', async () => {
   const journals = memoryJournals();
-  const chains = { one: answering('yes').options };
-  const first = await evaluate(cases, { chains, scorers, journals });
+  const systems = { one: answering('yes').options };
+  const first = await evaluate(cases, { systems, scorers, journals });
   const silent = answering('no');
-  const again = { chains: { one: silent.options }, scorers, journals };
+  const again = { systems: { one: silent.options }, scorers, journals };
   const second = await evaluate(cases, again);
-  expect(second.cases.map(({ isStored, answer }) => [isStored, answer])).toEqual(
-    first.cases.map(({ answer }) => [true, answer]),
+  expect(second.cases.map(({ isStored, output }) => [isStored, output])).toEqual(
+    first.cases.map(({ output }) => [true, output]),
   );
   expect(silent.model.calls).toEqual([]);
   const third = await evaluate(cases, { ...again, rerun: true });
@@ -66,15 +70,15 @@ it('ends although a call needs approval, which nobody gives', async () => {
   const pay = capabilityNamed('pay', () => void ran.push('paid'), { approval: 'always' });
   const wanting = { ...replies, action: { ...replies.action, calls: [{ capability: 'pay', arguments: '{}' }] } };
   const model = scriptedModel({}, { otherwise: wanting });
-  const { cases: results } = await evaluate(cases, { chains: { one: { model, capabilities: [pay] } }, scorers });
-  expect(results.map(({ answer }) => answer.status)).toEqual(['degraded', 'degraded']);
+  const { cases: results } = await evaluate(cases, { systems: { one: { model, capabilities: [pay] } }, scorers });
+  expect(results.map(({ status }) => status)).toEqual(['degraded', 'degraded']);
   expect(ran).toEqual([]);
 });
 
 it('is printed as a table, with the cases that are not right', async () => {
-  const evaluation = await evaluate(cases, { chains: { one: answering('yes').options }, scorers });
+  const evaluation = await evaluate(cases, { systems: { one: answering('yes').options }, scorers });
   const [head, , row, , ...wrong] = evaluationText(evaluation).split('\n');
-  expect(head).toBe('| chain | correct | short | completed | model calls | tokens in | tokens out | cost |');
+  expect(head).toBe('| system | correct | short | completed | model calls | tokens in | tokens out | cost |');
   expect(row).toMatch(/^\| one \| 50 % \| 33 % \| 100 % \| 14 \| \d+ \| \d+ \| – \|$/u);
   expect(wrong[1]).toMatch(/^- second \(one\): correct 0 %, short 33 %; completed; evaluation-[\da-f]{32}$/u);
 });
@@ -87,7 +91,7 @@ it.each([
     'the name of a column',
     cases,
     { completed: () => 1 },
-    'scorers.completed: expected a name other than chain, completed, ',
+    'scorers.completed: expected a name other than system, completed, ',
   ],
   [
     'a score above 1',
@@ -97,8 +101,89 @@ it.each([
   ],
 ])('rejects %s', async (_, given, scored, message) => {
   const evaluation = evaluate(given as readonly Case[], {
-    chains: { one: answering('yes').options },
+    systems: { one: answering('yes').options },
     scorers: scored as never,
   });
   await expect(evaluation).rejects.toThrow(message);
+});
+
+const Total = z.object({ total: z.number() });
+
+/** A machine that asks a model for a total, and then rounds it after a delay. */
+function adder(replies: readonly number[]) {
+  const model = scriptedModel({ total: replies.map((total) => ({ reply: { total } })) });
+  const attempt = createAttempt({ model, schema: Total, name: 'total' });
+  const machine = setup({
+    types: { input: {} as { text: string }, context: {} as { text: string; total: number }, output: {} as number },
+    actors: { add: attempt.machine, fail: fromPromise(() => Promise.reject(new Error('no'))) },
+  }).createMachine({
+    id: 'adder',
+    context: ({ input }) => ({ ...input, total: 0 }),
+    initial: 'adding',
+    states: {
+      adding: {
+        invoke: {
+          src: 'add',
+          input: ({ context }) => attempt.input(context.text),
+          onDone: {
+            target: 'resting',
+            actions: assign({ total: ({ event }) => (event.output.ok ? event.output.value.total : 0) }),
+          },
+        },
+      },
+      resting: {
+        after: { 5: [{ guard: ({ context }) => context.total < 0, target: 'failing' }, { target: 'added' }] },
+      },
+      failing: { invoke: { src: 'fail' } },
+      added: { type: 'final' },
+    },
+    output: ({ context }) => context.total,
+  });
+  return { model, machine };
+}
+
+const sums = [
+  { name: 'small', input: { text: '1 + 1' }, expected: 2 },
+  { name: 'large', input: { text: '20 + 30' }, expected: 50 },
+];
+
+it('compares machines by output and last snapshot, with their model calls, and reuses the results of a durable one', async () => {
+  const [good, bad] = [adder([2, 50]), adder([2, -1])];
+  const durable = createDurableMachine(good.machine, { journals: actorJournals() });
+  const options = {
+    systems: { durable, plain: bad.machine },
+    scorers: {
+      correct: (total: number, { expected }: (typeof sums)[0]) => total === expected,
+      added: (_: number, __: (typeof sums)[0], snapshot: { readonly value: unknown } | null) =>
+        snapshot?.value === 'added',
+    },
+  };
+  const { cases: results, systems } = await evaluate(sums, options);
+  expect(results.map(({ name, system, status, output, scores }) => [name, system, status, output, scores])).toEqual([
+    ['small', 'durable', 'done', 2, { correct: 1, added: 1 }],
+    ['small', 'plain', 'done', 2, { correct: 1, added: 1 }],
+    ['large', 'durable', 'done', 50, { correct: 1, added: 1 }],
+    ['large', 'plain', 'error', undefined, { correct: 0, added: 0 }],
+  ]);
+  expect(systems['plain']).toMatchObject({ completed: 0.5, modelCalls: 2, outputTokens: 6, cost: null });
+  expect(evaluationText({ cases: results, systems })).toMatch(/^- large \(plain\): correct 0 %, added 0 %; error; /mu);
+  const again = await evaluate(sums, { ...options, systems: { durable } });
+  expect(again.cases.map(({ isStored, output }) => [isStored, output])).toEqual([
+    [true, 2],
+    [true, 50],
+  ]);
+  expect(good.model.calls).toHaveLength(2);
+  const rerun = await evaluate(sums.slice(0, 1), { ...options, systems: { durable }, rerun: true }).catch(String);
+  expect([good.model.calls.length > 2, typeof rerun]).toEqual([true, 'object']);
+});
+
+it('rejects a machine that waits for an event, and compares machines with chains', async () => {
+  const machine = createMachine({ id: 'idle', initial: 'waiting', states: { waiting: { on: { go: {} } } } });
+  const waiting = evaluate(sums, { systems: { one: machine }, scorers: {} });
+  await expect(waiting).rejects.toThrow('cases: for "small", idle waits in "waiting"; expected a machine that ends');
+  const { cases: results } = await evaluate([{ name: 'both', request: 'Is it so?', input: { text: '1 + 1' } }], {
+    systems: { chain: answering('2').options, machine: adder([2]).machine },
+    scorers: { right: (output) => (typeof output === 'number' ? output === 2 : output.answerText === '2') },
+  });
+  expect(results.map(({ scores }) => scores)).toEqual([{ right: 1 }, { right: 1 }]);
 });

@@ -45,7 +45,7 @@ function compiled(source: string, flags: string, pattern: string): RegExp {
 /** Returns a redacted journal. Names that the format defines are kept. Throws `invalid_option` if another value of the format is hidden. */
 export function redacted<Entry extends Shared>(entries: readonly Entry[], redact: Redact): readonly Entry[] {
   return entries.map((entry) => {
-    if (entry.type === 'page') return withTexts(entry, redact);
+    if (entry.type === 'page') return withTexts(withoutDelta(entry), redact) as Entry;
     const shown = asRedacted(entry);
     const changedTexts = withTexts(shown, redact);
     const names = (journalEntrySchema.safeParse(changedTexts).error?.issues ?? []).filter(isName);
@@ -58,6 +58,12 @@ export function redacted<Entry extends Shared>(entries: readonly Entry[], redact
       `redact: a pattern hides a value of the journal format (${place}); use a more specific pattern`,
     );
   });
+}
+
+/** Returns a row without streamed text, in which a secret may be split. */
+function withoutDelta(entry: ActorPageEntry): ActorPageEntry {
+  const isDelta = 'row' in entry && entry.row.type === 'text-delta';
+  return isDelta ? { ...entry, row: { ...entry.row, text: '' } } : entry;
 }
 
 /** Whether a value is none of those that the format defines. */
@@ -148,7 +154,7 @@ const FORMAT_PATHS =
  * charts and in the rows alike.
  */
 const PAGE_PATHS =
-  /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|row\.(?:type|status|candidates\.\d+\.result))$/u;
+  /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|row\.(?:type|status|failure\.stage|turns\.\d+\.role|candidates\.\d+\.result))$/u;
 
 /** Values of a program on an actor's page. Their keys and numbers are texts. */
 const PAGE_DATA =

@@ -1,3 +1,4 @@
+import { emittedEventSchema } from '../../../machines/contracts/events.ts';
 import type { ApprovalGiven } from '../../durable/approval.ts';
 import type { Json } from '../../durable/codec.ts';
 import {
@@ -129,8 +130,13 @@ export class ActorFold {
     },
     effect: ({ actor, action }) => this.#note(actor, 'effect', { 'postchain.action': action }),
     emitted: ({ actor, event }) => {
-      if (CALL_EVENT.test(String(Object(event).type))) this.#takeCall(actor, event as never);
+      if (CALL_EVENT.test(String(Object(event).type)) && emittedEventSchema.safeParse(event).success)
+        this.#takeCall(actor, event as never);
       else this.#note(actor, 'emitted', this.#eventOf(event));
+    },
+    note: ({ note }) => {
+      if (Object(note).type !== 'text-delta') return;
+      for (const { models } of this.#calls.values()) models.addText(note as never);
     },
     failed: ({ actor, error }) => {
       if (actor !== '') this.#end(actor, this.#errorOf(error));

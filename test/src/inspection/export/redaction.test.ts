@@ -83,6 +83,12 @@ describe('redaction', () => {
     expect(redactionOf(['/home/gus/x'])('in /home/gus/x')).toBe('in [redacted]');
   });
 
+  it('leaves out streamed text on the page of an actor, where a secret may be split', () => {
+    const row = { seq: 0, atMs: 0, type: 'text-delta', actor: 'a', attemptId: '1', text: 'sk-sec' } as const;
+    const [shown] = redacted([{ type: 'page', seq: 0, row }], redactionOf(['sk-secret']));
+    expect(shown).toEqual({ type: 'page', seq: 0, row: { ...row, text: '' } });
+  });
+
   it('lists what it would remove, names included', () => {
     const found = [...redactionsIn(journalWith({ 'sk-secret': 1 }), redactionOf(['sk-secret']))];
     expect(found).toEqual([

@@ -110,7 +110,10 @@ it('attempts and tools of any machine are chat and execute_tool spans below the 
   const model = scriptedModel({ item: [{ reply: { name: 1 } }, { reply: { name: 'a chair' } }] });
   const extract = createAttempt({ model, schema: Item, name: 'item' });
   const start = { type: 'capability-start', id: null, capability: 'weather', index: 0 } as const;
-  const result = { capability: 'weather', arguments: { city: 'Rome' }, success: true, code: null, output: 'sunny' };
+  const result = {
+    ...{ capability: 'weather', arguments: { city: 'Rome' }, success: true, code: null, output: 'sunny', error: null },
+    ...{ sessionId: null, synthesized: false, startedAtMs: null, durationMs: 0 },
+  };
   const machine = setup({
     actors: {
       extract: extract.machine,
@@ -158,11 +161,25 @@ it('attempts and tools of any machine are chat and execute_tool spans below the 
     'postchain.task': 'item',
     'postchain.failure.stage': 'schema',
   });
+  const replies = (await spansOf(journals.read('s-1'), { content: true })).filter(({ name }) => name === 'chat');
+  expect(replies.map(({ attributes }) => attributes['gen_ai.output.messages'])).toEqual([
+    expect.stringContaining('name'),
+    expect.stringContaining('a chair'),
+  ]);
+  expect(replies[1]?.attributes['gen_ai.response.time_to_first_chunk']).toBeGreaterThanOrEqual(0);
   expect(spanNamed(live.spans(), 'execute_tool weather')?.attributes['gen_ai.tool.call.arguments']).toBeUndefined();
   const measured = (await live.measured()).map(({ attributes }) => attributes['gen_ai.operation.name']);
   expect(new Set(measured)).toEqual(new Set(['chat', 'execute_tool', 'invoke_workflow']));
   expect(tableOf(await spansOf(journals.read('s-1'), { models: ['openai:gpt-4.1'] }))).toBe(tableOf(live.spans()));
   expect(await treeOf(actor.entries)).toContain('\n    chat\n');
+});
+
+it('an event of a machine that only has the name of an attempt event is an event', async () => {
+  const machine = setup({}).createMachine({ id: 'own', entry: emit({ type: 'attempt-start' }) });
+  const actor = await createDurableMachine(machine, { journals: memoryJournals() }).open('e-1');
+  const [root] = await spansOf(actor.entries);
+  expect(eventsOf(root)).toEqual([{ name: 'postchain.emitted', 'postchain.event': 'attempt-start' }]);
+  await actor.close();
 });
 
 it('a journal that ends before its actor ends the open spans with an error', async () => {

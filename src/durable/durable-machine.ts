@@ -24,6 +24,7 @@ import { entriesOf } from './journals/journal-store.ts';
 import { requireId } from './journals/line-store.ts';
 import { requireKnown } from './known-options.ts';
 import {
+  clockStartOf,
   type Divergence,
   isPartial,
   isSameBuild,
@@ -183,9 +184,13 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   replay(id: string): Promise<ActorReplay<Machine>>;
   /**
    * Evaluates the entries of a journal again, one step at a time. Entries may be appended until the last step. `isSame` decides whether the
-   * machine does the same now; by default, all members must be equal.
+   * machine does the same now; by default, all members must be equal. `id` is that of a fork: its approvals have their own digests.
    */
-  replaySteps(entries: readonly DurableEntry[], isSame?: SameEntry): Generator<ReplayStep, ActorReplay<Machine>>;
+  replaySteps(
+    entries: readonly DurableEntry[],
+    isSame?: SameEntry,
+    id?: string,
+  ): Generator<ReplayStep, ActorReplay<Machine>>;
   /**
    * Starts another actor with the same past, up to an entry. Takes the id of an actor or its entries. If the event is invalid, rejects with the
    * errors of `send` and creates nothing.
@@ -354,9 +359,13 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return { divergence, snapshot };
   }
 
-  *replaySteps(entries: readonly DurableEntry[], isSame?: SameEntry): Generator<ReplayStep, ActorReplay<Machine>> {
+  *replaySteps(
+    entries: readonly DurableEntry[],
+    isSame?: SameEntry,
+    id?: string,
+  ): Generator<ReplayStep, ActorReplay<Machine>> {
     const start = startOf(entries);
-    const parts = this.#parts(start.actorId, this.#machineOf(start));
+    const parts = this.#parts(id ?? start.actorId, this.#machineOf(start));
     const { system, divergence } = yield* replaySteps(entries, parts, isSame);
     const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
     system.close();
@@ -698,10 +707,6 @@ async function kept(actor: Pick<RunningActor<AnyStateMachine>, 'keepOpen' | 'clo
   if (actor.failure !== null) throw actor.failure;
   return false;
 }
-
-/** When the actor's clock stood at 0. That of a fork begins again where it was forked: delays do not elapse in between. */
-const clockStartOf = ({ forkedFrom, startedAt }: StartEntry): number =>
-  forkedFrom?.clockStartMs ?? Date.parse(startedAt);
 
 /** The codes of a store whose journal may be opened instead of created. */
 const MAY_EXIST: readonly string[] = ['journal_exists', 'journal_held', 'invalid_journal'];

@@ -13,6 +13,7 @@ import {
 } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { machineDigest } from './machine-digest.ts';
+import { type Pending, pendingOf } from './pending.ts';
 
 /** The first difference between a journal and what the machine does now. */
 export interface Divergence {
@@ -49,6 +50,8 @@ export interface ReplayStep {
   readonly snapshot: AnyMachineSnapshot;
   /** The calls that it has started and not ended. */
   readonly calls: readonly ReplayedCall[];
+  /** What the actor was waiting for. Read it before the next step. */
+  readonly pending: Pending;
 }
 
 /** Whether the entries between the first one and a keyframe are left out. */
@@ -100,6 +103,8 @@ export function* replaySteps(
   const unstored: DurableEvent[] = [];
   const started = new Set<number>();
   let cursor = 1;
+  /** When the clock of the actor stood at 0, in milliseconds since the epoch. */
+  let zeroMs = clockStartOf(start);
   let difference: Pick<Divergence, 'seq' | 'expected' | 'received'> | null = null;
 
   const isSameSoFar = (): boolean => difference === null;
@@ -107,6 +112,7 @@ export function* replaySteps(
   function takeAnnotations(): void {
     for (let entry = entries[cursor]; entry !== undefined && isAnnotation(entry); entry = entries[cursor]) {
       if (entry.type === 'effect-end') for (const effect of entry.effects) system.openEffects.delete(effect);
+      if (entry.type === 'resumed') zeroMs = Math.max(zeroMs, Date.parse(entry.resumedAt) - entry.atMs);
       if (entry.type === 'keyframe') {
         const state = system.keyframe();
         const event = { type: 'keyframe' as const, state: state as Keyframe };
@@ -143,6 +149,9 @@ export function* replaySteps(
     seq: entries[cursor - 1]?.seq ?? 0,
     snapshot: system.root.getSnapshot(),
     calls: [...system.activities.values()].map(({ number, source, input }) => ({ activity: number, source, input })),
+    get pending() {
+      return pendingOf(system, (ms) => zeroMs + ms);
+    },
   });
   const [, keyframe] = entries;
   if (keyframe?.type === 'keyframe' && isPartial(entries)) {
@@ -165,6 +174,10 @@ export function* replaySteps(
   const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
   return { system, start, entries, divergence, unstored };
 }
+
+/** When an actor's clock stood at 0. That of a fork begins again where it was forked: delays do not elapse in between. */
+export const clockStartOf = ({ forkedFrom, startedAt }: Pick<StartEntry, 'forkedFrom' | 'startedAt'>): number =>
+  forkedFrom?.clockStartMs ?? Date.parse(startedAt);
 
 /** Returns the first entry of a journal. Throws `invalid_journal` if it does not start a durable actor. */
 export function startOf(entries: readonly DurableEntry[]): StartEntry {

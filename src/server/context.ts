@@ -4,11 +4,11 @@ import { startOf } from '../../machines/text/clip.ts';
 import type { Clock } from '../durable/clock.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { invalidOption } from '../internal/options.ts';
-import type { Updates } from './feeds.ts';
 import { HttpError } from './http-error.ts';
 import type { Owner } from './owners.ts';
 import type { RunService } from './run-service.ts';
 import type { ServerSentEvent } from './sse.ts';
+import type { Updates } from './updates.ts';
 
 export interface ServerEnv {
   Variables: { owner: Owner };

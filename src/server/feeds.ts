@@ -1,27 +1,19 @@
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { type RunUpdate, RunUpdates } from './updates.ts';
+/** Reads a journal, and yields items as it grows, until its end. */
+type Read<Item> = (id: string, options: { readonly signal: AbortSignal }) => AsyncIterable<Item>;
 
-/** An update with its id: the number of its entry and its number within the entry, such as `12.0`. Ids increase. */
-interface NumberedUpdate {
-  readonly id: string;
-  readonly update: RunUpdate;
-}
-
-export type Updates = AsyncGenerator<NumberedUpdate, void>;
-
-type Follow = (runId: string, options: { readonly signal: AbortSignal }) => AsyncIterable<JournalEntry>;
-
-/** The updates of runs, for any number of readers. */
-export interface Feeds {
+/** The items of journals, for any number of readers. */
+export interface Feeds<Item> {
   /**
-   * Yields the updates of a run from the beginning, and then as they are stored, until the answer. All readers of a run share one read of
-   * its journal. Ends early when the signal aborts.
+   * Yields the items of a journal from the beginning, and then as they are stored, until its end. All readers share one read of the journal.
+   * Ends early when the signal aborts.
    */
-  updates(runId: string, signal: AbortSignal): Updates;
+  items(id: string, signal: AbortSignal): AsyncGenerator<Item, void>;
 }
 
-interface Feed {
-  readonly updates: NumberedUpdate[];
+interface Feed<Item> {
+  items: Item[];
+  /** How many items came before those. */
+  dropped: number;
   readonly arrivals: Set<() => void>;
   readonly ending: AbortController;
   readers: number;
@@ -29,55 +21,54 @@ interface Feed {
   failure: unknown;
 }
 
-export function createFeeds(follow: Follow): Feeds {
-  const feeds = new Map<string, Feed>();
+/** With `latestOnly`, each item replaces those before it: a new or slow reader gets only the latest one. */
+export function createFeeds<Item>(read: Read<Item>, { latestOnly = false } = {}): Feeds<Item> {
+  const feeds = new Map<string, Feed<Item>>();
 
-  function open(runId: string): Feed {
-    const feed: Feed = {
-      updates: [],
+  function open(id: string): Feed<Item> {
+    const feed: Feed<Item> = {
+      items: [],
+      dropped: 0,
       arrivals: new Set(),
       ending: new AbortController(),
       readers: 0,
       isOver: false,
       failure: null,
     };
-    feeds.set(runId, feed);
-    void read(runId, feed);
+    feeds.set(id, feed);
+    void fill(id, feed);
     return feed;
   }
 
-  async function read(runId: string, feed: Feed): Promise<void> {
-    const updates = new RunUpdates();
+  async function fill(id: string, feed: Feed<Item>): Promise<void> {
     try {
-      for await (const entry of follow(runId, { signal: feed.ending.signal })) {
-        let number = 0;
-        for (const update of updates.take(entry)) {
-          feed.updates.push({ id: `${entry.seq}.${number}`, update });
-          number += 1;
-        }
-        if (number > 0) wake(feed);
+      for await (const item of read(id, { signal: feed.ending.signal })) {
+        if (latestOnly) feed.dropped += feed.items.splice(0).length;
+        feed.items.push(item);
+        wake(feed);
       }
     } catch (error) {
       feed.failure = error;
     }
     feed.isOver = true;
     // After an error, the next reader reads the journal again.
-    if (feed.failure !== null && feeds.get(runId) === feed) feeds.delete(runId);
+    if (feed.failure !== null && feeds.get(id) === feed) feeds.delete(id);
     wake(feed);
   }
 
   return {
-    async *updates(runId, signal) {
-      const feed = feeds.get(runId) ?? open(runId);
+    async *items(id, signal) {
+      const feed = feeds.get(id) ?? open(id);
       feed.readers += 1;
       const wakeAll = (): void => wake(feed);
       signal.addEventListener('abort', wakeAll);
       try {
         for (let next = 0; !signal.aborted; ) {
-          const update = feed.updates[next];
-          if (update !== undefined) {
+          next = Math.max(next, feed.dropped);
+          const item = feed.items[next - feed.dropped];
+          if (item !== undefined) {
             next += 1;
-            yield update;
+            yield item;
           } else if (feed.failure !== null) throw feed.failure;
           else if (feed.isOver) return;
           else await new Promise<void>((resolve) => feed.arrivals.add(resolve));
@@ -87,22 +78,15 @@ export function createFeeds(follow: Follow): Feeds {
         feed.readers -= 1;
         if (feed.readers === 0) {
           feed.ending.abort();
-          if (feeds.get(runId) === feed) feeds.delete(runId);
+          if (feeds.get(id) === feed) feeds.delete(id);
         }
       }
     },
   };
 }
 
-function wake({ arrivals }: Feed): void {
+function wake({ arrivals }: Pick<Feed<never>, 'arrivals'>): void {
   const woken = [...arrivals];
   arrivals.clear();
   for (const resolve of woken) resolve();
-}
-
-/** Returns whether an update id comes after another one. */
-export function isAfter(id: string, other: string): boolean {
-  const [seq = 0, number = 0] = id.split('.').map(Number);
-  const [otherSeq = 0, otherNumber = 0] = other.split('.').map(Number);
-  return seq > otherSeq || (seq === otherSeq && number > otherNumber);
 }

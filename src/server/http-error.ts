@@ -21,5 +21,10 @@ export class HttpError extends Error {
   }
 }
 
-export const unknownRun = (): HttpError =>
-  new HttpError(404, 'unknown_run', 'You have no run with this id. GET /runs lists your runs.');
+/** OpenAI's SDKs would retry after status 409. */
+export const FINAL = { 'x-should-retry': 'false' };
+
+export const unknownId = (noun: 'run' | 'actor', path: string): HttpError =>
+  new HttpError(404, `unknown_${noun}`, `You have no ${noun} with this id. GET ${path} lists your ${noun}s.`);
+
+export const unknownRun = (): HttpError => unknownId('run', '/runs');

@@ -10,8 +10,8 @@ import {
   type ServerContext,
   type ServerRequest,
 } from './context.ts';
-import { isAfter } from './feeds.ts';
 import type { ClientRequest } from './run-service.ts';
+import { isAfter } from './updates.ts';
 
 const text = z.string().check(z.maxLength(1_000_000));
 /** Text, an image or a file. Files are Base64 text or `data:` URLs, because the server downloads nothing. */

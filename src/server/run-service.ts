@@ -1,5 +1,4 @@
 import type * as z from 'zod/mini';
-import { PostChainError } from '../../machines/contracts/error.ts';
 import {
   type ClientEvent,
   type RefusedAnswer,
@@ -8,20 +7,17 @@ import {
 } from '../../machines/contracts/events.ts';
 import type { JournalEntry, RunSummary } from '../../machines/contracts/journal.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
-import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
+import { runStartOf } from '../chain/journal/journal-format.ts';
 import { RUN_DESCRIPTION, type Run } from '../chain/runtime/run.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
 import type { Clock } from '../durable/clock.ts';
-import { entriesOf, type ManagedJournals } from '../durable/journals/journal-store.ts';
-import { createFeeds, type Updates } from './feeds.ts';
-import { HttpError, unknownRun } from './http-error.ts';
+import { createFeeds } from './feeds.ts';
+import { FINAL, HttpError } from './http-error.ts';
+import { followable, OwnJournals, type Page } from './own-journals.ts';
 import { type Owner, ownId, sessionIdOf } from './owners.ts';
 import { emptyView, nextView, type RunView } from './run-view.ts';
-import { updatesOf } from './updates.ts';
+import { numberedUpdates, type Updates, updatesOf } from './updates.ts';
 import type { UsageLimits } from './usage-limits.ts';
-
-/** A journal store with `follow`, such as any store of PostChain. */
-type FollowableJournals = JournalStore & Pick<ManagedJournals<JournalEntry, RunSummary>, 'follow'>;
 
 /** A client's request for a run. */
 export interface ClientRequest
@@ -54,24 +50,10 @@ export interface RunService {
   journal(owner: Owner, runId: string): Promise<readonly JournalEntry[]>;
 }
 
-interface ListRunsOptions {
-  readonly limit: number;
-  /** Only runs that started before this time, in ISO 8601. */
-  readonly before?: string | undefined;
+interface ListRunsOptions extends Page {
   /** Only runs of this conversation. */
   readonly conversation?: string | undefined;
 }
-
-/** What the server stores with a run and never changes: its `owner`, and its `conversation` if it has one. */
-type RunLabels = NonNullable<RunOptions['host']>;
-
-/** The number of runs whose labels are cached. */
-const MAX_REMEMBERED = 10_000;
-/** The minimum number of runs to list at a time, so that a search for a few runs does not list them one by one. */
-const LEAST_PAGE = 100;
-
-/** OpenAI's SDKs would retry after status 409. */
-export const FINAL = { 'x-should-retry': 'false' };
 
 interface ServiceOptions {
   readonly chain: PostChain;
@@ -83,56 +65,24 @@ interface ServiceOptions {
 
 /** Throws `invalid_option` for a chain without journals that can be followed. */
 export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: ServiceOptions): RunService {
-  const journals = followableOf(chain);
-  const feeds = createFeeds((runId, options) => journals.follow(runId, options));
-  const labels = new Map<string, RunLabels>();
-  const starts = createTurns();
-  const sends = createTurns();
-  /** The runs in the memory of this process, by id. */
-  const inMemory = new Set<string>();
-
-  function remember(runId: string, known: RunLabels): RunLabels {
-    if (labels.size >= MAX_REMEMBERED) labels.delete(labels.keys().next().value as string);
-    labels.set(runId, known);
-    return known;
-  }
-
-  async function labelsOf(runId: string): Promise<RunLabels> {
-    const known = labels.get(runId);
-    if (known !== undefined) return known;
-    const start = await firstEntry(journals, runId);
-    return start === null ? {} : remember(runId, runStartOf([start]).product.host ?? {});
-  }
-
-  /** Yields the updates. A run that cannot be read may have been deleted, so an error drops its cached labels. */
-  async function* forgetful(runId: string, updates: Updates) {
-    try {
-      yield* updates;
-    } catch (error) {
-      labels.delete(runId);
-      throw error;
-    }
-  }
-
-  async function requireOwn(owner: Owner, runId: string): Promise<void> {
-    if ((await labelsOf(runId))['owner'] !== owner) throw unknownRun();
-  }
+  const journals = followable(chain.options.journals, 'chain', 'a chain');
+  const feeds = createFeeds((runId, options) => numberedUpdates(journals.follow(runId, options)));
+  const own = new OwnJournals<JournalEntry, RunSummary>({
+    journals,
+    noun: 'run',
+    path: '/runs',
+    usage,
+    eventsPerRun,
+    idOf: ({ runId }) => runId,
+    labelsIn: (first) => runStartOf([first]).product.host ?? {},
+  });
 
   /** Counts a run of this process until it leaves memory, and then its cost above `spent`, which was counted before. */
   function track(run: Run, owner: Owner, spent = 0): void {
-    if (inMemory.has(run.id)) return;
-    inMemory.add(run.id);
+    const cost = run.settled.then((answer) => (answer?.metadata.cost?.amount ?? costSoFar(run)) - spent);
+    if (!own.track(owner, run.id, cost)) return;
     onRun(run);
     parkWhenWaiting(run, clock);
-    const end = usage.startRun(owner);
-    const leave = (cost: number): void => {
-      inMemory.delete(run.id);
-      end(cost);
-    };
-    run.settled.then(
-      (answer) => leave((answer?.metadata.cost?.amount ?? costSoFar(run)) - spent),
-      () => leave(0),
-    );
   }
 
   /** Resolves when a run is stored. From then on, it survives this process, and every request finds it. */
@@ -140,7 +90,7 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
     // Reading its journal opens the run, which would otherwise wait for its turn.
     void run.entries;
     const leaving = new AbortController();
-    const updates = feeds.updates(run.id, leaving.signal);
+    const updates = feeds.items(run.id, leaving.signal);
     try {
       await Promise.race([updates.next(), run.settled]);
     } finally {
@@ -149,57 +99,44 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
     }
   }
 
-  /** Returns whether a run was started by the request with this digest. Throws an `HttpError` 422 if another request started it. */
-  async function isStarted({ runId, digest }: { readonly runId: string; readonly digest: string }): Promise<boolean> {
-    const start = await firstEntry(journals, runId);
-    if (start === null) return false;
-    if (runStartOf([start]).product.host?.['request'] === digest) return true;
-    const message = 'Idempotency-Key: this key was used for a different request. Use a new key for each request.';
-    throw new HttpError(422, 'idempotency_key_reused', message);
-  }
-
   async function begin(owner: Owner, asked: ClientRequest, runId?: string): Promise<{ runId: string; isNew: boolean }> {
     const { session, conversation, idempotencyKey, host, ...options } = asked;
-    const key = runId === undefined ? null : { runId, digest: await ownId(JSON.stringify(asked)) };
-    if (key !== null && (await isStarted(key))) return { runId: key.runId, isNew: false };
+    const request = runId === undefined ? undefined : await ownId(JSON.stringify(asked));
+    if (runId !== undefined && (await own.isStarted(runId, request))) return { runId, isNew: false };
     const sessionId = session === undefined ? undefined : await sessionIdOf(owner, session);
     // Nothing may be awaited between this and `track`, or concurrent requests could start more runs than allowed.
     usage.requireRun(owner);
-    const own: RunLabels = { owner, ...(conversation !== undefined && { conversation }) };
-    const run = unlessBusy(() =>
+    const labels = { owner, ...(conversation !== undefined && { conversation }) };
+    const run = own.unlessBusy(() =>
       chain.run({
         ...options,
-        ...(key !== null && { runId: key.runId }),
+        ...(runId !== undefined && { runId }),
         ...(sessionId !== undefined && { sessionId }),
-        host: { ...host, ...own, ...(key !== null && { request: key.digest }) },
+        host: { ...host, ...labels, ...(request !== undefined && { request }) },
       }),
     );
-    remember(run.id, own);
+    own.remember(run.id, labels);
     track(run, owner);
     await stored(run);
     // Another process may have started the run at the same time.
-    if (key !== null) await isStarted(key);
+    if (runId !== undefined) await own.isStarted(runId, request);
     return { runId: run.id, isNew: true };
   }
 
-  async function send(owner: Owner, runId: string, event: ClientEvent): Promise<void> {
-    const entries = await ownEntries(owner, runId);
+  async function send(
+    owner: Owner,
+    runId: string,
+    event: ClientEvent,
+    entries: readonly JournalEntry[],
+  ): Promise<void> {
     if (event.type === 'approval.given' && event.decision === 'respond' && !isOfClient(event.questionId, entries))
       throw refusedAnswer("only a call of one of the client's tools can be answered with a result");
     // A run can always be canceled, because it is over then.
-    if (event.type !== 'run.cancelled' && entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
-      throw new HttpError(429, 'too_many_events', `This run has reached its limit of ${eventsPerRun} client events.`);
+    if (event.type !== 'run.cancelled') own.requireFewEvents(entries);
     requireRunning(entries);
-    usage.requireOpen();
     // It continues, unless the event ends it.
-    const isParked = !inMemory.has(runId);
-    if (isParked && event.type !== 'run.cancelled' && event.type !== 'run.finished') usage.requireRun(owner);
-    // Counts it until `track` does.
-    const opened = isParked ? usage.startRun(owner) : null;
-    const run = await chain
-      .send(runId, event)
-      .catch(busy)
-      .finally(() => opened?.(0));
+    const continues = event.type !== 'run.cancelled' && event.type !== 'run.finished';
+    const run = await own.opening(owner, runId, continues, () => chain.send(runId, event));
     track(run, owner, costSoFar(run));
     const received = outcomesOf(run.entries, event).slice(outcomesOf(entries, event).length);
     // The run has ended in the meantime.
@@ -214,62 +151,18 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
       const { idempotencyKey } = request;
       if (idempotencyKey === undefined) return begin(owner, request);
       const runId = await ownId('run', owner, idempotencyKey);
-      // A second request with the same key waits for the first one, and then finds its run.
-      return starts(runId, () => begin(owner, request, runId));
+      return own.start(runId, () => begin(owner, request, runId));
     },
-    async updates(owner, runId, signal) {
-      await requireOwn(owner, runId);
-      return forgetful(runId, feeds.updates(runId, signal));
-    },
+    updates: (owner, runId, signal) => own.read(owner, runId, feeds.items(runId, signal)),
     async view(owner, runId) {
-      return [...updatesOf(await ownEntries(owner, runId))].reduce(nextView, emptyView);
+      return [...updatesOf(await own.entries(owner, runId))].reduce(nextView, emptyView);
     },
-    // One event at a time, so that several requests do not exceed the limit together.
-    send: (owner, runId, event) => sends(runId, () => send(owner, runId, event)),
-    async list(owner, { limit, before, conversation }) {
-      const found: RunSummary[] = [];
-      const size = Math.max(limit, LEAST_PAGE);
-      let page = await journals.list({ limit: size, ...(before !== undefined && { before: { startedAt: before } }) });
-      while (page.length > 0) {
-        for (const summary of page) {
-          const known = await labelsOf(summary.runId);
-          const isOfConversation = conversation === undefined || known['conversation'] === conversation;
-          if (known['owner'] === owner && isOfConversation) found.push(summary);
-          if (found.length === limit) return found;
-        }
-        const last = page.at(-1);
-        page = last === undefined ? [] : await journals.list({ limit: size, before: last });
-      }
-      return found;
-    },
-    async delete(owner, runId) {
-      const entries = await ownEntries(owner, runId);
-      if (!entries.some(({ type }) => type === 'answer'))
-        throw new HttpError(409, 'run_active', 'The run has not ended. Cancel it before you delete it.', FINAL);
-      if (journals.delete === undefined)
-        throw new HttpError(501, 'not_supported', 'The journal store of this server cannot delete runs.', FINAL);
-      await journals.delete(runId);
-      labels.delete(runId);
-    },
-    journal: ownEntries,
+    send: (owner, runId, event) => own.send(owner, runId, (entries) => send(owner, runId, event, entries)),
+    list: (owner, { conversation, ...page }) =>
+      own.list(owner, page, (labels) => conversation === undefined || labels['conversation'] === conversation),
+    delete: (owner, runId) => own.delete(owner, runId, journals.delete),
+    journal: (owner, runId) => own.entries(owner, runId),
   };
-
-  async function ownEntries(owner: Owner, runId: string): Promise<readonly JournalEntry[]> {
-    await requireOwn(owner, runId);
-    return entriesOf(journals.read(runId)).catch(async (error: unknown) => {
-      // The run may have been deleted after its labels were read.
-      throw (await firstEntry(journals, runId)) === null ? unknownRun() : error;
-    });
-  }
-}
-
-/** Returns the journals of a chain, whose runs a server reads and continues. Throws `invalid_option`. */
-function followableOf({ options: { journals } }: PostChain): FollowableJournals {
-  if (typeof Object(journals).follow === 'function') return journals as FollowableJournals;
-  throw new PostChainError(
-    'invalid_option',
-    `chain: expected a chain with a journal store, for example createPostChain({ journals: memoryJournals() }); received ${journals === undefined ? 'a chain without journals' : 'a store without the method "follow"'}.`,
-  );
 }
 
 /** How long a run waits for its user before the server parks it, in milliseconds. */
@@ -290,20 +183,6 @@ function parkWhenWaiting({ ref: actor, park, settled }: Run, clock: Clock): void
     clock.clearTimeout(timer);
   };
   settled.then(stopWatching, stopWatching);
-}
-
-/** Returns a function that calls the functions of each key one after another. */
-function createTurns() {
-  const last = new Map<string, Promise<unknown>>();
-  return async <Result>(key: string, act: () => Promise<Result>): Promise<Result> => {
-    const turn = (last.get(key) ?? Promise.resolve()).catch(() => {}).then(act);
-    last.set(key, turn);
-    try {
-      return await turn;
-    } finally {
-      if (last.get(key) === turn) last.delete(key);
-    }
-  };
 }
 
 /** Returns what an event did each time that a run received it: null if it had an effect, or else its refusal. */
@@ -337,31 +216,4 @@ function requireRunning(entries: readonly JournalEntry[]): void {
 function costSoFar({ ref: actor }: Run): number {
   const { usage, inFlight } = actor.getSnapshot().context;
   return (usage.cost ?? 0) + (inFlight.usage.finished.cost ?? 0);
-}
-
-/** Throws `run_busy` if the store reports that another process is executing the run, which then must receive the event. */
-function busy(error: unknown): never {
-  if (!PostChainError.isInstance(error) || !['journal_held', 'journal_exists'].includes(error.code)) throw error;
-  throw new HttpError(409, 'run_busy', 'Another process is executing this run. Try again when the run is waiting.', {
-    'retry-after': '1',
-  });
-}
-
-function unlessBusy<Result>(act: () => Result): Result {
-  try {
-    return act();
-  } catch (error) {
-    return busy(error);
-  }
-}
-
-/** Returns the first entry of a run; null if the run does not exist. */
-async function firstEntry(journals: JournalStore, runId: string): Promise<JournalEntry | null> {
-  try {
-    for await (const entry of journals.read(runId)) return entry;
-  } catch (error) {
-    // A store that cannot be used does not show whether the run exists.
-    if (!PostChainError.isInstance(error) || error.code === 'invalid_path') throw error;
-  }
-  return null;
 }

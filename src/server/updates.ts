@@ -125,6 +125,33 @@ export function* updatesOf(entries: Iterable<JournalEntry>): Generator<RunUpdate
   for (const entry of entries) yield* updates.take(entry);
 }
 
+/** An update with its id: the number of its entry and its number within the entry, such as `12.0`. Ids increase. */
+interface NumberedUpdate {
+  readonly id: string;
+  readonly update: RunUpdate;
+}
+
+export type Updates = AsyncGenerator<NumberedUpdate, void>;
+
+/** Yields the updates of a journal as it grows. */
+export async function* numberedUpdates(entries: AsyncIterable<JournalEntry>): Updates {
+  const updates = new RunUpdates();
+  for await (const entry of entries) {
+    let number = 0;
+    for (const update of updates.take(entry)) {
+      yield { id: `${entry.seq}.${number}`, update };
+      number += 1;
+    }
+  }
+}
+
+/** Returns whether an update id comes after another one. */
+export function isAfter(id: string, other: string): boolean {
+  const [seq = 0, number = 0] = id.split('.').map(Number);
+  const [otherSeq = 0, otherNumber = 0] = other.split('.').map(Number);
+  return seq > otherSeq || (seq === otherSeq && number > otherNumber);
+}
+
 /** Whether the answer is being written or complete, so that no question is open anymore. */
 const isPastQuestions = (entry: JournalEntry): boolean =>
   entry.type === 'answer' || (entry.type === 'transition' && entry.target.includes('synthesizing'));

@@ -10,17 +10,13 @@ import {
   isExternal,
   type StartEntry,
 } from '../../durable/entries.ts';
-import { isSameButKeyframes, type ReplayStep } from '../../durable/replay.ts';
+import { clockStartOf, isSameButKeyframes, type ReplayStep } from '../../durable/replay.ts';
+import { plainJson } from '../../internal/plain-json.ts';
 import { activeNodes, initialNodes, machineOf } from '../../internal/xstate-internals.ts';
 import { problemOf } from '../source.ts';
 import { type CallFact, callFact } from './call-facts.ts';
 import type { SystemMessage } from './messages.ts';
 import { endOf, invokedSrc, leavesOf } from './observe-for-inspector.ts';
-import { plainJson } from './plain-json.ts';
-
-/** Returns the time at which the clock of an actor was at 0, in milliseconds since the epoch. */
-export const clockStartOf = ({ startedAt, forkedFrom }: Pick<StartEntry, 'startedAt' | 'forkedFrom'>): number =>
-  forkedFrom?.clockStartMs ?? Date.parse(startedAt);
 
 /** The members of a durable machine that replay a journal, without calls or effects. */
 export type ReplayHost = Pick<DurableMachine<AnyStateMachine>, 'machineId' | 'journals' | 'replaySteps'>;

@@ -8,10 +8,10 @@ import {
   type ObservedCandidate,
   observeSystem,
 } from '../../durable/observe/observe-system.ts';
+import { plainJson } from '../../internal/plain-json.ts';
 import { oneLine } from '../../internal/printable.ts';
 import { activeNodes, hasStarted, parentOf, timersOf } from '../../internal/xstate-internals.ts';
 import type { SystemMessage } from './messages.ts';
-import { plainJson } from './plain-json.ts';
 
 /** A function for XState's `inspect` option. */
 export interface Inspect {

@@ -1,12 +1,13 @@
 import { type ActorSummary, durableFormat } from '../../durable/durable-format.ts';
 import { type DurableEntry, isExternal, type StartEntry, type Waiting } from '../../durable/entries.ts';
 import { listedJournal, type StoredJournal } from '../../durable/journals/line-store.ts';
+import { clockStartOf } from '../../durable/replay.ts';
 import { withPauses } from '../../internal/async.ts';
 import { grouped } from '../../internal/printable.ts';
 import { changeSignal, problemOf, type RecordedSource, type SourceSink } from '../source.ts';
 import { type AnyJournals, storedRunsOf } from '../stored-runs.ts';
 import type { ActorWait, InspectedRun } from '../wire.ts';
-import { actorMessages, clockStartOf, decoded, type ReplayHost } from './actor-messages.ts';
+import { actorMessages, decoded, type ReplayHost } from './actor-messages.ts';
 import { errorText, observedSystem, STATUS } from './system-log.ts';
 
 const NO_SUMMARY: Omit<ActorSummary, 'id'> = {

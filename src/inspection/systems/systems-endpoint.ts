@@ -1,10 +1,10 @@
 import type { WebSocket } from 'ws';
 import { parseJson } from '../../internal/json-text.ts';
+import { plainJson } from '../../internal/plain-json.ts';
 import type { RunList } from '../runs.ts';
 import type { SocketEndpoint } from '../sockets.ts';
 import { type SystemMessage, systemMessageSchema } from './messages.ts';
 import { type Inspect, observeForInspector } from './observe-for-inspector.ts';
-import { plainJson } from './plain-json.ts';
 import { type ObservedSystem, observedSystem } from './system-log.ts';
 
 /** How many systems of one program may run at the same time, and how many ended ones stay in the list. */

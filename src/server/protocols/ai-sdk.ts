@@ -8,9 +8,9 @@ import {
   type ServerContext,
   type ServerRequest,
 } from '../context.ts';
-import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { ServerSentEvent } from '../sse.ts';
+import type { Updates } from '../updates.ts';
 import { updatesOf } from '../updates.ts';
 import { UiMessageChunks } from './ai-sdk-chunks.ts';
 

@@ -19,10 +19,9 @@ import {
   type ServerRequest,
   type ToJsonSchema,
 } from '../context.ts';
-import type { Updates } from '../feeds.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest, RunService } from '../run-service.ts';
-import type { Question } from '../updates.ts';
+import type { Question, Updates } from '../updates.ts';
 import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions } from './questions.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/server');

@@ -12,9 +12,9 @@ import {
   type ServerContext,
   type ServerRequest,
 } from '../context.ts';
-import { HttpError, unknownRun } from '../http-error.ts';
+import { FINAL, HttpError, unknownRun } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
-import { type ClientRequest, FINAL } from '../run-service.ts';
+import type { ClientRequest } from '../run-service.ts';
 import type { ServerSentEvent } from '../sse.ts';
 import { type RunUpdate, updatesOf } from '../updates.ts';
 import { ChatCompletion } from './openai-chat.ts';

@@ -4,10 +4,10 @@ import { type ClientEvent, clientEventSchema } from '../../../machines/contracts
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { startOf } from '../../../machines/text/clip.ts';
 import { runStartOf } from '../../chain/journal/journal-format.ts';
-import type { Updates } from '../feeds.ts';
 import { HttpError, unknownRun } from '../http-error.ts';
 import { type Owner, sessionIdOf } from '../owners.ts';
 import { outcomesOf, type RunService } from '../run-service.ts';
+import type { Updates } from '../updates.ts';
 import { type Question, questionsIn, type RunUpdate } from '../updates.ts';
 
 /** The answers to each kind of question, in protocols with forms. */

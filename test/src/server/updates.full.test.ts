@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
-import { createFeeds, isAfter } from '../../../src/server/feeds.ts';
+import { createFeeds } from '../../../src/server/feeds.ts';
 import { UiMessageChunks } from '../../../src/server/protocols/ai-sdk-chunks.ts';
 import { ResponseEvents } from '../../../src/server/protocols/openai-responses.ts';
 import { emptyView, nextView, type RunView } from '../../../src/server/run-view.ts';
-import { type RunUpdate, runUpdateSchema, updatesOf } from '../../../src/server/updates.ts';
+import { isAfter, numberedUpdates, type RunUpdate, runUpdateSchema, updatesOf } from '../../../src/server/updates.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -33,14 +33,12 @@ async function journalOf(full: FullRun, kills: readonly number[]): Promise<reado
 
 /** Returns what a client receives if it loses its connection after each of these numbers of updates. */
 async function received(entries: readonly JournalEntry[], cuts: readonly number[]) {
-  const feeds = createFeeds(async function* () {
-    yield* entries;
-  });
+  const feeds = createFeeds(() => numberedUpdates(ReadableStream.from(entries)));
   const all: { readonly id: string; readonly update: RunUpdate }[] = [];
   for (const cut of [...cuts, Number.POSITIVE_INFINITY]) {
     const last = all.at(-1)?.id ?? '';
     let left = cut;
-    for await (const next of feeds.updates('run', new AbortController().signal)) {
+    for await (const next of feeds.items('run', new AbortController().signal)) {
       if (last !== '' && !isAfter(next.id, last)) continue;
       if (left === 0) break;
       all.push(next);

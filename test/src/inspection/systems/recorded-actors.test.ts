@@ -13,8 +13,8 @@ import { createDurableMachine, fileJournals, memoryJournals } from '../../../../
 import { actorMessages, type ReplayHost } from '../../../../src/inspection/systems/actor-messages.ts';
 import type { SystemMessage } from '../../../../src/inspection/systems/messages.ts';
 import { leavesOf } from '../../../../src/inspection/systems/observe-for-inspector.ts';
-import { plainJson } from '../../../../src/inspection/systems/plain-json.ts';
 import type { SystemEntry } from '../../../../src/inspection/wire.ts';
+import { plainJson } from '../../../../src/internal/plain-json.ts';
 import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { scenarios } from '../../../support/durable-machines.ts';

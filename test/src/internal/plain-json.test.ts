@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createActor, createMachine } from 'xstate';
-import { plainJson } from '../../../../src/inspection/systems/plain-json.ts';
+import { plainJson } from '../../../src/internal/plain-json.ts';
 
 it('describes everything that is not JSON', () => {
   const actor = createActor(createMachine({}), { id: 'kid' });

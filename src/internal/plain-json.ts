@@ -1,4 +1,4 @@
-import { startOf } from '../../../machines/text/clip.ts';
+import { startOf } from '../../machines/text/clip.ts';
 
 /** The limits of one context or event, so that a large one does not block the observed program. */
 const LIMITS = { depth: 50, values: 100_000, chars: 1_000_000 };

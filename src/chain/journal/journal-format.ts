@@ -119,9 +119,12 @@ export const originOf = ({ forkedFrom }: Pick<RunStart, 'forkedFrom'>): RunSumma
 
 /** The machine of another actor of the durable host, whose journal this entry starts; undefined if it starts none. */
 function otherMachineIn(first: unknown): string | undefined {
-  const { type, product, machine } = Object(first) as Partial<Extract<DurableEntry, { type: 'start' }>>;
-  return type === 'start' && product === null ? (machine?.id ?? '') : undefined;
+  const { type, machine } = Object(first) as Partial<Extract<DurableEntry, { type: 'start' }>>;
+  return type === 'start' && typeof machine?.id === 'string' && machine.id !== CHAIN ? machine.id : undefined;
 }
+
+/** The id of the chain's machine. */
+const CHAIN = 'postChain';
 
 function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJournal): RunSummary | null {
   if (otherMachineIn(first) !== undefined) return null;

@@ -48,7 +48,7 @@ describe('postchain runs --delete', () => {
     const { journals, left, remove } = await recordedRuns({ apple: 1 });
     const machine = setup({}).createMachine({ id: 'order' });
     const orders = createDurableMachine(machine, { journals: actorJournals(journals) });
-    await (await orders.open('o-17')).close();
+    await orders.start('o-17', { product: { owner: 'alice' } }).close();
     expect(await left()).toEqual(['apple']);
     for (const command of [replayCommand, resumeCommand])
       await expect(command('o-17', { journals })).rejects.toThrow(

@@ -88,7 +88,7 @@ function unknownOption(
   let node = unwrapped(schema as unknown as SchemaNode, value);
   for (const key of path) {
     value = Object(value)[key];
-    node = unwrapped(node.shape?.[key] ?? {}, value);
+    node = unwrapped(node.shape?.[key] ?? node.def?.valueType ?? {}, value);
   }
   const known = Object.keys(node.shape ?? node.def?.keyType?.def?.entries ?? {}).join(', ');
   const where = [...path, name].join('.');
@@ -100,6 +100,7 @@ interface SchemaNode {
   readonly shape?: Readonly<Record<PropertyKey, SchemaNode>>;
   readonly def?: {
     readonly innerType?: SchemaNode;
+    readonly valueType?: SchemaNode;
     readonly keyType?: { readonly def?: { readonly entries?: object } };
     readonly options?: readonly SchemaNode[];
     readonly values?: readonly unknown[];

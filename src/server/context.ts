@@ -5,6 +5,7 @@ import type { Clock } from '../durable/clock.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { invalidOption } from '../internal/options.ts';
 import { HttpError } from './http-error.ts';
+import type { Page } from './own-journals.ts';
 import type { Owner } from './owners.ts';
 import type { RunService } from './run-service.ts';
 import type { ServerSentEvent } from './sse.ts';
@@ -19,27 +20,37 @@ export type ToJsonSchema = typeof import('zod').toJSONSchema;
 export type ServerApp = Hono<ServerEnv>;
 export type ServerRequest = Context<ServerEnv>;
 
-/** What each protocol receives to add its routes to the app: the runs, and functions to read and stream them. */
-export interface ServerContext {
-  readonly runs: RunService;
-  readonly clock: Clock;
-  readonly toJsonSchema: ToJsonSchema;
-  /** The name of the chain for clients that choose a model. */
-  readonly modelName: string;
-  /** Reads a run for one response. The updates end early when the client leaves or the server closes. */
-  read<Result>(c: ServerRequest, runId: string, use: (updates: Updates) => Promise<Result>): Promise<Result>;
-  /** Streams a run as the events that `convert` yields. */
-  stream(
+type Events = AsyncGenerator<ServerSentEvent, void>;
+type Open<Items> = (signal: AbortSignal) => Promise<Items>;
+type HeaderValues = Readonly<Record<string, string>>;
+
+/** What all routes share. */
+export interface Streams {
+  /** Reads items for one response. They end early when the client leaves or the server closes; until then, they count as an open stream. */
+  read<Items, Result>(c: ServerRequest, open: Open<Items>, use: (items: Items) => Promise<Result>): Promise<Result>;
+  /** Streams items as the events that `convert` yields. */
+  stream<Items>(
     c: ServerRequest,
-    runId: string,
-    convert: Convert,
-    headers?: Readonly<Record<string, string>>,
+    open: Open<Items>,
+    convert: (items: Items) => Events,
+    headers?: HeaderValues,
   ): Promise<Response>;
   /** Returns what a client may see of an error. Logs an error that it must not see. */
   errorFor(c: ServerRequest, error: unknown): HttpError;
 }
 
-export type Convert = (updates: Updates) => AsyncGenerator<ServerSentEvent, void>;
+/** What each protocol receives to add its routes to the app: the runs, and functions to read and stream them. */
+export interface ServerContext extends Pick<Streams, 'errorFor'> {
+  readonly runs: RunService;
+  readonly clock: Clock;
+  readonly toJsonSchema: ToJsonSchema;
+  /** The name of the chain for clients that choose a model. */
+  readonly modelName: string;
+  read<Result>(c: ServerRequest, runId: string, use: (updates: Updates) => Promise<Result>): Promise<Result>;
+  stream(c: ServerRequest, runId: string, convert: Convert, headers?: HeaderValues): Promise<Response>;
+}
+
+export type Convert = (updates: Updates) => Events;
 
 const JSON_ONLY = ['application/json'];
 
@@ -57,6 +68,11 @@ export async function bodyOf<Schema extends z.ZodMiniType>(
     throw new HttpError(415, 'not_json', `Content-Type: expected application/json; received ${describeValue(type)}.`);
   const given = parsed(await c.req.text().catch(throwIncompleteBody));
   requireFewValues(given);
+  return checked(given, schema);
+}
+
+/** Returns a body as its schema does. Throws an `HttpError` 400. */
+export function checked<Schema extends z.ZodMiniType>(given: unknown, schema: Schema): z.output<Schema> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   const { message } = invalidOption('body', given, read.error, schema);
@@ -96,6 +112,29 @@ function parsed(text: string): unknown {
 export function invalid(param: string, expected: string, ...received: readonly unknown[]): HttpError {
   const values = received.map((value) => `; received ${describeValue(value)}`).join('');
   return new HttpError(400, 'invalid_request', `${param}: ${expected}${values}.`, {}, param);
+}
+
+const MAX_LISTED = 100;
+
+/** Returns the part of a list that a request asks for. Throws an `HttpError` 400. */
+export function pageOf(c: ServerRequest): Page {
+  const { limit: most = '20', before } = c.req.query();
+  const limit = Number(most);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
+    throw invalid('limit', `expected an integer from 1 to ${MAX_LISTED}`, most);
+  const beforeMs = Date.parse(before ?? '');
+  if (before !== undefined && Number.isNaN(beforeMs))
+    throw invalid('before', 'expected a time in ISO 8601, like startedAt', before);
+  // In UTC, because stores compare times as strings.
+  return { limit, before: before === undefined ? undefined : new Date(beforeMs).toISOString() };
+}
+
+/** Returns the id of the last event that the client received, or null. `form` matches an id, such as `example`. Throws an `HttpError` 400. */
+export function lastEventIdOf(c: ServerRequest, form: RegExp, example: string): string | null {
+  const after = c.req.header('last-event-id') ?? c.req.query('after') ?? '';
+  if (after === '') return null;
+  if (!form.test(after)) throw invalid('Last-Event-ID', `expected the id of an event, such as "${example}"`, after);
+  return after;
 }
 
 /** Returns the `Idempotency-Key` of a request, if it has one. Throws an `HttpError` 400 for an invalid key. */

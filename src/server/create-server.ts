@@ -1,18 +1,21 @@
 import type { Meter } from '@opentelemetry/api';
 import type { MiddlewareHandler } from 'hono';
+import type { AnyStateMachine } from 'xstate';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
 import { requireKnownCost } from '../chain/runtime/options.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { type Clock, systemClock } from '../durable/clock.ts';
+import type { DurableMachine } from '../durable/durable-machine.ts';
 import { createWorker } from '../durable/worker.ts';
-import { linkSignals } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { loadOptional } from '../internal/optional-package.ts';
 import { clockSchema, functionSchema, hasMethod, parseOption } from '../internal/options.ts';
+import { addActorRoutes, type MachineOptions, machinesSchema } from './actor-routes.ts';
+import { createActorService } from './actor-service.ts';
 import { inPieces } from './body-stream.ts';
-import type { Convert, ServerApp, ServerContext, ServerEnv, ServerRequest } from './context.ts';
+import type { ServerApp, ServerContext, ServerEnv, ServerRequest, Streams } from './context.ts';
 import { HttpError } from './http-error.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Authorize } from './owners.ts';
@@ -23,12 +26,17 @@ import { addMcp } from './protocols/mcp.ts';
 import { addOpenAI } from './protocols/openai.ts';
 import { addRunRoutes } from './run-routes.ts';
 import { createRunService } from './run-service.ts';
-import { sseResponse } from './sse.ts';
+import { createStreams } from './streams.ts';
 import { createUsageLimits, DEFAULT_LIMITS, type ServerLimits, type UsageLimits } from './usage-limits.ts';
 
 export interface ServerOptions {
   /** A chain with `journals`. The server parks its runs while they wait for their user, so that any process with the journals can continue them. */
-  readonly chain: PostChain;
+  readonly chain?: PostChain;
+  /**
+   * Durable machines, by the names that they have in paths: `/machines/NAME`. The server parks their actors while they only wait. It needs a
+   * chain or a machine.
+   */
+  readonly machines?: Readonly<Record<string, DurableMachine<AnyStateMachine> | MachineOptions>>;
   /** Returns the owner of a request, for example `bearerTokens({ [token]: 'alice' })`. */
   readonly authorize: Authorize;
   /** Host names of the server, besides the loopback ones. Requests for any other host are rejected, to prevent DNS rebinding. */
@@ -64,14 +72,14 @@ export interface ServerLogLine {
   readonly error?: unknown;
 }
 
-/** A server of a chain: a plain `fetch` handler. */
+/** A server of a chain or of durable machines: a plain `fetch` handler. */
 export interface Server {
   /**
    * Answers a request. On Node.js, use `serve({ fetch: server.fetch })` of `@hono/node-server`. With the `bindings` that it passes, the server
    * answers the pipelined requests of a connection one at a time.
    */
   readonly fetch: (request: Request, bindings?: unknown) => Promise<Response>;
-  /** Ends all streams and closes the runs, so that any process with the journals can continue them. */
+  /** Ends all streams and closes the runs and actors, so that any process with the journals can continue them. */
   close(): Promise<void>;
 }
 
@@ -83,7 +91,8 @@ const listOf = (form: RegExp, expected: string) => z.optional(z.array(z.string()
 
 /** Strict: a misspelled option would be ignored silently. */
 const optionsSchema = z.strictObject({
-  chain: hasMethod('run', 'expected a chain made by createPostChain'),
+  chain: z.optional(hasMethod('run', 'expected a chain made by createPostChain')),
+  machines: z.optional(machinesSchema),
   authorize: z.custom(
     (value) => typeof value === 'function',
     'expected a function that returns the owner of a request, for example bearerTokens({ [token]: "alice" })',
@@ -104,93 +113,111 @@ const optionsSchema = z.strictObject({
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Returns a server for a chain. Runs live on the server, so a client can disconnect, return, and continue where it left off. The server also
- * continues the interrupted runs of the chain's journals. Requires the package `hono`.
+ * Returns a server for a chain, durable machines, or both. Runs and actors live on the server, so a client can disconnect, return, and continue
+ * where it left off. The server also continues the interrupted runs and the interrupted or due actors of the stores. Requires the package `hono`.
  *
  * @throws PostChainError `invalid_option` or `package_missing`
  * @example
- * const server = await createServer({ chain, authorize: bearerTokens({ [token]: 'alice' }) });
+ * const server = await createServer({ chain, machines: { order: orders }, authorize: bearerTokens({ [token]: 'alice' }) });
  * serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 8787 });
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   parseOption(optionsSchema, options, 'options');
-  const { chain, authorize, allowedHosts = [], allowedOrigins = [], exposeJournal = false } = options;
-  const { clock = systemClock, keepAliveMs = 15_000, writeTimeoutMs = 30_000, modelName = 'postchain' } = options;
-  const { onLog = logErrors, onRun = () => {} } = options;
+  const { chain, machines = {}, exposeJournal = false, modelName = 'postchain', onRun = () => {} } = options;
+  const { clock = systemClock, keepAliveMs = 15_000, writeTimeoutMs = 30_000, onLog = logErrors } = options;
   const limits: ServerLimits = { ...DEFAULT_LIMITS, ...options.limits };
-  if (limits.costPerDay < Number.POSITIVE_INFINITY) requireKnownCost(chain.options, 'limits.costPerDay');
-  const [{ Hono }, { bodyLimit }, { cors }, { secureHeaders }] = await loadOptional('hono', 'createServer', () =>
+  const named = Object.entries(machines).map(([name, given]) => ({
+    name,
+    ...('host' in given ? given : { host: given }),
+  }));
+  if (chain === undefined && named.length === 0)
+    throw new PostChainError(
+      'invalid_option',
+      'chain: expected a chain, or durable machines as "machines"; received none.',
+    );
+  if (chain && limits.costPerDay < Number.POSITIVE_INFINITY) requireKnownCost(chain.options, 'limits.costPerDay');
+  const hono = await loadOptional('hono', 'createServer', () =>
     Promise.all([import('hono'), import('hono/body-limit'), import('hono/cors'), import('hono/secure-headers')]),
   );
   const { toJSONSchema: toJsonSchema } = await import('zod');
   const usage = createUsageLimits(limits, clock);
-  const worker = createWorker({ hosts: [chain], clock });
-  const runs = createRunService({
-    chain,
-    clock,
-    usage,
-    eventsPerRun: limits.eventsPerRun,
-    onRun,
-  });
   const closing = new AbortController();
-  const queued = createRequestQueue();
+  const timing = { clock, keepAliveMs, writeTimeoutMs };
+  const streams = createStreams({
+    ...timing,
+    usage,
+    closing: closing.signal,
+    onError: (c, error) => onLog({ ...lineOf(c.req.raw, 500), level: 'error', owner: c.var.owner ?? null, error }),
+  });
+  const { eventsPerRun } = limits;
+  const runs = chain && createRunService({ chain, clock, usage, eventsPerRun, onRun });
+  const served = named.map((machine) => ({
+    machine,
+    actors: createActorService({ machine, clock, usage, eventsPerRun }),
+  }));
+  const hosts = new Set(named.map(({ host }) => host));
+  const worker = createWorker({ hosts: [...(chain ? [chain] : []), ...hosts], clock });
 
-  /** Returns the updates of a run, which end when `end` is called or the server closes. Until then, they count as an open stream. */
-  async function openUpdates(c: ServerRequest, runId: string, leaving?: AbortSignal) {
-    const endStream = usage.startStream(c.var.owner);
-    const { signal, abort, forget } = linkSignals(closing.signal, leaving);
-    const end = (): void => {
-      forget();
-      abort();
-      endStream();
+  const app = createApp(hono, { options, limits, usage, streams, clock, onLog, closing: closing.signal, describe });
+  for (const { machine, actors } of served) addActorRoutes(app, streams, machine, actors);
+  if (runs) {
+    const { errorFor } = streams;
+    const open = (c: ServerRequest, runId: string) => (signal: AbortSignal) => runs.updates(c.var.owner, runId, signal);
+    const context: ServerContext = {
+      runs,
+      clock,
+      toJsonSchema,
+      modelName,
+      errorFor,
+      read: (c, runId, use) => streams.read(c, open(c, runId), use),
+      stream: (c, runId, convert, headers) => streams.stream(c, open(c, runId), convert, headers),
     };
-    try {
-      return { updates: await runs.updates(c.var.owner, runId, signal), end };
-    } catch (error) {
-      end();
-      throw error;
-    }
+    addRunRoutes(app, context, exposeJournal);
+    for (const addProtocol of [addOpenAI, addAiSdk, addAgUi, addMcp]) addProtocol(app, context);
+  }
+  function describe(): object {
+    return openApiDocument(app.routes, named, toJsonSchema);
   }
 
-  /** Logs the error that ends a stream, because its status was already sent. */
-  async function* reported(c: ServerRequest, events: ReturnType<Convert>): ReturnType<Convert> {
-    try {
-      yield* events;
-    } catch (error) {
-      context.errorFor(c, error);
-      throw error;
-    }
-  }
-
-  const context: ServerContext = {
-    runs,
-    clock,
-    toJsonSchema,
-    modelName,
-    async read(c, runId, use) {
-      const { updates, end } = await openUpdates(c, runId, c.req.raw.signal);
-      try {
-        return await use(updates);
-      } finally {
-        end();
-      }
-    },
-    async stream(c, runId, convert, headers = {}) {
-      const { updates, end } = await openUpdates(c, runId);
-      // The response to HEAD has no body, so nothing would end the stream.
-      if (c.req.method === 'HEAD') end();
-      return sseResponse(reported(c, convert(updates)), { clock, keepAliveMs, writeTimeoutMs, headers, onEnd: end });
-    },
-    errorFor(c, error) {
-      const known = knownError(error);
-      if (known === null) onLog({ ...lineOf(c.req.raw, 500), level: 'error', owner: c.var.owner ?? null, error });
-      return known ?? INTERNAL;
+  const queued = createRequestQueue();
+  return {
+    fetch: (request, bindings) => queued(bindings, async () => inPieces(await app.fetch(request), timing)),
+    async close() {
+      usage.close();
+      closing.abort();
+      await Promise.all([worker.stop(), chain?.close(), ...served.map(({ actors }) => actors.close())]);
     },
   };
+}
 
+type HonoModules = readonly [
+  Pick<typeof import('hono'), 'Hono'>,
+  Pick<typeof import('hono/body-limit'), 'bodyLimit'>,
+  Pick<typeof import('hono/cors'), 'cors'>,
+  Pick<typeof import('hono/secure-headers'), 'secureHeaders'>,
+];
+
+interface AppParts {
+  readonly options: ServerOptions;
+  readonly limits: ServerLimits;
+  readonly usage: UsageLimits;
+  readonly streams: Streams;
+  readonly clock: Clock;
+  readonly onLog: (line: ServerLogLine) => void;
+  readonly closing: AbortSignal;
+  /** Returns the OpenAPI document. */
+  readonly describe: () => object;
+}
+
+/** Returns an app that logs, checks and limits requests. Its routes are added afterwards. */
+function createApp(
+  [{ Hono }, { bodyLimit }, { cors }, { secureHeaders }]: HonoModules,
+  { options, limits, usage, streams, clock, onLog, closing, describe }: AppParts,
+): ServerApp {
+  const { authorize, allowedHosts = [], allowedOrigins = [], meter } = options;
   const app: ServerApp = new Hono<ServerEnv>();
   app.onError((error, c) => {
-    const shown = context.errorFor(c, error);
+    const shown = streams.errorFor(c, error);
     // HTTP adapters close the connection of a client whose body is not read. The header tells the client not to use it again.
     const unread = c.req.method === 'POST' && (shown.status === 413 || !c.req.raw.bodyUsed);
     const headers = { ...shown.headers, ...(unread && { connection: 'close' }) };
@@ -199,15 +226,15 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.notFound((c) => {
     throw new HttpError(404, 'not_found', `There is no endpoint ${describeValue(c.req.path)}. See GET /openapi.json.`);
   });
-  app.use(logged(clock, measured(options.meter, usage, onLog)), secureHeaders());
+  app.use(logged(clock, measured(meter, usage, onLog)), secureHeaders());
   app.use(rejectForeignSites(allowedHosts, allowedOrigins));
   if (allowedOrigins.length > 0) app.use(cors({ origin: [...allowedOrigins], exposeHeaders: EXPOSED_HEADERS }));
   app.get('/healthz', (c) =>
-    c.json({ status: closing.signal.aborted ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
+    c.json({ status: closing.aborted ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
   );
   let described: object | null = null;
   app.get('/openapi.json', (c) => {
-    described ??= openApiDocument(toJsonSchema);
+    described ??= describe();
     return c.json(described);
   });
   app.use(async (c, next) => {
@@ -230,36 +257,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       },
     }),
   );
-  addRunRoutes(app, context, exposeJournal);
-  addOpenAI(app, context);
-  addAiSdk(app, context);
-  addAgUi(app, context);
-  addMcp(app, context);
-
-  return {
-    fetch: (request, bindings) =>
-      queued(bindings, async () => inPieces(await app.fetch(request), { clock, keepAliveMs, writeTimeoutMs })),
-    async close() {
-      usage.close();
-      closing.abort();
-      await Promise.all([worker.stop(), chain.close()]);
-    },
-  };
+  return app;
 }
 
 /** The response headers that pages of other origins may read. */
 const EXPOSED_HEADERS = ['location', 'retry-after', 'x-workflow-run-id', 'x-workflow-stream-tail-index'];
-
-const INTERNAL = new HttpError(500, 'internal', 'Internal server error. See the server log.');
-
-/** Returns the error to show to a client; null if the client must not see it. */
-function knownError(error: unknown): HttpError | null {
-  if (error instanceof HttpError) return error;
-  if (!PostChainError.isInstance(error)) return null;
-  const { code, message } = error;
-  const isOfClient = code === 'invalid_request' || code === 'invalid_option' || code === 'unsupported_file';
-  return isOfClient ? new HttpError(400, code, message) : null;
-}
 
 /** Returns the body of an error response. OpenAI's APIs have their own error format. */
 function errorBody(path: string, { status, code, message, param }: HttpError): object {

@@ -1,8 +1,11 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as z from 'zod/mini';
 import { clientEventSchema } from '../../machines/contracts/events.ts';
 import { phaseSchema } from '../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../machines/contracts/synthesis.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { approvalSchema, type NamedMachine } from './actor-routes.ts';
+import type { ActorState } from './actor-states.ts';
 import type { ToJsonSchema } from './context.ts';
 import { newRunSchema } from './run-routes.ts';
 import type { RunView } from './run-view.ts';
@@ -35,6 +38,33 @@ const listSchema = z.object({
   ),
 });
 
+const actorStateSchema: z.ZodMiniType<ActorState> = z.object({
+  id: z.string(),
+  machine: z.string(),
+  status: z.enum(['running', 'waiting', 'done', 'error', 'stopped']),
+  value: z.union([z.string(), z.record(z.string(), z.any())]),
+  context: z.unknown(),
+  tags: z.array(z.string()),
+  output: z.unknown(),
+  error: z.unknown(),
+  pending: z.object({
+    events: z.array(z.string()),
+    approvals: z.array(z.object({ id: z.string(), digest: z.string(), question: z.json(), askedAtMs: z.number() })),
+    dueAtMs: z.nullable(z.number()),
+  }),
+});
+
+const actorListSchema = z.object({
+  actors: z.array(
+    z.object({
+      id: z.string(),
+      startedAt: z.string(),
+      status: z.enum(['running', 'waiting', 'interrupted', 'done', 'error', 'stopped', 'damaged']),
+      waitingFor: z.nullable(z.array(z.string())),
+    }),
+  ),
+});
+
 const SCHEMAS = {
   NewRun: newRunSchema,
   StartedRun: z.object({ runId: z.string() }),
@@ -42,14 +72,26 @@ const SCHEMAS = {
   Run: runViewSchema,
   RunUpdate: runUpdateSchema,
   ClientEvent: clientEventSchema,
+  StartedActor: z.object({ id: z.string() }),
+  ActorList: actorListSchema,
+  ActorState: actorStateSchema,
+  Approval: approvalSchema,
+  Changed: z.object({ changed: z.boolean() }),
+  Object: z.looseObject({}),
   Error: z.object({ code: z.string(), message: z.string() }),
 } as const;
 
-const ref = (name: keyof typeof SCHEMAS) => ({ $ref: `#/components/schemas/${name}` });
-const json = (name: keyof typeof SCHEMAS) => ({ 'application/json': { schema: ref(name) } });
-const answers = (status: number, description: string, content?: object) => ({
-  [status]: { description, ...(content && { content }) },
-  default: { description: 'The request failed.', content: json('Error') },
+type SchemaName = keyof typeof SCHEMAS;
+
+const ref = (name: SchemaName) => ({ $ref: `#/components/schemas/${name}` });
+const content = (schema: object) => ({ 'application/json': { schema } });
+const json = (name: SchemaName) => content(ref(name));
+const body = (contents: object) => ({ requestBody: { required: true, content: contents } });
+const answers = (description: string, contents?: object, status = 200) => ({
+  responses: {
+    [status]: { description, ...(contents && { content: contents }) },
+    default: { description: 'The request failed.', content: json('Error') },
+  },
 });
 const parameter = (name: string, where: 'path' | 'query' | 'header', description: string) => ({
   name,
@@ -58,59 +100,177 @@ const parameter = (name: string, where: 'path' | 'query' | 'header', description
   description,
   schema: { type: 'string' },
 });
-const runId = parameter('id', 'path', 'The id of a run.');
 const stream = { 'text/event-stream': { schema: { type: 'string' } } };
 
-/** Returns the OpenAPI 3.1 document of the endpoints of runs, generated from the schemas that the server validates with. */
-export function openApiDocument(toJsonSchema: ToJsonSchema): object {
-  const idempotency = parameter('Idempotency-Key', 'header', 'Requests with the same key get the same run.');
-  const after = parameter('Last-Event-ID', 'header', 'The id of the last update that the client received.');
+const idempotency = parameter('Idempotency-Key', 'header', 'Requests with the same key have the effect of one.');
+const after = parameter('Last-Event-ID', 'header', 'The id of the last event that the client received.');
+const page = [
+  parameter('limit', 'query', 'From 1 to 100; 20 by default.'),
+  parameter('before', 'query', 'Only those that started before this time (ISO 8601).'),
+];
+
+interface Operation {
+  readonly summary: string;
+  readonly parameters?: readonly ReturnType<typeof parameter>[];
+}
+
+/** A request of a protocol that has its own documentation. */
+const foreign = (summary: string, contents: object = json('Object')): Operation => ({
+  summary,
+  ...body(json('Object')),
+  ...answers('The response of the protocol.', contents),
+});
+const jsonOrStream = { ...json('Object'), ...stream };
+
+/** The operations of a server, by their route. */
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  'GET /healthz': {
+    summary: 'Reports that the server runs. Needs no token.',
+    ...answers('Its state.', json('Object')),
+  },
+  'GET /openapi.json': { summary: 'Returns this document. Needs no token.', ...answers('It.', json('Object')) },
+  'POST /runs': {
+    summary: 'Starts a run. With "Accept: text/event-stream", the response streams it.',
+    parameters: [idempotency],
+    ...body(json('NewRun')),
+    ...answers('The run has started.', { ...json('StartedRun'), ...stream }, 201),
+  },
+  'GET /runs': {
+    summary: 'Lists your runs, newest first.',
+    parameters: page,
+    ...answers('The runs.', json('RunList')),
+  },
+  'GET /runs/:id': { summary: 'Returns a run.', ...answers('The run.', json('Run')) },
+  'GET /runs/:id/events': {
+    summary: 'Streams a run from its beginning, or after an update. The data of each event is a RunUpdate.',
+    parameters: [after],
+    ...answers('The updates.', stream),
+  },
+  'POST /runs/:id/events': {
+    summary: 'Answers a question of the run, or directs, finishes or cancels it.',
+    ...body(json('ClientEvent')),
+    ...answers('The event is stored.', undefined, 204),
+  },
+  'GET /runs/:id/journal': { summary: 'Returns the journal of a run.', ...answers('The entries.', json('Object')) },
+  'GET /v1/models': { summary: 'OpenAI: lists the models.', ...answers('The models.', json('Object')) },
+  'GET /v1/models/:id': { summary: 'OpenAI: returns a model.', ...answers('The model.', json('Object')) },
+  'POST /v1/responses': foreign('OpenAI Responses API: creates a response.', jsonOrStream),
+  'GET /v1/responses/:id': {
+    summary: 'OpenAI Responses API: returns a response, or streams it with "stream=true".',
+    parameters: [
+      parameter('stream', 'query', '"true" for a stream.'),
+      parameter('starting_after', 'query', 'The sequence_number of the last event that the client received.'),
+    ],
+    ...answers('The response.', jsonOrStream),
+  },
+  'GET /v1/responses/:id/input_items': {
+    summary: 'OpenAI Responses API: lists the input items of a response.',
+    ...answers('The items.', json('Object')),
+  },
+  'DELETE /v1/responses/:id': {
+    summary: 'OpenAI Responses API: deletes a response that has ended.',
+    ...answers('It is deleted.', json('Object')),
+  },
+  'POST /v1/responses/:id/cancel': {
+    summary: 'OpenAI Responses API: cancels a response.',
+    ...answers('The response.', json('Object')),
+  },
+  'POST /v1/chat/completions': foreign('OpenAI Chat Completions API: creates a completion.', jsonOrStream),
+  'POST /api/chat': foreign('AI SDK: answers the last message of "useChat" as a stream of chunks.', stream),
+  'GET /api/chat/:id/stream': {
+    summary: 'AI SDK: streams the run of a conversation again.',
+    parameters: [parameter('startIndex', 'query', 'The index of the first chunk; a negative one counts from the end.')],
+    ...answers('The chunks.', stream),
+  },
+  'POST /ag-ui': foreign('AG-UI: runs the agent and streams its events.', stream),
+  'POST /mcp': foreign('Model Context Protocol: Streamable HTTP with the tool "ask".', jsonOrStream),
+};
+
+const ANY_EVENT = { type: 'object', properties: { type: { type: 'string' } }, required: ['type'] };
+
+type ToJson = (schema: StandardSchemaV1 | z.ZodMiniType) => object;
+
+/** Returns the operations of the actors of a machine. */
+function machineOperations({ name, events, input }: NamedMachine, toJson: ToJson): Readonly<Record<string, Operation>> {
+  const path = `/machines/${name}`;
+  const event = (type: string, schema: StandardSchemaV1) => {
+    const { properties, required = [], ...rest } = toJson(schema) as { properties?: object; required?: string[] };
+    return {
+      type: 'object',
+      ...rest,
+      properties: { type: { const: type }, ...properties },
+      required: ['type', ...required],
+    };
+  };
+  const known = Object.entries(events ?? {}).map(([type, schema]) => event(type, schema));
+  return {
+    [`POST ${path}`]: {
+      summary: `Starts an actor of "${name}".`,
+      parameters: [idempotency],
+      ...body(content({ type: 'object', properties: { input: input ? toJson(input) : {} } })),
+      ...answers('The actor has started and is stored.', json('StartedActor'), 201),
+    },
+    [`GET ${path}`]: {
+      summary: `Lists your actors of "${name}", newest first.`,
+      parameters: page,
+      ...answers('The actors.', json('ActorList')),
+    },
+    [`GET ${path}/:id`]: { summary: 'Returns the state of an actor.', ...answers('The state.', json('ActorState')) },
+    [`DELETE ${path}/:id`]: {
+      summary: 'Deletes an actor that has ended.',
+      ...answers('It is deleted.', undefined, 204),
+    },
+    [`GET ${path}/:id/events`]: {
+      summary: 'Streams the state of an actor after each change. The data of each event is an ActorState.',
+      parameters: [after],
+      ...answers('The states.', stream),
+    },
+    [`POST ${path}/:id/events`]: {
+      summary: 'Sends an event to an actor, or answers one of its approvals.',
+      parameters: [idempotency],
+      ...body(content({ anyOf: [...(events ? known : [ANY_EVENT]), ref('Approval')] })),
+      ...answers('The event is stored and processed.', json('Changed')),
+    },
+  };
+}
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Returns the OpenAPI 3.1 document of the routes of a server, generated from the schemas that it validates with. */
+export function openApiDocument(
+  routes: readonly Route[],
+  machines: readonly NamedMachine[],
+  toJsonSchema: ToJsonSchema,
+): object {
+  const toJson: ToJson = (schema) => {
+    if (!('_zod' in schema)) return {};
+    const { $schema: _, ...rest } = toJsonSchema(schema as z.ZodMiniType, { unrepresentable: 'any', io: 'input' });
+    return rest;
+  };
+  const operations = Object.assign({}, OPERATIONS, ...machines.map((machine) => machineOperations(machine, toJson)));
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { method: of, path } of routes) {
+    // Middleware has no method and the path "/*".
+    if (path.endsWith('*')) continue;
+    const method = of === 'ALL' ? 'POST' : of;
+    const { parameters = [], ...operation } = operations[`${method} ${path}`] ?? {};
+    const ids = path.includes('/:id') ? [parameter('id', 'path', 'The id.')] : [];
+    const at = path.replace(/:(\w+)/gu, '{$1}');
+    paths[at] = { ...paths[at], [method.toLowerCase()]: { ...operation, parameters: [...ids, ...parameters] } };
+  }
+  const used = JSON.stringify(paths);
+  const schemas = Object.entries(SCHEMAS).filter(([name]) => used.includes(`"#/components/schemas/${name}"`));
   return {
     openapi: '3.1.0',
     info: { title: 'PostChain server', version: manifest.version },
     security: [{ bearer: [] }],
-    paths: {
-      '/runs': {
-        post: {
-          summary: 'Starts a run. With "Accept: text/event-stream", the response streams it.',
-          parameters: [idempotency],
-          requestBody: { required: true, content: json('NewRun') },
-          responses: answers(201, 'The run has started.', { ...json('StartedRun'), ...stream }),
-        },
-        get: {
-          summary: 'Lists your runs, newest first.',
-          parameters: [
-            parameter('limit', 'query', 'From 1 to 100; 20 by default.'),
-            parameter('before', 'query', 'Only runs that started before this time (ISO 8601).'),
-          ],
-          responses: answers(200, 'The runs.', json('RunList')),
-        },
-      },
-      '/runs/{id}': {
-        get: { summary: 'Returns a run.', parameters: [runId], responses: answers(200, 'The run.', json('Run')) },
-      },
-      '/runs/{id}/events': {
-        get: {
-          summary: 'Streams a run from its beginning, or after an update. The data of each event is a RunUpdate.',
-          parameters: [runId, after],
-          responses: answers(200, 'The updates.', stream),
-        },
-        post: {
-          summary: 'Answers a question of the run, or directs, finishes or cancels it.',
-          parameters: [runId],
-          requestBody: { required: true, content: json('ClientEvent') },
-          responses: answers(204, 'The event is stored.'),
-        },
-      },
-    },
+    paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-      schemas: Object.fromEntries(
-        Object.entries(SCHEMAS).map(([name, schema]) => {
-          const { $schema: _, ...rest } = toJsonSchema(schema, { unrepresentable: 'any', io: 'input' });
-          return [name, rest];
-        }),
-      ),
+      schemas: Object.fromEntries(schemas.map(([name, schema]) => [name, toJson(schema)])),
     },
   };
 }

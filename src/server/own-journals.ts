@@ -148,7 +148,7 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
   async list(
     owner: Owner,
     { limit, before }: Page,
-    isListed: (labels: Labels, summary: Summary) => boolean = () => true,
+    isListed: (labels: Labels) => boolean = () => true,
   ): Promise<readonly Summary[]> {
     const { journals, idOf } = this.#options;
     const found: Summary[] = [];
@@ -158,7 +158,7 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
       const page = await journals.list({ limit: size, ...(place !== undefined && { before: place }) });
       for (const summary of page) {
         const labels = await this.#labelsOf(idOf(summary));
-        if (labels['owner'] === owner && isListed(labels, summary)) found.push(summary);
+        if (labels['owner'] === owner && isListed(labels)) found.push(summary);
         if (found.length === limit) return found;
       }
       place = page.at(-1);

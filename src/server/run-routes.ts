@@ -5,7 +5,8 @@ import type { ContentPart } from '../llm/content.ts';
 import {
   bodyOf,
   idempotencyKeyOf,
-  invalid,
+  lastEventIdOf,
+  pageOf,
   type ServerApp,
   type ServerContext,
   type ServerRequest,
@@ -46,8 +47,6 @@ export const newRunSchema = z.strictObject({
   session: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
 });
 
-const MAX_LISTED = 100;
-
 /** Adds the endpoints of runs. */
 export function addRunRoutes(app: ServerApp, server: ServerContext, exposeJournal: boolean): void {
   const { runs } = server;
@@ -68,16 +67,7 @@ export function addRunRoutes(app: ServerApp, server: ServerContext, exposeJourna
   });
 
   app.get('/runs', async (c) => {
-    const limit = Number(c.req.query('limit') ?? 20);
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
-      throw invalid('limit', `expected an integer from 1 to ${MAX_LISTED}`, c.req.query('limit'));
-    const before = c.req.query('before');
-    const beforeMs = Date.parse(before ?? '');
-    if (before !== undefined && Number.isNaN(beforeMs))
-      throw invalid('before', 'expected a time in ISO 8601, like startedAt', before);
-    // In UTC, because stores compare times as strings.
-    const time = before === undefined ? undefined : new Date(beforeMs).toISOString();
-    const found = await runs.list(c.var.owner, { limit, before: time });
+    const found = await runs.list(c.var.owner, pageOf(c));
     return c.json({
       runs: found.map(({ runId, request, startedAt, status, waiting }) => ({
         runId,
@@ -111,15 +101,13 @@ async function streamUpdates(
   runId: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const after = c.req.header('last-event-id') ?? c.req.query('after') ?? '';
-  if (after !== '' && !/^\d+\.\d+$/u.test(after))
-    throw invalid('Last-Event-ID', 'expected the id of an event of this run, such as "12.0"', after);
+  const after = lastEventIdOf(c, /^\d+\.\d+$/u, '12.0');
   return server.stream(
     c,
     runId,
     async function* (updates) {
       for await (const { id, update } of updates)
-        if (after === '' || isAfter(id, after)) yield { id, data: JSON.stringify(update) };
+        if (after === null || isAfter(id, after)) yield { id, data: JSON.stringify(update) };
     },
     headers,
   );

@@ -45,8 +45,12 @@ export function refunds(...orders: readonly string[]) {
 export async function startServer({ chain: options, ...given }: ServedOptions = {}) {
   const journals = options?.journals ?? memoryJournals();
   const chain = createPostChain({ model: immediateModel(), ...options, journals });
-  const authorize = bearerTokens({ [ALICE]: 'alice', [BOB]: 'bob' });
-  const server = await createServer({ chain, authorize, ...given });
+  return { chain, journals, ...(await serveUntilEnd({ chain, ...given })) };
+}
+
+/** Serves on a free loopback port until the test ends, for the owners alice and bob. */
+export async function serveUntilEnd(options: Omit<ServerOptions, 'authorize'> & Partial<ServerOptions>) {
+  const server = await createServer({ authorize: bearerTokens({ [ALICE]: 'alice', [BOB]: 'bob' }), ...options });
   const http = serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 0 }) as HttpServer;
   await once(http, 'listening');
   const { port } = http.address() as AddressInfo;
@@ -61,7 +65,7 @@ export async function startServer({ chain: options, ...given }: ServedOptions = 
   const disconnect = (): void => http.closeAllConnections();
   /** Requests without a connection: they reach the server at once, in order. */
   const direct = clientOf('http://localhost', (path, init) => server.fetch(new Request(path, init)));
-  return { url, port, disconnect, chain, journals, server, close, direct, ...clientOf(url) };
+  return { url, port, disconnect, server, close, direct, ...clientOf(url) };
 }
 
 /** Requests with the token of alice, unless another one is given. */

@@ -1,0 +1,146 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import * as z from 'zod/mini';
+import type { DurableMachine } from '../durable/durable-machine.ts';
+import { functionSchema, hasMethod } from '../internal/options.ts';
+import { isStandardSchema } from '../internal/standard-schema.ts';
+import type { ActorEvent, ActorService } from './actor-service.ts';
+import {
+  bodyOf,
+  checked,
+  idempotencyKeyOf,
+  invalid,
+  lastEventIdOf,
+  pageOf,
+  type ServerApp,
+  type Streams,
+} from './context.ts';
+import type { Owner } from './owners.ts';
+
+/** A durable machine, and what clients may send to its actors and see of them. Schemas are Standard Schemas, such as those of zod. */
+export interface MachineOptions {
+  readonly host: DurableMachine<AnyStateMachine>;
+  /**
+   * The types of events that clients may send, each with a schema of the other members of the event. By default, they may send any event
+   * whose type does not begin with `xstate.`.
+   */
+  readonly events?: Readonly<Record<string, StandardSchemaV1>>;
+  /** The schema of the input with which clients start an actor. By default, any. */
+  readonly input?: StandardSchemaV1;
+  /** Returns the JSON that clients see as `context`; by default, the whole context. */
+  readonly view?: (snapshot: AnyMachineSnapshot) => unknown;
+}
+
+/** A machine with the name that it has in paths. */
+export interface NamedMachine extends MachineOptions {
+  readonly name: string;
+}
+
+const EXPECTED = 'expected a durable machine, or an object with one as its host';
+const hostSchema = hasMethod('replaySteps', EXPECTED);
+const standardSchema = z.custom(isStandardSchema, 'expected a Standard Schema, for example one of zod');
+export const machinesSchema = z
+  .record(
+    z.string(),
+    z.union(
+      [
+        hostSchema,
+        z.strictObject({
+          host: hostSchema,
+          events: z.optional(z.record(z.string(), standardSchema)),
+          input: z.optional(standardSchema),
+          view: z.optional(functionSchema),
+        }),
+      ],
+      EXPECTED,
+    ),
+  )
+  .check(
+    z.refine(
+      (machines) => Object.keys(machines).every((name) => /^[\w-]{1,64}$/u.test(name)),
+      'expected names of letters, digits, "-" and "_"',
+    ),
+  );
+
+export const newActorSchema = z.strictObject({ input: z.optional(z.unknown()) });
+const eventSchema = z.looseObject({ type: z.string() });
+/** The server adds who answered. */
+export const approvalSchema = z.strictObject({
+  type: z.literal('approval.given'),
+  id: z.string(),
+  digest: z.string(),
+  decision: z.enum(['approve', 'deny']),
+  edited: z.optional(z.json()),
+  reason: z.optional(z.string()),
+});
+
+/** Adds the endpoints of the actors of a machine. */
+export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedMachine, actors: ActorService): void {
+  const path = `/machines/${machine.name}`;
+
+  app.post(path, async (c) => {
+    const { input } = await bodyOf(c, newActorSchema);
+    const valid = machine.input === undefined ? input : await validated(machine.input, input, 'input');
+    const { id, isNew } = await actors.start(c.var.owner, valid, idempotencyKeyOf(c).idempotencyKey);
+    c.header('location', `${path}/${encodeURIComponent(id)}`);
+    return c.json({ id }, isNew ? 201 : 200);
+  });
+
+  app.get(path, async (c) => {
+    const found = await actors.list(c.var.owner, pageOf(c));
+    return c.json({
+      actors: found.map(({ id, startedAt, status, waiting }) => ({
+        id,
+        startedAt,
+        status,
+        waitingFor: waiting?.events ?? null,
+      })),
+    });
+  });
+
+  app.get(`${path}/:id`, async (c) => c.json(await actors.state(c.var.owner, c.req.param('id'))));
+
+  app.delete(`${path}/:id`, async (c) => {
+    await actors.delete(c.var.owner, c.req.param('id'));
+    return c.body(null, 204);
+  });
+
+  app.get(`${path}/:id/events`, async (c) => {
+    const after = Number(lastEventIdOf(c, /^\d{1,15}$/u, '12') ?? -1);
+    return streams.stream(
+      c,
+      (signal) => actors.states(c.var.owner, c.req.param('id'), signal),
+      async function* (states) {
+        for await (const { seq, state } of states)
+          if (seq > after) yield { id: String(seq), data: JSON.stringify(state) };
+      },
+    );
+  });
+
+  app.post(`${path}/:id/events`, async (c) => {
+    const { owner } = c.var;
+    const event = await eventOf(machine, owner, await bodyOf(c, eventSchema));
+    const changed = await actors.send(owner, c.req.param('id'), event, idempotencyKeyOf(c).idempotencyKey);
+    return c.json({ changed });
+  });
+}
+
+/** Returns the event to send. Throws an `HttpError` 400. */
+async function eventOf({ events }: NamedMachine, owner: Owner, body: ActorEvent): Promise<ActorEvent> {
+  const { type, ...members } = body;
+  if (type.startsWith('xstate.')) throw invalid('type', 'expected one that does not begin with "xstate."', type);
+  const schema = events !== undefined && Object.hasOwn(events, type) ? events[type] : undefined;
+  if (schema !== undefined) return { ...Object(await validated(schema, members, 'event')), type };
+  if (type === 'approval.given') return { ...checked(body, approvalSchema), by: owner };
+  if (events === undefined) return body;
+  throw invalid('type', `expected one of ${[...Object.keys(events), 'approval.given'].join(', ')}`, type);
+}
+
+/** Returns what a schema makes of a value. Throws an `HttpError` 400 that names the first problem. */
+async function validated(schema: StandardSchemaV1, value: unknown, what: string): Promise<unknown> {
+  const result = await schema['~standard'].validate(value);
+  if (result.issues === undefined) return result.value;
+  const [issue] = result.issues;
+  const keys = (issue?.path ?? []).map((part) => (typeof part === 'object' ? part.key : part));
+  throw invalid([what, ...keys.map(String)].join('.'), issue?.message ?? 'invalid');
+}

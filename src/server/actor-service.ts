@@ -1,0 +1,128 @@
+import type { AnyStateMachine } from 'xstate';
+import type { Clock } from '../durable/clock.ts';
+import type { Json } from '../durable/codec.ts';
+import type { DurableActor } from '../durable/durable-actor.ts';
+import type { ActorSummary } from '../durable/durable-format.ts';
+import type { DurableEntry } from '../durable/entries.ts';
+import { type ActorState, type NumberedState, type ShownMachine, stateOf, statesOf } from './actor-states.ts';
+import { createFeeds } from './feeds.ts';
+import { followable, type Labels, OwnJournals, type Page } from './own-journals.ts';
+import { type Owner, ownId } from './owners.ts';
+import type { UsageLimits } from './usage-limits.ts';
+
+/** An event whose type and members are checked. */
+export type ActorEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** The actors of one durable machine of a server. Each is visible only to its owner; to others, it does not exist. */
+export interface ActorService {
+  /** Starts an actor, or returns the one that was started with the same idempotency key, and resolves when it is stored. */
+  start(
+    owner: Owner,
+    input: unknown,
+    idempotencyKey?: string,
+  ): Promise<{ readonly id: string; readonly isNew: boolean }>;
+  state(owner: Owner, id: string): Promise<ActorState>;
+  /** Yields the state of an actor, and then the state after each change, until it has ended or the signal aborts. */
+  states(owner: Owner, id: string, signal: AbortSignal): Promise<AsyncGenerator<NumberedState, void>>;
+  /** Resolves when the step of the event is stored. To false if it changed nothing, because its key is known or the actor has ended. */
+  send(owner: Owner, id: string, event: ActorEvent, idempotencyKey?: string): Promise<boolean>;
+  /** Returns actors of the owner, newest first. */
+  list(owner: Owner, page: Page): Promise<readonly ActorSummary[]>;
+  /** Deletes an actor that has ended. */
+  delete(owner: Owner, id: string): Promise<void>;
+  /** Closes the actors in memory, so that any process with the store can continue them. */
+  close(): Promise<void>;
+}
+
+interface ServiceOptions {
+  readonly machine: ShownMachine;
+  readonly clock: Clock;
+  readonly usage: UsageLimits;
+  readonly eventsPerRun: number;
+}
+
+type OpenActor = DurableActor<AnyStateMachine>;
+
+/** The worker looks for due delays this often. An actor with an earlier one stays in memory, so that it is not late. */
+const SOON_MS = 5_000;
+
+/** Throws `invalid_option` for a machine whose journals cannot be followed. */
+export function createActorService({ machine, clock, usage, eventsPerRun }: ServiceOptions): ActorService {
+  const { name, host } = machine;
+  const journals = followable(host.journals, `machines.${name}`, 'a durable machine');
+  const feeds = createFeeds((id, options) => statesOf(machine, id, journals.follow(id, options)), { latestOnly: true });
+  const own = new OwnJournals<DurableEntry, ActorSummary>({
+    journals,
+    noun: 'actor',
+    path: `/machines/${name}`,
+    usage,
+    eventsPerRun,
+    idOf: ({ id }) => id,
+    labelsIn: (first) =>
+      first.type === 'start' && first.machine.id === host.machineId ? (Object(first.product) as Labels) : {},
+  });
+  const open = new Map<string, OpenActor>();
+
+  function track(owner: Owner, actor: OpenActor): void {
+    const left = actor.output.then(
+      () => 0,
+      () => 0,
+    );
+    if (!own.track(owner, actor.id, left)) return;
+    open.set(actor.id, actor);
+    void left.then(() => open.delete(actor.id));
+  }
+
+  /** Returns a rule for `park`. It may be called before the actor exists. */
+  const mayPark = (id: string) => (): boolean =>
+    open.get(id)?.pending.timers.every(({ dueAtMs }) => dueAtMs > clock.now() + SOON_MS) ?? false;
+
+  async function begin(owner: Owner, input: unknown, id: string, request?: string) {
+    if (await own.isStarted(id, request)) return { id, isNew: false };
+    // Nothing may be awaited between this and `track`, or concurrent requests could start more actors than allowed.
+    usage.requireRun(owner);
+    const product: Json = { owner, ...(request !== undefined && { request }) };
+    const actor = own.unlessBusy(() =>
+      host.start(id, { ...(input !== undefined && { input }), product, mayPark: mayPark(id) }),
+    );
+    track(owner, actor);
+    // Resolves when the first step is stored.
+    await actor.park();
+    void actor.park({ wait: true });
+    // Another process may have started the actor at the same time.
+    if (!(await own.isStarted(id, request))) await actor.output;
+    return { id, isNew: true };
+  }
+
+  async function send(owner: Owner, id: string, event: ActorEvent, key?: string): Promise<boolean> {
+    const actor = await own.opening(owner, id, true, () => host.open(id, { mustExist: true, mayPark: mayPark(id) }));
+    track(owner, actor);
+    try {
+      return await host.send(id, event, key === undefined ? {} : { id: key }).catch(own.busy);
+    } finally {
+      void actor.park({ wait: true });
+    }
+  }
+
+  return {
+    async start(owner, input, idempotencyKey) {
+      if (idempotencyKey === undefined) return begin(owner, input, crypto.randomUUID());
+      const id = await ownId('actor', name, owner, idempotencyKey);
+      const request = await ownId(JSON.stringify(input ?? null));
+      return own.start(id, () => begin(owner, input, id, request));
+    },
+    state: async (owner, id) => stateOf(machine, id, await own.entries(owner, id)),
+    states: (owner, id, signal) => own.read(owner, id, feeds.items(id, signal)),
+    send: (owner, id, event, key) =>
+      own.send(owner, id, async (entries) => {
+        if (entries.some(({ type }) => type === 'end')) return false;
+        own.requireFewEvents(entries);
+        return send(owner, id, event, key);
+      }),
+    list: (owner, page) => own.list(owner, page),
+    delete: (owner, id) => own.delete(owner, id, journals.delete && ((ended) => host.delete(ended))),
+    async close() {
+      await Promise.all(Array.from(open.values(), (actor) => actor.close()));
+    },
+  };
+}

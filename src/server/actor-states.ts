@@ -1,0 +1,148 @@
+import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
+import type { OpenApproval } from '../durable/approval.ts';
+import type { DurableMachine } from '../durable/durable-machine.ts';
+import { type DurableEntry, isAnnotation, isExternal } from '../durable/entries.ts';
+import { PostChainError } from '../durable/error.ts';
+import { isSameButKeyframes, type ReplayStep } from '../durable/replay.ts';
+import { nextTurn, pauses } from '../internal/async.ts';
+import { plainJson } from '../internal/plain-json.ts';
+
+/** The state of a durable actor, as clients see it. Everything in it is JSON. */
+export interface ActorState {
+  readonly id: string;
+  /** The name under which the server has its machine. */
+  readonly machine: string;
+  /** `running`: calls are in progress. `waiting`: it only waits for events and delays. */
+  readonly status: 'running' | 'waiting' | 'done' | 'error' | 'stopped';
+  readonly value: StateValue;
+  /** The machine's context, or the result of the option `view`. */
+  readonly context: unknown;
+  readonly tags: readonly string[];
+  /** Null until it is done. */
+  readonly output: unknown;
+  /** Why it ended with an error: of an `Error`, its `name` and `message`. Null otherwise. */
+  readonly error: unknown;
+  readonly pending: {
+    /** Types of the events that its active states handle. */
+    readonly events: readonly string[];
+    /** Approvals that wait for the event `approval.given`. */
+    readonly approvals: readonly OpenApproval[];
+    /** When its next delay ends, in milliseconds since the epoch; null for none. */
+    readonly dueAtMs: number | null;
+  };
+}
+
+/** A state with the number of its journal entry. */
+export interface NumberedState {
+  readonly seq: number;
+  readonly state: ActorState;
+}
+
+/** A machine whose actors are shown. */
+export interface ShownMachine {
+  readonly name: string;
+  readonly host: DurableMachine<AnyStateMachine>;
+  readonly view?: ((snapshot: AnyMachineSnapshot) => unknown) | undefined;
+}
+
+/** Returns the state of an actor at the end of its journal. */
+export async function stateOf(
+  machine: ShownMachine,
+  id: string,
+  journal: readonly DurableEntry[],
+): Promise<ActorState> {
+  const replay = new GrowingReplay(machine, id);
+  const { state } = await replay.take(journal);
+  return state;
+}
+
+/** Yields the state of an actor, and then the state after each change, as its journal grows. */
+export async function* statesOf(
+  machine: ShownMachine,
+  id: string,
+  entries: AsyncIterator<DurableEntry>,
+): AsyncGenerator<NumberedState, void> {
+  const replay = new GrowingReplay(machine, id);
+  const unread: DurableEntry[] = [];
+  for (let next = entries.next(); ; ) {
+    const { done, value } = await next;
+    if (!done) {
+      unread.push(value);
+      next = entries.next();
+      // The entries of a step arrive together.
+      if (await Promise.race([next.then(() => true), nextTurn().then(() => false)])) continue;
+    }
+    const taken = unread.splice(0);
+    if (taken.some((entry) => !isAnnotation(entry))) yield await replay.take(taken);
+    if (done) return;
+  }
+}
+
+/** Replays a journal that grows. */
+class GrowingReplay {
+  readonly #machine: ShownMachine;
+  readonly #id: string;
+  readonly #entries: DurableEntry[] = [];
+  #steps: ReturnType<ShownMachine['host']['replaySteps']>;
+  /** How many steps the entries so far contain, and how many of them were replayed. */
+  #known = 1;
+  #replayed = 0;
+  #latest: ReplayStep | null = null;
+
+  constructor(machine: ShownMachine, id: string) {
+    this.#machine = machine;
+    this.#id = id;
+    this.#steps = this.#begin();
+  }
+
+  #begin() {
+    return this.#machine.host.replaySteps(this.#entries, isSameButKeyframes, this.#id);
+  }
+
+  /** Returns the state after the next entries. */
+  async take(entries: readonly DurableEntry[]): Promise<NumberedState> {
+    const first = entries.find((entry) => !isAnnotation(entry));
+    // The rest of a step that was replayed without it.
+    if (this.#latest !== null && first !== undefined && !isExternal(first)) {
+      this.#steps = this.#begin();
+      this.#replayed = 0;
+    }
+    for (const entry of entries) {
+      this.#entries.push(entry);
+      if (isExternal(entry)) this.#known += 1;
+    }
+    for (const pause = pauses(); this.#replayed < this.#known; this.#replayed += 1) {
+      const { done, value } = this.#steps.next();
+      if (done)
+        throw new PostChainError(
+          'diverged',
+          `actor ${this.#id}: the machine differs from its journal in entry ${value.divergence?.seq}. Likely cause: ${value.divergence?.cause}. Add the recorded version to "versions".`,
+        );
+      this.#latest = value;
+      await pause();
+    }
+    const step = this.#latest as ReplayStep;
+    return { seq: step.seq, state: this.#stateAfter(step) };
+  }
+
+  #stateAfter({ snapshot, calls, pending }: ReplayStep): ActorState {
+    const { name, view = ({ context }) => context } = this.#machine;
+    const { status, value, output, error } = snapshot as AnyMachineSnapshot & { output?: unknown; error?: unknown };
+    const { events, approvals, timers } = pending;
+    return {
+      id: this.#id,
+      machine: name,
+      status: status !== 'active' ? status : calls.length > 0 ? 'running' : 'waiting',
+      value,
+      context: plainJson(view(snapshot)) ?? null,
+      tags: [...snapshot.tags],
+      output: plainJson(output) ?? null,
+      error: error instanceof Error ? { name: error.name, message: error.message } : (plainJson(error) ?? null),
+      pending: {
+        events,
+        approvals,
+        dueAtMs: timers.length === 0 ? null : Math.min(...timers.map(({ dueAtMs }) => dueAtMs)),
+      },
+    };
+  }
+}

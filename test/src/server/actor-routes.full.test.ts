@@ -1,0 +1,399 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { assign, fromPromise, setup } from 'xstate';
+import * as z from 'zod';
+import {
+  type ActorJournals,
+  approval,
+  createDurableMachine,
+  memoryJournals,
+  type PostChainError,
+} from '../../../src/entries/durable.ts';
+import { bearerTokens, createServer, type ServerOptions } from '../../../src/entries/server.ts';
+import type { ActorState } from '../../../src/server/actor-states.ts';
+import { ALICE, BOB, clientOf, eventsIn, serveUntilEnd, startServer } from '../../support/chain-server.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+import { hasPostgres, startPostgres } from '../../support/postgres.ts';
+
+/** An order that is paid after an approval, and shipped by an event or after a day. `pay` ends when the test says so. */
+function orderMachine(pay: () => Promise<string> = async () => 'r-1') {
+  return setup({
+    types: { context: {} as { amount: number; secret: string; receipt: string | null; notes: readonly string[] } },
+    actors: { approval, pay: fromPromise<string, object>(pay) },
+  }).createMachine({
+    id: 'order',
+    context: ({ input }) => ({ ...Object(input), secret: 'xyz', receipt: null, notes: [] }),
+    initial: 'open',
+    on: {
+      NOTE: { actions: assign({ notes: ({ context, event }) => [...context.notes, String(Object(event).text)] }) },
+      CANCEL: '.canceled',
+    },
+    states: {
+      open: { on: { PAY: 'asking' }, tags: 'editable' },
+      asking: {
+        invoke: {
+          id: 'ask',
+          src: 'approval',
+          input: ({ context }) => ({ question: { amount: context.amount } }),
+          onDone: [{ guard: ({ event }) => event.output.decision === 'deny', target: 'open' }, { target: 'paying' }],
+        },
+      },
+      paying: {
+        invoke: {
+          src: 'pay',
+          input: {},
+          onDone: { target: 'paid', actions: assign({ receipt: ({ event }) => event.output }) },
+        },
+      },
+      paid: { on: { SHIP: 'shipped' }, after: { 86400000: 'shipped' } },
+      shipped: { type: 'final' },
+      canceled: { type: 'final' },
+    },
+    output: ({ context }) => ({ receipt: context.receipt }),
+  });
+}
+
+const ordersIn = (journals: ActorJournals, pay?: () => Promise<string>) =>
+  createDurableMachine(orderMachine(pay), { journals });
+
+/** Serves orders without a chain. */
+async function serveOrders(
+  given: Partial<ServerOptions> & { journals?: ActorJournals; pay?: () => Promise<string> } = {},
+) {
+  const { journals = memoryJournals(), pay, ...options } = given;
+  const host = ordersIn(journals, pay);
+  const served = await serveUntilEnd({ machines: { order: host }, ...options });
+  return { host, journals, ...served, ...actorsOf(served) };
+}
+
+/** Requests about orders. */
+function actorsOf({ get, post }: Pick<ReturnType<typeof clientOf>, 'get' | 'post'>) {
+  const keyed = (key?: string) => (key === undefined ? {} : { headers: { 'idempotency-key': key } });
+  const path = (id: string): string => `/machines/order/${id}`;
+  return {
+    begin: async (input: object = { amount: 40 }): Promise<string> =>
+      ((await (await post('/machines/order', { input })).json()) as { id: string }).id,
+    state: async (id: string) => (await (await get(path(id))).json()) as ActorState,
+    say: async (id: string, event: object, key?: string) => {
+      const response = await post(`${path(id)}/events`, event, keyed(key));
+      return [response.status, await response.json()] as [number, { changed?: boolean; code?: string }];
+    },
+    /** Yields the states of a stream as they arrive. */
+    states: async function* (id: string, after?: string) {
+      const response = await get(
+        `${path(id)}/events`,
+        after === undefined ? {} : { headers: { 'last-event-id': after } },
+      );
+      expect(response.status).toBe(200);
+      for await (const { id: seq = '', data } of eventsIn(response))
+        yield { seq, state: JSON.parse(data) as ActorState };
+    },
+  };
+}
+
+/** Starts a process that serves a machine that keeps notes. */
+async function servingNotes(kind: string, place: string) {
+  const args = ['test/support/serving-notes.mjs', kind, place];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [printed] = (await once(child.stdout, 'data')) as [Buffer];
+  return actorsOf(clientOf(`http://127.0.0.1:${printed.toString().trim()}`));
+}
+
+const CHANGED = [200, { changed: true }];
+const UNCHANGED = [200, { changed: false }];
+
+describe('an actor of a durable machine', () => {
+  it('is started, shown, changed by events, and deleted when it has ended', async () => {
+    const { get, post, say, state, journals } = await serveOrders();
+    const started = await post('/machines/order', { input: { amount: 40 } });
+    const { id } = (await started.json()) as { id: string };
+    expect([started.status, started.headers.get('location')]).toEqual([201, `/machines/order/${id}`]);
+    expect(await state(id)).toEqual({
+      id,
+      machine: 'order',
+      status: 'waiting',
+      value: 'open',
+      context: { amount: 40, secret: 'xyz', receipt: null, notes: [] },
+      tags: ['editable'],
+      output: null,
+      error: null,
+      pending: { events: expect.arrayContaining(['PAY', 'NOTE', 'CANCEL']), approvals: [], dueAtMs: null },
+    });
+    // It only waits, so any process may continue it.
+    await expect.poll(async () => (await journals.list()).map(({ status }) => status)).toEqual(['waiting']);
+    expect(await say(id, { type: 'NOTE', text: 'fragile' })).toEqual(CHANGED);
+    expect(await say(id, { type: 'UNKNOWN' })).toEqual(CHANGED);
+    expect(await state(id)).toMatchObject({ value: 'open', context: { notes: ['fragile'] } });
+    const remove = () => get(`/machines/order/${id}`, { method: 'DELETE' });
+    expect([(await remove()).status, await (await remove()).json()]).toMatchObject([409, { code: 'actor_active' }]);
+    await say(id, { type: 'CANCEL' });
+    expect(await say(id, { type: 'PAY' })).toEqual(UNCHANGED);
+    expect(await state(id)).toMatchObject({ status: 'done', value: 'canceled', output: { receipt: null } });
+    expect((await remove()).status).toBe(204);
+    expect((await get(`/machines/order/${id}`)).status).toBe(404);
+  });
+
+  it('is started and gets an event once, however often a request is repeated', async () => {
+    const { post, say, state } = await serveOrders();
+    const key = { headers: { 'idempotency-key': 'cart-7' } };
+    const responses = await Promise.all([1, 2, 3].map(() => post('/machines/order', { input: { amount: 1 } }, key)));
+    const [first, ...others] = (await Promise.all(responses.map((response) => response.json()))) as { id: string }[];
+    expect(others).toEqual([first, first]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 201]);
+    expect((await post('/machines/order', { input: { amount: 2 } }, key)).status).toBe(422);
+    const id = first?.id ?? '';
+    const note = { type: 'NOTE', text: 'fragile' };
+    const sent = await Promise.all([1, 2, 3].map(() => say(id, note, 'n-1')));
+    expect(sent.filter(([, { changed }]) => changed)).toHaveLength(1);
+    expect(await say(id, note, 'n-2')).toEqual(CHANGED);
+    expect((await state(id)).context).toMatchObject({ notes: ['fragile', 'fragile'] });
+  });
+
+  it('is paid after the approval of its very question, which records who gave it', async () => {
+    const { say, state, begin, journals } = await serveOrders();
+    const id = await begin();
+    await say(id, { type: 'PAY' });
+    const { pending } = await state(id);
+    expect(pending.approvals).toMatchObject([{ question: { amount: 40 } }]);
+    const [{ id: asked, digest } = { id: '', digest: '' }] = pending.approvals;
+    const answer = { type: 'approval.given', id: asked, digest, decision: 'approve' };
+    expect(await say(id, { ...answer, digest: 'other' })).toEqual(UNCHANGED);
+    expect(await say(id, { ...answer, by: 'mallory' })).toMatchObject([400, { code: 'invalid_request' }]);
+    expect(await say(id, answer)).toEqual(CHANGED);
+    await expect.poll(() => state(id)).toMatchObject({ value: 'paid', status: 'waiting', context: { receipt: 'r-1' } });
+    expect((await state(id)).pending.dueAtMs).toBeGreaterThan(Date.now() + 86_000_000);
+    const given = [];
+    for await (const entry of journals.read(id)) if (entry.type === 'delivery') given.push(entry.event);
+    expect(given).toContainEqual(expect.objectContaining({ type: 'approval.given', by: 'alice' }));
+  });
+
+  it('streams its state after each change until it has ended, and continues after a lost connection', async () => {
+    const { say, begin, states, disconnect, health } = await serveOrders();
+    const id = await begin();
+    const stream = states(id);
+    const next = async () => (await stream.next()).value ?? expect.unreachable();
+    expect((await next()).state).toMatchObject({ value: 'open', context: { notes: [] } });
+    await say(id, { type: 'NOTE', text: 'a' });
+    const { seq, state } = await next();
+    expect(state).toMatchObject({ value: 'open', context: { notes: ['a'] } });
+    disconnect();
+    await expect(stream.next()).rejects.toThrow();
+    await say(id, { type: 'PAY' });
+    const seen: unknown[] = [];
+    let last = seq;
+    for await (const { seq: following, state } of states(id, seq)) {
+      expect(Number(following)).toBeGreaterThan(Number(last));
+      last = following;
+      seen.push(state.value);
+      if (state.value === 'asking') await say(id, { type: 'CANCEL' });
+    }
+    expect(seen).toEqual(['asking', 'canceled']);
+    // Nothing comes after the last state.
+    for await (const _ of states(id, last)) expect.unreachable();
+    await expect.poll(health).toMatchObject({ streams: 0, runs: 0 });
+  });
+
+  it('exists for its owner only, also if other code has started it', async () => {
+    const { host, begin, get, post } = await serveOrders();
+    const id = await begin();
+    await host.start('of-alice', { input: {} as never, product: { owner: 'alice' } }).close();
+    await host.start('of-nobody', { input: {} as never }).close();
+    const missing = await get('/machines/order/none', { token: BOB });
+    const text = await missing.text();
+    for (const [path, token] of [
+      [id, BOB],
+      [`${id}/events`, BOB],
+      ['of-nobody', ALICE],
+    ] as const) {
+      const response = await get(`/machines/order/${path}`, { token });
+      expect([response.status, await response.text()]).toEqual([404, text]);
+    }
+    expect((await post(`/machines/order/${id}/events`, { type: 'CANCEL' }, { token: BOB })).status).toBe(404);
+    expect((await get(`/machines/order/${id}`, { method: 'DELETE', token: BOB })).status).toBe(404);
+    const listed = async (token: string) =>
+      ((await (await get('/machines/order', { token })).json()) as { actors: { id: string }[] }).actors;
+    expect((await listed(ALICE)).map((actor) => actor.id).toSorted()).toEqual([id, 'of-alice'].toSorted());
+    expect(await listed(BOB)).toEqual([]);
+    expect(await listed(ALICE)).toContainEqual(
+      expect.objectContaining({ waitingFor: expect.arrayContaining(['PAY']) }),
+    );
+  });
+
+  it('is listed page by page, the newest first', async () => {
+    const { host, get } = await serveOrders();
+    for (const [at, id] of ['a', 'b', 'c'].entries())
+      await host.start(id, { startedAtMs: at * 1_000, product: { owner: 'alice' } }).close();
+    const page = async (query: string) =>
+      ((await (await get(`/machines/order?${query}`)).json()) as { actors: { id: string; startedAt: string }[] })
+        .actors;
+    const [first] = await page('limit=1');
+    expect(first?.id).toBe('c');
+    expect((await page(`before=${first?.startedAt}`)).map(({ id }) => id)).toEqual(['b', 'a']);
+    expect((await get('/machines/order?limit=0')).status).toBe(400);
+  });
+
+  it('counts as a run while it makes a call, and not while it waits', async () => {
+    let end = (_: string): void => {};
+    const pay = () => new Promise<string>((resolve) => (end = resolve));
+    const limits = { runsPerOwner: 1, eventsPerRun: 4, streamsPerOwner: 1 };
+    const { begin, say, state, post, health, states } = await serveOrders({ pay, limits });
+    const [one, two] = [await begin(), await begin()];
+    await say(one, { type: 'PAY' });
+    const [{ id, digest } = { id: '', digest: '' }] = (await state(one)).pending.approvals;
+    // The answer comes back while the payment is in progress.
+    expect(await say(one, { type: 'approval.given', id, digest, decision: 'approve' })).toEqual(CHANGED);
+    expect(await health()).toMatchObject({ runs: 1 });
+    expect((await state(one)).status).toBe('running');
+    expect(await say(two, { type: 'NOTE', text: '' })).toMatchObject([429, { code: 'too_many_runs' }]);
+    expect(await say(one, { type: 'NOTE', text: '' })).toEqual(CHANGED);
+    end('r-2');
+    await expect.poll(health).toMatchObject({ runs: 0 });
+    expect(await say(one, { type: 'NOTE', text: '' })).toEqual(CHANGED);
+    expect(await say(one, { type: 'NOTE', text: '' })).toMatchObject([429, { code: 'too_many_events' }]);
+    for await (const _ of states(two)) {
+      expect((await post('/machines/order', {})).status).toBe(429);
+      break;
+    }
+  });
+});
+
+describe('what clients send', () => {
+  it('is checked by schemas, and what they see is the view', async () => {
+    const host = ordersIn(memoryJournals());
+    const { get, post, ...served } = await serveUntilEnd({
+      machines: {
+        order: {
+          host,
+          input: z.object({ amount: z.number().positive() }),
+          events: { NOTE: z.object({ text: z.string() }), PAY: z.object({}) },
+          view: ({ context }) => ({ amount: context.amount, at: new Date(0) }),
+        },
+      },
+    });
+    const { say, begin, state, states } = actorsOf({ get, post });
+    const invalid = await post('/machines/order', { input: { amount: 0 } });
+    expect([invalid.status, await invalid.json()]).toMatchObject([
+      400,
+      { code: 'invalid_request', message: expect.stringContaining('input.amount: ') },
+    ]);
+    const id = await begin({ amount: 3 });
+    expect((await state(id)).context).toEqual({ amount: 3, at: '1970-01-01T00:00:00.000Z' });
+    for await (const { state: streamed } of states(id)) {
+      expect(streamed).toEqual(await state(id));
+      break;
+    }
+    expect(await say(id, { type: 'NOTE', text: 1 })).toMatchObject([
+      400,
+      { message: expect.stringContaining('event.text: ') },
+    ]);
+    for (const type of ['CANCEL', 'toString', 'xstate.stop', 'xstate.done.actor.ask'])
+      expect(await say(id, { type })).toMatchObject([400, { code: 'invalid_request' }]);
+    // The schema removes other members.
+    expect(await say(id, { type: 'NOTE', text: 'a', actor: 'x' })).toEqual(CHANGED);
+    const document = (await (await get('/openapi.json')).json()) as { paths: Record<string, { post?: object }> };
+    const described = JSON.stringify(document.paths['/machines/order/{id}/events']?.post);
+    expect(described).toContain('{"const":"NOTE"}');
+    expect(described).toContain('"text":{"type":"string"}');
+    expect(Object.keys(document.paths)).toEqual([
+      '/healthz',
+      '/openapi.json',
+      '/machines/order',
+      '/machines/order/{id}',
+      '/machines/order/{id}/events',
+    ]);
+    expect((await served.direct.get('/runs')).status).toBe(404);
+  });
+
+  it('is any event without a schema, except those of XState', async () => {
+    const { begin, say, post } = await serveOrders();
+    const id = await begin();
+    expect(await say(id, { type: 'xstate.stop' })).toMatchObject([400, { code: 'invalid_request' }]);
+    expect(await say(id, { kind: 'NOTE' })).toMatchObject([400, { code: 'invalid_request' }]);
+    expect((await post('/machines/order', { amount: 1 })).status).toBe(400);
+    expect((await post('/machines/other', {})).status).toBe(404);
+  });
+});
+
+describe('several processes', () => {
+  it.each(['file', ...(hasPostgres ? ['postgres'] : [])])(
+    'serve one store: one sends, and the other one streams (%s)',
+    async (kind) => {
+      const postgres = kind === 'postgres' ? await startPostgres() : null;
+      onTestFinished(() => postgres?.stop());
+      const place = (await postgres?.newSchema()) ?? temporaryFolder();
+      const [here, there] = [await servingNotes(kind, place), await servingNotes(kind, place)];
+      const id = await there.begin();
+      const notes: unknown[] = [];
+      for await (const { state } of here.states(id)) {
+        notes.push(state.context);
+        if (notes.length === 1) expect(await there.say(id, { type: 'NOTE', text: 'a' })).toEqual(CHANGED);
+        // The other process leaves the actor when it only waits.
+        if (notes.length === 2)
+          await expect.poll(() => here.say(id, { type: 'CLOSE' }), { timeout: 5_000 }).toEqual(CHANGED);
+      }
+      expect(notes).toEqual([{ notes: [] }, { notes: ['a'] }, { notes: ['a'] }]);
+      expect(await there.state(id)).toMatchObject({ status: 'done', value: 'closed' });
+    },
+  );
+
+  it('continue an actor whose process was killed during a call', async () => {
+    const journals = memoryJournals();
+    const killed = ordersIn(journals, () => new Promise(() => {}));
+    const actor = killed.start('o-1', { product: { owner: 'alice' } });
+    await actor.send({ type: 'PAY' });
+    const [{ id, digest } = { id: '', digest: '' }] = actor.pending.approvals;
+    await actor.send({ type: 'approval.given', id, digest, decision: 'approve' });
+    await actor.close();
+    const { state } = await serveOrders({ journals });
+    await expect.poll(() => state('o-1')).toMatchObject({ value: 'paid', context: { receipt: 'r-1' } });
+  });
+
+  it('get `actor_busy` while another one executes the actor', async () => {
+    const journals = memoryJournals();
+    const other = ordersIn(journals);
+    const { say, state } = await serveOrders({ journals });
+    const actor = other.start('o-1', { product: { owner: 'alice' } });
+    expect(await state('o-1')).toMatchObject({ value: 'open' });
+    expect(await say('o-1', { type: 'PAY' })).toMatchObject([409, { code: 'actor_busy' }]);
+    await actor.close();
+    expect(await say('o-1', { type: 'PAY' })).toEqual(CHANGED);
+  });
+});
+
+describe('an operator', () => {
+  it('gets `invalid_option` for invalid machines', async () => {
+    const host = ordersIn(memoryJournals());
+    const { follow: _, ...unfollowable } = memoryJournals();
+    for (const [machines, message] of [
+      [undefined, 'chain: expected a chain, or durable machines as "machines"; received none.'],
+      [{ 'a/b': host }, 'machines: expected names of letters, digits'],
+      [{ order: orderMachine() }, 'machines.order: expected a durable machine, or an object with one as its host'],
+      [
+        { order: { host, event: {} } },
+        'machines.order.event: unknown option; expected one of host, events, input, view',
+      ],
+      [{ order: { host, input: {} } }, 'machines.order.input: expected a Standard Schema'],
+      [{ order: ordersIn(unfollowable as never) }, 'machines.order: expected a durable machine with a journal store'],
+    ] as const) {
+      const error = await createServer({ machines, authorize: bearerTokens({ [ALICE]: 'alice' }) } as never).then(
+        () => null,
+        (thrown: PostChainError) => thrown,
+      );
+      expect([error?.code, error?.message]).toEqual(['invalid_option', expect.stringContaining(message)]);
+    }
+  });
+
+  it('gets an OpenAPI document with each route of the app', async () => {
+    const host = ordersIn(memoryJournals());
+    const { get } = await startServer({ machines: { order: host }, exposeJournal: true });
+    const { paths } = (await (await get('/openapi.json')).json()) as { paths: Record<string, Record<string, object>> };
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ at: `${method} ${path}`, operation })),
+    );
+    for (const { at, operation } of operations)
+      expect(operation, at).toMatchObject({ summary: expect.any(String), responses: expect.any(Object) });
+    expect(operations).toHaveLength(26);
+  });
+});

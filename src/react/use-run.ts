@@ -2,16 +2,8 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ClientEvent } from '../../machines/contracts/events.ts';
 import { emptyView, type RunView } from '../server/run-view.ts';
 import type { Question } from '../server/updates.ts';
-import {
-  answerEvent,
-  followRun,
-  type NewRun,
-  type ReplyTo,
-  type RunServer,
-  type RunState,
-  sendToRun,
-  startRun,
-} from './run-client.ts';
+import type { RunServer } from './connection.ts';
+import { answerEvent, followRun, type NewRun, type ReplyTo, type RunState, sendToRun, startRun } from './run-client.ts';
 
 /** A run as React state, and functions to control it. The functions reject with an `HttpError`, and are stable as long as `runId` is. */
 export interface UseRunResult extends RunState {

@@ -36,9 +36,9 @@ export interface NamedMachine extends MachineOptions {
   readonly name: string;
 }
 
-const EXPECTED = 'expected a durable machine, or an object with one as its host';
+const EXPECTED = 'expected a durable machine, or { host, events, input, view } with Standard Schemas';
 const hostSchema = hasMethod('replaySteps', EXPECTED);
-const standardSchema = z.custom(isStandardSchema, 'expected a Standard Schema, for example one of zod');
+const standardSchema = z.custom(isStandardSchema);
 export const machinesSchema = z
   .record(
     z.string(),

@@ -101,6 +101,9 @@ const parameter = (name: string, where: 'path' | 'query' | 'header', description
   schema: { type: 'string' },
 });
 const stream = { 'text/event-stream': { schema: { type: 'string' } } };
+const streamOf = (name: SchemaName) => ({
+  'text/event-stream': { schema: { type: 'string', contentSchema: ref(name) } },
+});
 
 const idempotency = parameter('Idempotency-Key', 'header', 'Requests with the same key have the effect of one.');
 const after = parameter('Last-Event-ID', 'header', 'The id of the last event that the client received.');
@@ -144,7 +147,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /runs/:id/events': {
     summary: 'Streams a run from its beginning, or after an update. The data of each event is a RunUpdate.',
     parameters: [after],
-    ...answers('The updates.', stream),
+    ...answers('The updates.', streamOf('RunUpdate')),
   },
   'POST /runs/:id/events': {
     summary: 'Answers a question of the run, or directs, finishes or cancels it.',
@@ -223,7 +226,7 @@ function machineOperations({ name, events, input }: NamedMachine, toJson: ToJson
     [`GET ${path}/:id/events`]: {
       summary: 'Streams the state of an actor after each change. The data of each event is an ActorState.',
       parameters: [after],
-      ...answers('The states.', stream),
+      ...answers('The states.', streamOf('ActorState')),
     },
     [`POST ${path}/:id/events`]: {
       summary: 'Sends an event to an actor, or answers one of its approvals.',

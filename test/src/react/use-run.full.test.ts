@@ -2,11 +2,11 @@ import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { scriptedModel } from '../../../src/models/scripted.ts';
+import type { RunServer } from '../../../src/react/connection.ts';
 import {
   answerEvent,
   followRun,
   type NewRun,
-  type RunServer,
   type RunState,
   sendToRun,
   startRun,

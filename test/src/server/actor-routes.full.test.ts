@@ -369,12 +369,12 @@ describe('an operator', () => {
     for (const [machines, message] of [
       [undefined, 'chain: expected a chain, or durable machines as "machines"; received none.'],
       [{ 'a/b': host }, 'machines: expected names of letters, digits'],
-      [{ order: orderMachine() }, 'machines.order: expected a durable machine, or an object with one as its host'],
+      [{ order: orderMachine() }, 'machines.order: expected a durable machine, or { host, events, input, view }'],
       [
         { order: { host, event: {} } },
         'machines.order.event: unknown option; expected one of host, events, input, view',
       ],
-      [{ order: { host, input: {} } }, 'machines.order.input: expected a Standard Schema'],
+      [{ order: { host, input: {} } }, 'machines.order: expected a durable machine, or {'],
       [{ order: ordersIn(unfollowable as never) }, 'machines.order: expected a durable machine with a journal store'],
     ] as const) {
       const error = await createServer({ machines, authorize: bearerTokens({ [ALICE]: 'alice' }) } as never).then(

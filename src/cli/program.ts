@@ -152,6 +152,11 @@ function addServeCommand(program: Command): void {
   )
     .option('--session-file <file>', 'SQLite file of the sessions (default: in memory)')
     .option(
+      '--module <file>',
+      'module that exports durable machines to serve, too; repeatable (default: postchain.config.mjs, .js or .ts)',
+      collect,
+    )
+    .option(
       '--journals <place>',
       'directory, SQLite file or postgres:// URL of the journals (default: $POSTCHAIN_JOURNALS or ~/.postchain/served)',
     )

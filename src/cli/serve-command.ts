@@ -7,12 +7,13 @@ import { loadOptional } from '../internal/optional-package.ts';
 import { firstLineOf, oneLine, printableJson } from '../internal/printable.ts';
 import { createServer, type ServerLogLine } from '../server/create-server.ts';
 import { bearerTokens, type Owner } from '../server/owners.ts';
+import { durableMachines, type ModuleFlags } from './durable-modules.ts';
 import { openJournals } from './find-run.ts';
 import { homePath } from './home.ts';
 import { prepareRun, type RunFlags } from './prepare-run.ts';
 import { untilStopped } from './until-stopped.ts';
 
-export interface ServeFlags extends RunFlags {
+export interface ServeFlags extends RunFlags, Pick<ModuleFlags, 'module'> {
   readonly port: number;
   readonly host: string;
   readonly allowHost?: readonly string[];
@@ -25,7 +26,7 @@ export interface ServeFlags extends RunFlags {
 const CLOSE_MS = 10_000;
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 
-/** Serves a chain until Ctrl-C or SIGTERM, and then closes the runs, so that the next start continues them. */
+/** Serves a chain, and the durable machines of modules by their ids, until Ctrl-C or SIGTERM, and then closes the runs, so that the next start continues them. */
 export async function serveCommand(
   flags: ServeFlags,
   { stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'> = process,
@@ -45,11 +46,13 @@ export async function serveCommand(
   );
   // Other than the default of the other commands, because the server continues the runs that it finds.
   const place = flags.journals ?? (process.env['POSTCHAIN_JOURNALS'] || homePath('served'));
+  const machines = Object.fromEntries((await durableMachines(flags)).map((host) => [host.machineId, host]));
   const random = randomBytes(32).toString('base64url');
   const prepared = await prepareRun(flags, openJournals({ journals: place }));
   try {
     const server = await createServer({
       chain: prepared.chain,
+      machines,
       authorize: bearerTokens(given ?? { [random]: LOCAL }),
       allowedHosts: allowHost,
       allowedOrigins: origin.map(originOf),

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { remoteActor, startActor } from '../../src/react/remote-actor.ts';
 import { followRun, startRun } from '../../src/react/run-client.ts';
 import { temporaryFolder } from '../support/cli.ts';
+import { freePort } from '../support/servers.ts';
 
 it('the server example answers from docs/ on the loopback interface, and stops on a signal', async () => {
   const signals = ['SIGTERM', 'SIGINT'] as const;
@@ -25,4 +27,24 @@ it('the server example answers from docs/ on the loopback interface, and stops o
   for (const stop of process.listeners('SIGTERM')) if (!before.includes(stop)) stop('SIGTERM');
   await ended;
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+it('the example of durable machines takes an order, and shows no more than its view', async () => {
+  const port = await freePort();
+  vi.stubEnv('PORT', `${port}`).stubEnv('TOKEN', 'a-long-secret-token').stubEnv('JOURNALS', temporaryFolder());
+  const before = process.listeners('SIGTERM');
+  await import('../../examples/server/machines.ts');
+  vi.unstubAllEnvs();
+  const server = { url: `http://127.0.0.1:${port}`, token: 'a-long-secret-token' };
+  await expect(startActor(server, 'order', {})).rejects.toMatchObject({ code: 'invalid_request' });
+  const order = remoteActor(server, 'order', await startActor(server, 'order', { note: 'ring twice' }));
+  order.subscribe(() => {});
+  await order.send({ type: 'ADD', item: 'book' });
+  await order.send({ type: 'ORDER' });
+  await expect.poll(() => order.getSnapshot()?.context).toEqual({ items: ['book'] });
+  await expect.poll(() => order.getSnapshot()?.pending.approvals).toMatchObject([{ question: ['book'] }]);
+  const [asked = expect.unreachable()] = order.getSnapshot()?.pending.approvals ?? [];
+  await order.answer(asked, { decision: 'approve' });
+  await expect.poll(() => order.getSnapshot()?.status).toBe('done');
+  for (const stop of process.listeners('SIGTERM')) if (!before.includes(stop)) stop('SIGTERM');
 });

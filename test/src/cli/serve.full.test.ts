@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { remoteActor, startActor } from '../../../src/react/remote-actor.ts';
 import { followRun, startRun } from '../../../src/react/run-client.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, replyTo, streaming } from '../../support/chat-server.ts';
@@ -54,6 +57,28 @@ describe('postchain serve', () => {
     expect(second.server.token).not.toBe(first.server.token);
     expect(await answerOf(second.server, runId)).toEqual(answer);
     expect(await second.stop()).toBe(0);
+  });
+
+  it('serves the durable machines of modules under their ids', async () => {
+    const folder = temporaryFolder();
+    const module = join(folder, 'lamp.mjs');
+    const [durable, xstate] = ['dist/durable.js', 'node_modules/xstate/dist/xstate.esm.js'].map((path) =>
+      JSON.stringify(pathToFileURL(path).href),
+    );
+    writeFileSync(
+      module,
+      `import { createDurableMachine, memoryJournals } from ${durable};
+       import { createMachine } from ${xstate};
+       const states = { off: { on: { TOGGLE: 'on' } }, on: {} };
+       const lamp = createMachine({ id: 'lamp', initial: 'off', states });
+       export const lamps = createDurableMachine(lamp, { journals: memoryJournals() });`,
+    );
+    const { server, stop } = await serve(['--module', module], { POSTCHAIN_JOURNALS: join(folder, 'journals') });
+    const lamp = remoteActor(server, 'lamp', await startActor(server, 'lamp'));
+    expect(await lamp.send({ type: 'TOGGLE' })).toBe(true);
+    lamp.subscribe(() => {});
+    await expect.poll(() => lamp.getSnapshot()?.value).toBe('on');
+    expect(await stop()).toBe(0);
   });
 
   it('continues an interrupted run at its next start, and so does the client that followed it', async () => {

@@ -50,7 +50,7 @@ export interface ReplayStep {
   readonly snapshot: AnyMachineSnapshot;
   /** The calls that it has started and not ended. */
   readonly calls: readonly ReplayedCall[];
-  /** What the actor was waiting for. Read it before the next step. */
+  /** What the actor waits for after the step and the annotations that follow it. Read it before the next step. */
   readonly pending: Pending;
 }
 
@@ -150,6 +150,8 @@ export function* replaySteps(
     snapshot: system.root.getSnapshot(),
     calls: [...system.activities.values()].map(({ number, source, input }) => ({ activity: number, source, input })),
     get pending() {
+      // Effects may have ended, and a process may have resumed the actor since.
+      if (isSameSoFar()) takeAnnotations();
       return pendingOf(system, (ms) => zeroMs + ms);
     },
   });

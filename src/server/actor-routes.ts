@@ -62,7 +62,7 @@ export const machinesSchema = z
     ),
   );
 
-export const newActorSchema = z.strictObject({ input: z.optional(z.unknown()) });
+const newActorSchema = z.strictObject({ input: z.optional(z.unknown()) });
 const eventSchema = z.looseObject({ type: z.string() });
 /** The server adds who answered. */
 export const approvalSchema = z.strictObject({

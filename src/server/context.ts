@@ -47,10 +47,13 @@ export interface ServerContext extends Pick<Streams, 'errorFor'> {
   /** The name of the chain for clients that choose a model. */
   readonly modelName: string;
   read<Result>(c: ServerRequest, runId: string, use: (updates: Updates) => Promise<Result>): Promise<Result>;
-  stream(c: ServerRequest, runId: string, convert: Convert, headers?: HeaderValues): Promise<Response>;
+  stream(
+    c: ServerRequest,
+    runId: string,
+    convert: (updates: Updates) => Events,
+    headers?: HeaderValues,
+  ): Promise<Response>;
 }
-
-export type Convert = (updates: Updates) => Events;
 
 const JSON_ONLY = ['application/json'];
 

@@ -136,9 +136,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       'chain: expected a chain, or durable machines as "machines"; received none.',
     );
   if (chain && limits.costPerDay < Number.POSITIVE_INFINITY) requireKnownCost(chain.options, 'limits.costPerDay');
-  const hono = await loadOptional('hono', 'createServer', () =>
-    Promise.all([import('hono'), import('hono/body-limit'), import('hono/cors'), import('hono/secure-headers')]),
-  );
   const { toJSONSchema: toJsonSchema } = await import('zod');
   const usage = createUsageLimits(limits, clock);
   const closing = new AbortController();
@@ -155,10 +152,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     machine,
     actors: createActorService({ machine, clock, usage, eventsPerRun }),
   }));
-  const hosts = new Set(named.map(({ host }) => host));
-  const worker = createWorker({ hosts: [...(chain ? [chain] : []), ...hosts], clock });
-
-  const app = createApp(hono, { options, limits, usage, streams, clock, onLog, closing: closing.signal, describe });
+  const describe: AppParts['describe'] = (routes) => openApiDocument(routes, named, toJsonSchema);
+  const app = await createApp({ options, limits, usage, streams, clock, onLog, closing: closing.signal, describe });
   for (const { machine, actors } of served) addActorRoutes(app, streams, machine, actors);
   if (runs) {
     const { errorFor } = streams;
@@ -175,10 +170,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     addRunRoutes(app, context, exposeJournal);
     for (const addProtocol of [addOpenAI, addAiSdk, addAgUi, addMcp]) addProtocol(app, context);
   }
-  function describe(): object {
-    return openApiDocument(app.routes, named, toJsonSchema);
-  }
 
+  const hosts = new Set(named.map(({ host }) => host));
+  const worker = createWorker({ hosts: [...(chain ? [chain] : []), ...hosts], clock });
   const queued = createRequestQueue();
   return {
     fetch: (request, bindings) => queued(bindings, async () => inPieces(await app.fetch(request), timing)),
@@ -190,13 +184,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 }
 
-type HonoModules = readonly [
-  Pick<typeof import('hono'), 'Hono'>,
-  Pick<typeof import('hono/body-limit'), 'bodyLimit'>,
-  Pick<typeof import('hono/cors'), 'cors'>,
-  Pick<typeof import('hono/secure-headers'), 'secureHeaders'>,
-];
-
 interface AppParts {
   readonly options: ServerOptions;
   readonly limits: ServerLimits;
@@ -206,14 +193,15 @@ interface AppParts {
   readonly onLog: (line: ServerLogLine) => void;
   readonly closing: AbortSignal;
   /** Returns the OpenAPI document. */
-  readonly describe: () => object;
+  readonly describe: (routes: ServerApp['routes']) => object;
 }
 
 /** Returns an app that logs, checks and limits requests. Its routes are added afterwards. */
-function createApp(
-  [{ Hono }, { bodyLimit }, { cors }, { secureHeaders }]: HonoModules,
-  { options, limits, usage, streams, clock, onLog, closing, describe }: AppParts,
-): ServerApp {
+async function createApp(parts: AppParts): Promise<ServerApp> {
+  const { options, limits, usage, streams, clock, onLog, closing, describe } = parts;
+  const [{ Hono }, { bodyLimit }, { cors }, { secureHeaders }] = await loadOptional('hono', 'createServer', () =>
+    Promise.all([import('hono'), import('hono/body-limit'), import('hono/cors'), import('hono/secure-headers')]),
+  );
   const { authorize, allowedHosts = [], allowedOrigins = [], meter } = options;
   const app: ServerApp = new Hono<ServerEnv>();
   app.onError((error, c) => {
@@ -234,7 +222,7 @@ function createApp(
   );
   let described: object | null = null;
   app.get('/openapi.json', (c) => {
-    described ??= describe();
+    described ??= describe(app.routes);
     return c.json(described);
   });
   app.use(async (c, next) => {

@@ -54,17 +54,6 @@ const actorStateSchema: z.ZodMiniType<ActorState> = z.object({
   }),
 });
 
-const actorListSchema = z.object({
-  actors: z.array(
-    z.object({
-      id: z.string(),
-      startedAt: z.string(),
-      status: z.enum(['running', 'waiting', 'interrupted', 'done', 'error', 'stopped', 'damaged']),
-      waitingFor: z.nullable(z.array(z.string())),
-    }),
-  ),
-});
-
 const SCHEMAS = {
   NewRun: newRunSchema,
   StartedRun: z.object({ runId: z.string() }),
@@ -73,7 +62,16 @@ const SCHEMAS = {
   RunUpdate: runUpdateSchema,
   ClientEvent: clientEventSchema,
   StartedActor: z.object({ id: z.string() }),
-  ActorList: actorListSchema,
+  ActorList: z.object({
+    actors: z.array(
+      z.object({
+        id: z.string(),
+        startedAt: z.string(),
+        status: z.string(),
+        waitingFor: z.nullable(z.array(z.string())),
+      }),
+    ),
+  }),
   ActorState: actorStateSchema,
   Approval: approvalSchema,
   Changed: z.object({ changed: z.boolean() }),
@@ -117,13 +115,32 @@ interface Operation {
   readonly parameters?: readonly ReturnType<typeof parameter>[];
 }
 
-/** A request of a protocol that has its own documentation. */
-const foreign = (summary: string, contents: object = json('Object')): Operation => ({
-  summary,
-  ...body(json('Object')),
-  ...answers('The response of the protocol.', contents),
-});
 const jsonOrStream = { ...json('Object'), ...stream };
+
+/** What each route of a protocol with its own documentation does, and the kinds of its response. */
+const PROTOCOLS: Readonly<Record<string, readonly [summary: string, response: object]>> = {
+  'GET /v1/models': ['OpenAI: lists the models.', json('Object')],
+  'GET /v1/models/:id': ['OpenAI: returns a model.', json('Object')],
+  'POST /v1/responses': ['OpenAI Responses: creates a response.', jsonOrStream],
+  'GET /v1/responses/:id': ['OpenAI Responses: returns a response, or streams it with "?stream=true".', jsonOrStream],
+  'GET /v1/responses/:id/input_items': ['OpenAI Responses: lists the input items of a response.', json('Object')],
+  'DELETE /v1/responses/:id': ['OpenAI Responses: deletes a response that has ended.', json('Object')],
+  'POST /v1/responses/:id/cancel': ['OpenAI Responses: cancels a response.', json('Object')],
+  'POST /v1/chat/completions': ['OpenAI Chat Completions: creates a completion.', jsonOrStream],
+  'POST /api/chat': ['AI SDK: answers the last message of "useChat".', stream],
+  'GET /api/chat/:id/stream': ['AI SDK: streams the run of a conversation again, from "?startIndex=N".', stream],
+  'POST /ag-ui': ['AG-UI: runs the agent.', stream],
+  'POST /mcp': ['Model Context Protocol: Streamable HTTP with the tool "ask".', jsonOrStream],
+};
+
+const protocolOperations = Object.entries(PROTOCOLS).map(([route, [summary, response]]) => [
+  route,
+  {
+    summary,
+    ...(route.startsWith('POST') && body(json('Object'))),
+    ...answers('The response of the protocol.', response),
+  },
+]);
 
 /** The operations of a server, by their route. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -155,38 +172,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     ...answers('The event is stored.', undefined, 204),
   },
   'GET /runs/:id/journal': { summary: 'Returns the journal of a run.', ...answers('The entries.', json('Object')) },
-  'GET /v1/models': { summary: 'OpenAI: lists the models.', ...answers('The models.', json('Object')) },
-  'GET /v1/models/:id': { summary: 'OpenAI: returns a model.', ...answers('The model.', json('Object')) },
-  'POST /v1/responses': foreign('OpenAI Responses API: creates a response.', jsonOrStream),
-  'GET /v1/responses/:id': {
-    summary: 'OpenAI Responses API: returns a response, or streams it with "stream=true".',
-    parameters: [
-      parameter('stream', 'query', '"true" for a stream.'),
-      parameter('starting_after', 'query', 'The sequence_number of the last event that the client received.'),
-    ],
-    ...answers('The response.', jsonOrStream),
-  },
-  'GET /v1/responses/:id/input_items': {
-    summary: 'OpenAI Responses API: lists the input items of a response.',
-    ...answers('The items.', json('Object')),
-  },
-  'DELETE /v1/responses/:id': {
-    summary: 'OpenAI Responses API: deletes a response that has ended.',
-    ...answers('It is deleted.', json('Object')),
-  },
-  'POST /v1/responses/:id/cancel': {
-    summary: 'OpenAI Responses API: cancels a response.',
-    ...answers('The response.', json('Object')),
-  },
-  'POST /v1/chat/completions': foreign('OpenAI Chat Completions API: creates a completion.', jsonOrStream),
-  'POST /api/chat': foreign('AI SDK: answers the last message of "useChat" as a stream of chunks.', stream),
-  'GET /api/chat/:id/stream': {
-    summary: 'AI SDK: streams the run of a conversation again.',
-    parameters: [parameter('startIndex', 'query', 'The index of the first chunk; a negative one counts from the end.')],
-    ...answers('The chunks.', stream),
-  },
-  'POST /ag-ui': foreign('AG-UI: runs the agent and streams its events.', stream),
-  'POST /mcp': foreign('Model Context Protocol: Streamable HTTP with the tool "ask".', jsonOrStream),
+  ...Object.fromEntries(protocolOperations),
 };
 
 const ANY_EVENT = { type: 'object', properties: { type: { type: 'string' } }, required: ['type'] };

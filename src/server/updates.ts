@@ -80,7 +80,7 @@ export function questionsIn(entries: readonly JournalEntry[]) {
 }
 
 /** Computes the updates of one run from its journal. */
-export class RunUpdates {
+class RunUpdates {
   readonly #text = new AnswerText();
   /** The attempts that may write the answer. */
   readonly #attempts = new Map<string, WritingAttempt>();

@@ -138,6 +138,9 @@ describe('an approval', () => {
     expect([paid, actor.pending.approvals[0]?.question]).toEqual([[], { to: 'ann', amount: 50 }]);
     const fork = await orders.fork('p', { at: actor.entries.length - 1, id: 'f' });
     expect(fork.pending.approvals).toMatchObject([{ question: { to: 'ann', amount: 50 } }]);
+    // A replay shows the same, with the digest that answers it.
+    const seen = Array.from(orders.replaySteps(fork.entries, undefined, 'f'), ({ pending }) => pending);
+    expect(seen.at(-1)).toEqual(fork.pending);
     expect((await orders.replay('f')).divergence).toBeNull();
   });
 

@@ -48,6 +48,19 @@ function setUp(options: Partial<Parameters<typeof createDurableMachine>[1]> = {}
 }
 
 describe('an actor that only waits', () => {
+  it.each(['counts', 'pauses'] as const)(
+    'shows in a replay when its delays end (time: %s)',
+    async (timeWithoutProcess) => {
+      const { clock, orders } = setUp({ timeWithoutProcess });
+      await (await orders.open('o')).close();
+      clock.increment(HOUR / 2);
+      const actor = await orders.open('o');
+      const [pending] = Array.from(orders.replaySteps(actor.entries), (step) => step.pending);
+      expect(pending?.timers).toHaveLength(2);
+      expect(pending).toEqual(actor.pending);
+    },
+  );
+
   it('parks: it leaves no timer, and lists say what it waits for and since when', async () => {
     const { clock, orders, now, host } = setUp({ describeWait: ({ context }) => ({ approved: context.approved }) });
     const actor = await orders.open('o');

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { createMachine, fromPromise } from 'xstate';
+import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { statesOf } from '../../../src/server/actor-states.ts';
+
+const called = fromPromise(() => new Promise(() => {}));
+const machine = (paid: string) =>
+  createMachine({
+    id: 'order',
+    initial: 'new',
+    states: {
+      new: { always: 'open' },
+      open: { invoke: { src: called }, on: { PAY: paid } },
+      paid: { type: 'final' },
+      free: { type: 'final' },
+    },
+  });
+
+/** Follows an actor with a machine. */
+function followed(journals: ReturnType<typeof memoryJournals>, paid = 'paid') {
+  const host = createDurableMachine(machine(paid), { journals });
+  const states = statesOf({ name: 'order', host }, 'o', journals.follow('o'));
+  return async () => (await states.next()).value;
+}
+
+it('the states of an actor follow a journal whose first step is stored in two parts', async () => {
+  const journals = memoryJournals();
+  const actor = createDurableMachine(machine('paid'), { journals }).start('o', { isPaused: true });
+  const next = followed(journals);
+  expect(await next()).toMatchObject({ seq: 1, state: { value: 'open' } });
+  actor.begin();
+  // The call is stored when it starts.
+  expect(await next()).toMatchObject({ seq: 2, state: { value: 'open', status: 'running' } });
+  await actor.send({ type: 'PAY' });
+  expect(await next()).toMatchObject({ state: { value: 'paid', status: 'done' } });
+  expect(await next()).toBeUndefined();
+});
+
+it('the states of an actor end with `diverged` if the machine does something else now', async () => {
+  const journals = memoryJournals();
+  await createDurableMachine(machine('paid'), { journals }).start('o').send({ type: 'PAY' });
+  await expect(followed(journals, 'free')()).rejects.toMatchObject({ code: 'diverged' });
+});

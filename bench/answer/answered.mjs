@@ -1,7 +1,7 @@
 /**
- * `firstText`: microseconds until the first text of the answer arrived; null if the answer is not streamed.
+ * `firstText`, `halfText`: microseconds until the first text and half of the text of the answer had arrived; null if it is not streamed.
  *
- * @typedef {import('./server.mjs').Counts & { microseconds: number, firstText: number | null }} Answered
+ * @typedef {import('./server.mjs').Counts & { microseconds: number, firstText: number | null, halfText: number | null }} Answered
  */
 
 /**
@@ -9,7 +9,7 @@
  * another text.
  *
  * @param {number} port
- * @param {(onText: () => void) => Promise<string>} answer Calls `onText` for each piece of the answer.
+ * @param {(onText: (piece: string) => void) => Promise<string>} answer Calls `onText` for each piece of the answer.
  * @param {string} expected
  * @returns {Promise<Answered>}
  */
@@ -17,13 +17,19 @@ export async function answered(port, answer, expected) {
   await countsOf(port);
   /** @type {number | null} */
   let firstText = null;
+  /** @type {number | null} */
+  let halfText = null;
+  let chars = 0;
   const startedAt = performance.now();
-  const text = await answer(() => {
-    firstText ??= (performance.now() - startedAt) * 1_000;
+  const text = await answer((piece) => {
+    const atUs = (performance.now() - startedAt) * 1_000;
+    chars += piece.length;
+    firstText ??= atUs;
+    if (chars >= expected.length / 2) halfText ??= atUs;
   });
   const microseconds = (performance.now() - startedAt) * 1_000;
   if (text !== expected) throw new Error(`expected the answer of the server; received ${JSON.stringify(text)}`);
-  return { ...(await countsOf(port)), microseconds, firstText };
+  return { ...(await countsOf(port)), microseconds, firstText, halfText };
 }
 
 /**

@@ -16,7 +16,7 @@ const ROUNDS = 5;
  * The contenders, and the calls that each makes. `limit`: the highest number of calls. `other`: the contender that its time is compared
  * with, if it is not AI SDK.
  *
- * @typedef {{ name: string, module: string, calls: number, limit?: number, profile?: string | object, other?: string }} Contender
+ * @typedef {{ name: string, module: string, calls: number, limit?: number, profile?: string | object, path?: string, other?: string }} Contender
  * @type {readonly Contender[]}
  */
 const CONTENDERS = [
@@ -33,11 +33,23 @@ const CONTENDERS = [
     profile: { extends: 'thorough', earlyCalls: false },
     other: 'PostChain thorough',
   },
+  { name: 'AI SDK, one plain call over HTTP', module: 'ai-sdk-http', calls: 1 },
+  ...['/runs', '/v1/chat/completions', '/api/chat'].map((path) => ({
+    name: `PostChain lean over HTTP, ${path}`,
+    module: 'postchain-http',
+    calls: 1,
+    profile: 'lean',
+    path,
+    other: 'PostChain lean',
+  })),
 ];
 const BASE = 'AI SDK, tool loop';
 const PLAIN = 'AI SDK, one plain call';
 /** The highest ratio of the time to the first text with `lean` to that of a plain call with the same passages. */
 const FIRST_TEXT_LIMIT = 1.2;
+
+/** The ratio to aim for: the time to the first text, and to half of the text, over HTTP to that in the process. */
+const HTTP_GOAL = 1.2;
 
 const PROFILES = /** @type {const} */ (['thorough', 'balanced', 'lean']);
 const LEAST_SHARE = 0.8;
@@ -58,11 +70,11 @@ async function measureAnswers() {
   const server = fork(fileURLToPath(new URL('server.mjs', import.meta.url)));
   try {
     const [{ port }] = await once(server, 'message');
-    const entrants = CONTENDERS.map(({ name, module, profile }) => ({
+    const entrants = CONTENDERS.map(({ name, module, profile, path }) => ({
       name,
       lane: name,
       module: new URL(`${module}.mjs`, import.meta.url),
-      options: { port, profile },
+      options: { port, profile, path },
     }));
     /** @type {Record<string, Answered[]>} */
     const samples = await race(entrants, { rounds: ROUNDS, warmUps: 1 });
@@ -85,9 +97,18 @@ function answerGrid(samples) {
     const of = (/** @type {'calls' | 'inputTokens' | 'cachedTokens' | 'outputTokens' | 'microseconds'} */ key) =>
       median((samples[name] ?? []).map((sample) => sample[key]));
     const tokens = [of('inputTokens'), of('cachedTokens'), of('outputTokens')];
-    const first = (samples[name] ?? []).flatMap(({ firstText }) => (firstText === null ? [] : [firstText]));
-    const firstMs = first.length === 0 ? '–' : Math.round(median(first) / 1_000);
-    return [name, of('calls'), ...tokens, firstMs, Math.round(of('microseconds') / 1_000)];
+    const textMs = (/** @type {'firstText' | 'halfText'} */ key) => {
+      const times = (samples[name] ?? []).flatMap((sample) => sample[key] ?? []);
+      return times.length === 0 ? '–' : Math.round(median(times) / 1_000);
+    };
+    return [
+      name,
+      of('calls'),
+      ...tokens,
+      textMs('firstText'),
+      textMs('halfText'),
+      Math.round(of('microseconds') / 1_000),
+    ];
   });
   return {
     columns: [
@@ -97,6 +118,7 @@ function answerGrid(samples) {
       'of these cached',
       'output tokens',
       'first text (ms)',
+      'half of the text (ms)',
       'wall time (ms)',
     ],
     lines,
@@ -123,7 +145,15 @@ function answerRows(samples) {
   const firsts = ['PostChain lean', 'PostChain balanced'].map((name) =>
     against(first(name), first(PLAIN), name === 'PostChain lean' ? { limit: FIRST_TEXT_LIMIT } : {}),
   );
-  return [...times, ...firsts, ...calls];
+  /** Text that waits in a buffer, wherever that is, arrives late. */
+  const streamed = CONTENDERS.filter(({ path }) => path !== undefined).flatMap(({ name, other = BASE }) =>
+    /** @type {const} */ (['firstText', 'halfText']).map((key) => {
+      const what = key === 'firstText' ? 'first text' : 'half of the text';
+      const inProcess = row(`${what}, ${other}`, samplesOf(other, key));
+      return against(row(`${what}, ${name}`, samplesOf(name, key)), inProcess, { goal: HTTP_GOAL });
+    }),
+  );
+  return [...times, ...firsts, ...streamed, ...calls];
 }
 
 async function measurePrefixes() {

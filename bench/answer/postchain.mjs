@@ -22,20 +22,26 @@ function redirectTo(port) {
   return (url, init) => fetch(String(url).replace(OPENAI, `http://127.0.0.1:${port}`), init);
 }
 
-/** @param {Options} options */
-export async function measure({ port, profile }) {
-  chain ??= createPostChain({
+/** @param {Options & { journals?: import('../../dist/index.js').JournalStore }} options */
+export async function openChain({ port, profile, journals }) {
+  return createPostChain({
     model: openaiModel({ model: 'm', apiKey: 'none', baseURL: `${OPENAI}/v1`, fetch: redirectTo(port) }),
     documents: await openDocuments(SET),
     profile,
+    ...(journals && { journals }),
   });
+}
+
+/** @param {Options} options */
+export async function measure({ port, profile }) {
+  chain ??= await openChain({ port, profile });
   const { run } = chain;
   let usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
   const sample = await answered(
     port,
     async (onText) => {
       const { events, answer } = run({ request: QUESTION });
-      for await (const event of events) if (event.type === 'answer-delta') onText();
+      for await (const event of events) if (event.type === 'answer-delta') onText(event.text);
       const { status, answerText, metadata, notes } = await answer;
       if (status !== 'completed') throw new Error(`expected a completed answer; received ${notes}`);
       usage = { cachedInputTokens: 0, ...metadata.usage };

@@ -207,7 +207,10 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
     writeNow(act) {
       if (queue.length > 0 || !isOnlyProcess) return false;
       try {
-        use((connection) => connection.single(act));
+        use((connection) => {
+          connection.sync(false);
+          act(connection);
+        });
         return true;
       } catch (error) {
         if (!isBusy(error)) throw error;
@@ -289,8 +292,8 @@ function stillLocked(waitMs: number): Error {
 }
 
 interface OpenConnection extends SqliteConnection {
-  /** Runs `act`, which executes one statement, without syncing it. */
-  single(act: (connection: SqliteConnection) => void): void;
+  /** Whether the next transactions survive a power failure. */
+  sync(isSynced: boolean): void;
   transaction<Value>(act: () => Value, isSynced: boolean): Value;
   /** Moves the write-ahead log into the file, so that the one file is a complete copy. */
   checkpoint(): void;
@@ -347,14 +350,11 @@ function connectionOn(database: Database.Database): OpenConnection {
     if (isSynced !== syncs) statement(`PRAGMA synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`).run([]);
     syncs = isSynced;
   }
-  const connection: OpenConnection = {
+  return {
+    sync,
     // As an array, because libsql treats a single object, such as bytes, as named values.
     run: (sql, values) => statement(sql).run(values as SqliteValue[]).changes,
     all: <Row>(sql: string, values: readonly SqliteValue[]) => statement(sql).all([...values]) as Row[],
-    single(act) {
-      sync(false);
-      act(connection);
-    },
     transaction(act, isSynced) {
       sync(isSynced);
       beginWriting(database);
@@ -379,7 +379,6 @@ function connectionOn(database: Database.Database): OpenConnection {
       database.close();
     },
   };
-  return connection;
 }
 
 function beginWriting(database: Database.Database): void {

@@ -157,26 +157,21 @@ function openJournalFile(resolved: string, path: string, format: Named): Journal
     const message = `Cannot use the journals in "${path}": ${sqliteReason(cause, resolved)}`;
     throw new PostChainError('invalid_path', message, { cause });
   };
+  function orRethrow<Value>(act: () => Value): Value {
+    try {
+      return act();
+    } catch (cause) {
+      return rethrow(cause);
+    }
+  }
   const leases = createLeases(file);
   return {
     format,
     starting: new Set(),
     lastSink: null,
     leases: { ...leases, release: (key, token) => leases.release(key, token).catch(rethrow) },
-    readNow(act) {
-      try {
-        return file.readNow(act);
-      } catch (cause) {
-        return rethrow(cause);
-      }
-    },
-    writeNow(act) {
-      try {
-        return file.writeNow(act);
-      } catch (cause) {
-        return rethrow(cause);
-      }
-    },
+    readNow: (act) => orRethrow(() => file.readNow(act)),
+    writeNow: (act) => orRethrow(() => file.writeNow(act)),
     read: (act) => file.read(act).catch(rethrow),
     write: (act) => file.write(act).catch(rethrow),
     writeSynced: (act) => file.writeSynced(act).catch(rethrow),

@@ -9,7 +9,7 @@ import { journalFile } from '../chain/journal/node-stores.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
-import { storedRunsOf } from '../inspection/stored-runs.ts';
+import { boundsOf } from '../inspection/stored-runs.ts';
 import type { ReplayHost } from '../inspection/systems/actor-messages.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
 import { durableMachines, type ModuleFlags } from './durable-modules.ts';
@@ -59,7 +59,7 @@ async function findJournals(name: string | undefined, hosts: readonly Host[], fl
   if (name === undefined || actor) {
     const journals = isFile ? journalFile(name) : open(flags);
     // Reading one run shows whether the place can be used. The server reads the others while the page opens.
-    for await (const _ of storedRunsOf(journals).scan()) break;
+    for await (const _ of boundsOf(journals)) break;
     const isForeign = Boolean(actor) || flags.journals !== undefined;
     return { journals, hosts, runId: actor ? actor.id : null, isFile, isForeign };
   }

@@ -5,7 +5,6 @@ import { missingImplementations } from './charts/chart-nodes.ts';
 import type { Codec } from './codec.ts';
 import { PostChainError } from './error.ts';
 import type { JournalStore } from './journals/journal-store.ts';
-import { storedJournalsOf } from './journals/line-store.ts';
 import { requireKnown } from './known-options.ts';
 import { machinesOf } from './machine-digest.ts';
 
@@ -49,7 +48,7 @@ export function requireOptions(machine: unknown, options: object): void {
   const expected = 'a journal store of postchain/durable, for example fileJournals("orders")';
   if (typeof (journals as { create?: unknown } | undefined)?.create !== 'function')
     throw invalid('journals', expected, describeValue(journals));
-  const { noun = 'actor' } = storedJournalsOf(journals as JournalStore<unknown, unknown>) ?? {};
+  const { noun = 'actor' } = journals as JournalStore<unknown, unknown>;
   if (noun !== 'actor') throw invalid('journals', expected, `a store for journals of a ${noun}`);
   if (Array.isArray(versions) || !Object.values(Object(versions)).every(isMachine))
     throw invalid('versions', 'an object of state machines by version', describeValue(versions));

@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
 import type { Run } from '../chain/runtime/run.ts';
-import type { ActorJournals } from '../durable/stores.ts';
+import type { DurableMachineOptions } from '../durable/durable-machine.ts';
 import { hasMethod, invalidOption } from '../internal/options.ts';
 import { servePage } from './page-session.ts';
 import { builtFolder } from './pages.ts';
@@ -235,7 +235,7 @@ function pageFiles(folder: string): PageFiles {
 
 export interface InspectionOptions {
   /** The store whose runs and durable actors can be opened, in addition to watched runs. */
-  readonly journals?: JournalStore | ActorJournals | undefined;
+  readonly journals?: JournalStore | DurableMachineOptions['journals'] | undefined;
   /**
    * Results of `createDurableMachine`: the actors in their stores can be opened too. A replay without calls adds what a journal does not
    * contain: charts, contexts, child machines.

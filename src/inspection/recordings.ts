@@ -6,19 +6,14 @@ import {
   type RunStart,
   type RunSummary,
 } from '../../machines/contracts/journal.ts';
-import { type JournalStore, RUN_JOURNALS, tryRead, withoutBytes } from '../chain/journal/journal-format.ts';
+import { RUN_JOURNALS, tryRead, withoutBytes } from '../chain/journal/journal-format.ts';
 import { stateSteps } from '../chain/journal/state-at.ts';
 import { storedEntry } from '../chain/journal/stored-entries.ts';
-import type { ReadEntry } from '../durable/journals/journal-lines.ts';
-import { entriesOf } from '../durable/journals/journal-store.ts';
-import {
-  type JournalTail,
-  listedJournal,
-  repeat,
-  type StoredJournal,
-  storedJournalsOf,
-} from '../durable/journals/line-store.ts';
+import { parsedEntry } from '../durable/journals/journal-lines.ts';
+import { type JournalBounds, type JournalTail, listedJournal } from '../durable/journals/journal-store.ts';
+import { placeOf, repeat } from '../durable/journals/line-store.ts';
 import { withPauses } from '../internal/async.ts';
+import { parseJson } from '../internal/json-text.ts';
 import { grouped } from '../internal/printable.ts';
 import { type FiguresFold, figuresFold } from './run-figures.ts';
 import {
@@ -33,7 +28,7 @@ import {
   runCharts,
   type SourceSink,
 } from './source.ts';
-import { type AnyJournals, storedRunsOf } from './stored-runs.ts';
+import { type AnyJournals, boundsOf, changesOf, tailOf } from './stored-runs.ts';
 import type { ReplayHost } from './systems/actor-messages.ts';
 import { recordedActor } from './systems/recorded-actor.ts';
 
@@ -98,8 +93,6 @@ function recordingsIn(
   allRead: () => void,
   hosts: readonly ReplayHost[],
 ): Recordings {
-  const stored = storedRunsOf(journals);
-  const isOwnStore = storedJournalsOf(journals as JournalStore) !== null;
   const known = new Map<string, RecordedSource>();
   const counter = createCounter();
   let current = Promise.resolve();
@@ -108,7 +101,7 @@ function recordingsIn(
   let unread = 0;
 
   /** Journals that have not changed since they were read come without `ends`. A new journal of the other kind may reuse an id. */
-  function recordingOf(run: StoredJournal): RecordedSource {
+  function recordingOf(run: JournalBounds): RecordedSource {
     const { id, ends } = run;
     const before = known.get(id);
     const kind = ends !== null && RUN_JOURNALS.summarize(listedJournal(run)) === null ? 'system' : 'run';
@@ -120,7 +113,7 @@ function recordingsIn(
   async function read(runIds?: readonly string[]): Promise<void> {
     const missing = new Set(runIds ?? known.keys());
     try {
-      for await (const run of stored.scan({
+      for await (const run of boundsOf(journals, {
         ids: runIds,
         isKnown: (id, version) => known.get(id)?.version === version,
         onFound: (count) => {
@@ -132,8 +125,8 @@ function recordingsIn(
         const recording = recordingOf(run);
         known.set(run.id, recording);
         if (recording.update(run)) changed(run.id);
-        // Another store would be read from the start each time.
-        if (isOwnStore && (recording.needsCount() || (!isFirst && recording.wantsCount()))) counter.add(recording);
+        // Without `tail`, each would be read from the start each time.
+        if (journals.tail && (recording.needsCount() || (!isFirst && recording.wantsCount()))) counter.add(recording);
       }
       for (const runId of missing) {
         if (known.delete(runId)) changed(runId);
@@ -145,7 +138,8 @@ function recordingsIn(
     isFirst = false;
     unread = 0;
     allRead();
-    if (isOwnStore) for (const recording of newest(known.values())) if (recording.wantsCount()) counter.add(recording);
+    if (journals.tail)
+      for (const recording of newest(known.values())) if (recording.wantsCount()) counter.add(recording);
   }
 
   function refresh(runIds?: readonly string[]): Promise<void> {
@@ -174,7 +168,7 @@ function recordingsIn(
       await refresh([runId]);
     },
     watch() {
-      const stopWatching = stored.watch((runIds) => void refresh(runIds ?? undefined));
+      const stopWatching = changesOf(journals, (runIds) => void refresh(runIds ?? undefined));
       const stopChecking = repeat(CHECK_MS, () => {
         const running = [...known].flatMap(([runId, { info }]) => (info().status === 'running' ? [runId] : []));
         if (running.length > 0) void refresh(running);
@@ -244,6 +238,8 @@ const startSchema = z.object({
 
 /** Returns a stored run as a source. Its limitations depend on all its entries, so they are known only after it was opened. */
 function recordedRun(runId: string, journals: AnyJournals, changed: () => void): RecordedSource {
+  const parse = (json: string, seq: number) =>
+    parsedEntry(RUN_JOURNALS, placeOf(RUN_JOURNALS, runId), parseJson(json), seq);
   let version: string | null = null;
   /** With the status of a run that no process writes. */
   let idle = NO_SUMMARY;
@@ -252,7 +248,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
   let integrity: string | null = null;
   let start: z.infer<typeof startSchema> | null = null;
   let fold: FiguresFold | null = null;
-  let counted: { readonly tail: JournalTail<JournalEntry>; fold: FiguresFold | null } | null = null;
+  let counted: { readonly tail: JournalTail; seq: number; fold: FiguresFold | null } | null = null;
   let isCounted = false;
   let lastSeq = 0;
   let fidelity: readonly string[] = [];
@@ -275,17 +271,19 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
    * of the time, and the page checks the entries itself.
    */
   async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
-    const tail = storedRunsOf(journals).openTail(runId, RUN_JOURNALS);
+    const tail = tailOf(journals, runId);
     const entries: JournalEntry[] = [];
     const states = stateFeed(entries);
     let count = 0;
     let followed = null as FiguresFold | null;
     let problem: string | null = null;
+    const unparsed: string[] = [];
 
-    function* take(unparsed: readonly ReadEntry<JournalEntry>[]): Generator<void, void> {
-      for (const { entry: parse } of unparsed) {
+    /** Texts are removed when they have been parsed. */
+    function* take(): Generator<void, void> {
+      for (const json of unparsed.splice(0)) {
         if (isStopped()) return;
-        const entry = parse();
+        const entry = parse(json, entries.length);
         if (entries.push(entry) === 1) setFidelity(limitationsOf(entry as RunStart));
         if (entry.type === 'start') followed = figuresFold(entry, true);
         followed?.take(entry);
@@ -297,7 +295,6 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
       // Checked first, because a process may write its last entries and end in between.
       isOver = status() !== 'running';
       const changedAgain = next();
-      const unparsed: ReadEntry<JournalEntry>[] = [];
       let frame: string[] = [];
       let chars = 0;
       try {
@@ -313,7 +310,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
             unparsed.push(one);
             count += 1;
             if (count <= from) continue;
-            const line = shownLine(one);
+            const line = shownLine(one, () => parse(one, count - 1));
             frame.push(line);
             chars += line.length;
           }
@@ -323,7 +320,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
       }
       if (!isStopped() && frame.length > 0) await sink.lines(frame, { more: false, isStored: true });
       try {
-        await withPauses(take(unparsed));
+        await withPauses(take());
       } catch (error) {
         problem = problemOf(error);
       }
@@ -344,7 +341,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
 
   function setChecked(count: number): void {
     const sentence = `Intact: the checksums of all ${grouped(count)} entries are correct.`;
-    if (!storedRunsOf(journals).hasChecksums || integrity === sentence) return;
+    if (!journals.hasChecksums || integrity === sentence) return;
     integrity = sentence;
     changed();
   }
@@ -384,8 +381,10 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
     },
     async entries() {
       try {
-        const read = await entriesOf(storedRunsOf(journals).openTail(runId, RUN_JOURNALS).read());
-        return read.flatMap((piece) => piece.map(({ entry }) => entry()));
+        const entries: JournalEntry[] = [];
+        for await (const piece of tailOf(journals, runId).read())
+          for (const json of piece) entries.push(parse(json, entries.length));
+        return entries;
       } catch (error) {
         setDamage(problemOf(error));
         throw error;
@@ -416,12 +415,13 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
     wantsCount: () => !isCounted && fold?.isWhole === false && lastSeq <= MAX_WANTED_ENTRIES,
     async count() {
       isCounted = true;
-      counted ??= { tail: storedRunsOf(journals).openTail(runId, RUN_JOURNALS), fold: null };
+      counted ??= { tail: tailOf(journals, runId), seq: 0, fold: null };
       const now = counted;
       try {
         for await (const read of now.tail.read())
-          for (const { entry: parse } of read) {
-            const entry = parse();
+          for (const json of read) {
+            const entry = parse(json, now.seq);
+            now.seq += 1;
             if (entry.type === 'start') now.fold = figuresFold(entry, true);
             now.fold?.take(entry);
           }
@@ -440,7 +440,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
 const ATTACHMENT = '"type":"attachment"';
 
 /** Returns the stored form of an entry, without the bytes of an attachment. */
-const shownLine = ({ json, entry }: ReadEntry<JournalEntry>): string =>
+const shownLine = (json: string, entry: () => JournalEntry): string =>
   json.includes(ATTACHMENT) ? JSON.stringify(storedEntry(withoutBytes(entry()))) : json;
 
 /** Computes the states of a run as its list of entries grows, while other work runs in between. */

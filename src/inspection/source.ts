@@ -7,7 +7,7 @@ import { withoutBytes } from '../chain/journal/journal-format.ts';
 import { chartVersion } from '../chain/journal/replay.ts';
 import type { StateAfter } from '../chain/journal/state-at.ts';
 import { chartOf } from '../durable/charts/chart.ts';
-import type { StoredJournal } from '../durable/journals/line-store.ts';
+import type { JournalBounds } from '../durable/journals/journal-store.ts';
 import { oneLine } from '../internal/printable.ts';
 import { changesBetween } from './state-changes.ts';
 import type { InspectedRun, RunCharts, SentLines, StateFrame } from './wire.ts';
@@ -32,7 +32,7 @@ export interface RunSource {
 export interface RecordedSource extends RunSource {
   readonly version: string | null;
   /** Takes the latest state of the store. Returns whether the summary has changed. */
-  update(run: StoredJournal): boolean;
+  update(run: JournalBounds): boolean;
   /** Whether all entries must be read: for the figures, or for the damage. */
   needsCount(): boolean;
   /** Whether reading all entries would add figures, and is quick. */

@@ -14,13 +14,13 @@ import type {
 import { seemsHeld } from './lease.ts';
 import { dropTornLine, firstAndLastLine, linesOfFile, linesOfFileBackward } from './line-file.ts';
 import {
-  type BoundsQuery,
   createLineStore,
   type FirstAndLast,
   type JournalBackend,
-  type JournalBounds,
   journalExists,
+  type LineBounds,
   type LineSink,
+  type LinesQuery,
   noSuchJournal,
   repeat,
   requireStoreOptions,
@@ -195,7 +195,7 @@ function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, give
         lock?.release();
       }
     },
-    boundsOf(id: string, { isKnown }: BoundsQuery = {}): readonly JournalBounds[] {
+    boundsOf(id: string, { isKnown }: LinesQuery = {}): readonly LineBounds[] {
       const path = pathOf(id);
       const version = versionOf(path);
       if (version === null) return [];
@@ -261,9 +261,9 @@ const firstAndLastOrEmpty = (path: string): FirstAndLast =>
 async function* boundsIn(
   folder: string,
   { pathOf, idOf }: FileNames,
-  query: BoundsQuery | undefined,
-  boundsOf: (id: string, query: BoundsQuery | undefined) => readonly JournalBounds[],
-): AsyncGenerator<JournalBounds> {
+  query: LinesQuery | undefined,
+  boundsOf: (id: string, query: LinesQuery | undefined) => readonly LineBounds[],
+): AsyncGenerator<LineBounds> {
   const pause = pauses();
   const found: { readonly id: string; readonly mtimeMs: number }[] = [];
   for (const id of query?.ids ?? namesIn(folder).flatMap(idOf)) {

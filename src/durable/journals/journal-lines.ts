@@ -219,7 +219,7 @@ export function lineReader<Entry extends StoredEntry>(
   let isLate = startsLate;
   let sum = 0;
   const window = new TextEnd(WINDOW_BYTES);
-  const damaged = (why: string, seq = count): PostChainError => unreadable(place, `cannot read entry ${seq}: ${why}`);
+  const damaged = (why: string): PostChainError => damagedAt(place, count, why);
 
   /** `value`: the parsed `json`. Of the two, the one that is not stored is made when it is needed. */
   function readEntry(json: string | null, value?: unknown): ReadEntry<Entry> {
@@ -229,19 +229,8 @@ export function lineReader<Entry extends StoredEntry>(
       get json() {
         return json ?? JSON.stringify(value);
       },
-      entry: () => parsed(json === null ? value : parseJson(json), seq),
+      entry: () => parsedEntry(format, place, json === null ? value : parseJson(json), seq),
     };
-  }
-
-  function parsed(value: unknown, seq: number): Entry {
-    let entry: Entry;
-    try {
-      entry = format.parse(value);
-    } catch (error) {
-      throw damaged(error instanceof Error ? error.message : String(error), seq);
-    }
-    if (entry.seq !== seq) throw damaged(`expected seq ${seq}; received ${String(entry.seq)}`, seq);
-    return entry;
   }
 
   return {
@@ -273,6 +262,26 @@ export function lineReader<Entry extends StoredEntry>(
     writer: (options) => lineWriter(format, options, { sum, window: window.last() }),
   };
 }
+
+/** Returns the entry with a number from its parsed JSON. Throws `invalid_journal`. */
+export function parsedEntry<Entry extends StoredEntry>(
+  format: Pick<JournalFormat<Entry, unknown>, 'parse'>,
+  place: string,
+  value: unknown,
+  seq: number,
+): Entry {
+  let entry: Entry;
+  try {
+    entry = format.parse(value);
+  } catch (error) {
+    throw damagedAt(place, seq, error instanceof Error ? error.message : String(error));
+  }
+  if (entry.seq !== seq) throw damagedAt(place, seq, `expected seq ${seq}; received ${String(entry.seq)}`);
+  return entry;
+}
+
+const damagedAt = (place: string, seq: number, why: string): PostChainError =>
+  unreadable(place, `cannot read entry ${seq}: ${why}`);
 
 /** Returns the text of a block; null if it is damaged. */
 function inflated({ deflate = '' }: Block, window: Uint8Array): Buffer | null {

@@ -73,6 +73,46 @@ export interface PruneOptions<Summary> {
   readonly status?: StatusOf<Summary> | readonly StatusOf<Summary>[];
 }
 
+/** Reads a journal that may grow. */
+export interface JournalTail {
+  /**
+   * Yields the entries that earlier calls did not yield, several at a time, each as JSON in its stored form. If there are none, it reads none of
+   * the others again. Rejects with `unknown_journal` or `invalid_journal`, as does every later call.
+   */
+  read(): AsyncIterable<readonly string[]>;
+}
+
+export interface BoundsQuery {
+  /** By default all. */
+  readonly ids?: readonly string[] | undefined;
+  /** Whether the entries of a journal in this version are not needed. */
+  readonly isKnown?: ((id: string, version: string) => boolean) | undefined;
+  /** Receives the number of journals before the first of them is read. */
+  readonly onFound?: ((count: number) => void) | undefined;
+}
+
+/** The first and last entries of a journal, from which lists are made. */
+export interface JournalBounds {
+  readonly id: string;
+  /** Changes with every entry. */
+  readonly version: string;
+  /** Null if the version is known. */
+  readonly ends: JournalEnds | null;
+  /** Whether a process is writing the journal. */
+  readonly isWritten: boolean;
+}
+
+export interface JournalEnds {
+  /** The first entry in its stored form: parsed JSON, not validated. Undefined if it cannot be read. */
+  readonly first: unknown;
+  /** At most 8 of the last entries, the last one at the end; none if they cannot be read without the entries before. */
+  readonly last: readonly unknown[];
+  /** The number of the last entry; -1 for none. */
+  readonly lastSeq: number;
+  /** Whether the first or last entry cannot be read at all. Other damage is found only by reading the journal. */
+  readonly isDamaged: boolean;
+}
+
 /**
  * Stores journals by id. A journal has one writer at a time. Every method throws or rejects with `journal_held` if another writer has the
  * journal, `journal_exists` if it is already there (`create`), `unknown_journal` if it is missing, and `invalid_journal` if it is damaged.
@@ -86,22 +126,35 @@ export interface JournalStore<Entry, Summary> {
   read(id: string, options?: ReadJournalOptions): AsyncIterable<Entry>;
   /** Opens a journal to continue it; a torn last line is dropped. */
   open(id: string, options?: OpenJournalOptions): Promise<OpenedJournal<Entry>>;
-  /** The journals, newest first. */
+  /** The journals, the latest start first; journals that started at the same time by id. */
   list(options?: ListOptions<Summary>): Promise<readonly Summary[]>;
   /**
    * Yields every entry once, in order, as it is written, also by another process, until an entry ends the journal. Until then, it keeps its
    * process alive. Rejects with `unknown_journal` if the journal is deleted, also if one with its id is created again.
    */
   follow?(id: string, options?: FollowOptions): AsyncIterableIterator<Entry>;
+  /** Returns a reader of a journal, for programs that follow many. By default, they `read` it from the start each time. */
+  tail?(id: string): JournalTail;
+  /** The first and last entries of journals that exist, in any order. By default, programs use `list`. */
+  bounds?(query?: BoundsQuery): AsyncIterable<JournalBounds>;
+  /**
+   * Reports the ids of journals that are new, have grown or are gone, also if another process did it; null if any may have. Does not keep the
+   * process alive. Returns a function that stops it. By default, programs list the journals every second.
+   */
+  changes?(onChange: (ids: readonly string[] | null) => void): () => void;
+  /** What its journals belong to, for messages: "run", "actor". A store of runs is refused for a durable machine. */
+  readonly noun?: string;
+  /** Whether reading checks a checksum of every entry. */
+  readonly hasChecksums?: boolean;
   /** Deletes a journal that no process is writing. */
   delete?(id: string): Promise<void>;
   /** Deletes the old journals that no process is writing. Returns how many. */
   prune?(options: PruneOptions<Summary>): Promise<number>;
 }
 
-/** A store that has the optional methods `follow`, `delete` and `prune`. */
-export type ManagedJournals<Entry, Summary> = JournalStore<Entry, Summary> &
-  Required<Pick<JournalStore<Entry, Summary>, 'follow' | 'delete' | 'prune'>>;
+/** A store that has all optional members except `has`. */
+export type ManagedJournals<Entry, Summary> = Required<Omit<JournalStore<Entry, Summary>, 'has'>> &
+  Pick<JournalStore<Entry, Summary>, 'has'>;
 
 /** Returns the text to write instead of the given text. */
 export type Redact = (text: string) => string;
@@ -130,18 +183,15 @@ export interface JournalStoreOptions {
   readonly fsync?: Fsync;
 }
 
-/** The parts of a journal that lists read. */
-export interface ListedJournal {
-  readonly id: string;
-  /** The first and the last entry as they are stored: parsed JSON, not validated. Null if they cannot be read without the others. */
-  readonly first: unknown;
+/** The parts of a journal that a summary is made of. */
+export interface ListedJournal extends Omit<JournalEnds, 'last'>, Pick<JournalBounds, 'id' | 'isWritten'> {
   readonly last: unknown;
-  /** The number of the last entry. */
-  readonly lastSeq: number;
-  /** Whether the first or last line cannot be read at all. Other damage is found only by reading the journal. */
-  readonly isDamaged: boolean;
-  /** Whether a process is writing the journal. */
-  readonly isWritten: boolean;
+}
+
+/** Returns what `summarize` of a format takes. */
+export function listedJournal({ id, ends, isWritten }: Omit<JournalBounds, 'version'>): ListedJournal {
+  const { first, last = [], lastSeq = -1, isDamaged = true } = ends ?? {};
+  return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten };
 }
 
 /** How a kind of journal validates, lists and redacts its entries. */

@@ -13,19 +13,22 @@ import {
   lastSeqIn,
   lineReader,
   lineWriter,
-  type ReadEntry,
   unreadable,
 } from './journal-lines.ts';
 import {
+  type BoundsQuery,
+  entriesOf,
+  type JournalBounds,
+  type JournalEnds,
   type JournalFormat,
-  type JournalStore,
   type JournalStoreOptions,
+  type JournalTail,
   type JournalWriter,
   KEYFRAME_EVERY,
   type LineCodec,
-  type ListedJournal,
   type ListOptions,
   lastWrittenMs,
+  listedJournal,
   type ManagedJournals,
   type OpenJournalOptions,
   type PruneOptions,
@@ -42,7 +45,7 @@ export interface JournalBackend {
   /** Opens a journal for appending; a torn last line is dropped. */
   reopen(id: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
   /** The given journals, by default all; the most recently written first, if the store knows the order in advance. Those that do not exist are left out. */
-  bounds(query?: BoundsQuery): AsyncIterable<JournalBounds> | Iterable<JournalBounds>;
+  bounds(query?: LinesQuery): AsyncIterable<LineBounds> | Iterable<LineBounds>;
   /** Reports changed journals by id, or null if any may have changed. Returns a function that stops it. */
   watch(onChange: (ids: readonly string[] | null) => void): () => void;
   /** Like `watch`, for one journal that a program follows, which keeps its process alive. By default, its version is polled. */
@@ -71,13 +74,8 @@ interface AppendOptions {
   readonly isEnd: boolean;
 }
 
-export interface BoundsQuery {
-  /** By default all. */
-  readonly ids?: readonly string[] | undefined;
-  /** Whether the lines of a journal in this version are not needed. */
-  readonly isKnown?: ((id: string, version: string) => boolean) | undefined;
-  /** Receives the number of journals before the first of them is read. */
-  readonly onFound?: ((count: number) => void) | undefined;
+/** The journals that a backend reads. */
+export interface LinesQuery extends BoundsQuery {
   /** The journals that a list needs. A backend may yield others, too. */
   readonly list?: {
     /** The latest start. */
@@ -87,7 +85,7 @@ export interface BoundsQuery {
   };
 }
 
-export interface JournalBounds {
+export interface LineBounds {
   readonly id: string;
   /** Changes with every line. */
   readonly version: string;
@@ -113,15 +111,15 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
   const mustSync = (entries: readonly Entry[]): boolean =>
     fsync === 'always' || (fsync === 'checkpoint' && entries.some((entry) => format.isCheckpoint(entry)));
 
-  function openTail<As = Entry>(id: string, as = format as unknown as FormatOf<As>): JournalTail<As> {
-    const reader = lineReader(as, placeOf(as, id));
+  function tail(id: string): JournalTail {
+    const reader = lineReader(format, placeOf(format, requireId(id)));
     let count = 0;
     return {
       async *read() {
         const pause = pauses();
         for await (const line of linesIn(backend, format, id, count)) {
           count += 1;
-          yield reader.read(line);
+          yield reader.read(line).map(({ json }) => json);
           await pause();
         }
         reader.end();
@@ -129,7 +127,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     };
   }
 
-  async function* scan(query?: BoundsQuery): AsyncGenerator<StoredJournal> {
+  async function* bounds(query?: LinesQuery): AsyncGenerator<JournalBounds> {
     const pause = pauses();
     for await (const { id, version, lines, isWritten } of backend.bounds(query)) {
       yield { id, version, ends: lines && endsOf(lines), isWritten };
@@ -139,14 +137,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
 
   async function readAll(id: string): Promise<ReadJournal<Entry>> {
     const reader = lineReader(format, placeOf(format, id));
-    const entries: Entry[] = [];
-    const pause = pauses();
-    for await (const line of linesIn(backend, format, id)) {
-      for (const { entry } of reader.read(line)) entries.push(entry());
-      await pause();
-    }
-    reader.end();
-    return { entries, reader };
+    return { entries: await entriesOf(entriesIn(reader, linesIn(backend, format, id))), reader };
   }
 
   /** Returns null if there are fewer than two keyframes, or if a line is damaged: reading the whole journal reports the damage. */
@@ -189,6 +180,11 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     });
 
   const store: ManagedJournals<Entry, Summary> = {
+    noun: format.noun,
+    hasChecksums: true,
+    tail,
+    bounds,
+    changes: backend.watch,
     create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(format, options)),
     ...(backend.has && { has: async (id: string) => backend.has?.(requireId(id)) ?? false }),
     async *read(id, readOptions = {}) {
@@ -196,7 +192,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
       requireKnown('read', readOptions);
       const late = readOptions.fromKeyframe ? await readFromKeyframe(id) : null;
       if (late !== null) yield* late.entries;
-      else for await (const read of openTail(id).read()) for (const { entry } of read) yield entry();
+      else yield* entriesIn(lineReader(format, placeOf(format, id)), linesIn(backend, format, id));
     },
     async open(id, openOptions = {}) {
       requireKnown('open of a store', openOptions);
@@ -240,14 +236,23 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     },
     ...listing({
       format,
-      scan,
+      bounds,
       isOrdered: backend.isOrdered === true,
       read: (id) => store.read(id),
       remove: backend.remove,
     }),
   };
-  registerStoredJournals(store, { noun: format.noun, hasChecksums: true, openTail, scan, watch: backend.watch });
   return store;
+}
+
+/** Yields the entries of a whole journal. */
+async function* entriesIn<Entry>(reader: LineReader<Entry>, lines: AsyncIterable<string>): AsyncGenerator<Entry> {
+  const pause = pauses();
+  for await (const line of lines) {
+    for (const { entry } of reader.read(line)) yield entry();
+    await pause();
+  }
+  reader.end();
 }
 
 /** If fewer than two keyframes are among this many last lines, the journal is read from the start. */
@@ -288,65 +293,6 @@ function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || /: the disk is full; /u.test((error as Error).message);
 }
 
-/** Reads a journal that may grow. */
-export interface JournalTail<Entry> {
-  /** Yields the entries that were not read before, several at a time. Rejects with `invalid_journal`, as does every later call. */
-  read(): AsyncGenerator<readonly ReadEntry<Entry>[]>;
-}
-
-export interface StoredJournal {
-  readonly id: string;
-  /** Changes with every entry. */
-  readonly version: string;
-  /** Null if the version is known. */
-  readonly ends: JournalEnds | null;
-  /** Whether a process is writing the journal. */
-  readonly isWritten: boolean;
-}
-
-/** The first entry and some of the last line's, as in `ListedJournal`; none if that line cannot be read without the others. */
-interface JournalEnds {
-  readonly first: unknown;
-  readonly last: readonly unknown[];
-  readonly lastSeq: number;
-  readonly isDamaged: boolean;
-}
-
-type FormatOf<Entry> = JournalFormat<Entry & StoredEntry, unknown>;
-
-/** Access to stored journals beyond the public interface. */
-export interface StoredJournals<Entry> {
-  /** What its journals belong to, as in `JournalFormat`. */
-  readonly noun: string;
-  /** Whether reading a journal checks a checksum of every line. */
-  readonly hasChecksums: boolean;
-  /** `as`: the format of this journal if it is not that of the store. */
-  openTail<As = Entry>(id: string, as?: FormatOf<As>): JournalTail<As>;
-  scan(query?: BoundsQuery): AsyncIterable<StoredJournal>;
-  watch(onChange: (ids: readonly string[] | null) => void): () => void;
-}
-
-/** Keyed by identity, so a copy of a store with another `read` is not included. */
-const storedJournals = new WeakMap<object, StoredJournals<never>>();
-
-export function registerStoredJournals<Entry>(
-  store: JournalStore<Entry, unknown>,
-  journals: StoredJournals<Entry>,
-): void {
-  storedJournals.set(store, journals as StoredJournals<never>);
-}
-
-/** Returns access to the journals of a store; null if the store is not one of PostChain's own. */
-export function storedJournalsOf<Entry>(store: JournalStore<Entry, unknown>): StoredJournals<Entry> | null {
-  return (storedJournals.get(store) as StoredJournals<Entry> | undefined) ?? null;
-}
-
-/** Returns what `summarize` of a format takes. */
-export function listedJournal({ id, ends, isWritten }: Omit<StoredJournal, 'version'>): ListedJournal {
-  const { first, last = [], lastSeq = -1, isDamaged = true } = ends ?? {};
-  return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten };
-}
-
 interface Listed<Summary> {
   readonly id: string;
   readonly summary: Summary;
@@ -354,8 +300,8 @@ interface Listed<Summary> {
 
 interface ListSource<Summary> {
   readonly format: Pick<JournalFormat<never, Summary>, 'summarize' | 'compare' | 'endStatuses'>;
-  scan(query: BoundsQuery): AsyncIterable<StoredJournal>;
-  /** Whether `scan` yields the journals in the order of the list. */
+  bounds(query: LinesQuery): AsyncIterable<JournalBounds>;
+  /** Whether `bounds` yields the journals in the order of the list. */
   readonly isOrdered: boolean;
   read(id: string): AsyncIterable<StoredEntry>;
   remove(id: string): void | Promise<void>;
@@ -364,7 +310,7 @@ interface ListSource<Summary> {
 /** Returns the methods of a store that concern many journals. */
 export function listing<Summary>({
   format,
-  scan,
+  bounds,
   isOrdered,
   read,
   remove,
@@ -390,7 +336,7 @@ export function listing<Summary>({
     const listed: Listed<Summary>[] = [];
     const hasEnded = haveEnded(statuses);
     const isKnown = (id: string, version: string): boolean => hasEnded === false && ended.get(id) === version;
-    for await (const journal of scan({ isKnown, list: { startedAt: startOf(before), hasEnded } })) {
+    for await (const journal of bounds({ isKnown, list: { startedAt: startOf(before), hasEnded } })) {
       if (journal.ends === null) continue;
       const summary = format.summarize(listedJournal(journal));
       if (summary === null) continue;

@@ -5,7 +5,9 @@ import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
 import { unreadable } from './journal-lines.ts';
 import {
+  type BoundsQuery,
   fromKeyframe,
+  type JournalBounds,
   type JournalFormat,
   type JournalWriter,
   KEYFRAME_EVERY,
@@ -15,17 +17,14 @@ import {
   type StoredEntry,
 } from './journal-store.ts';
 import {
-  type BoundsQuery,
   journalExists,
   journalInUse,
   journalReplaced,
   listing,
   noSuchJournal,
   placeOf,
-  registerStoredJournals,
   requireId,
   requireStoreOptions,
-  type StoredJournal,
   subjectOf,
 } from './line-store.ts';
 
@@ -82,9 +81,10 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     });
   };
 
-  async function* scan({ ids }: BoundsQuery = {}): AsyncGenerator<StoredJournal> {
+  async function* bounds({ ids = [...journals.keys()], onFound }: BoundsQuery = {}): AsyncGenerator<JournalBounds> {
     const pause = pauses();
-    for (const id of ids ?? [...journals.keys()]) {
+    onFound?.(ids.length);
+    for (const id of ids) {
       await pause();
       const journal = journals.get(id);
       if (journal === undefined) continue;
@@ -99,12 +99,26 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     }
   }
 
-  const watch = (onChange: (ids: readonly string[]) => void): (() => void) => {
+  const changes = (onChange: (ids: readonly string[]) => void): (() => void) => {
     watchers.add(onChange);
     return () => void watchers.delete(onChange);
   };
 
   const store: ManagedJournals<Entry, Summary> = {
+    noun: format.noun,
+    hasChecksums: false,
+    bounds,
+    changes,
+    tail(id) {
+      let count = 0;
+      return {
+        async *read() {
+          const unread = readable(id).slice(count);
+          count += unread.length;
+          yield unread.map((entry) => JSON.stringify(format.toJson?.(entry) ?? entry));
+        },
+      };
+    },
     create(id) {
       requireId(id);
       if (journals.has(id)) throw journalExists(format, id);
@@ -137,7 +151,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
               yield entries[count - 1] as Entry;
             }
           },
-          watch: (onChange) => watch((ids) => ids.includes(id) && onChange()),
+          watch: (onChange) => changes((ids) => ids.includes(id) && onChange()),
           isEnd: format.isEnd,
         },
         options,
@@ -145,7 +159,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     },
     ...listing({
       format,
-      scan,
+      bounds,
       isOrdered: false,
       read: (id) => store.read(id),
       remove(id) {
@@ -155,24 +169,5 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
       },
     }),
   };
-  registerStoredJournals(store, {
-    noun: format.noun,
-    hasChecksums: false,
-    openTail(id, as) {
-      let count = 0;
-      return {
-        async *read() {
-          const unread = readable(id).slice(count);
-          count += unread.length;
-          yield unread.map((entry) => {
-            const json = JSON.stringify(format.toJson?.(entry) ?? entry);
-            return { json, entry: () => (as === undefined ? (entry as never) : as.parse(JSON.parse(json))) };
-          });
-        },
-      };
-    },
-    scan,
-    watch,
-  });
   return store;
 }

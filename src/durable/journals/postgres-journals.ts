@@ -274,7 +274,6 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
     format,
     options,
   );
-  // Not a copy of the store: storedJournalsOf() finds it by identity.
   return Object.assign(store, {
     async close() {
       for (const sink of sinks.values()) await sink.written();

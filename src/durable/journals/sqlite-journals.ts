@@ -13,11 +13,11 @@ import {
   thisHolder,
 } from './lease.ts';
 import {
-  type BoundsQuery,
   createLineStore,
-  type JournalBounds,
   journalExists,
+  type LineBounds,
   type LineSink,
+  type LinesQuery,
   noSuchJournal,
   repeat,
   requireStoreOptions,
@@ -114,7 +114,7 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
       },
       async *bounds(query) {
         const { ids } = query ?? {};
-        for (let last = 0, page: readonly JournalBounds[] = []; ; last = Number(page.at(-1)?.version.split(' ')[0])) {
+        for (let last = 0, page: readonly LineBounds[] = []; ; last = Number(page.at(-1)?.version.split(' ')[0])) {
           page = await file.read((connection) => readBounds(connection, file, query, last));
           yield* page;
           if (ids !== undefined || page.length < PAGE_JOURNALS) return;
@@ -125,7 +125,6 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
     format,
     options,
   );
-  // Not a copy of the store: storedJournalsOf() finds it by identity.
   return Object.assign(store, {
     close() {
       file.close();
@@ -382,9 +381,9 @@ function linesOf(connection: SqliteConnection, id: number, from: number, to = fr
 function readBounds(
   connection: SqliteConnection,
   { leases }: JournalFile,
-  { ids, isKnown }: BoundsQuery = {},
+  { ids, isKnown }: LinesQuery = {},
   after = 0,
-): readonly JournalBounds[] {
+): readonly LineBounds[] {
   const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq FROM journal`;
   const rows =
     ids === undefined

@@ -1,11 +1,14 @@
 import { type ActorSummary, durableFormat } from '../../durable/durable-format.ts';
 import { type DurableEntry, isExternal, type StartEntry, type Waiting } from '../../durable/entries.ts';
-import { listedJournal, type StoredJournal } from '../../durable/journals/line-store.ts';
+import { parsedEntry } from '../../durable/journals/journal-lines.ts';
+import { type JournalBounds, listedJournal } from '../../durable/journals/journal-store.ts';
+import { placeOf } from '../../durable/journals/line-store.ts';
 import { clockStartOf } from '../../durable/replay.ts';
 import { withPauses } from '../../internal/async.ts';
+import { parseJson } from '../../internal/json-text.ts';
 import { grouped } from '../../internal/printable.ts';
 import { changeSignal, problemOf, type RecordedSource, type SourceSink } from '../source.ts';
-import { type AnyJournals, storedRunsOf } from '../stored-runs.ts';
+import { type AnyJournals, tailOf } from '../stored-runs.ts';
 import type { ActorWait, InspectedRun } from '../wire.ts';
 import { actorMessages, decoded, type ReplayHost } from './actor-messages.ts';
 import { errorText, observedSystem, STATUS } from './system-log.ts';
@@ -29,7 +32,6 @@ export function recordedActor(
   changed: () => void,
   hosts: readonly ReplayHost[],
 ): RecordedSource {
-  const { openTail, hasChecksums } = storedRunsOf(journals);
   let version: string | null = null;
   let summary = NO_SUMMARY;
   let isWritten = false;
@@ -60,7 +62,7 @@ export function recordedActor(
     const system = observedSystem(id, id, () => {});
     const stop = system.follow(from, sink);
     const messages = actorMessages(id, hostOf(), system.take);
-    const tail = openTail(id, durableFormat);
+    const tail = tailOf(journals, id);
     let count = 0;
     let problem: string | null = null;
     /** The entries since the last external event: the rest of their step may follow. */
@@ -72,7 +74,11 @@ export function recordedActor(
       try {
         try {
           for await (const piece of tail.read()) {
-            const entries = [...held, ...piece.map(({ entry }): DurableEntry => entry())];
+            const from = count;
+            const read = piece.map((json, at) =>
+              parsedEntry(durableFormat, placeOf(durableFormat, id), parseJson(json), from + at),
+            );
+            const entries = [...held, ...read];
             count += piece.length;
             const end = Math.max(0, entries.findLastIndex(isExternal));
             held = entries.slice(end);
@@ -94,7 +100,7 @@ export function recordedActor(
       if (!isOver && !isStopped()) await changedAgain;
     }
     if (isStopped()) stop();
-    else if (problem === null && messages.problem === null && hasChecksums)
+    else if (problem === null && messages.problem === null && journals.hasChecksums)
       setState({ integrity: `Intact: the checksums of all ${grouped(count)} entries are correct.` });
     system.end(problem ?? messages.problem);
   }
@@ -177,7 +183,7 @@ function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWai
 }
 
 /** Returns how an actor ended, according to its last entries; undefined if it has not. */
-function endingOf({ status }: Omit<ActorSummary, 'id'>, id: string, { ends }: StoredJournal): InspectedRun['ending'] {
+function endingOf({ status }: Omit<ActorSummary, 'id'>, id: string, { ends }: JournalBounds): InspectedRun['ending'] {
   if (status !== 'done' && status !== 'error' && status !== 'stopped') return undefined;
   const last = (ends?.last ?? []) as readonly DurableEntry[];
   const end = last.find((entry) => entry.type === 'end');

@@ -370,8 +370,10 @@ export function readmeRun(
 /** A journal store with these runs. */
 export function storeOf(runs: readonly (readonly JournalEntry[])[]): JournalStore {
   const starts = runs.flatMap(([start]) => (start?.type === 'start' ? [start] : []));
+  const { create, open } = memoryJournals();
   return {
-    ...memoryJournals(),
+    create,
+    open,
     list: async () =>
       starts.map(({ input, startedAt }) => ({
         runId: input.runId,

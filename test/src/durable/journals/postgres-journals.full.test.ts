@@ -7,7 +7,6 @@ import { postgresJournals } from '../../../../src/chain/journal/node-stores.ts';
 import { openJournals } from '../../../../src/cli/find-run.ts';
 import { createDurableMachine, type DurableMachine } from '../../../../src/durable/durable-machine.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
-import { storedJournalsOf } from '../../../../src/durable/journals/line-store.ts';
 import type { PostgresPool, PostgresSource } from '../../../../src/durable/journals/postgres.ts';
 import { postgresJournals as actorJournals } from '../../../../src/durable/stores.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
@@ -177,7 +176,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
   it('reports to the inspector which journals have changed', async () => {
     const [one, other] = await openTwo();
     const changed = new Set<string>();
-    const stop = storedJournalsOf(other)?.watch((ids) => {
+    const stop = other.changes((ids) => {
       for (const id of ids ?? ['any']) changed.add(id);
     });
     // The first report is that the connection listens.
@@ -185,10 +184,8 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const writer = one.create('a');
     await writer.write(recorded.slice(0, 3));
     await expect.poll(() => changed.has('a')).toBe(true);
-    stop?.();
-    expect(
-      (await entriesOf(storedJournalsOf(other)?.scan() ?? [])).map(({ id, isWritten }) => [id, isWritten]),
-    ).toEqual([['a', true]]);
+    stop();
+    expect((await entriesOf(other.bounds())).map(({ id, isWritten }) => [id, isWritten])).toEqual([['a', true]]);
   });
 
   it('polls a database without notifications, and encodes lines with a codec', async () => {

@@ -126,7 +126,8 @@ export interface ForkActorOptions<Machine extends AnyStateMachine> extends RunAc
   readonly reuse?: Omit<ReuseOptions, 'entries' | 'from'>;
 }
 
-interface ListActorsOptions extends Pick<ListOptions<ActorSummary>, 'status'> {
+export interface ListActorsOptions extends Omit<ListOptions<ActorSummary>, 'machine'> {
+  /** Whether to list the actors of other machines in the same store too, and journals that cannot be read. */
   readonly allMachines?: boolean;
 }
 
@@ -196,7 +197,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * errors of `send` and creates nothing.
    */
   fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
-  /** All actors, the newest first: on request, only those with one of the statuses, and those of other machines in the same store too. */
+  /** The actors of the machine, the newest first, as `list` of the store filters them. */
   list(options?: ListActorsOptions): Promise<readonly ActorSummary[]>;
   /** Deletes an actor that no process holds. */
   delete(id: string): Promise<void>;
@@ -299,17 +300,17 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async due(): Promise<readonly DueActor[]> {
     const due: DueActor[] = [];
     const pause = pauses();
-    for (const { id, lastSeq, waiting } of await this.#list({ status: ['waiting', 'interrupted'] })) {
+    const { journals } = this.#options;
+    const machine = this.machineId;
+    for (const { id, lastSeq } of await journals.list({ machine, status: 'interrupted' })) {
       await pause();
       if (this.#open.has(id)) continue;
-      if (waiting !== null) {
-        if (waiting.dueAtMs !== null && waiting.dueAtMs <= this.#clock.now()) due.push({ id, crashes: 0 });
-        continue;
-      }
-      // It was interrupted. Only after it has been continued is it known what it waits for. If it cannot be read, that reports the error.
+      // Only after it has been continued is it known what it waits for. If it cannot be read, that reports the error.
       const crashes = await this.#crashes(id, lastSeq).catch(() => 0);
       due.push({ id, crashes });
     }
+    for (const { id } of await journals.list({ machine, dueBefore: this.#clock.now() }))
+      if (!this.#open.has(id)) due.push({ id, crashes: 0 });
     return due;
   }
 
@@ -436,12 +437,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async list(options: ListActorsOptions = {}): Promise<readonly ActorSummary[]> {
     requireKnown('list of a durable machine', options);
     const { allMachines, ...only } = options;
-    return allMachines ? this.#options.journals.list(only) : this.#list(only);
-  }
-
-  async #list(options: ListOptions<ActorSummary> = {}): Promise<readonly ActorSummary[]> {
-    const all = await this.#options.journals.list(options);
-    return all.filter(({ machine }) => machine === null || machine.id === this.#machine.id);
+    return this.#options.journals.list({ ...only, ...(!allMachines && { machine: this.machineId }) });
   }
 
   async delete(id: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { describeValue } from './describe-value.ts';
 
 /** Options for other parts of this package, which errors do not list. */
-const INTERNAL: readonly string[] = ['onEntry', 'mayPark', 'machine', 'properties'];
+const INTERNAL: readonly string[] = ['onEntry', 'mayPark', 'properties'];
 
 /**
  * Returns why the options of a function cannot be used: one is unknown, or they are not an object. Null if they can. `known` lists the

@@ -153,9 +153,10 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
     const { journals, idOf } = this.#options;
     const found: Summary[] = [];
     const size = Math.max(limit, LEAST_PAGE);
-    let place: ListOptions<Summary>['before'] = before === undefined ? undefined : { startedAt: before };
+    let place: ListOptions<Summary>['after'] = before === undefined ? undefined : { startedAt: before };
     for (;;) {
-      const page = await journals.list({ limit: size, ...(place !== undefined && { before: place }) });
+      const page = await journals.list({ limit: size, where: { owner }, ...(place !== undefined && { after: place }) });
+      // A store of your own may ignore `where`.
       for (const summary of page) {
         const labels = await this.#labelsOf(idOf(summary));
         if (labels['owner'] === owner && isListed(labels)) found.push(summary);

@@ -155,10 +155,10 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>(
       equal(ended.length, 2, 'the number of journals whose status differs from that of one being written');
       equal(await store.list({ status: statusOf(ended[0] as Summary) }), ended, 'the journals with one status');
       const pages: Summary[] = [];
-      // A store that ignores `before` would return pages forever.
+      // A store that ignores `after` would return pages forever.
       for (let page = await store.list({ limit: 1 }); page.length > 0 && pages.length <= all.length; ) {
         pages.push(...page);
-        page = await store.list({ limit: 1, before: page[0] as Summary });
+        page = await store.list({ limit: 1, after: page[0] as Summary });
       }
       equal(pages, all, 'the pages of the list');
       await writer.close();

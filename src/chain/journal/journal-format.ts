@@ -38,6 +38,7 @@ export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
   toJson: storedEntry,
   summarize,
   compare: (one, other) => newestFirst({ ...one, id: one.runId }, { ...other, id: other.runId }),
+  hostData: (first) => Object(Object(first).product).host,
   startedAt: (first) => (first.type === 'start' ? startedAtOf(first) : ''),
   endStatuses: ['completed', 'degraded', 'cancelled'] satisfies RunStatus[],
   isCheckpoint: ({ type }) => CHECKPOINTS.has(type),

@@ -58,11 +58,24 @@ interface ListPlace {
   readonly startedAt: string;
 }
 
+/** Each option leaves out the journals that do not match it. */
 export interface ListOptions<Summary> {
-  /** Only journals with this status, or one of these. */
+  /** The id of the machine. */
+  readonly machine?: string;
+  /** The status, or one of these. */
   readonly status?: StatusOf<Summary> | readonly StatusOf<Summary>[];
-  /** Only journals after this one: pass the last one of a page to get the next page, or `{ startedAt }` for those that started earlier. */
-  readonly before?: Summary | ListPlace;
+  /** The type of an event for which it waits, `approval` for an approval, or the `for` of a waiting run. */
+  readonly waitingFor?: string;
+  /** It waits, and its next delay ends at this time or before, in milliseconds since the epoch. */
+  readonly dueBefore?: number;
+  /**
+   * Members, each a string, number, boolean or null, of the actor's `product` (of a run: its `host`), or of the result of `describeWait` while
+   * it waits or of `describeEnd` after its end.
+   */
+  readonly where?: Readonly<Record<string, string | number | boolean | null>>;
+  /** It follows this one in the list: pass the last one of a page to get the next page, or `{ startedAt }` for those that started earlier. */
+  readonly after?: Summary | ListPlace;
+  /** At most this many, a whole number of at least 0; by default all. */
   readonly limit?: number;
 }
 
@@ -206,6 +219,8 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   summarize(journal: ListedJournal): Summary | null;
   /** The order of lists, as in `Array.sort`. */
   compare(one: Summary, other: Summary): number;
+  /** Returns the JSON object that `where` of a list compares, from the first entry as it is stored; by default its `product`. */
+  hostData?(first: unknown): unknown;
   /** When a journal with this first entry started, as in its summary. */
   startedAt(first: Entry): string;
   /** The statuses that a summary has only after the end of its journal. */

@@ -1,5 +1,6 @@
 import { pauses } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
+import type { Waiting } from '../entries.ts';
 import { isRaceLost, PostChainError } from '../error.ts';
 import { requireKnown, requireOnly } from '../known-options.ts';
 import { followJournal } from './follow-journal.ts';
@@ -26,6 +27,7 @@ import {
   type JournalWriter,
   KEYFRAME_EVERY,
   type LineCodec,
+  type ListedJournal,
   type ListOptions,
   lastWrittenMs,
   listedJournal,
@@ -46,6 +48,8 @@ export interface JournalBackend {
   reopen(id: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
   /** The given journals, by default all; the most recently written first, if the store knows the order in advance. Those that do not exist are left out. */
   bounds(query?: LinesQuery): AsyncIterable<LineBounds> | Iterable<LineBounds>;
+  /** Sets the index of a journal that has none. */
+  index?(id: string, index: JournalIndex): Promise<unknown>;
   /** Reports changed journals by id, or null if any may have changed. Returns a function that stops it. */
   watch(onChange: (ids: readonly string[] | null) => void): () => void;
   /** Like `watch`, for one journal that a program follows, which keeps its process alive. By default, its version is polled. */
@@ -70,8 +74,17 @@ interface AppendOptions {
   readonly sync: boolean;
   /** When the journal started; undefined unless these are its first lines. */
   readonly startedAt: string | undefined;
-  /** Whether the last line ends the journal. */
-  readonly isEnd: boolean;
+  readonly index: JournalIndex;
+}
+
+/** What a backend may index, so that lists need not read other journals. */
+export interface JournalIndex {
+  /** The id of the machine; null if the start has none. */
+  readonly machine: string | null;
+  /** `open`: it is running or was interrupted. */
+  readonly state: 'open' | 'waiting' | 'ended';
+  /** When the next delay of an actor that waits ends, in milliseconds since the epoch; null for none. */
+  readonly dueMs: number | null;
 }
 
 /** The journals that a backend reads. */
@@ -80,8 +93,10 @@ export interface LinesQuery extends BoundsQuery {
   readonly list?: {
     /** The latest start. */
     readonly startedAt: string | undefined;
-    /** Whether the journals have ended. */
-    readonly hasEnded: boolean | undefined;
+    readonly machine: string | undefined;
+    readonly states: readonly JournalIndex['state'][] | undefined;
+    /** The latest `dueMs`. */
+    readonly dueBefore: number | undefined;
   };
 }
 
@@ -93,6 +108,8 @@ export interface LineBounds {
   readonly lines: FirstAndLast | null;
   /** Whether a process is writing the journal. */
   readonly isWritten: boolean;
+  /** Whether the backend does not know its `JournalIndex`, because an earlier version wrote it. */
+  readonly needsIndex?: boolean;
 }
 
 export interface FirstAndLast {
@@ -129,8 +146,11 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
 
   async function* bounds(query?: LinesQuery): AsyncGenerator<JournalBounds> {
     const pause = pauses();
-    for await (const { id, version, lines, isWritten } of backend.bounds(query)) {
-      yield { id, version, ends: lines && endsOf(lines), isWritten };
+    for await (const { id, version, lines, isWritten, needsIndex } of backend.bounds(query)) {
+      const ends = lines && endsOf(lines);
+      // Another program may keep the place locked, or this one may only read it.
+      if (needsIndex && ends?.first) backend.index?.(id, indexOf(format, ends.first, ends.last.at(-1))).catch(() => {});
+      yield { id, version, ends, isWritten };
       await pause();
     }
   }
@@ -164,20 +184,23 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     return null;
   }
 
-  const writerTo = (sink: LineSink, lines: LineWriter<Entry>): JournalWriter<Entry> =>
-    guardedWriter({
+  /** `first` is the first entry of an existing journal. */
+  function writerTo(sink: LineSink, lines: LineWriter<Entry>, first?: Entry): JournalWriter<Entry> {
+    let start = first;
+    return guardedWriter({
       keyframeEvery: format.isKeyframe && options.isPlain !== true ? KEYFRAME_EVERY : undefined,
       write(entries) {
-        const [first] = entries;
-        const last = entries.at(-1);
+        const isNew = start === undefined;
+        start ??= entries[0];
         return sink.append(lines.lines(entries), {
           sync: mustSync(entries),
-          startedAt: first?.seq === 0 ? format.startedAt(first) : undefined,
-          isEnd: last !== undefined && format.isEnd(last),
+          startedAt: isNew && start !== undefined ? format.startedAt(start) : undefined,
+          index: indexOf(format, start, entries.at(-1)),
         });
       },
       close: () => sink.close(),
     });
+  }
 
   const store: ManagedJournals<Entry, Summary> = {
     noun: format.noun,
@@ -201,7 +224,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
         const { entries, reader } =
           (openOptions.fromKeyframe ? await readFromKeyframe(id) : null) ?? (await readAll(id));
         if (options.redact !== undefined) requireRedacted(format, id, entries);
-        return { entries, writer: writerTo(sink, reader.writer(options)) };
+        return { entries, writer: writerTo(sink, reader.writer(options), entries[0]) };
       } catch (error) {
         await sink.close();
         throw error;
@@ -243,6 +266,24 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     }),
   };
   return store;
+}
+
+/** Returns the `waiting` of the last entry of a journal, which nothing has checked. */
+function waitIn(last: unknown): Partial<Waiting> | undefined {
+  const { type, waiting } = Object(last) as { type?: unknown; waiting?: Partial<Waiting> };
+  return type === 'closed' ? waiting : undefined;
+}
+
+const machineIn = (first: unknown): unknown => Object(Object(first).machine).id;
+
+/** `first` and `last` may be in their stored form. */
+function indexOf(format: Pick<JournalFormat<never, unknown>, 'isEnd'>, first: unknown, last: unknown): JournalIndex {
+  const [machine, waiting] = [machineIn(first), waitIn(last)];
+  return {
+    machine: typeof machine === 'string' ? machine : null,
+    state: format.isEnd(Object(last) as never) ? 'ended' : waiting ? 'waiting' : 'open',
+    dueMs: waiting?.dueAtMs ?? null,
+  };
 }
 
 /** Yields the entries of a whole journal. */
@@ -299,13 +340,23 @@ interface Listed<Summary> {
 }
 
 interface ListSource<Summary> {
-  readonly format: Pick<JournalFormat<never, Summary>, 'summarize' | 'compare' | 'endStatuses'>;
+  readonly format: Pick<JournalFormat<never, Summary>, 'summarize' | 'compare' | 'endStatuses' | 'hostData'>;
   bounds(query: LinesQuery): AsyncIterable<JournalBounds>;
   /** Whether `bounds` yields the journals in the order of the list. */
   readonly isOrdered: boolean;
   read(id: string): AsyncIterable<StoredEntry>;
   remove(id: string): void | Promise<void>;
 }
+
+/** The states of journals by the status of their summary; for others, `ended`. One that waits has that state until its process writes. */
+const STATES: Readonly<Record<string, readonly JournalIndex['state'][]>> = {
+  running: ['open', 'waiting'],
+  waiting: ['waiting'],
+  interrupted: ['open'],
+};
+
+const memberOf = (value: unknown, name: string): unknown =>
+  Object.hasOwn(Object(value), name) ? Object(value)[name] : undefined;
 
 /** Returns the methods of a store that concern many journals. */
 export function listing<Summary>({
@@ -323,27 +374,48 @@ export function listing<Summary>({
     const expected = `expected one of ${known.join(', ')}; received ${describeValue(unknown)}.`;
     throw new PostChainError('invalid_option', `status of ${method}: ${expected}`);
   }
-  /** Undefined if some journals with these statuses have ended, and others have not. */
-  function haveEnded(statuses: readonly unknown[] | null): boolean | undefined {
-    const [one, ...others] = new Set(statuses?.map((each) => each !== 'damaged' && endStatuses.includes(String(each))));
-    return others.length > 0 || statuses?.includes('damaged') ? undefined : one;
+  /** The states of journals that may have one of these statuses; undefined for all. */
+  function statesOf(statuses: readonly unknown[] | null): readonly JournalIndex['state'][] | undefined {
+    if (statuses === null || statuses.includes('damaged')) return undefined;
+    const states = statuses.flatMap((status) => STATES[String(status)] ?? (['ended'] as const));
+    return [...new Set(states)];
+  }
+  function isMatch({ first, last }: ListedJournal, options: ListOptions<Summary>): boolean {
+    const { machine, waitingFor, dueBefore, where } = options;
+    const { events = [], approvals = [], dueAtMs } = waitIn(last) ?? {};
+    const { summary } = Object(last) as { summary?: { for?: unknown } };
+    const about = Object(format.hostData ? format.hostData(first) : Object(first).product);
+    return (
+      (machine === undefined || machineIn(first) === machine) &&
+      (waitingFor === undefined ||
+        [...events, Object(summary).for].includes(waitingFor) ||
+        (waitingFor === 'approval' && approvals.length > 0)) &&
+      (dueBefore === undefined || (typeof dueAtMs === 'number' && dueAtMs <= dueBefore)) &&
+      Object.entries(where ?? {}).every(
+        ([name, value]) => memberOf(about, name) === value || memberOf(summary, name) === value,
+      )
+    );
   }
   const startOf = (summary: unknown): string | undefined => (Object(summary) as { startedAt?: string }).startedAt;
   /** The versions of journals that have ended, by id: lists of the others do not read them again. */
   const ended = new Map<string, string>();
-  async function find({ status, before, limit = Number.POSITIVE_INFINITY }: ListOptions<Summary>) {
-    const statuses: readonly unknown[] | null = status === undefined ? null : [status].flat();
+  async function find(options: ListOptions<Summary>) {
+    const { status, machine, waitingFor, dueBefore, after, limit = Number.POSITIVE_INFINITY } = options;
+    const mustWait = waitingFor !== undefined || dueBefore !== undefined;
+    const statuses: readonly unknown[] | null = mustWait ? ['waiting'] : status === undefined ? null : [status].flat();
     const listed: Listed<Summary>[] = [];
-    const hasEnded = haveEnded(statuses);
-    const isKnown = (id: string, version: string): boolean => hasEnded === false && ended.get(id) === version;
-    for await (const journal of bounds({ isKnown, list: { startedAt: startOf(before), hasEnded } })) {
+    const states = statesOf(statuses);
+    const isKnown = (id: string, version: string): boolean =>
+      states?.includes('ended') === false && ended.get(id) === version;
+    for await (const journal of bounds({ isKnown, list: { startedAt: startOf(after), machine, states, dueBefore } })) {
       if (journal.ends === null) continue;
-      const summary = format.summarize(listedJournal(journal));
+      const read = listedJournal(journal);
+      const summary = format.summarize(read);
       if (summary === null) continue;
       const { status: found } = Object(summary) as { status?: unknown };
       if (endStatuses.includes(String(found))) ended.set(journal.id, journal.version);
-      if (statuses?.includes(found) === false) continue;
-      if (before !== undefined && compare(before as Summary, summary) >= 0) continue;
+      if (statuses?.includes(found) === false || !isMatch(read, options)) continue;
+      if (after !== undefined && compare(after as Summary, summary) >= 0) continue;
       const isFull = isOrdered && listed.length >= limit;
       // What started at the same time is sorted by id below.
       if (isFull && startOf(summary) !== startOf(listed.at(-1)?.summary)) break;
@@ -367,7 +439,7 @@ export function listing<Summary>({
       const { olderThanMs, status = endStatuses as NonNullable<PruneOptions<Summary>['status']> } = options;
       const latestMs = Date.now() - olderThanMs;
       let count = 0;
-      for (const { id, summary } of await find({ status, before: { startedAt: new Date(latestMs).toISOString() } }))
+      for (const { id, summary } of await find({ status, after: { startedAt: new Date(latestMs).toISOString() } }))
         try {
           // If a journal cannot be read, its start counts.
           if ((await lastWrittenMs(startOf(summary) ?? '', read(id)).catch(() => 0)) > latestMs) continue;
@@ -403,7 +475,19 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 /** What each option of a store, and of its methods `list` and `prune`, must be: JavaScript does not check it, and `prune` deletes. */
 const OPTIONS: Readonly<Record<string, readonly [expected: string, isValid: (value: unknown) => boolean]>> = {
   status: ['a status, or an array of them', (value) => value === undefined || [value].flat().every(isText)],
-  before: [
+  machine: ['the id of a machine', (value) => value === undefined || isText(value)],
+  waitingFor: ['the type of an event', (value) => value === undefined || isText(value)],
+  dueBefore: [
+    'a time in milliseconds since the epoch',
+    (value) => value === undefined || (typeof value === 'number' && !Number.isNaN(value)),
+  ],
+  where: [
+    'an object of strings, numbers, booleans and nulls',
+    (value) =>
+      value === undefined ||
+      (Object(value) === value && Object.values(Object(value)).every((each) => Object(each) !== each)),
+  ],
+  after: [
     'an item of the list, or { startedAt }',
     (value) => value === undefined || isText((Object(value) as { startedAt?: unknown }).startedAt),
   ],

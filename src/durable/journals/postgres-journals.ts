@@ -12,6 +12,7 @@ import {
 } from './lease.ts';
 import {
   createLineStore,
+  type JournalIndex,
   journalExists,
   type LineSink,
   noSuchJournal,
@@ -31,7 +32,8 @@ const EXPIRES = `now() + interval '${LEASE_MS} milliseconds'`;
 
 /**
  * `name` is the id of the journal as JSON, because PostgreSQL stores no zero characters. `owner` is the process that holds the lease, as JSON;
- * null if none does. `token` is random for every lease.
+ * null if none does. `token` is random for every lease. `machine`, `state` and `due` are what lists filter by: see `JournalIndex`. They are null in
+ * rows that an earlier version wrote.
  */
 const schemaOf = (journals: string, lines: string): string => `
   CREATE TABLE IF NOT EXISTS ${journals} (
@@ -51,7 +53,14 @@ const schemaOf = (journals: string, lines: string): string => `
     seq integer NOT NULL,
     line text NOT NULL,
     PRIMARY KEY (journal, seq)
-  );`;
+  );
+  ALTER TABLE ${journals}
+    ADD COLUMN IF NOT EXISTS machine text COLLATE "C",
+    ADD COLUMN IF NOT EXISTS state text COLLATE "C",
+    ADD COLUMN IF NOT EXISTS due float8;
+  UPDATE ${journals} SET state = 'ended' WHERE ended AND state IS NULL;
+  CREATE INDEX IF NOT EXISTS ${journals}_by_state ON ${journals} (state, due);
+  CREATE INDEX IF NOT EXISTS ${journals}_by_machine ON ${journals} (machine, state, due);`;
 
 interface Row {
   readonly owner: string | null;
@@ -84,7 +93,7 @@ interface OpenSink extends LineSink {
 interface Batch {
   readonly lines: string[];
   readonly startedAt: string;
-  isEnd: boolean;
+  index: JournalIndex;
   readonly stored: Promise<void>;
 }
 
@@ -95,8 +104,10 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
 ): PostgresJournals<Entry, Summary> {
   requireStoreOptions('postgresJournals', options);
   const [journals, lines] = [`postchain_${format.noun}s`, `postchain_${format.noun}_lines`];
-  const db = openPostgres(source, 'postgresJournals', lines, schemaOf(journals, lines));
-  const leases = createLeases(db, journals, lines);
+  // The last relation of the schema: it exists if all of the schema does.
+  const channel = `${journals}_by_machine`;
+  const db = openPostgres(source, 'postgresJournals', channel, schemaOf(journals, lines));
+  const leases = createLeases(db, journals, channel);
   const sinks = new Map<string, OpenSink>();
   const owner = JSON.stringify(thisHolder());
 
@@ -145,15 +156,15 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
 
   /** Inserts lines after those of a row of the journal, if there is one. */
   const insert = (given: string): string =>
-    `, inserted AS (INSERT INTO ${lines} (journal, seq, line) ${given}) SELECT ${notify(lines)} FROM journal`;
+    `, inserted AS (INSERT INTO ${lines} (journal, seq, line) ${given}) SELECT ${notify(channel)} FROM journal`;
   const MANY = `SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)`;
   const INSERT = `WITH journal AS (
-      INSERT INTO ${journals} (name, token, lines, ended, started, owner, expires)
-      VALUES ($1, $2, $4::integer + cardinality($3::text[]), $5, $6, $7, ${EXPIRES})
+      INSERT INTO ${journals} (name, token, lines, ended, machine, state, due, started, owner, expires)
+      VALUES ($1, $2, $4::integer + cardinality($3::text[]), $6 = 'ended', $5, $6, $7, $8, $9, ${EXPIRES})
       ON CONFLICT (name) DO NOTHING RETURNING id, name
     )${insert(MANY)}`;
   const update = (count: string, given: string): string => `WITH journal AS (
-      UPDATE ${journals} SET lines = lines + ${count}, ended = $5, expires = ${EXPIRES}
+      UPDATE ${journals} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, expires = ${EXPIRES}
       WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id, name
     )${insert(given)}`;
   const UPDATE = update('cardinality($3::text[])', MANY);
@@ -168,8 +179,17 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
     let last: Promise<void> = Promise.resolve();
 
     async function write(batch: Batch): Promise<void> {
+      const { machine, state, dueMs } = batch.index;
       const isOne = !isNew && batch.lines.length === 1;
-      const values = [nameOf(id), token, isOne ? batch.lines[0] : batch.lines, from, batch.isEnd];
+      const values = [
+        nameOf(id),
+        token,
+        isOne ? batch.lines[0] : batch.lines,
+        from,
+        machine && nameOf(machine),
+        state,
+        dueMs,
+      ];
       const stored = await (isNew
         ? db.rows(INSERT, [...values, batch.startedAt, owner], `${lines}_insert`)
         : isOne
@@ -190,17 +210,17 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
         return isNew;
       },
       written: () => last.catch(() => {}),
-      append(added, { startedAt = '', isEnd }) {
+      append(added, { startedAt = '', index }) {
         if (waiting !== null) {
           waiting.lines.push(...added);
-          waiting.isEnd = isEnd;
+          waiting.index = index;
           return waiting.stored;
         }
         last = last.then(() => {
           waiting = null;
           return write(batch);
         });
-        const batch: Batch = { lines: [...added], startedAt, isEnd, stored: last };
+        const batch: Batch = { lines: [...added], startedAt, index, stored: last };
         waiting = batch;
         return last;
       },
@@ -236,22 +256,31 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
       },
       async remove(id) {
         const sql = `WITH gone AS (DELETE FROM ${journals} WHERE ${isFree}) RETURNING id, name),
-          emptied AS (DELETE FROM ${lines} WHERE journal IN (SELECT id FROM gone)) SELECT ${notify(lines)}::text FROM gone
+          emptied AS (DELETE FROM ${lines} WHERE journal IN (SELECT id FROM gone)) SELECT ${notify(channel)}::text FROM gone
           UNION ALL SELECT '' WHERE NOT EXISTS (SELECT FROM ${journals} WHERE name = $1)`;
         // If the connection was lost before the result arrived, the second try finds no journal.
         await takeOverRow(id, false, sql, []);
       },
       async *bounds({ ids, list } = {}) {
         for (const sink of sinks.values()) await sink.written();
+        const { startedAt, machine, states, dueBefore } = list ?? {};
+        const hints = [
+          ['machine = $ OR machine', machine && nameOf(machine)] as const,
+          ['state = ANY($) OR state', states] as const,
+          ['due <= $ OR state', dueBefore] as const,
+        ].filter(([, value]) => value !== undefined);
         for (let last: ListedRow | undefined; ; ) {
           const page: readonly ListedRow[] = await db.rows<ListedRow>(
             `SELECT id::text AS id, name, started, ${ROW},
                (SELECT line FROM ${lines} WHERE journal = id AND seq = 0) AS first,
                (SELECT line FROM ${lines} WHERE journal = id AND seq = lines - 1) AS last
              FROM ${journals} WHERE ($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
-               AND ($3::boolean IS NULL OR ended = $3) AND ($4::text IS NULL OR (started, id) < ($4, $5::bigint))
+               AND ($3::text IS NULL OR (started, id) < ($3, $4::bigint))
+               ${hints.map(([sql], at) => `AND (${sql.replace('$', `$${at + 5}`)} IS NULL)`).join(' ')}
              ORDER BY started DESC, ${journals}.id DESC LIMIT ${PAGE_JOURNALS}`,
-            [ids?.map(nameOf), list?.startedAt, list?.hasEnded, last?.started, last?.id].map((value) => value ?? null),
+            [ids?.map(nameOf), startedAt, last?.started, last?.id, ...hints.map(([, value]) => value)].map(
+              (value) => value ?? null,
+            ),
           );
           for (const row of page)
             yield {

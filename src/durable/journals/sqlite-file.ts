@@ -45,6 +45,10 @@ export interface SqliteKind {
   readonly applicationId: number;
   /** The statements that create the tables. */
   readonly schema: string;
+  /** The statements that follow them: files of version 1 lack their result. */
+  readonly upgrade?: string;
+  /** A statement for a file of version 1 that this process may only read. */
+  readonly withoutUpgrade?: string;
   /** How long a read or write waits for another process's lock, in milliseconds. Default: 30,000. */
   readonly waitMs?: number;
 }
@@ -307,7 +311,7 @@ function connect(path: string, kind: SqliteKind): OpenConnection {
   // The path must be absolute: the library treats other strings as server URLs.
   const connection = connectionOn(new Sqlite(path, { timeout: 0 }));
   try {
-    if (!isPrepared(connection, kind)) connection.transaction(() => prepare(connection, kind), true);
+    prepareOrRead(connection, kind);
     connection.all('PRAGMA journal_mode = WAL', []);
     return connection;
   } catch (error) {
@@ -408,29 +412,41 @@ function loadLibsql(): typeof Database {
   }
 }
 
-const VERSION = 1;
+const latestVersion = ({ upgrade }: SqliteKind): number => (upgrade === undefined ? 1 : 2);
 
-/** Whether a file is prepared. Throws if it is of another kind. */
-function isPrepared(connection: SqliteConnection, { applicationId }: SqliteKind): boolean {
+/** Returns the version of a file, 0 for a new one. Throws if it is of another kind. */
+function versionIn(connection: SqliteConnection, kind: SqliteKind): number {
   const application = readNumber(connection, 'PRAGMA application_id', 'application_id');
   const version = readNumber(connection, 'PRAGMA user_version', 'user_version');
   const tables = readNumber(connection, 'SELECT count(*) AS tables FROM sqlite_schema', 'tables');
-  if (application === 0 && version === 0 && tables === 0) return false;
-  if (application !== applicationId) throw new Error('it is the database of another program');
-  if (version !== VERSION) throw new Error(`its format version is ${version}; this PostChain reads version ${VERSION}`);
-  return true;
+  if (application === 0 && version === 0 && tables === 0) return 0;
+  if (application !== kind.applicationId) throw new Error('it is the database of another program');
+  const latest = latestVersion(kind);
+  if (version < 1 || version > latest)
+    throw new Error(`its format version is ${version}; this PostChain reads version ${latest}`);
+  return version;
 }
 
-/** Creates the schema of a new file. Runs in a transaction: if two processes start at once, the second finds the complete schema. */
+function prepareOrRead(connection: OpenConnection, kind: SqliteKind): void {
+  const version = versionIn(connection, kind);
+  if (version === latestVersion(kind)) return;
+  try {
+    connection.transaction(() => prepare(connection, kind), true);
+  } catch (error) {
+    if (version === 0 || kind.withoutUpgrade === undefined || !/readonly database/u.test(String(error))) throw error;
+    connection.run(kind.withoutUpgrade, []);
+  }
+}
+
+/** Creates or upgrades the schema. Runs in a transaction: if two processes start at once, the second finds the complete schema. */
 function prepare(connection: SqliteConnection, kind: SqliteKind): void {
-  if (isPrepared(connection, kind)) return;
-  const { applicationId, schema } = kind;
-  const statements = [
-    ...schema.split(';').filter((sql) => sql.trim() !== ''),
-    `PRAGMA application_id = ${applicationId}`,
-    `PRAGMA user_version = ${VERSION}`,
-  ];
-  for (const sql of statements) connection.run(sql, []);
+  const version = versionIn(connection, kind);
+  const latest = latestVersion(kind);
+  if (version === latest) return;
+  const { applicationId, schema, upgrade = '' } = kind;
+  const statements = `${version === 0 ? schema : ''};${upgrade};
+    PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${latest}`;
+  for (const sql of statements.split(';')) if (sql.trim() !== '') connection.run(sql, []);
 }
 
 function readNumber(connection: SqliteConnection, sql: string, column: string): number {

@@ -14,6 +14,7 @@ import {
 } from './lease.ts';
 import {
   createLineStore,
+  type JournalIndex,
   journalExists,
   type LineBounds,
   type LineSink,
@@ -54,6 +55,19 @@ const SCHEMA = `
   CREATE INDEX journal_by_owner ON journal (owner) WHERE owner IS NOT NULL;
   CREATE TABLE line (journal INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (journal, seq)) STRICT;
 `;
+
+/** What lists filter by: see `JournalIndex`. `machine` is JSON. `state` is null in rows that an earlier version wrote. */
+const UPGRADE = `
+  ALTER TABLE journal ADD COLUMN machine TEXT;
+  ALTER TABLE journal ADD COLUMN state TEXT;
+  ALTER TABLE journal ADD COLUMN due_ms REAL;
+  CREATE INDEX journal_by_state ON journal (state, due_ms);
+  CREATE INDEX journal_by_machine ON journal (machine, state, due_ms);
+`;
+
+/** Hides the table. */
+const WITHOUT_UPGRADE =
+  'CREATE TEMP VIEW journal AS SELECT *, NULL AS machine, NULL AS state, NULL AS due_ms FROM main.journal';
 
 interface Row {
   readonly id: number;
@@ -120,6 +134,8 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
           if (ids !== undefined || page.length < PAGE_JOURNALS) return;
         }
       },
+      index: (id, index) =>
+        file.write((connection) => setIndex(connection, index, 'name = ? AND state IS NULL', [keyOf(id)])),
       watch: (onChange) => watchRows(() => file, onChange),
     },
     format,
@@ -150,6 +166,8 @@ function openJournalFile(resolved: string, path: string, format: Named): Journal
     // "PCjo" in ASCII.
     applicationId: 0x50436a6f,
     schema: SCHEMA,
+    upgrade: UPGRADE,
+    withoutUpgrade: WITHOUT_UPGRADE,
   });
   const rethrow = (cause: unknown): never => {
     if (cause instanceof PostChainError) throw cause;
@@ -316,6 +334,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
   /** Whether the row has been committed. */
   let hasRow = !isNew;
   let seq = count;
+  let indexed = '';
   file.leases.hold(key, token);
 
   function insertRow(connection: SqliteConnection): void {
@@ -333,19 +352,22 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
     throw fencedError(subjectOf(file.format, id), lease);
   }
   const sink: LineSink = {
-    append(lines, { sync }) {
+    append(lines, { sync, index }) {
       const from = seq;
+      const isIndexed = JSON.stringify(index) === indexed;
+      indexed = JSON.stringify(index);
       seq += lines.length;
       file.leases.beatIfLate();
       // The writes of several journals share transactions. That of a single one is faster at once.
       const isOnly = file.lastSink === sink;
       file.lastSink = sink;
       const [line, ...others] = lines;
-      const isSingle = line !== undefined && others.length === 0 && hasRow && !sync;
+      const isSingle = line !== undefined && others.length === 0 && hasRow && isIndexed && !sync;
       if (isOnly && isSingle && file.writeNow((connection) => insertLine(connection, from, line))) return;
       const write = (connection: SqliteConnection): void => {
         if (isNew && from === 0) insertRow(connection);
         for (const [at, each] of lines.entries()) insertLine(connection, from + at, each);
+        if (!isIndexed) setIndex(connection, index, 'name = ?', [key]);
       };
       const written = sync ? file.writeSynced(write) : file.write(write);
       if (hasRow) return written;
@@ -360,6 +382,12 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
     },
   };
   return sink;
+}
+
+function setIndex(connection: SqliteConnection, index: JournalIndex, where: string, values: readonly string[]): void {
+  const { machine, state, dueMs } = index;
+  const sql = `UPDATE journal SET machine = ?, state = ?, due_ms = ? WHERE ${where}`;
+  connection.run(sql, [machine === null ? null : keyOf(machine), state, dueMs, ...values]);
 }
 
 function countOf(connection: SqliteConnection, id: number): number {
@@ -381,21 +409,26 @@ function linesOf(connection: SqliteConnection, id: number, from: number, to = fr
 function readBounds(
   connection: SqliteConnection,
   { leases }: JournalFile,
-  { ids, isKnown }: LinesQuery = {},
+  { ids, isKnown, list }: LinesQuery = {},
   after = 0,
 ): readonly LineBounds[] {
-  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq FROM journal`;
+  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, state IS NULL AS needsIndex FROM journal`;
+  const listed = listedIds(list);
   const rows =
     ids === undefined
-      ? connection.all<ListedRow>(`${sql} WHERE id > ? ORDER BY id LIMIT ${PAGE_JOURNALS}`, [after])
+      ? connection.all<ListedRow>(`${sql} WHERE ${listed.sql} id > ? ORDER BY id LIMIT ${PAGE_JOURNALS}`, [
+          ...listed.values,
+          after,
+        ])
       : ids.flatMap((id) => connection.all<ListedRow>(`${sql} WHERE name = ?`, [keyOf(id)]));
   return rows.map((row) => {
     const id = idOf(textOf(row.name));
     const version = `${row.id} ${row.lastSeq}`;
     const isWritten = seemsHeld(leases.of(row));
     if (isKnown?.(id, version) === true) return { id, version, lines: null, isWritten };
+    const needsIndex = row.needsIndex === 1;
     const [first, last] = [0, row.lastSeq ?? 0].map((seq) => lineAt(connection, row.id, seq)) as [string, string];
-    return { id, version, lines: { first, last }, isWritten };
+    return { id, version, lines: { first, last }, isWritten, needsIndex };
   });
 }
 
@@ -404,6 +437,22 @@ const LAST_SEQ = '(SELECT max(seq) FROM line WHERE line.journal = journal.id)';
 
 interface ListedRow extends Row {
   readonly lastSeq: number | null;
+  readonly needsIndex: number;
+}
+
+/** Returns a condition for the journals that a list needs, which indexes answer; empty for all. */
+export function listedIds({ machine, states, dueBefore }: Partial<NonNullable<LinesQuery['list']>> = {}) {
+  const conditions = [
+    ...(machine === undefined ? [] : ['machine = ?']),
+    ...(states === undefined ? [] : [`state IN (${states.map(() => '?').join()})`]),
+    ...(dueBefore === undefined ? [] : ['due_ms <= ?']),
+  ];
+  if (conditions.length === 0) return { sql: '', values: [] };
+  return {
+    sql: `id IN (SELECT id FROM journal WHERE ${conditions.join(' AND ')}
+      UNION ALL SELECT id FROM journal WHERE state IS NULL) AND`,
+    values: [machine === undefined ? [] : keyOf(machine), states ?? [], dueBefore ?? []].flat(),
+  };
 }
 
 function lineAt(connection: SqliteConnection, id: number, seq: number): string {

@@ -83,8 +83,12 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
       message: 'options of prune: expected only olderThanMs, status; received statuses.',
     });
     const wrong = [
-      { before: 'abc' },
-      { before: {} },
+      { after: 'abc' },
+      { after: {} },
+      { machine: 1 },
+      { waitingFor: null },
+      { dueBefore: '2026-01-01' },
+      { where: { a: {} } },
       { limit: -1 },
       { limit: 1.5 },
       { limit: Number.NaN },
@@ -95,12 +99,18 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
     for (const options of wrong)
       await expect(store.list(options as never)).rejects.toMatchObject({
         code: 'invalid_option',
-        message: expect.stringMatching(/^(?:before|limit|status) of list: expected .*; received .*\.$/u),
+        message: expect.stringMatching(
+          /^(?:after|machine|waitingFor|dueBefore|where|limit|status) of list: expected .*; received .*\.$/u,
+        ),
       });
     await expect(store.prune?.({ olderThanMs: 0, status: 'ended' } as never)).rejects.toThrow(
       'status of prune: expected one of running, waiting, interrupted, completed, degraded, cancelled, damaged; received "ended".',
     );
-    await expect(store.list({ after: 'a' } as never)).rejects.toMatchObject({ code: 'invalid_option' });
+    await expect(store.list({ before: 'a' } as never)).rejects.toMatchObject({
+      code: 'invalid_option',
+      message:
+        'options of list: expected only machine, status, waitingFor, dueBefore, where, after, limit; received before.',
+    });
     expect(await store.list({ limit: 5 })).toHaveLength(1);
   });
 
@@ -283,7 +293,7 @@ describe('the checks of a store', () => {
     'rejects an unknown id': () => ({ async *read() {} }),
     'lists journals': (store) => ({ list: () => store.list() }),
     'lists journals by status, and in pages': (store) => ({
-      list: ({ before: _, ...options } = {}) => store.list(options),
+      list: ({ after: _, ...options } = {}) => store.list(options),
     }),
     'follows a journal': (store) => ({ follow: (id) => store.follow(id) }),
     'ends following': (store) => ({

@@ -401,8 +401,9 @@ export function listing<Summary>({
   const ended = new Map<string, string>();
   async function find(options: ListOptions<Summary>) {
     const { status, machine, waitingFor, dueBefore, after, limit = Number.POSITIVE_INFINITY } = options;
+    const given: readonly unknown[] | null = status === undefined ? null : [status].flat();
     const mustWait = waitingFor !== undefined || dueBefore !== undefined;
-    const statuses: readonly unknown[] | null = mustWait ? ['waiting'] : status === undefined ? null : [status].flat();
+    const statuses = mustWait ? (given ?? ['waiting']).filter((each) => each === 'waiting') : given;
     const listed: Listed<Summary>[] = [];
     const states = statesOf(statuses);
     const isKnown = (id: string, version: string): boolean =>

@@ -14,6 +14,7 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { journalStoreChecks } from '../../../../src/testing/journal-store-checks.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { writeJournal } from '../../../support/journal-files.ts';
+import { checkLists, storeActors } from '../../../support/listed-actors.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
@@ -44,6 +45,17 @@ describe('a journal store in PGlite', () => {
   }
   for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>({ open, journal: recorded }))
     it(name, async () => expect(await check()).toBeNull());
+
+  it('lists the actors that match every option, also those that an earlier version wrote', async () => {
+    await open();
+    const journals = actorJournals(pglite);
+    await storeActors(journals);
+    await checkLists(journals);
+    await pglite.exec('ALTER TABLE postchain_actors DROP COLUMN machine, DROP COLUMN state, DROP COLUMN due');
+    await checkLists(actorJournals(pglite));
+    const { rows } = await pglite.query('SELECT name FROM postchain_actors WHERE state IS NOT NULL');
+    expect(rows).toEqual([{ name: '"paid"' }]);
+  });
 });
 
 describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs initdb and postgres)', () => {

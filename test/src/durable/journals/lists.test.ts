@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import Database from 'libsql';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { listedIds } from '../../../../src/durable/journals/sqlite-journals.ts';
+import { type ActorJournals, fileJournals, memoryJournals, sqliteJournals } from '../../../../src/durable/stores.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { checkLists, HOUR, idsOf, START_MS, storeActors } from '../../../support/listed-actors.ts';
+
+const stores: readonly [string, () => ActorJournals][] = [
+  ['memory', () => memoryJournals()],
+  ['files', () => fileJournals(temporaryFolder())],
+  ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'actors.db'))],
+];
+
+describe.each(stores)('a list of %s', (_, open) => {
+  it('has the journals that match every option', async () => {
+    const journals = open();
+    await storeActors(journals);
+    await checkLists(journals);
+  });
+});
+
+describe('an SQLite file', () => {
+  const pathOf = () => join(temporaryFolder(), 'actors.db');
+
+  it('is searched with an index for a status, a machine or a due time', async () => {
+    const path = pathOf();
+    const journals = sqliteJournals(path);
+    await storeActors(journals);
+    journals.close();
+    const database = new Database(path);
+    const planOf = (list: Parameters<typeof listedIds>[0]): string => {
+      const { sql, values } = listedIds(list);
+      const plan = database.prepare(`EXPLAIN QUERY PLAN SELECT id FROM journal WHERE ${sql} id > ? ORDER BY id`);
+      return (plan.all([...values, 0]) as { detail: string }[]).map(({ detail }) => detail).join('\n');
+    };
+    for (const list of [
+      { machine: 'order' },
+      { states: ['waiting'] as const },
+      { states: ['open', 'waiting'] as const },
+      { states: ['waiting'] as const, dueBefore: START_MS },
+      { machine: 'order', states: ['waiting'] as const, dueBefore: START_MS },
+    ]) {
+      const plan = planOf(list);
+      expect(plan).not.toMatch(/\bSCAN (?:main\.)?journal\b/u);
+      expect(plan).toMatch(/SEARCH journal USING (?:COVERING )?INDEX journal_by_(?:machine|state)/u);
+      expect(plan).toMatch(/SEARCH journal USING INTEGER PRIMARY KEY \(rowid=\?\)/u);
+    }
+    database.close();
+  });
+
+  /** Makes a file what the version before the index columns wrote. */
+  async function oldFile(): Promise<string> {
+    const path = pathOf();
+    const journals = sqliteJournals(path);
+    await storeActors(journals);
+    journals.close();
+    const database = new Database(path);
+    database.exec(`DROP INDEX journal_by_state; DROP INDEX journal_by_machine; ALTER TABLE journal DROP COLUMN machine;
+      ALTER TABLE journal DROP COLUMN state; ALTER TABLE journal DROP COLUMN due_ms; PRAGMA user_version = 1`);
+    database.close();
+    return path;
+  }
+  const statesIn = (path: string): readonly unknown[] => {
+    const database = new Database(path);
+    const rows = database.prepare('SELECT machine, state, due_ms FROM journal ORDER BY name').all([]);
+    database.close();
+    return rows.map((row) => Object.values(row as object));
+  };
+
+  it('of an earlier version is upgraded, and a list indexes its journals', async () => {
+    const path = await oldFile();
+    const journals = sqliteJournals(path);
+    onTestFinished(() => journals.close());
+    expect(idsOf(await journals.list({ dueBefore: START_MS + HOUR }))).toEqual(['ann']);
+    await expect
+      .poll(() => statesIn(path))
+      .toEqual([
+        ['"order"', 'waiting', START_MS + HOUR],
+        ['"order"', 'waiting', START_MS + 1.25 * HOUR],
+        ['"purchase"', 'waiting', null],
+        ['"purchase"', 'open', null],
+        ['"order"', 'ended', null],
+      ]);
+    expect(idsOf(await journals.list({ dueBefore: START_MS + HOUR }))).toEqual(['ann']);
+  });
+
+  it('of an earlier version that may only be read is listed', async () => {
+    const path = await oldFile();
+    const { prepare } = Database.prototype;
+    const spy = vi.spyOn(Database.prototype, 'prepare').mockImplementation(function (this: Database.Database, sql) {
+      if (!/^\s*(?:ALTER|UPDATE)/u.test(sql)) return prepare.call(this, sql) as never;
+      throw Object.assign(new Error('attempt to write a readonly database'), { code: 'SQLITE_READONLY' });
+    });
+    onTestFinished(() => spy.mockRestore());
+    const journals = sqliteJournals(path);
+    expect(idsOf(await journals.list())).toEqual(['ann', 'bob', 'bought', 'killed', 'paid']);
+    expect(idsOf(await journals.list({ machine: 'order', dueBefore: START_MS + HOUR }))).toEqual(['ann']);
+    journals.close();
+  });
+});

@@ -109,6 +109,7 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
   'file JournalStore.read': (options) => files().read('a', options).next(),
   'JournalStore.open': (options) => store().open('a', options),
   'file JournalStore.open': (options) => files().open('a', options),
+  customJournals: (options) => exported.customJournals({}, options),
   'JournalStore.list': (options) => store().list(options),
   'JournalStore.follow': (options) => store().follow('a', options),
   'file JournalStore.follow': (options) => files().follow('a', options),

@@ -22,7 +22,16 @@ export type { Candidate, DurableEntry, Waiting } from '../durable/entries.ts';
 export { type DurableErrorCode, PostChainError } from '../durable/error.ts';
 export { defineGuard, type GuardResult } from '../durable/guards.ts';
 export { addNote, idempotencyKey, wasInterrupted } from '../durable/hosted-call.ts';
-export type { JournalStore, JournalWriter, OpenedJournal } from '../durable/journals/journal-store.ts';
+export type {
+  BoundsQuery,
+  JournalBounds,
+  JournalStore,
+  JournalTail,
+  JournalWriter,
+  ListOptions,
+  OpenedJournal,
+} from '../durable/journals/journal-store.ts';
+export type { JournalBackend, LineBounds, LineSink } from '../durable/journals/line-store.ts';
 export type { PostgresPool, PostgresSource } from '../durable/journals/postgres.ts';
 export type { Pending } from '../durable/pending.ts';
 export { recordOnce } from '../durable/recorded-values.ts';
@@ -30,6 +39,7 @@ export type { Divergence, ReplayStep } from '../durable/replay.ts';
 export type { ReuseOptions } from '../durable/reused-calls.ts';
 export {
   type ActorJournals,
+  customJournals,
   fileJournals,
   memoryJournals,
   postgresJournals,

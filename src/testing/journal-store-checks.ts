@@ -1,7 +1,9 @@
 import {
   entriesOf,
+  type JournalBounds,
   type JournalStore,
   type JournalWriter,
+  type ListOptions,
   type ManagedJournals,
   type StoredEntry,
 } from '../durable/journals/journal-store.ts';
@@ -164,6 +166,80 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>(
       await writer.close();
       equal((await store.list()).length, 3, 'the number of journals');
     },
+    async 'lists journals by machine, wait, due time and host data'(store) {
+      const closed = { seq: 3, atMs: 3, type: 'closed', closedAt: '2026-01-01T00:00:00.000Z' };
+      const waiting = { ...closed, waiting: { sinceMs: 1, dueAtMs: 5_000, events: ['GO'] } } as unknown as Entry;
+      await stored(store, 'waiting', [...middle, waiting]);
+      await stored(store, 'interrupted', middle);
+      await stored(store, 'ended', journal);
+      const count = async (options: ListOptions<Summary>): Promise<number> => (await store.list(options)).length;
+      const counts = [
+        await count({ machine: machineOf(journal[0]) }),
+        await count({ machine: 'another machine' }),
+        await count({ waitingFor: 'GO' }),
+        await count({ waitingFor: 'STOP' }),
+        await count({ dueBefore: 5_000 }),
+        await count({ dueBefore: 4_999 }),
+        await count({ where: { 'no such member': true } }),
+      ];
+      equal(counts, [3, 0, 1, 0, 1, 0, 0], 'the numbers of journals');
+      await rejected(store.list({ before: 'a' } as ListOptions<Summary>), 'invalid_option');
+      await rejected(store.list({ limit: -1 }), 'invalid_option');
+    },
+    async 'reads each entry of a growing journal once'(store) {
+      const writer = await written(store, 'a', middle);
+      const tail = store.tail('a');
+      const read = async (): Promise<unknown> =>
+        (await entriesOf(tail.read())).flat().map((json) => (JSON.parse(json) as StoredEntry).seq);
+      equal(await read(), [0, 1, 2], 'the numbers of the first entries');
+      equal(await read(), [], 'the numbers of entries if there are no others');
+      await writer.write(rest);
+      equal(
+        await read(),
+        rest.map(({ seq }) => seq),
+        'the numbers of the other entries',
+      );
+      await rejected(entriesOf(store.tail('b').read()));
+    },
+    async 'has the first and last entries of journals'(store) {
+      const writer = await written(store, 'a', middle);
+      await stored(store, 'b', journal);
+      const read = async (id: string): Promise<JournalBounds | undefined> =>
+        (await entriesOf(store.bounds({ ids: [id, 'c'] })))[0];
+      const [a, b] = [await read('a'), await read('b')];
+      equal([a?.isWritten, b?.isWritten], [true, false], 'whether a process is writing them');
+      const last = b?.ends?.last.at(-1) as StoredEntry | undefined;
+      equal(
+        [a?.ends?.lastSeq, b?.ends?.lastSeq, last?.seq],
+        [2, journal.length - 1, journal.length - 1],
+        'the last entries',
+      );
+      equal((a?.ends?.first as StoredEntry | undefined)?.type, journal[0]?.type, 'the type of the first entry');
+      await writer.write(rest);
+      ok((await read('a'))?.version !== a?.version, 'the version changes with every entry');
+      equal((await entriesOf(store.bounds())).length, 2, 'the number of journals');
+    },
+    async 'reports changed journals'(store) {
+      const reported: (readonly string[] | null)[] = [];
+      let report = (): void => {};
+      const stop = store.changes((ids) => {
+        reported.push(ids);
+        report();
+      });
+      const isReported = (): boolean => reported.some((ids) => ids === null || ids.includes('a'));
+      const writer = await written(store, 'a', middle);
+      await new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error('expected a report of the journal "a"')), REPORT_MS);
+        report = () => {
+          if (!isReported()) return;
+          clearTimeout(timer);
+          resolve();
+        };
+        report();
+      });
+      stop();
+      await writer.close();
+    },
     async 'follows a journal to its end'(store) {
       const follow = store.follow.bind(store);
       const writer = await written(store, 'a', middle);
@@ -232,13 +308,21 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>(
 }
 
 /** The optional methods that a check calls. */
-const NEEDED: Readonly<Record<string, readonly ('follow' | 'delete' | 'prune')[]>> = {
+const NEEDED: Readonly<Record<string, readonly ('follow' | 'delete' | 'prune' | 'tail' | 'bounds' | 'changes')[]>> = {
+  'reads each entry of a growing journal once': ['tail'],
+  'has the first and last entries of journals': ['bounds'],
+  'reports changed journals': ['changes'],
   'follows a journal to its end': ['follow'],
   'stops following': ['follow'],
   'ends following a journal that is deleted': ['follow', 'delete'],
   'deletes a journal unless it is being written': ['delete'],
   'prunes only journals that have ended': ['prune'],
 };
+
+/** How long a store may take to report a change. */
+const REPORT_MS = 30_000;
+
+const machineOf = (start: unknown): string => Object(Object(start).machine).id;
 
 type Status<Summary> = NonNullable<NonNullable<Parameters<JournalStore<never, Summary>['list']>[0]>['status']>;
 

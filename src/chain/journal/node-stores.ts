@@ -1,6 +1,7 @@
 import type { JournalEntry, RunSummary } from '../../../machines/contracts/journal.ts';
 import { createFileJournals, createJournalFile, readJournalFile } from '../../durable/journals/file-journals.ts';
 import { linesOf as linesIn } from '../../durable/journals/journal-lines.ts';
+import { createCustomJournals, type JournalBackend } from '../../durable/journals/line-store.ts';
 import type { PostgresSource } from '../../durable/journals/postgres.ts';
 import {
   createPostgresJournals,
@@ -21,6 +22,13 @@ import type { JournalStoreOptions, RunJournals } from './stores.ts';
  */
 export const fileJournals = (folder: string, options?: JournalStoreOptions): RunJournals =>
   createFileJournals(folder, RUN_JOURNALS, options);
+
+/**
+ * Returns a journal store that keeps each run where you want, as lines of text: see `JournalBackend`. It compresses and checks them, and has
+ * every method of a store. Throws `invalid_option`.
+ */
+export const customJournals = (backend: JournalBackend, options: JournalStoreOptions = {}): RunJournals =>
+  createCustomJournals(backend, RUN_JOURNALS, options);
 
 /** Returns a journal store for one file with one entry per line, whatever the id of the run. `create` overwrites the file. */
 export const journalFile = (path: string): RunJournals => createJournalFile(path, RUN_JOURNALS);

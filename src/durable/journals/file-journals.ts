@@ -202,7 +202,6 @@ function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, give
       const lines = isKnown?.(id, version) === true ? null : firstAndLastOrEmpty(path);
       return [{ id, version, lines, isWritten: orElse(false, () => seemsHeld(readLock(lockPathOf(path)))) }];
     },
-    watch: (onChange: (ids: null) => void) => repeat(POLL_MS, () => onChange(null)),
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
 }
 

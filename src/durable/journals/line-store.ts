@@ -37,21 +37,24 @@ import {
   type StoredEntry,
 } from './journal-store.ts';
 
-/** Stores lines by journal, for one writer at a time. Methods throw or reject with the codes of `JournalStore`. */
+/**
+ * Stores the lines of journals, for one writer at a time. Methods throw or reject with the codes of `JournalStore`. A line is a text without
+ * line breaks.
+ */
 export interface JournalBackend {
   create(id: string): LineSink;
   /** The whole lines of a journal after the first `from`; a torn last line is left out. */
   lines(id: string, from?: number): AsyncIterable<string> | Iterable<string>;
-  /** The whole lines of a journal, the last one first. */
-  linesBackward(id: string): AsyncIterable<string> | Iterable<string>;
+  /** The whole lines of a journal, the last one first. By default, all `lines` are read. */
+  linesBackward?(id: string): AsyncIterable<string> | Iterable<string>;
   /** Opens a journal for appending; a torn last line is dropped. */
   reopen(id: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
-  /** The given journals, by default all; the most recently written first, if the store knows the order in advance. Those that do not exist are left out. */
+  /** The journals of a query, by default all; a backend may yield others, too. */
   bounds(query?: LinesQuery): AsyncIterable<LineBounds> | Iterable<LineBounds>;
   /** Sets the index of a journal that has none. */
   index?(id: string, index: JournalIndex): Promise<unknown>;
-  /** Reports changed journals by id, or null if any may have changed. Returns a function that stops it. */
-  watch(onChange: (ids: readonly string[] | null) => void): () => void;
+  /** As `changes` of `JournalStore`. By default, any journal may have changed twice a second. */
+  watch?(onChange: (ids: readonly string[] | null) => void): () => void;
   /** Like `watch`, for one journal that a program follows, which keeps its process alive. By default, its version is polled. */
   watchOne?(id: string, onChange: () => void): () => void;
   /** Removes a journal that no process is writing. */
@@ -69,6 +72,7 @@ export interface LineSink {
   close(): void | Promise<void>;
 }
 
+/** What a backend may store with lines. */
 interface AppendOptions {
   /** Whether the lines must survive a power failure before `append` returns or resolves. */
   readonly sync: boolean;
@@ -117,6 +121,23 @@ export interface FirstAndLast {
   readonly last: string;
 }
 
+/** Returns the journal store on a backend of the user. Throws `invalid_option` if it is none, or for an unknown option. */
+export function createCustomJournals<Entry extends StoredEntry, Summary>(
+  backend: JournalBackend,
+  format: JournalFormat<Entry, Summary>,
+  options: JournalStoreOptions,
+): ManagedJournals<Entry, Summary> {
+  requireStoreOptions('customJournals', options);
+  const missing = ['create', 'lines', 'reopen', 'bounds', 'remove'].find(
+    (name) => typeof Object(backend)[name] !== 'function',
+  );
+  if (missing === undefined) return createLineStore(backend, format, options);
+  throw new PostChainError(
+    'invalid_option',
+    `backend of customJournals: expected an object with the method ${missing}; received ${describeValue(backend)}.`,
+  );
+}
+
 /** Returns the journal store that keeps its lines in a backend. */
 export function createLineStore<Entry extends StoredEntry, Summary>(
   given: JournalBackend,
@@ -147,6 +168,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
   async function* bounds(query?: LinesQuery): AsyncGenerator<JournalBounds> {
     const pause = pauses();
     for await (const { id, version, lines, isWritten, needsIndex } of backend.bounds(query)) {
+      if (query?.ids?.includes(id) === false) continue;
       const ends = lines && endsOf(lines);
       // Another program may keep the place locked, or this one may only read it.
       if (needsIndex && ends?.first) backend.index?.(id, indexOf(format, ends.first, ends.last.at(-1))).catch(() => {});
@@ -168,7 +190,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     const lines: string[] = [];
     let count = 0;
     try {
-      for await (const line of backend.linesBackward(id)) {
+      for await (const line of backend.linesBackward?.(id) ?? (await entriesOf(backend.lines(id))).toReversed()) {
         lines.push(line);
         if (hasKeyframe(format, line)) count += 1;
         if (count === 2 || lines.length > MAX_LINES_SEARCHED) break;
@@ -207,7 +229,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     hasChecksums: true,
     tail,
     bounds,
-    changes: backend.watch,
+    changes: (onChange) => backend.watch?.(onChange) ?? repeat(POLL_MS, () => onChange(null)),
     create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(format, options)),
     ...(backend.has && { has: async (id: string) => backend.has?.(requireId(id)) ?? false }),
     async *read(id, readOptions = {}) {
@@ -570,7 +592,7 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
     create: (id) => encoded(backend.create(id)),
     reopen: async (id, options) => encoded(await backend.reopen(id, options)),
     lines: (id, from) => decoded(backend.lines(id, from)),
-    linesBackward: (id) => decoded(backend.linesBackward(id)),
+    ...(backend.linesBackward && { linesBackward: (id) => decoded(backend.linesBackward?.(id) ?? []) }),
     async *bounds(query) {
       for await (const each of backend.bounds(query))
         yield {
@@ -581,6 +603,7 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
   };
 }
 
+const POLL_MS = 500;
 const FOLLOW_POLL_MS = 250;
 
 /** Polls the version of a journal. Reports every version after it can be read, and a journal that is gone. */

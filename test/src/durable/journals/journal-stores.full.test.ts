@@ -295,6 +295,17 @@ describe('the checks of a store', () => {
     'lists journals by status, and in pages': (store) => ({
       list: ({ after: _, ...options } = {}) => store.list(options),
     }),
+    'lists journals by machine': (store) => ({
+      list: ({ dueBefore: _, ...options } = {}) => store.list(options),
+    }),
+    'reads each entry of a growing': (store) => ({
+      tail: (id) => ({ read: () => store.tail(id).read() }),
+    }),
+    'has the first and last': (store) => ({
+      async *bounds() {
+        for await (const each of store.bounds()) yield { ...each, isWritten: false };
+      },
+    }),
     'follows a journal': (store) => ({ follow: (id) => store.follow(id) }),
     'ends following': (store) => ({
       async *follow(id, options) {
@@ -326,11 +337,14 @@ it('the checks of optional methods that a store lacks are skipped, with the reas
   const checks = journalStoreChecks<JournalEntry, RunSummary>({ open, journal: recorded });
   const results = await Promise.all(checks.map(({ check }) => check()));
   expect(results.filter((result) => result !== null).toSorted()).toEqual([
+    'the store has no method "bounds"',
+    'the store has no method "changes"',
     'the store has no method "delete"',
     'the store has no method "follow"',
     'the store has no method "follow"',
     'the store has no method "follow"',
     'the store has no method "prune"',
+    'the store has no method "tail"',
   ]);
 });
 

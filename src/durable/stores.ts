@@ -2,7 +2,7 @@ import { type ActorSummary, durableFormat } from './durable-format.ts';
 import type { DurableEntry } from './entries.ts';
 import { createFileJournals } from './journals/file-journals.ts';
 import type { JournalStoreOptions, ManagedJournals } from './journals/journal-store.ts';
-import { createCustomJournals, type JournalBackend } from './journals/line-store.ts';
+import { createLineStore, type JournalBackend, requireStoreOptions } from './journals/line-store.ts';
 import { createMemoryJournals } from './journals/memory-journals.ts';
 import type { PostgresSource } from './journals/postgres.ts';
 import { createPostgresJournals, type PostgresJournals } from './journals/postgres-journals.ts';
@@ -20,14 +20,9 @@ type ActorJournalsOptions = Pick<JournalStoreOptions, 'fsync' | 'codec'>;
 export const fileJournals = (folder: string, options: ActorJournalsOptions = {}): ActorJournals =>
   createFileJournals(folder, durableFormat, options);
 
-/**
- * Keeps journals where you want, as lines of text: see `JournalBackend`. It compresses and checks them, and has every method of a store.
- *
- * @example
- * const orders = createDurableMachine(orderMachine, { journals: customJournals(myBackend) });
- */
+/** Keeps journals where you want, as lines of text: see `JournalBackend`. Throws `invalid_option` for an unknown option. */
 export const customJournals = (backend: JournalBackend, options: ActorJournalsOptions = {}): ActorJournals =>
-  createCustomJournals(backend, durableFormat, options);
+  createLineStore(backend, durableFormat, requireStoreOptions('customJournals', options));
 
 /** Keeps journals in memory, for tests and for actors that need not outlive their process. */
 export const memoryJournals = (): ActorJournals => createMemoryJournals(durableFormat);

@@ -22,16 +22,8 @@ export type { Candidate, DurableEntry, Waiting } from '../durable/entries.ts';
 export { type DurableErrorCode, PostChainError } from '../durable/error.ts';
 export { defineGuard, type GuardResult } from '../durable/guards.ts';
 export { addNote, idempotencyKey, wasInterrupted } from '../durable/hosted-call.ts';
-export type {
-  BoundsQuery,
-  JournalBounds,
-  JournalStore,
-  JournalTail,
-  JournalWriter,
-  ListOptions,
-  OpenedJournal,
-} from '../durable/journals/journal-store.ts';
-export type { JournalBackend, LineBounds, LineSink } from '../durable/journals/line-store.ts';
+export type { JournalStore, JournalWriter, ListOptions, OpenedJournal } from '../durable/journals/journal-store.ts';
+export type { JournalBackend } from '../durable/journals/line-store.ts';
 export type { PostgresPool, PostgresSource } from '../durable/journals/postgres.ts';
 export type { Pending } from '../durable/pending.ts';
 export { recordOnce } from '../durable/recorded-values.ts';

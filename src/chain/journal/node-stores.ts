@@ -1,7 +1,7 @@
 import type { JournalEntry, RunSummary } from '../../../machines/contracts/journal.ts';
 import { createFileJournals, createJournalFile, readJournalFile } from '../../durable/journals/file-journals.ts';
 import { linesOf as linesIn } from '../../durable/journals/journal-lines.ts';
-import { createCustomJournals, type JournalBackend } from '../../durable/journals/line-store.ts';
+import { createLineStore, type JournalBackend, requireStoreOptions } from '../../durable/journals/line-store.ts';
 import type { PostgresSource } from '../../durable/journals/postgres.ts';
 import {
   createPostgresJournals,
@@ -23,12 +23,9 @@ import type { JournalStoreOptions, RunJournals } from './stores.ts';
 export const fileJournals = (folder: string, options?: JournalStoreOptions): RunJournals =>
   createFileJournals(folder, RUN_JOURNALS, options);
 
-/**
- * Returns a journal store that keeps each run where you want, as lines of text: see `JournalBackend`. It compresses and checks them, and has
- * every method of a store. Throws `invalid_option`.
- */
+/** Returns a journal store that keeps runs where you want, as lines of text: see `JournalBackend`. Throws `invalid_option`. */
 export const customJournals = (backend: JournalBackend, options: JournalStoreOptions = {}): RunJournals =>
-  createCustomJournals(backend, RUN_JOURNALS, options);
+  createLineStore(backend, RUN_JOURNALS, requireStoreOptions('customJournals', options));
 
 /** Returns a journal store for one file with one entry per line, whatever the id of the run. `create` overwrites the file. */
 export const journalFile = (path: string): RunJournals => createJournalFile(path, RUN_JOURNALS);

@@ -22,6 +22,7 @@ import {
   type LineSink,
   type LinesQuery,
   noSuchJournal,
+  POLL_MS,
   repeat,
   requireStoreOptions,
   subjectOf,
@@ -276,8 +277,6 @@ async function* boundsIn(
     await pause();
   }
 }
-
-const POLL_MS = 500;
 
 /** Polls a directory, which need not exist yet, and the files that a process writes: network file systems report no changes. */
 function watchFolder(folder: string, names: FileNames, onChange: (ids: readonly string[] | null) => void): () => void {

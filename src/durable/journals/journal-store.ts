@@ -68,10 +68,7 @@ export interface ListOptions<Summary> {
   readonly waitingFor?: string;
   /** It waits, and its next delay ends at this time or before, in milliseconds since the epoch. */
   readonly dueBefore?: number;
-  /**
-   * Members, each a string, number, boolean or null, of the actor's `product` (of a run: its `host`), or of the result of `describeWait` while
-   * it waits or of `describeEnd` after its end.
-   */
+  /** Members of the actor's `product` (of a run: its `host`), or of the last result of `describeWait` or `describeEnd`. */
   readonly where?: Readonly<Record<string, string | number | boolean | null>>;
   /** It follows this one in the list: pass the last one of a page to get the next page, or `{ startedAt }` for those that started earlier. */
   readonly after?: Summary | ListPlace;
@@ -88,10 +85,7 @@ export interface PruneOptions<Summary> {
 
 /** Reads a journal that may grow. */
 export interface JournalTail {
-  /**
-   * Yields the entries that earlier calls did not yield, several at a time, each as JSON in its stored form. If there are none, it reads none of
-   * the others again. Rejects with `unknown_journal` or `invalid_journal`, as does every later call.
-   */
+  /** Yields the JSON of the entries that earlier calls did not yield, several at a time. Rejects with `unknown_journal` or `invalid_journal`. */
   read(): AsyncIterable<readonly string[]>;
 }
 
@@ -150,10 +144,7 @@ export interface JournalStore<Entry, Summary> {
   tail?(id: string): JournalTail;
   /** The first and last entries of journals that exist, in any order. By default, programs use `list`. */
   bounds?(query?: BoundsQuery): AsyncIterable<JournalBounds>;
-  /**
-   * Reports the ids of journals that are new, have grown or are gone, also if another process did it; null if any may have. Does not keep the
-   * process alive. Returns a function that stops it. By default, programs list the journals every second.
-   */
+  /** Reports journals that are new, have grown or are gone; null if any may have. Does not keep its process alive. Returns a function that stops it. */
   changes?(onChange: (ids: readonly string[] | null) => void): () => void;
   /** What its journals belong to, for messages: "run", "actor". A store of runs is refused for a durable machine. */
   readonly noun?: string;

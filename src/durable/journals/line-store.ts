@@ -37,10 +37,7 @@ import {
   type StoredEntry,
 } from './journal-store.ts';
 
-/**
- * Stores the lines of journals, for one writer at a time. Methods throw or reject with the codes of `JournalStore`. A line is a text without
- * line breaks.
- */
+/** Stores the lines of journals, for one writer at a time. Methods throw or reject with the codes of `JournalStore`. */
 export interface JournalBackend {
   create(id: string): LineSink;
   /** The whole lines of a journal after the first `from`; a torn last line is left out. */
@@ -72,7 +69,6 @@ export interface LineSink {
   close(): void | Promise<void>;
 }
 
-/** What a backend may store with lines. */
 interface AppendOptions {
   /** Whether the lines must survive a power failure before `append` returns or resolves. */
   readonly sync: boolean;
@@ -104,14 +100,9 @@ export interface LinesQuery extends BoundsQuery {
   };
 }
 
-export interface LineBounds {
-  readonly id: string;
-  /** Changes with every line. */
-  readonly version: string;
+export interface LineBounds extends Omit<JournalBounds, 'ends'> {
   /** The first and last line; null if the version is known. */
   readonly lines: FirstAndLast | null;
-  /** Whether a process is writing the journal. */
-  readonly isWritten: boolean;
   /** Whether the backend does not know its `JournalIndex`, because an earlier version wrote it. */
   readonly needsIndex?: boolean;
 }
@@ -119,23 +110,6 @@ export interface LineBounds {
 export interface FirstAndLast {
   readonly first: string;
   readonly last: string;
-}
-
-/** Returns the journal store on a backend of the user. Throws `invalid_option` if it is none, or for an unknown option. */
-export function createCustomJournals<Entry extends StoredEntry, Summary>(
-  backend: JournalBackend,
-  format: JournalFormat<Entry, Summary>,
-  options: JournalStoreOptions,
-): ManagedJournals<Entry, Summary> {
-  requireStoreOptions('customJournals', options);
-  const missing = ['create', 'lines', 'reopen', 'bounds', 'remove'].find(
-    (name) => typeof Object(backend)[name] !== 'function',
-  );
-  if (missing === undefined) return createLineStore(backend, format, options);
-  throw new PostChainError(
-    'invalid_option',
-    `backend of customJournals: expected an object with the method ${missing}; received ${describeValue(backend)}.`,
-  );
 }
 
 /** Returns the journal store that keeps its lines in a backend. */
@@ -356,11 +330,6 @@ function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || /: the disk is full; /u.test((error as Error).message);
 }
 
-interface Listed<Summary> {
-  readonly id: string;
-  readonly summary: Summary;
-}
-
 interface ListSource<Summary> {
   readonly format: Pick<JournalFormat<never, Summary>, 'summarize' | 'compare' | 'endStatuses' | 'hostData'>;
   bounds(query: LinesQuery): AsyncIterable<JournalBounds>;
@@ -377,9 +346,6 @@ const STATES: Readonly<Record<string, readonly JournalIndex['state'][]>> = {
   interrupted: ['open'],
 };
 
-const memberOf = (value: unknown, name: string): unknown =>
-  Object.hasOwn(Object(value), name) ? Object(value)[name] : undefined;
-
 /** Returns the methods of a store that concern many journals. */
 export function listing<Summary>({
   format,
@@ -392,15 +358,7 @@ export function listing<Summary>({
   function requireStatus(method: string, status: unknown = []): void {
     const known = ['running', 'waiting', 'interrupted', ...endStatuses, 'damaged'];
     const unknown = [status].flat().find((each) => !known.includes(String(each)));
-    if (unknown === undefined) return;
-    const expected = `expected one of ${known.join(', ')}; received ${describeValue(unknown)}.`;
-    throw new PostChainError('invalid_option', `status of ${method}: ${expected}`);
-  }
-  /** The states of journals that may have one of these statuses; undefined for all. */
-  function statesOf(statuses: readonly unknown[] | null): readonly JournalIndex['state'][] | undefined {
-    if (statuses === null || statuses.includes('damaged')) return undefined;
-    const states = statuses.flatMap((status) => STATES[String(status)] ?? (['ended'] as const));
-    return [...new Set(states)];
+    if (unknown !== undefined) throw invalid(method, 'status', `one of ${known.join(', ')}`, unknown);
   }
   function isMatch({ first, last }: ListedJournal, options: ListOptions<Summary>): boolean {
     const { machine, waitingFor, dueBefore, where } = options;
@@ -413,9 +371,7 @@ export function listing<Summary>({
         [...events, Object(summary).for].includes(waitingFor) ||
         (waitingFor === 'approval' && approvals.length > 0)) &&
       (dueBefore === undefined || (typeof dueAtMs === 'number' && dueAtMs <= dueBefore)) &&
-      Object.entries(where ?? {}).every(
-        ([name, value]) => memberOf(about, name) === value || memberOf(summary, name) === value,
-      )
+      Object.entries(where ?? {}).every(([name, value]) => about[name] === value || Object(summary)[name] === value)
     );
   }
   const startOf = (summary: unknown): string | undefined => (Object(summary) as { startedAt?: string }).startedAt;
@@ -426,8 +382,10 @@ export function listing<Summary>({
     const given: readonly unknown[] | null = status === undefined ? null : [status].flat();
     const mustWait = waitingFor !== undefined || dueBefore !== undefined;
     const statuses = mustWait ? (given ?? ['waiting']).filter((each) => each === 'waiting') : given;
-    const listed: Listed<Summary>[] = [];
-    const states = statesOf(statuses);
+    const listed: { readonly id: string; readonly summary: Summary }[] = [];
+    const states = statuses?.includes('damaged')
+      ? undefined
+      : statuses?.flatMap((each) => STATES[String(each)] ?? (['ended'] as const));
     const isKnown = (id: string, version: string): boolean =>
       states?.includes('ended') === false && ended.get(id) === version;
     for await (const journal of bounds({ isKnown, list: { startedAt: startOf(after), machine, states, dueBefore } })) {
@@ -495,60 +453,53 @@ export function requireId(id: unknown): string {
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
+const isNumber = (value: unknown): boolean => typeof value === 'number' && !Number.isNaN(value);
+
 /** What each option of a store, and of its methods `list` and `prune`, must be: JavaScript does not check it, and `prune` deletes. */
 const OPTIONS: Readonly<Record<string, readonly [expected: string, isValid: (value: unknown) => boolean]>> = {
-  status: ['a status, or an array of them', (value) => value === undefined || [value].flat().every(isText)],
-  machine: ['the id of a machine', (value) => value === undefined || isText(value)],
-  waitingFor: ['the type of an event', (value) => value === undefined || isText(value)],
-  dueBefore: [
-    'a time in milliseconds since the epoch',
-    (value) => value === undefined || (typeof value === 'number' && !Number.isNaN(value)),
-  ],
+  machine: ['the id of a machine', isText],
+  status: ['a status, or an array of them', (value) => [value].flat().every(isText)],
+  waitingFor: ['the type of an event', isText],
+  dueBefore: ['a time in milliseconds since the epoch', isNumber],
   where: [
     'an object of strings, numbers, booleans and nulls',
-    (value) =>
-      value === undefined ||
-      (Object(value) === value && Object.values(Object(value)).every((each) => Object(each) !== each)),
+    (value) => Object(value) === value && Object.values(Object(value)).every((each) => Object(each) !== each),
   ],
-  after: [
-    'an item of the list, or { startedAt }',
-    (value) => value === undefined || isText((Object(value) as { startedAt?: unknown }).startedAt),
-  ],
+  after: ['an item of the list, or { startedAt }', (value) => isText(Object(value).startedAt)],
   limit: [
     'a whole number of at least 0',
-    (value) =>
-      value === undefined || value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 0),
+    (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 0),
   ],
   olderThanMs: [
     'a number of milliseconds',
-    (value) => typeof value === 'number' && !Number.isNaN(new Date(Date.now() - value).getTime()),
+    (value) => isNumber(value) && !Number.isNaN(new Date(Date.now() - Number(value)).getTime()),
   ],
-  redact: ['a function', (value) => value === undefined || typeof value === 'function'],
+  redact: ['a function', (value) => typeof value === 'function'],
   codec: [
     'an object with the functions encode and decode',
-    (value) => value === undefined || ['encode', 'decode'].every((name) => typeof Object(value)[name] === 'function'),
+    (value) => ['encode', 'decode'].every((name) => typeof Object(value)[name] === 'function'),
   ],
-  fsync: [
-    '"never", "checkpoint" or "always"',
-    (value) => value === undefined || ['never', 'checkpoint', 'always'].includes(value as string),
-  ],
+  fsync: ['"never", "checkpoint" or "always"', (value) => /^(?:never|checkpoint|always)$/u.test(String(value))],
 };
 
-/** Throws `invalid_option` for an unknown or invalid option of a journal store. */
-export function requireStoreOptions(store: string, options: object): void {
+/** Returns the options of a journal store. Throws `invalid_option` for an unknown or invalid one. */
+export function requireStoreOptions<Options extends object>(store: string, options: Options): Options {
   requireOnly(store, options, 'redact codec fsync');
   requireValid(store, options);
+  return options;
 }
 
 /** Throws `invalid_option` for an option with an invalid value. */
 function requireValid(method: string, options: object): void {
   for (const [name, value] of Object.entries(options)) {
     const [expected, isValid] = OPTIONS[name] ?? [];
-    if (isValid?.(value) !== false) continue;
-    const received = describeValue(value);
-    throw new PostChainError('invalid_option', `${name} of ${method}: expected ${expected}; received ${received}.`);
+    const isLeftOut = value === undefined && name !== 'olderThanMs';
+    if (!isLeftOut && isValid?.(value) === false) throw invalid(method, name, expected, value);
   }
 }
+
+const invalid = (method: string, name: string, expected = '', value: unknown): PostChainError =>
+  new PostChainError('invalid_option', `${name} of ${method}: expected ${expected}; received ${describeValue(value)}.`);
 
 /** Returns a backend whose lines are encoded. */
 function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
@@ -603,7 +554,7 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
   };
 }
 
-const POLL_MS = 500;
+export const POLL_MS = 500;
 const FOLLOW_POLL_MS = 250;
 
 /** Polls the version of a journal. Reports every version after it can be read, and a journal that is gone. */

@@ -311,7 +311,7 @@ function connect(path: string, kind: SqliteKind): OpenConnection {
   // The path must be absolute: the library treats other strings as server URLs.
   const connection = connectionOn(new Sqlite(path, { timeout: 0 }));
   try {
-    prepareOrRead(connection, kind);
+    prepare(connection, kind);
     connection.all('PRAGMA journal_mode = WAL', []);
     return connection;
   } catch (error) {
@@ -427,26 +427,23 @@ function versionIn(connection: SqliteConnection, kind: SqliteKind): number {
   return version;
 }
 
-function prepareOrRead(connection: OpenConnection, kind: SqliteKind): void {
-  const version = versionIn(connection, kind);
-  if (version === latestVersion(kind)) return;
-  try {
-    connection.transaction(() => prepare(connection, kind), true);
-  } catch (error) {
-    if (version === 0 || kind.withoutUpgrade === undefined || !/readonly database/u.test(String(error))) throw error;
-    connection.run(kind.withoutUpgrade, []);
-  }
-}
-
-/** Creates or upgrades the schema. Runs in a transaction: if two processes start at once, the second finds the complete schema. */
-function prepare(connection: SqliteConnection, kind: SqliteKind): void {
-  const version = versionIn(connection, kind);
+/** Creates or upgrades the schema. In a transaction: if two processes start at once, the second finds the complete schema. */
+function prepare(connection: OpenConnection, kind: SqliteKind): void {
+  const { applicationId, schema, upgrade = '', withoutUpgrade } = kind;
   const latest = latestVersion(kind);
-  if (version === latest) return;
-  const { applicationId, schema, upgrade = '' } = kind;
-  const statements = `${version === 0 ? schema : ''};${upgrade};
-    PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${latest}`;
-  for (const sql of statements.split(';')) if (sql.trim() !== '') connection.run(sql, []);
+  const found = versionIn(connection, kind);
+  if (found === latest) return;
+  try {
+    connection.transaction(() => {
+      const version = versionIn(connection, kind);
+      const statements = `${version < 1 ? schema : ''};${version < latest ? upgrade : ''};
+        PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${latest}`;
+      for (const sql of statements.split(';')) if (sql.trim() !== '') connection.run(sql, []);
+    }, true);
+  } catch (error) {
+    if (found === 0 || withoutUpgrade === undefined || !/readonly database/u.test(String(error))) throw error;
+    connection.run(withoutUpgrade, []);
+  }
 }
 
 function readNumber(connection: SqliteConnection, sql: string, column: string): number {

@@ -20,6 +20,7 @@ import {
   type LineSink,
   type LinesQuery,
   noSuchJournal,
+  POLL_MS,
   repeat,
   requireStoreOptions,
   subjectOf,
@@ -64,10 +65,6 @@ const UPGRADE = `
   CREATE INDEX journal_by_state ON journal (state, due_ms);
   CREATE INDEX journal_by_machine ON journal (machine, state, due_ms);
 `;
-
-/** Hides the table. */
-const WITHOUT_UPGRADE =
-  'CREATE TEMP VIEW journal AS SELECT *, NULL AS machine, NULL AS state, NULL AS due_ms FROM main.journal';
 
 interface Row {
   readonly id: number;
@@ -167,7 +164,8 @@ function openJournalFile(resolved: string, path: string, format: Named): Journal
     applicationId: 0x50436a6f,
     schema: SCHEMA,
     upgrade: UPGRADE,
-    withoutUpgrade: WITHOUT_UPGRADE,
+    withoutUpgrade: `CREATE TEMP VIEW journal AS
+      SELECT *, NULL AS machine, NULL AS state, NULL AS due_ms FROM main.journal`,
   });
   const rethrow = (cause: unknown): never => {
     if (cause instanceof PostChainError) throw cause;
@@ -462,8 +460,6 @@ function lineAt(connection: SqliteConnection, id: number, seq: number): string {
   );
   return textOf(found?.line ?? null);
 }
-
-const POLL_MS = 500;
 
 /** Polls the journals that a process writes, and the number of all. */
 function watchRows(file: () => JournalFile, onChange: (ids: readonly string[] | null) => void): () => void {

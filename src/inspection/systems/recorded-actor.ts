@@ -74,9 +74,9 @@ export function recordedActor(
       try {
         try {
           for await (const piece of tail.read()) {
-            const from = count;
+            const first = count;
             const read = piece.map((json, at) =>
-              parsedEntry(durableFormat, placeOf(durableFormat, id), parseJson(json), from + at),
+              parsedEntry(durableFormat, placeOf(durableFormat, id), parseJson(json), first + at),
             );
             const entries = [...held, ...read];
             count += piece.length;

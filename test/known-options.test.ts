@@ -133,6 +133,7 @@ const CALLED_BY_POSTCHAIN = [
   'ChatModel.stream',
   'CheckedMachine.list',
   'EmbeddingModel.embed',
+  'JournalBackend.reopen',
   'PassageSource.search',
   'RunActions.fork',
   'RunActions.resume',

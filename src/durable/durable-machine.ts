@@ -126,7 +126,7 @@ export interface ForkActorOptions<Machine extends AnyStateMachine> extends RunAc
   readonly reuse?: Omit<ReuseOptions, 'entries' | 'from'>;
 }
 
-export interface ListActorsOptions extends Omit<ListOptions<ActorSummary>, 'machine'> {
+interface ListActorsOptions extends Omit<ListOptions<ActorSummary>, 'machine'> {
   /** Whether to list the actors of other machines in the same store too, and journals that cannot be read. */
   readonly allMachines?: boolean;
 }

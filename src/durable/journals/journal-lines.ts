@@ -33,7 +33,7 @@ export interface LineReader<Entry> {
   writer(options: LineOptions): LineWriter<Entry>;
 }
 
-export interface ReadEntry<Entry> {
+interface ReadEntry<Entry> {
   /** Its JSON in the stored form. */
   readonly json: string;
   /** Parses and validates it, which takes longer than reading. Throws `invalid_journal`. */

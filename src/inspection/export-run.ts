@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
-import { originOf, runStartOf, startedAtOf, withoutBytes } from '../chain/journal/journal-format.ts';
+import { isStartOfRun, originOf, runStartOf, startedAtOf, withoutBytes } from '../chain/journal/journal-format.ts';
 import { stateHistory } from '../chain/journal/state-at.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
@@ -52,7 +52,7 @@ export async function sharedEntries(
   { hosts = [], id }: Pick<ExportOptions, 'hosts' | 'id'> = {},
 ): Promise<readonly JournalEntry[] | readonly ActorPageEntry[]> {
   const [start] = entries;
-  if (start?.type !== 'start' || start.product !== null) return entries as readonly JournalEntry[];
+  if (start?.type !== 'start' || isStartOfRun(start)) return entries as readonly JournalEntry[];
   return actorPage(id ?? start.actorId, entries as readonly DurableEntry[], hosts);
 }
 

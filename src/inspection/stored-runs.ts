@@ -1,5 +1,5 @@
 import type { JournalEntry, RunSummary, RunWait } from '../../machines/contracts/journal.ts';
-import type { JournalStore } from '../chain/journal/journal-format.ts';
+import { isStartOfRun, type JournalStore } from '../chain/journal/journal-format.ts';
 import { storedEntry } from '../chain/journal/stored-entries.ts';
 import type { ActorSummary } from '../durable/durable-format.ts';
 import type { DurableMachineOptions } from '../durable/durable-machine.ts';
@@ -27,7 +27,7 @@ export function tailOf(store: AnyJournals, id: string): JournalTail {
         at += 1;
         if (at <= count) continue;
         count = at;
-        isStored ||= entry.type === 'start' && Object(entry).product === null;
+        isStored ||= entry.type === 'start' && !isStartOfRun(entry);
         yield [JSON.stringify(isStored ? entry : storedEntry(entry as JournalEntry))];
       }
     },

@@ -10,7 +10,7 @@ import {
   type RunWait,
 } from '../../../machines/contracts/journal.ts';
 import { durableFormat } from '../../durable/durable-format.ts';
-import type { DurableEntry } from '../../durable/entries.ts';
+import type { DurableEntry, StartEntry } from '../../durable/entries.ts';
 import {
   type JournalFormat,
   type JournalStore as JournalStoreOf,
@@ -120,12 +120,18 @@ export const originOf = ({ forkedFrom }: Pick<RunStart, 'forkedFrom'>): RunSumma
 
 /** The machine of another actor of the durable host, whose journal this entry starts; undefined if it starts none. */
 function otherMachineIn(first: unknown): string | undefined {
-  const { type, machine } = Object(first) as Partial<Extract<DurableEntry, { type: 'start' }>>;
-  return type === 'start' && typeof machine?.id === 'string' && machine.id !== CHAIN ? machine.id : undefined;
+  const { type, machine } = Object(first) as Partial<StartEntry>;
+  return type === 'start' && typeof machine?.id === 'string' && !isStartOfRun(first) ? machine.id : undefined;
 }
 
 /** The id of the chain's machine. */
 const CHAIN = 'postChain';
+
+/** Whether an entry starts a run, not another actor. A durable machine of your own may host the chain's machine. */
+export function isStartOfRun(entry: unknown): boolean {
+  const { type, machine, product } = Object(entry) as Partial<StartEntry>;
+  return type === 'start' && machine?.id === CHAIN && product !== null;
+}
 
 function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJournal): RunSummary | null {
   if (otherMachineIn(first) !== undefined) return null;

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { runStartOf } from '../../chain/journal/journal-format.ts';
+import { isStartOfRun, runStartOf } from '../../chain/journal/journal-format.ts';
 import type { RunEvent } from '../../chain/runtime/run-events.ts';
 import type { DurableEntry, StartEntry } from '../../durable/entries.ts';
 import { loadOptional } from '../../internal/optional-package.ts';
@@ -209,7 +209,7 @@ interface Fold {
 }
 
 function foldOf(start: JournalEntry | DurableEntry, settings: Settings, telemetry: Telemetry): Fold {
-  if (start.type === 'start' && start.product === null) return new ActorFold(start as StartEntry, settings, telemetry);
+  if (start.type === 'start' && !isStartOfRun(start)) return new ActorFold(start as StartEntry, settings, telemetry);
   return createRunFold(runStartOf([start as JournalEntry]), settings, telemetry) as Fold;
 }
 

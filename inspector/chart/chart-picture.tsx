@@ -14,7 +14,7 @@ import { FONT, LABEL_LINE, labelLines, widthOf } from './label-text.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 
 /** The level that is shown. `copy` is the key of its marks: the chart, and for an invoked chart the state that invokes it. */
-export interface Place {
+export interface ShownLevel {
   readonly chartId: string;
   readonly level: string;
   readonly copy: string;
@@ -28,7 +28,7 @@ export type Hues = Readonly<Record<string, string>>;
 
 interface ChartPictureProps {
   readonly charts: RunCharts;
-  readonly place: Place;
+  readonly place: ShownLevel;
   readonly level: DrawnLevel;
   readonly scale: number;
   readonly marks: Marks;

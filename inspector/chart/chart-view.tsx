@@ -7,7 +7,7 @@ import type { Badges, Marks } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
-import { ChartPicture, type Hues, MARGIN, type Place } from './chart-picture.tsx';
+import { ChartPicture, type Hues, MARGIN, type ShownLevel } from './chart-picture.tsx';
 import { type Drawing, type LaidOut, ownOf } from './drawing.ts';
 import { LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
@@ -75,14 +75,14 @@ interface LevelsProps extends ChartViewProps {
 
 function Levels(props: LevelsProps) {
   const { charts, root, marks, drawings, selected = null, onSelect = () => {}, badges = NO_BADGES } = props;
-  const [path, setPath] = useState<readonly Place[]>([
+  const [path, setPath] = useState<readonly ShownLevel[]>([
     { chartId: root, level: root, copy: root, name: root, host: '' },
   ]);
   /** Null: as it opens. */
   const [zoom, setZoom] = useState<number | 'whole' | 'readable' | null>(null);
   const [space, setSpace] = useState({ width: 800, height: 500 });
   const scroll = useRef<HTMLDivElement>(null);
-  const place = path.at(-1) as Place;
+  const place = path.at(-1) as ShownLevel;
   const level = ownOf(ownOf(drawings, place.chartId) ?? {}, place.level);
 
   useLayoutEffect(() => {
@@ -116,14 +116,14 @@ function Levels(props: LevelsProps) {
     if (focusNext.current !== null) focused?.focus({ preventScroll: true });
     focusNext.current = null;
   }, [path]);
-  const goTo = (next: readonly Place[]): void => {
+  const goTo = (next: readonly ShownLevel[]): void => {
     focusNext.current = path[next.length]?.host ?? '';
     setPath(next);
     setZoom(null);
     unselected.current = 0;
   };
   /** What opens as the inside of a state; null if there is nothing. */
-  const insideOf = (stateId: string): Place | null => {
+  const insideOf = (stateId: string): ShownLevel | null => {
     const { chartId, copy } = place;
     const chart = charts.charts.find(({ id }) => id === chartId);
     const state = chart === undefined ? undefined : indexChart(chart).state(stateId);

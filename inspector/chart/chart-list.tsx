@@ -4,7 +4,7 @@ import { ancestorsOf } from '../fold/chart-index.ts';
 import { noteText, showsAll, transitionWords } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { Icon } from '../icon.tsx';
-import { countText, hasFailed, marksOfCopy } from './chart-picture.tsx';
+import { countText, isMarkedFailed, marksOfCopy } from './chart-picture.tsx';
 import type { ChartViewProps } from './chart-view.tsx';
 import { ownOf } from './drawing.ts';
 
@@ -55,7 +55,7 @@ function States(props: StatesProps) {
         const inner = invokes.map((actor) => ownOf(charts.invoked, actor)).find((one) => one !== undefined);
         const isLeaf = active.has(id) && !index.childrenOf(id).some((child) => active.has(child.id));
         const hue = copy === chartId ? ownOf(hues, id) : undefined;
-        const isFailed = visited.has(id) && hasFailed(marks, badges, copy, id);
+        const isFailed = visited.has(id) && isMarkedFailed(marks, badges, copy, id);
         const note =
           ownOf(badges, copy)?.get(id)?.text ||
           [noteText(chartId, invokes, own), isFailed ? 'failed' : ''].filter(Boolean).join(' · ');

@@ -101,7 +101,7 @@ export function ChartPicture(props: ChartPictureProps) {
               active.has(drawn.id) &&
               !level.states.some(({ id }) => index.state(id)?.parent === drawn.id && active.has(id)),
             never: !visited.has(drawn.id),
-            failed: visited.has(drawn.id) && hasFailed(marks, badges, copy, drawn.id),
+            failed: visited.has(drawn.id) && isMarkedFailed(marks, badges, copy, drawn.id),
             selected: selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === drawn.id,
             'last-target': last?.target === drawn.id,
           }}
@@ -151,7 +151,7 @@ export function marksOfCopy(charts: RunCharts, marks: Marks, chartId: string, co
 }
 
 /** Whether a state was last left because of a failure, or its badge counts failures. */
-export const hasFailed = ({ failed = {} }: Marks, badges: Badges, copy: string, id: string): boolean =>
+export const isMarkedFailed = ({ failed = {} }: Marks, badges: Badges, copy: string, id: string): boolean =>
   ownOf(failed, copy)?.has(id) === true || ownOf(badges, copy)?.get(id)?.hasFailed === true;
 
 const STEPS: Readonly<Record<string, number>> = {

@@ -33,13 +33,13 @@ export interface ActorRecord {
 export type ActorLog = readonly ActorRecord[];
 
 /** The events that were sent to an actor: all but its start. */
-export const receivedBy = ({ events }: ActorRecord): readonly ReceivedEvent[] =>
+export const receivedEvents = ({ events }: ActorRecord): readonly ReceivedEvent[] =>
   events.filter(({ type }) => type !== 'xstate.init');
 
 /** The events that machines had ignored up to an entry, newest first. */
 export const ignoredEvents = (log: ActorLog, at: number): readonly ReceivedEvent[] =>
   log
-    .flatMap(receivedBy)
+    .flatMap(receivedEvents)
     .filter(({ seq, ignored }) => ignored !== null && seq <= at)
     .sort((one, other) => other.seq - one.seq);
 

@@ -1,6 +1,6 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { type ActorRecord, receivedBy } from './actor-log.ts';
+import { type ActorRecord, receivedEvents } from './actor-log.ts';
 import { callIndexOf } from './call-index.ts';
 import { ancestorsOf, chartIndexOf, lastName } from './chart-index.ts';
 import { actorIn, humanizeEvent } from './explain.ts';
@@ -53,7 +53,7 @@ function actorRow(
 ): TraceRow {
   const { name, machine, from, end } = actor;
   const isOpen = end === null && !system.isOver;
-  const received = receivedBy(actor);
+  const received = receivedEvents(actor);
   const ignored = received.filter((event) => event.ignored !== null).length;
   const notes = [
     machine === null ? 'activity' : '',
@@ -112,7 +112,7 @@ function partsOf(
       selection: { kind: 'entry', from: since, to: since },
     };
   });
-  const received = receivedBy(actor).map(
+  const received = receivedEvents(actor).map(
     ({ seq, type, sender, ignored }): TraceRow => ({
       id: `event${seq}`,
       kind: 'event',

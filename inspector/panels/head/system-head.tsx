@@ -1,5 +1,5 @@
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { receivedBy } from '../../fold/actor-log.ts';
+import { receivedEvents } from '../../fold/actor-log.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { durationOf, endedText, namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
@@ -26,7 +26,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const waits = isOpen ? systemWaits(fold, charts, count - 1) : null;
   const problem = view.end?.problem ?? run.problem;
   const [word, tone] = run.isIdle ? ['Waiting', 'waiting'] : (WORDS[run.status] ?? [capitalize(endedText(run)), '']);
-  const events = fold.actors.filter(({ machine }) => machine !== null).flatMap(receivedBy);
+  const events = fold.actors.filter(({ machine }) => machine !== null).flatMap(receivedEvents);
   const ignored = events.filter((event) => event.ignored !== null).length;
   const { seqs, machines, positionsOf } = fold.transitions;
   const starts = machines.flatMap(positionsOf).filter(({ isInitial }) => isInitial).length;

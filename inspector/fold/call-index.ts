@@ -36,7 +36,7 @@ export function callIndexOf(fold: RunFold): CallIndex {
 const isFor = ({ task }: AttemptSpan, { phase }: PhaseSpan): boolean => task === phase || !isPhase(task);
 
 /** The model calls of a phase, and those that started early for a phase that another one replaced. */
-export function callsOfStep({ byStep }: CallIndex, phase: PhaseSpan) {
+export function callsOfPhase({ byStep }: CallIndex, phase: PhaseSpan) {
   const calls = byStep.get(phase.step) ?? [];
   return { own: calls.filter((call) => isFor(call, phase)), unused: calls.filter((call) => !isFor(call, phase)) };
 }

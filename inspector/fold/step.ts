@@ -1,7 +1,7 @@
 import type { CapabilityResult } from '../../machines/contracts/capability.ts';
 import type { Retrieval } from '../../machines/contracts/passage.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { callIndexOf, callsOfStep, phaseOf, searchesBetween, searchesOf } from './call-index.ts';
+import { callIndexOf, callsOfPhase, phaseOf, searchesBetween, searchesOf } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
@@ -29,7 +29,7 @@ export function stepCalls(fold: RunFold, { kind, from, to }: Selection, at: numb
   const attempt = kind === 'attempt' ? attempts[firstIndexWhere(attempts, (one) => one.from >= from)] : undefined;
   const phase = kind === 'phase' ? lastStartedBy(spans.phases, to) : attempt && phaseOf(spans, attempt);
   if (phase === undefined) return numbered(fold, callsDuring(spans, from, until), attempt, at);
-  const { own } = callsOfStep(callIndexOf(fold), phase);
+  const { own } = callsOfPhase(callIndexOf(fold), phase);
   const all = attempt === undefined || own.includes(attempt) ? own : [...own, attempt];
   return numbered(fold, all, attempt, at) ?? earlierCall(fold, phase, at);
 }

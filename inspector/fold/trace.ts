@@ -3,7 +3,7 @@ import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
-import { type CallIndex, callIndexOf, callsOfStep, searchesBetween, searchesOf } from './call-index.ts';
+import { type CallIndex, callIndexOf, callsOfPhase, searchesBetween, searchesOf } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { capitalize, formatDuration, formatNumber, formatScore, humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -119,12 +119,12 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
 /** The model calls of a phase, which may have started before it. */
 function callsOf({ calls, count, end, fold }: Run, phase: PhaseSpan, next: PhaseSpan | undefined) {
   const { byStep, others } = calls;
-  const { own } = callsOfStep(calls, phase);
+  const { own } = callsOfPhase(calls, phase);
   // Calls for a phase that has not begun, or never did, are shown where they were made.
   const early =
     next === undefined
       ? [...byStep].flatMap(([step, later]) => (step > phase.step ? later : []))
-      : callsOfStep(calls, next).unused;
+      : callsOfPhase(calls, next).unused;
   const isFirst = phase === fold.spans.phases[0];
   const unnamed = others.slice(
     isFirst ? 0 : countStartedBy(others, phase.from - 1),

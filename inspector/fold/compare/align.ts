@@ -3,13 +3,13 @@ import { diffArrays } from 'diff';
 export type Pair<Value> = readonly [Value, Value];
 
 /** One line of a comparison: the step of each run, as an index into its path; null if the run has none there. */
-export interface Row {
+export interface ComparedRow {
   readonly steps: Pair<number | null>;
   readonly equal: boolean;
 }
 
 export interface Rows {
-  readonly rows: readonly Row[];
+  readonly rows: readonly ComparedRow[];
   /** The index of the first row that differs, which is also that of its steps; null if the paths are the same. */
   readonly first: number | null;
   /** The paths differ too much: nothing after the first difference was aligned. */
@@ -25,7 +25,7 @@ const MAX_EDITS = 1_500;
  * The steps at the parting stay together, although one may occur again in the other path.
  */
 export function rowsOf<Item>(left: readonly Item[], right: readonly Item[]): Rows {
-  const rows: Row[] = [];
+  const rows: ComparedRow[] = [];
   const last = Math.max(left.length, right.length);
   while (rows.length < last && left[rows.length] === right[rows.length])
     rows.push({ steps: [rows.length, rows.length], equal: true });

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { Pair, Row } from '../../fold/compare/align.ts';
+import type { ComparedRow, Pair } from '../../fold/compare/align.ts';
 import type { Comparison, Step } from '../../fold/compare/comparison.ts';
 import { capitalize, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
@@ -95,7 +95,7 @@ export function placeOf({ rows, paths, answers }: Comparison, runs: Pair<OpenedR
   return phase === undefined ? 'Start' : `Cycle ${phase.cycle}, ${capitalize(phase.phase)}`;
 }
 
-function countIn(rows: readonly Row[], from: number, to: number, run: number): string {
+function countIn(rows: readonly ComparedRow[], from: number, to: number, run: number): string {
   const count = rows.slice(from, to).filter(({ steps }) => steps[run] !== null).length;
   return count === 0 ? 'none' : pluralize(count, 'step');
 }

@@ -10,7 +10,7 @@ export interface Cell {
   readonly rows: number;
 }
 
-export interface Row {
+export interface TableRow {
   readonly line: number;
   /** Cells do not extend from one section of a table into the next. */
   readonly section: number;
@@ -33,7 +33,7 @@ const MAX_REPEATED_CHARS = 100;
  * Returns the rows of a table as in Markdown, with bars in cells escaped, and with one header and a delimiter row if there are header
  * rows. The text of a cell that takes several rows is in each; a cell that takes several columns is followed by empty cells.
  */
-function tableLines(rows: readonly Row[]): Line[] {
+function tableLines(rows: readonly TableRow[]): Line[] {
   const grid = gridOf(rows);
   const used = grid.reduce((most, places) => Math.max(most, places.findLastIndex(({ isFirst }) => isFirst) + 1), 0);
   const headers = rows.findIndex(({ isHeader }) => !isHeader);
@@ -60,7 +60,7 @@ const rowOf = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 /** A small table can span millions of places, so the places may take only about as many characters as the cells, plus these. */
 const SPARE_CHARS = 10_000;
 
-function gridOf(rows: readonly Row[]): (readonly Place[])[] {
+function gridOf(rows: readonly TableRow[]): (readonly Place[])[] {
   let spare =
     SPARE_CHARS + rows.reduce((sum, { cells }) => cells.reduce((all, { text }) => all + 8 + text.length, sum), 0);
   let below: { left: number; place: Place }[] = [];
@@ -101,7 +101,7 @@ export type Part =
   | { readonly kind: 'prose'; readonly lines: readonly Line[] }
   | { readonly kind: 'code'; readonly lines: readonly Line[]; readonly language: string }
   | { readonly kind: 'list'; readonly items: readonly Item[] }
-  | { readonly kind: 'table'; readonly rows: readonly Row[] };
+  | { readonly kind: 'table'; readonly rows: readonly TableRow[] };
 
 interface Item {
   /** `-` or, for example, `3.` */

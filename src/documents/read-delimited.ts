@@ -1,7 +1,7 @@
 import type { Steps } from '../internal/async.ts';
 import { isDelimiterRow } from './blocks.ts';
 import type { Block } from './document.ts';
-import { BlockBuilder, type Row } from './parts.ts';
+import { BlockBuilder, type TableRow } from './parts.ts';
 
 /** Ordered by how certainly they separate cells: a comma may also separate decimals. */
 const DELIMITERS = ['\t', ';', '|', ','] as const;
@@ -78,7 +78,7 @@ export function* readDelimited(given: string): Steps<Block[]> {
 
 function* tableBlocks(text: string, delimiter: string, firstLine: number): Steps<Block[]> {
   const builder = new BlockBuilder();
-  let [header, rows]: [Row | null | undefined, Row[]] = [undefined, []];
+  let [header, rows]: [TableRow | null | undefined, TableRow[]] = [undefined, []];
   const add = (): void => {
     if (rows.length > 0) builder.add([{ kind: 'table', rows: header == null ? rows : [header, ...rows] }]);
     rows = [];

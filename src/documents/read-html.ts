@@ -5,7 +5,7 @@ import { InlineText } from './inline-text.ts';
 import { type Line, linesFrom } from './lines.ts';
 import { notePlacer } from './note-placer.ts';
 import { MARKER, numeral } from './numerals.ts';
-import { BlockBuilder, type Cell, type Part, type Row } from './parts.ts';
+import { BlockBuilder, type Cell, type Part, type TableRow } from './parts.ts';
 import { readText } from './read-text.ts';
 
 const CHARS_PER_STEP = 16_000;
@@ -407,7 +407,7 @@ function tableParts(table: Tree.Element, before: number, struck: boolean): Part[
     first?.cells.length === 1 && (second?.cells.length ?? 0) > 1 && second?.cells.every(isHeaderCell) === true;
   const titles = hasTitle ? [...captions, ...first.cells] : captions;
   let isHeader = true;
-  const rows = given.slice(hasTitle ? 1 : 0).map(({ row, cells, section, inHead }, at): Row => {
+  const rows = given.slice(hasTitle ? 1 : 0).map(({ row, cells, section, inHead }, at): TableRow => {
     isHeader &&= inHead || ((at === 0 || cells.length > 1) && isHeaderRow(row, cells, at === 0));
     return { line: lineOf(row, before), section, isHeader, cells: cells.map((cell) => cellOf(cell, before, struck)) };
   });

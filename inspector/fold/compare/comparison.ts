@@ -10,7 +10,7 @@ import type { RecordedTransition } from '../transition-log.ts';
 import { transitionLookup } from '../transition-lookup.ts';
 import { type Pair, type Rows, rowsOf } from './align.ts';
 
-export interface Step {
+export interface ComparedStep {
   readonly seq: number;
   readonly transition: RecordedTransition;
   /** Identifies the transition; equal in every run. */
@@ -21,10 +21,10 @@ export interface Step {
  * The transitions a run took, in order, without those that only depend on how and when a reply arrives: self-transitions, and those of single
  * model calls.
  */
-function pathOf(fold: RunFold, charts: RunCharts | null): readonly Step[] {
+function pathOf(fold: RunFold, charts: RunCharts | null): readonly ComparedStep[] {
   const lookup = charts === null ? null : transitionLookup(charts.charts);
   const events = new Map(charts?.charts.map(({ id, transitions }) => [id, transitions]));
-  const steps: Step[] = [];
+  const steps: ComparedStep[] = [];
   for (const transition of fold.transitions.distinct) {
     const { machine, source, target, guard } = transition;
     if (machine === MODEL_CALL || (target.length === 1 && target[0] === source)) continue;
@@ -42,9 +42,9 @@ function pathOf(fold: RunFold, charts: RunCharts | null): readonly Step[] {
 /**
  * Puts the first steps of a nested machine after the step that starts the machine: the journal has them in the opposite order.
  */
-function causesFirst(steps: readonly Step[], nested: ReadonlySet<string>): readonly Step[] {
-  const ordered: Step[] = [];
-  let postponed: Step[][] = [];
+function causesFirst(steps: readonly ComparedStep[], nested: ReadonlySet<string>): readonly ComparedStep[] {
+  const ordered: ComparedStep[] = [];
+  let postponed: ComparedStep[][] = [];
   const release = (): void => {
     for (const group of postponed.reverse()) ordered.push(...group);
     postponed = [];
@@ -73,7 +73,7 @@ export interface ComparedRun {
 /** Two runs compared, as far as their entries have arrived. */
 export interface Comparison extends Rows {
   readonly runIds: Pair<string>;
-  readonly paths: Pair<readonly Step[]>;
+  readonly paths: Pair<readonly ComparedStep[]>;
   /** The entry of each run after which it writes the answer. */
   readonly answers: Pair<number>;
   /** The settings that differ: request, limits, thresholds, models, prompts, … */
@@ -157,7 +157,7 @@ function settingsOf({ log, fold }: ComparedRun): unknown {
   return settings;
 }
 
-function partingOf({ first }: Rows, paths: Pair<readonly Step[]>, runs: Pair<ComparedRun>): Parting | null {
+function partingOf({ first }: Rows, paths: Pair<readonly ComparedStep[]>, runs: Pair<ComparedRun>): Parting | null {
   if (first === null) return null;
   const entryOf = (run: 0 | 1): EntryOf<'transition'> | null => {
     const seq = paths[run][first]?.seq;
@@ -175,7 +175,7 @@ function partingOf({ first }: Rows, paths: Pair<readonly Step[]>, runs: Pair<Com
   return { entries, shownAt: [shownAt(0), shownAt(1)], guard: partingGuardOf(entries) };
 }
 
-const answerFrom = (path: readonly Step[]): number =>
+const answerFrom = (path: readonly ComparedStep[]): number =>
   path.findLast(({ transition: { machine, target } }) => machine === 'postChain' && target.includes('synthesizing'))
     ?.seq ?? Number.POSITIVE_INFINITY;
 

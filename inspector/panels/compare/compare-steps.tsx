@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { ComparedRow, Pair } from '../../fold/compare/align.ts';
-import type { Comparison, Step } from '../../fold/compare/comparison.ts';
+import type { ComparedStep, Comparison } from '../../fold/compare/comparison.ts';
 import { capitalize, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
@@ -133,7 +133,7 @@ function Fold({ title, note, isOpenFirst, size, children }: FoldProps) {
   );
 }
 
-function StepLink({ runId, step }: { readonly runId: string; readonly step: Step | undefined }) {
+function StepLink({ runId, step }: { readonly runId: string; readonly step: ComparedStep | undefined }) {
   if (step === undefined) return <span class="muted">–</span>;
   const { source, target, guard } = step.transition;
   return (

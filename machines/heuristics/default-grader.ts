@@ -3,12 +3,12 @@ import { type ClosingFeature, closingFeatures, isGreetingOrThanks } from './clos
 import { contradictionsIn } from './contradiction.ts';
 import {
   type Compared,
-  type Comparison,
   type CompletionFeature,
   checkSentences,
   compare,
   completionFeatures,
   type Grounding,
+  type GroundingCheck,
   groundingOf,
   type SentenceCheck,
   supportOf,
@@ -88,7 +88,7 @@ const comparedFor = (request: string, compared?: Compared): Compared | undefined
 const asksForInvention = (request: string): boolean => INVENTION.test(request.slice(0, 100));
 
 /** Without texts if the request asks for an invention: then there is nothing to check. */
-const comparisonIn = (asked: string, { request, answer, texts }: Readings, compared?: Compared): Comparison =>
+const comparisonIn = (asked: string, { request, answer, texts }: Readings, compared?: Compared): GroundingCheck =>
   compare(answer, request, asksForInvention(asked) ? [] : texts, comparedFor(asked, compared));
 
 /** How far evidence supports a text, 0..1, which of its sentences it does not support, and the ids of the texts that contradict it. */

@@ -44,7 +44,7 @@ function isBare(answer: Reading): boolean {
  * has no others), weighted by how few sentences have them, names and numbers more, short
  * words less. Linear in the texts.
  */
-export function groundingOf(comparison: Comparison): Grounding {
+export function groundingOf(comparison: GroundingCheck): Grounding {
   const { answer, texts } = comparison;
   const isEmpty = texts.length === 0 || answer.words.length === 0 || isBare(answer);
   const measured = isEmpty ? null : comparison.measure(answer);
@@ -57,7 +57,7 @@ export function groundingOf(comparison: Comparison): Grounding {
 export type Compared = 'words' | 'names';
 
 /** An answer beside the texts that may support it. */
-export interface Comparison {
+export interface GroundingCheck {
   readonly answer: Reading;
   readonly request: Reading;
   readonly texts: readonly Reading[];
@@ -75,7 +75,7 @@ export function compare(
   request: Reading,
   texts: readonly Reading[],
   compared: Compared = 'words',
-): Comparison {
+): GroundingCheck {
   const { names } = answer;
   const wrong = wrongDates(answer, texts);
   const isInText = (term: string) => !wrong.has(term) && texts.some(({ terms }) => terms.has(term));
@@ -210,7 +210,7 @@ function isResult(
   );
 }
 
-function isVerbatim({ answer, request, texts, compared, isDerived }: Comparison): boolean {
+function isVerbatim({ answer, request, texts, compared, isDerived }: GroundingCheck): boolean {
   const runs = namesIn(answer.words).filter((run) => run.some(({ stem }) => !request.terms.has(stem)));
   const isCalculated = (run: readonly Word[]) => run.every(({ stem }) => isDerived(stem));
   if (runs.length > 0 && runs.every(isCalculated)) return true;
@@ -246,7 +246,7 @@ export interface SentenceCheck {
  * Compares each sentence of an answer with evidence. A text contradicts a sentence if no text contains one of the sentence's numbers, and
  * a sentence of the text has different numbers and at least the share `required` (0..1) of the other words of request and sentence.
  */
-export function checkSentences(comparison: Comparison, text: string, required: number): SentenceCheck {
+export function checkSentences(comparison: GroundingCheck, text: string, required: number): SentenceCheck {
   const { answer, request, texts } = comparison;
   const unsupported: Part[] = [];
   const contradicting = new Set<Reading>();

@@ -88,7 +88,7 @@ const NOTES: ReadonlySet<string> = new Set<EntryType>([
   'noted',
 ]);
 
-export function originOf(type: EntryType): Origin {
+export function originOfType(type: EntryType): Origin {
   if (isExternalEventType(type)) return 'outside';
   return NOTES.has(type) ? 'note' : 'chart';
 }

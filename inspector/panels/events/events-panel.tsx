@@ -6,7 +6,7 @@ import {
   type EntryList,
   groupCounts,
   listOf,
-  originOf,
+  originOfType,
 } from '../../fold/entries.ts';
 import type { PanelProps } from '../panel.tsx';
 import { EventSearch, search, useSearch } from './event-search.tsx';
@@ -188,7 +188,7 @@ function EventRows({ inspector, view, list, found }: RowsProps) {
             const seq = list.seqAt(row);
             const { text, bad } = lineOf(seq);
             const type = fold.entries.typeOf(seq);
-            const origin = originOf(type);
+            const origin = originOfType(type);
             const kinds = [
               'event-row',
               origin,

@@ -5,7 +5,7 @@ import {
   groupCounts,
   groupOf,
   listOf,
-  originOf,
+  originOfType,
 } from '../../../inspector/fold/entries.ts';
 import { entryLine } from '../../../inspector/ui-state/entry-line.ts';
 import { ANNOTATIONS, EXTERNAL_EVENTS, type JournalEntry } from '../../../machines/contracts/journal.ts';
@@ -73,7 +73,7 @@ describe('the origin of an entry', () => {
   it('matches the journal contract', () => {
     const types = new Set(runs.flatMap((entries) => entries.map(({ type }) => type)));
     for (const type of types)
-      expect([type, originOf(type)]).toEqual([
+      expect([type, originOfType(type)]).toEqual([
         type,
         EXTERNAL_EVENTS.has(type) ? 'outside' : ANNOTATIONS.has(type) ? 'note' : 'chart',
       ]);

@@ -109,7 +109,7 @@ const wholeList = (count: number): EntryList => ({
 });
 
 /** Only these entries, ascending. */
-export const listOf = (seqs: readonly number[]): EntryList => ({
+export const entryListOf = (seqs: readonly number[]): EntryList => ({
   size: seqs.length,
   seqAt: (index) => seqs[index] ?? 0,
   indexOf: (seq) => countUpTo(seqs, seq) - 1,
@@ -134,7 +134,7 @@ export function createGroupFilter(entries: EntryIndex, hidden: ReadonlySet<Entry
     listOf(count: number): EntryList {
       if (hidden.size === 0) return wholeList(count);
       for (; taken < count; taken += 1) if (!isHidden(entries.typeOf(taken))) seqs.push(taken);
-      return listOf(seqs);
+      return entryListOf(seqs);
     },
   };
 }

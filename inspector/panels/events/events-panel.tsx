@@ -4,8 +4,8 @@ import {
   ENTRY_GROUPS,
   type EntryGroup,
   type EntryList,
+  entryListOf,
   groupCounts,
-  listOf,
   originOfType,
 } from '../../fold/entries.ts';
 import type { PanelProps } from '../panel.tsx';
@@ -38,7 +38,7 @@ export function EventsPanel({ inspector, view }: PanelProps) {
   const filter = useMemo(() => createGroupFilter(view.fold.entries, hidden), [view.fold, hidden]);
   const found = useSearch(view, text, filter.isHidden);
   const isCut = found !== null && search.onlyFound.value;
-  const list = isCut ? listOf(found.seqs) : filter.listOf(view.count);
+  const list = isCut ? entryListOf(found.seqs) : filter.listOf(view.count);
   return (
     <div class="events">
       <EventSearch inspector={inspector} view={view} found={found} />

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   createEntrySearch,
   createGroupFilter,
+  entryListOf,
   groupCounts,
   groupOf,
-  listOf,
   originOfType,
 } from '../../../inspector/fold/entries.ts';
 import { entryLine } from '../../../inspector/ui-state/entry-line.ts';
@@ -100,7 +100,7 @@ describe('a list of entries', () => {
       const counts = groupCounts(fold.entries);
       expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(entries.length);
     }
-    expect(listOf([]).indexOf(3)).toBe(-1);
+    expect(entryListOf([]).indexOf(3)).toBe(-1);
   });
 });
 

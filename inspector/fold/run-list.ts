@@ -328,7 +328,7 @@ export function ageText(iso: string, nowMs: number): string | null {
 }
 
 /** What many runs have in common, in numbers. */
-export interface RunsSummary {
+export interface RunStatistics {
   readonly failing: number;
   readonly medianMs: number | null;
   readonly medianTokens: number | null;
@@ -336,7 +336,7 @@ export interface RunsSummary {
   readonly medianCost: { readonly amount: number; readonly currency: string } | null;
 }
 
-export function summaryOf(runs: readonly InspectedRun[]): RunsSummary {
+export function summaryOf(runs: readonly InspectedRun[]): RunStatistics {
   const finished = runs.filter(isFinished);
   const costs = finished.flatMap(({ summary }) => summary?.cost ?? []);
   const currencies = new Set(costs.map(({ currency }) => currency));

@@ -19,7 +19,7 @@ export interface ToolCall {
 }
 
 /** How a prompt offers tools that a model may call instead of replying. */
-export interface ToolUse<Input> {
+export interface PromptTools<Input> {
   readonly tools?: ((input: Input) => readonly ToolOffer[]) | undefined;
   /** Converts the calls, and the text before them, to the reply's value. Without it no tools are offered. */
   readonly fromToolCalls?: ((calls: readonly ToolCall[], text: string) => unknown) | undefined;
@@ -35,7 +35,7 @@ export interface ToolUse<Input> {
 }
 
 /** What a model is asked for: turns rendered from an input, and the shape of the reply. */
-export interface PromptSpec extends ToolUse<unknown> {
+export interface PromptSpec extends PromptTools<unknown> {
   readonly schemaName: string;
   readonly shape: OutputShape;
   /** The phases that a brief reply is for, in order. */

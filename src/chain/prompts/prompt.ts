@@ -4,7 +4,7 @@ import type { GradingInput } from '../../../machines/contracts/grading.ts';
 import type { Phase, PromptName } from '../../../machines/contracts/phase.ts';
 import type { PhaseInput, SummaryInput } from '../../../machines/contracts/phase-io.ts';
 import type { AnswerMaterial, ValueInput } from '../../../machines/contracts/synthesis.ts';
-import type { ToolUse } from '../../llm/request.ts';
+import type { PromptTools } from '../../llm/request.ts';
 
 /** The confidence of a reply that a model gave in prose: nothing states how sure it is. */
 export const PROSE_CONFIDENCE = 0.2;
@@ -26,7 +26,7 @@ export type BriefInput = PhaseInput & { readonly replyTo: readonly Phase[] };
  * A prompt: the schemas of its input and output, and its templates. The reply's JSON Schema is appended to the system template.
  * Without a type argument, a prompt whose input is unknown.
  */
-export interface Prompt<Input = never, Name extends PromptName = PromptName> extends ToolUse<Input> {
+export interface Prompt<Input = never, Name extends PromptName = PromptName> extends PromptTools<Input> {
   readonly name: Name;
   /** Raised with every change of the wording. */
   readonly version: number;

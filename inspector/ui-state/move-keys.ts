@@ -1,4 +1,4 @@
-import { cycleFrom, type Direction, phaseFrom, transitionFrom } from '../fold/steps.ts';
+import { cycleFrom, phaseFrom, type StepDirection, transitionFrom } from '../fold/steps.ts';
 import type { Inspector, RunView } from './inspector.ts';
 import type { Key } from './keys.ts';
 
@@ -16,7 +16,7 @@ export function moveKeys({ view, cursor, moveTo }: Inspector): readonly Key[] {
   const pair = (
     [back, forward]: readonly [string, string],
     noun: string,
-    find: (view: RunView, to: Direction) => number,
+    find: (view: RunView, to: StepDirection) => number,
   ): readonly Key[] => [
     key(back, `Previous ${noun}`, (shown) => find(shown, -1)),
     key(forward, `Next ${noun}`, (shown) => find(shown, 1)),

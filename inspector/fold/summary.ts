@@ -12,7 +12,7 @@ import { lastUpTo } from './sorted.ts';
 import { type Spans, usageOf } from './spans.ts';
 
 /** Cost is null if a price is unknown. */
-export interface RunFigures {
+export interface RunTotals {
   readonly ms: number;
   /** Those that were completed. */
   readonly cycles: number;
@@ -26,7 +26,7 @@ export interface RunFigures {
   readonly cost: { readonly amount: number; readonly currency: string } | null;
 }
 
-export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures {
+export function figuresOf(log: RunLog, fold: RunFold, count: number): RunTotals {
   const { spans, timeLine } = fold;
   const { attempts, currency } = spans;
   const started = attempts.filter(({ from }) => from < count);

@@ -15,7 +15,7 @@ import { addKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { useCutText } from '../head/answer-panel.tsx';
 import { PhaseStrip } from '../runs/phase-strip.tsx';
-import { CompareSteps, LETTERS, placeOf } from './compare-steps.tsx';
+import { CompareSteps, LETTERS, placeOfRow } from './compare-steps.tsx';
 
 interface ComparePageProps {
   readonly inspector: Inspector;
@@ -334,7 +334,7 @@ function partingWords(comparison: Comparison, opened: Pair<OpenedRun>): string {
   const { parting, first, rows } = comparison;
   if (parting === null || first === null) return `Both took the same ${pluralize(rows.length, 'step')}`;
   if (first === 0) return 'They differ from the first step';
-  const place = placeOf(comparison, opened, first);
+  const place = placeOfRow(comparison, opened, first);
   return `First difference, after ${pluralize(first, 'equal step')}${place === 'Start' ? '' : `: ${place}`}`;
 }
 

@@ -31,7 +31,7 @@ export function CompareSteps({ runs, comparison }: CompareStepsProps) {
   const { rows, paths, first, cutOff, runIds } = comparison;
   const parts = useMemo(() => partsOf(comparison, runs), [comparison]);
   const rangeText = ({ title, to }: Part): string => {
-    const end = placeOf(comparison, runs, to - 1);
+    const end = placeOfRow(comparison, runs, to - 1);
     return end === title ? title : `${title} to ${end}`;
   };
   return (
@@ -78,7 +78,7 @@ function partsOf(comparison: Comparison, runs: Pair<OpenedRun>): readonly Part[]
   const parts: Part[] = [];
   for (const [at, row] of comparison.rows.entries()) {
     const last = parts.at(-1);
-    const title = row.equal && last?.equal ? last.title : placeOf(comparison, runs, at);
+    const title = row.equal && last?.equal ? last.title : placeOfRow(comparison, runs, at);
     if (last !== undefined && last.equal === row.equal && (row.equal || last.title === title)) last.to = at + 1;
     else parts.push({ equal: row.equal, title, from: at, to: at + 1 });
   }
@@ -86,7 +86,7 @@ function partsOf(comparison: Comparison, runs: Pair<OpenedRun>): readonly Part[]
 }
 
 /** Where in a run a row is: `Cycle 2, Yield`. */
-export function placeOf({ rows, paths, answers }: Comparison, runs: Pair<OpenedRun>, at: number): string {
+export function placeOfRow({ rows, paths, answers }: Comparison, runs: Pair<OpenedRun>, at: number): string {
   const [left, right] = rows[at]?.steps ?? [null, null];
   const run = left === null ? 1 : 0;
   const seq = paths[run][left ?? right ?? -1]?.seq ?? 0;

@@ -136,7 +136,7 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
       ({ event, target, seqs }) => event === 'run.finished' && target.length > 0 && (seqs[0] ?? count) < count,
     );
     const words = [isFinished ? 'The user finished the run.' : '', explanation].filter(Boolean).join(' ');
-    return `Ended ${placeOf(fold)}${words === '' ? '.' : `: ${words}`}`;
+    return `Ended ${lastPhaseInWords(fold)}${words === '' ? '.' : `: ${words}`}`;
   }
   const { confidence, above } = decision.inputs;
   const isConfident = decision.rule === 'confidenceReached' && typeof confidence === 'number';
@@ -162,7 +162,7 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
 }
 
 /** The place of the last phase: `in Action, cycle 1`. */
-export function placeOf({ spans }: RunFold): string {
+export function lastPhaseInWords({ spans }: RunFold): string {
   const phase = spans.phases.at(-1);
   return phase === undefined ? 'before its first phase' : `in ${capitalize(phase.phase)}, cycle ${phase.cycle}`;
 }

@@ -4,7 +4,7 @@ import { answerUpTo } from '../../fold/answer.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { type Incident, incidentsOf } from '../../fold/incidents.ts';
 import { ageText } from '../../fold/run-list.ts';
-import { endingOf, figuresOf, placeOf, verdictOf } from '../../fold/summary.ts';
+import { endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { numbersAt } from '../../fold/what-if.ts';
@@ -136,7 +136,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
     <p class="verdict dotted" role="status">
       <b class={`word ${tone}`}>{word}</b>
       <span>
-        {placeOf(fold)}
+        {lastPhaseInWords(fold)}
         {isFile
           ? `, when this file was exported${exported === null ? '' : ` (${exported})`}`
           : run.status === 'running' && !run.live && ', in another process'}

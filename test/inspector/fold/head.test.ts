@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { incidentsOf } from '../../../inspector/fold/incidents.ts';
 import { provisionalAnswer } from '../../../inspector/fold/provisional-answer.ts';
-import { activityOf, endingOf, placeOf, verdictOf } from '../../../inspector/fold/summary.ts';
+import { activityOf, endingOf, lastPhaseInWords, verdictOf } from '../../../inspector/fold/summary.ts';
 import { numbersAt } from '../../../inspector/fold/what-if.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
@@ -91,9 +91,9 @@ describe('how a run ended', () => {
     const at = entries.find(({ type }) => type === 'text-delta')?.seq ?? 0;
     const early = folded(entries.slice(0, at + 1));
     expect(endingOf(early.log, early.fold, at + 1)).toBeNull();
-    expect(placeOf(early.fold)).toBe('in Action, cycle 1');
+    expect(lastPhaseInWords(early.fold)).toBe('in Action, cycle 1');
     expect(activityOf(early.fold)).toBe('Action, cycle 1: the model is replying');
-    expect(placeOf(folded(entries.slice(0, 1)).fold)).toBe('before its first phase');
+    expect(lastPhaseInWords(folded(entries.slice(0, 1)).fold)).toBe('before its first phase');
   });
 });
 

@@ -10,7 +10,7 @@ import type {
 import type { GuardResult } from '../contracts/decision.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import type { ActionResult } from '../contracts/phase-io.ts';
-import { clipped, startOf } from '../text/clip.ts';
+import { clipped, firstChars } from '../text/clip.ts';
 import { asWritten, digestOfText, failedResult, isApproved, newQuestion } from './approvals.ts';
 import { wasDenied } from './failures.ts';
 
@@ -56,7 +56,7 @@ function callProblem(
 ): LoopProblem | null {
   if (capability.trim() === '') return { code: 'empty_name', message: 'the next step has an empty name' };
   if (capabilities.some(({ name }) => name === capability)) return null;
-  const message = `unknown capability ${JSON.stringify(startOf(capability, 100))}`;
+  const message = `unknown capability ${JSON.stringify(firstChars(capability, 100))}`;
   return { code: 'unknown_capability', message };
 }
 
@@ -91,7 +91,7 @@ export function requestedBefore(results: readonly CapabilityResult[]): ActionSta
 }
 
 export function repeatProblem({ calls, maxSameCalls }: ActionState): LoopProblem {
-  const name = JSON.stringify(startOf(calls[0]?.capability ?? '', 100));
+  const name = JSON.stringify(firstChars(calls[0]?.capability ?? '', 100));
   const message = `the model called ${name} again, after ${maxSameCalls} steps with the same call (maxSameCalls)`;
   return { code: null, message };
 }

@@ -11,7 +11,7 @@ import type {
   UnderstandingReply,
   UnderstandingResult,
 } from '../contracts/phase-io.ts';
-import { startOf } from '../text/clip.ts';
+import { firstChars } from '../text/clip.ts';
 import { preview, summarize } from '../text/summary.ts';
 import { applyOperations, fixedMessages, isLoss, type Loss, withConsentFor } from './context.ts';
 import { addedTokens, attributeChars, tokensOfFiles } from './message-parts.ts';
@@ -191,7 +191,7 @@ export function summaryInput(state: ChainState): SummaryInput {
   const byId = new Map(visibleMessages(state).map(({ id, content }) => [id, content]));
   const texts = plannedSummaries(state).map(({ target, data }) => ({
     messageId: target,
-    content: startOf(byId.get(target) ?? data.content, MAX_CHARS),
+    content: firstChars(byId.get(target) ?? data.content, MAX_CHARS),
     maxChars: data.maxChars,
   }));
   return { request: state.request, texts };

@@ -4,11 +4,11 @@
  */
 export function clipped(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
-  return detached(`${startOf(text, maxChars - 1)}…`);
+  return detached(`${firstChars(text, maxChars - 1)}…`);
 }
 
 /** Returns the first characters of a text, without half a surrogate pair at the end. */
-export function startOf(text: string, chars: number): string {
+export function firstChars(text: string, chars: number): string {
   return text.slice(0, Math.max(0, chars)).replace(/[\uD800-\uDBFF]$/u, '');
 }
 

@@ -1,4 +1,4 @@
-import { startOf } from './clip.ts';
+import { firstChars } from './clip.ts';
 import { sentencesOf } from './sentences.ts';
 import { requestTerms, stemsOf } from './terms.ts';
 
@@ -12,17 +12,17 @@ export function summarize(text: string, maxChars: number): string {
   const head = flat.slice(0, maxChars);
   const sentenceEnd = Math.max(head.lastIndexOf('. '), head.lastIndexOf('! '), head.lastIndexOf('? '));
   if (sentenceEnd > maxChars / 3) return head.slice(0, sentenceEnd + 1);
-  const start = startOf(flat, maxChars - 1);
+  const start = firstChars(flat, maxChars - 1);
   const wordEnd = start.lastIndexOf(' ');
   return `${wordEnd > maxChars / 3 ? start.slice(0, wordEnd) : start}…`;
 }
 
 /** Returns the first characters of a text on one line. */
 export function preview(text: string, chars = 50): string {
-  const flat = startOf(text, 4 * chars + 64)
+  const flat = firstChars(text, 4 * chars + 64)
     .replace(/\s+/gu, ' ')
     .trim();
-  return flat.length <= chars ? flat : `${startOf(flat, chars)}…`;
+  return flat.length <= chars ? flat : `${firstChars(flat, chars)}…`;
 }
 
 /** Only the beginning of a longer text is read. */
@@ -44,7 +44,7 @@ interface Candidate {
  * beginning of the best one.
  */
 export function extractSummary(text: string, maxChars: number, topic: string): string {
-  const head = startOf(text, MAX_CHARS);
+  const head = firstChars(text, MAX_CHARS);
   if (head.trim().length <= maxChars) return summarize(text, maxChars);
   const candidates = scored(head, topic).sort((a, b) => b.score - a.score || a.at - b.at);
   const chosen: Candidate[] = [];

@@ -3,7 +3,7 @@ import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts
 import { phaseSchema } from '../../machines/contracts/phase.ts';
 import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
 import { wasDenied } from '../../machines/policies/failures.ts';
-import { startOf } from '../../machines/text/clip.ts';
+import { firstChars } from '../../machines/text/clip.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
 import type { RunFigures } from './wire.ts';
 
@@ -194,7 +194,7 @@ export function figuresFold(
         rule: metadata.decision?.complete ? metadata.decision.rule : null,
         explanation: reasons.map(({ message }) => message).join(' '),
         reason: reasons[0]?.code ?? null,
-        answer: startOf(answerText.trim(), ANSWER_CHARS),
+        answer: firstChars(answerText.trim(), ANSWER_CHARS),
         unsupported: grounding?.unsupported.length ?? null,
         cycles: metadata.cycles,
         modelCalls: calls,

@@ -2,7 +2,7 @@ import { actionMachine } from '../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
 import type { JournalEntry, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
-import { startOf } from '../../machines/text/clip.ts';
+import { firstChars } from '../../machines/text/clip.ts';
 import { withoutBytes } from '../chain/journal/journal-format.ts';
 import { chartVersion } from '../chain/journal/replay.ts';
 import type { StateAfter } from '../chain/journal/state-at.ts';
@@ -218,5 +218,7 @@ export function changeSignal() {
 const MAX_PROBLEM_CHARS = 500;
 
 export function problemOf(error: unknown): string {
-  return startOf(oneLine(error instanceof Error ? error.message : String(error)), MAX_PROBLEM_CHARS) || 'unknown error';
+  return (
+    firstChars(oneLine(error instanceof Error ? error.message : String(error)), MAX_PROBLEM_CHARS) || 'unknown error'
+  );
 }

@@ -1,4 +1,4 @@
-import { startOf } from '../../machines/text/clip.ts';
+import { firstChars } from '../../machines/text/clip.ts';
 
 /** The limits of one context or event, so that a large one does not block the observed program. */
 const LIMITS = { depth: 50, values: 100_000, chars: 1_000_000 };
@@ -18,7 +18,7 @@ export function plainJson(value: unknown, limits = LIMITS): unknown {
     if (values > limits.values || chars > limits.chars) return CUT;
     if (typeof value === 'string') {
       chars += value.length;
-      return chars > limits.chars ? `${startOf(value, limits.chars)}${CUT}` : value;
+      return chars > limits.chars ? `${firstChars(value, limits.chars)}${CUT}` : value;
     }
     if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
     if (typeof value === 'bigint') return `${value}n`;

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono';
 import type * as z from 'zod/mini';
-import { startOf } from '../../machines/text/clip.ts';
+import { firstChars } from '../../machines/text/clip.ts';
 import type { Clock } from '../durable/clock.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { invalidOption } from '../internal/options.ts';
@@ -79,7 +79,7 @@ export function checked<Schema extends z.ZodMiniType>(given: unknown, schema: Sc
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   const { message } = invalidOption('body', given, read.error, schema);
-  throw new HttpError(400, 'invalid_request', startOf(message, 500), {}, message.slice(0, message.indexOf(':')));
+  throw new HttpError(400, 'invalid_request', firstChars(message, 500), {}, message.slice(0, message.indexOf(':')));
 }
 
 /** A run checks, copies and stores each value several times: this many keep the event loop busy for a quarter of a second. */

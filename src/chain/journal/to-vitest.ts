@@ -1,6 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { startOf } from '../../../machines/text/clip.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 import { quoted } from '../../../machines/text/quoting.ts';
 import { oneLine } from '../../internal/printable.ts';
 import { requireKnown } from '../../internal/require-known.ts';
@@ -54,7 +54,7 @@ it(${quoted(`replays: ${titleOf(request)}`)}, async () => {
 /** Escapes characters of a path that mean something else in a URL. */
 const urlOf = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
-const titleOf = (request: string): string => startOf(oneLine(request), MAX_TITLE_CHARS);
+const titleOf = (request: string): string => firstChars(oneLine(request), MAX_TITLE_CHARS);
 
 function listOf(words: readonly string[]): string {
   const line = `[${words.map(quoted).join(', ')}]`;

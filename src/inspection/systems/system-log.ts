@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RunStatus } from '../../../machines/contracts/journal.ts';
-import { startOf } from '../../../machines/text/clip.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 import type { Chart } from '../../durable/charts/chart.ts';
 import { count } from '../../internal/printable.ts';
 import { lineLog, type RunSource, type SourceSink } from '../source.ts';
@@ -261,7 +261,7 @@ const MAX_ERROR = 300;
 /** The message of an error, as far as it was sent. */
 export function errorText(error: unknown): string {
   const { message = error } = Object(error) as { readonly message?: unknown };
-  return startOf(typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no reason given'), MAX_ERROR);
+  return firstChars(typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no reason given'), MAX_ERROR);
 }
 
 interface SystemActor {

@@ -1,5 +1,5 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import { startOf } from '../../../machines/text/clip.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import { failure, serverFailure, systemCode } from '../../models/openai/failures.ts';
 import { type ServerError, serverError } from '../../models/openai/server-errors.ts';
@@ -126,7 +126,7 @@ const hideWithDigit = (word: string): string => (/\d/u.test(word) ? '[key]' : wo
  * letters and digits, such as hexadecimal ones and UUIDs, unless they are readable.
  */
 export function maskKeys(text: string): string {
-  return startOf(text, MAX_CHARS)
+  return firstChars(text, MAX_CHARS)
     .replaceAll(PREFIXED, '[key]')
     .replaceAll(LONG_WORD, (word) => (/[a-z]/u.test(word) && /[A-Z]/u.test(word) && /\d/u.test(word) ? '[key]' : word))
     .replaceAll(LONG_RUN, (run) => (/[a-z]/iu.test(run) && /\d/u.test(run) && !isReadable(run) ? '[key]' : run));

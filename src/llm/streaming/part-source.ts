@@ -2,7 +2,7 @@ import { type Failure, failureSchema } from '../../../machines/contracts/failure
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import { type TokenUsage, tokenUsageSchema } from '../../../machines/contracts/usage.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { startOf } from '../../../machines/text/clip.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 import type { TakeTurn } from '../../durable/turns.ts';
 import { nextTurn } from '../../internal/async.ts';
 
@@ -148,7 +148,7 @@ export class PartSource {
       return null;
     }
     const isOwn = this.#claim(part);
-    const kept = startOf(characters, this.#maxChars - this.#chars);
+    const kept = firstChars(characters, this.#maxChars - this.#chars);
     const isTooLong = characters.length > this.#maxChars - this.#chars;
     this.#chars += isTooLong ? kept.length : characters.length;
     if (isTooLong) this.#fail(tooLong(this.#maxChars));

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
-import { startOf } from '../../../machines/text/clip.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { linkSignals } from '../../internal/async.ts';
 import { parseOption } from '../../internal/options.ts';
@@ -116,7 +116,7 @@ function embeddingBatches(texts: readonly string[], longest: number): readonly E
   const batches: EmbeddingBatch[] = [];
   let chars = 0;
   for (const [index, whole] of texts.entries()) {
-    const text = startOf(whole, longest);
+    const text = firstChars(whole, longest);
     if (text.trim() === '') continue;
     let batch = batches.at(-1);
     if (batch === undefined || batch.texts.length === MAX_TEXTS || chars + text.length > MAX_CHARS) {
@@ -148,7 +148,7 @@ function embeddingsRequest(settings: OpenAISettings, client: () => Promise<OpenA
   return async (texts, signal) => {
     for (;;) {
       const sent = longest;
-      const input = wellFormed(texts.map((text) => startOf(text, sent)));
+      const input = wellFormed(texts.map((text) => firstChars(text, sent)));
       try {
         // The client's default is base64, which many servers do not support.
         const body = { model: settings.model, input, encoding_format: 'float' as const };

@@ -1,6 +1,6 @@
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { explanationOf } from '../../../machines/contracts/synthesis.ts';
-import { startOf } from '../../../machines/text/clip.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 import type { Question, RunUpdate } from '../updates.ts';
 import { noticeOf, secondsOf, type Thought, Thoughts, urlCitation } from './openai-answer.ts';
 import { type AnswerReply, type ReplyRequest, replyOf } from './openai-reply.ts';
@@ -244,12 +244,12 @@ function detailsOf(runId: string, answer: FinalAnswer | null, question: Question
       ...(answer.status !== 'completed' && {
         postchain_status: answer.status,
         postchain_reasons: answer.reasons.map(({ code }) => code).join(', '),
-        postchain_explanation: startOf(explanationOf(answer), MAX_CHARS),
+        postchain_explanation: firstChars(explanationOf(answer), MAX_CHARS),
       }),
     };
   return question === null
     ? {}
-    : { postchain_run: runId, postchain_question: startOf(noticeOf(runId, question), MAX_CHARS) };
+    : { postchain_run: runId, postchain_question: firstChars(noticeOf(runId, question), MAX_CHARS) };
 }
 
 function textPart(text: string, sources: readonly Citation[]) {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { consentChoiceSchema } from '../../../machines/contracts/context.ts';
 import { type ClientEvent, clientEventSchema } from '../../../machines/contracts/events.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import { startOf } from '../../../machines/text/clip.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 import { runStartOf } from '../../chain/journal/journal-format.ts';
 import { HttpError, unknownRun } from '../http-error.ts';
 import { type Owner, sessionIdOf } from '../owners.ts';
@@ -123,7 +123,7 @@ function checkedEvent(question: Question | undefined, answer: unknown): ClientEv
     if (!(error instanceof z.core.$ZodError)) throw error;
     const [issue] = error.issues;
     const where = ['answer', ...(issue?.path ?? [])].join('.');
-    throw new HttpError(400, 'invalid_request', startOf(`${where}: ${issue?.message ?? 'invalid'}.`, 500));
+    throw new HttpError(400, 'invalid_request', firstChars(`${where}: ${issue?.message ?? 'invalid'}.`, 500));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate';
-import { startOf } from '../../../machines/text/clip.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 
 /** The member that marks a value that JSON does not have. */
 const TAG = '\0';
@@ -209,5 +209,5 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 function shortened(value: unknown): string {
   const text = exactText(value);
-  return text.length > 60 ? `${startOf(text, 57)}…` : text;
+  return text.length > 60 ? `${firstChars(text, 57)}…` : text;
 }

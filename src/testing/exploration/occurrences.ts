@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { startOf } from '../../../machines/text/clip.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes, actorNames, descriptorMatches } from '../../internal/xstate-internals.ts';
@@ -229,7 +229,7 @@ const MAX_PAYLOAD_CHARS = 60;
 function labelOf({ type, ...payload }: EventObject): string {
   const text = Object.keys(payload).length === 0 ? '' : payloadText(payload);
   return text.length > MAX_PAYLOAD_CHARS
-    ? `${type} ${startOf(text, MAX_PAYLOAD_CHARS - 3)}…`
+    ? `${type} ${firstChars(text, MAX_PAYLOAD_CHARS - 3)}…`
     : `${type} ${text}`.trim();
 }
 

@@ -2,7 +2,7 @@ import type { CallToolResult, Client, ContentBlock } from '@modelcontextprotocol
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as z from 'zod/mini';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
-import { clipped, startOf } from '../../../machines/text/clip.ts';
+import { clipped, firstChars } from '../../../machines/text/clip.ts';
 import { firstLongNumber } from '../../internal/json-text.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import type { LeftOut } from './mcp-connection.ts';
@@ -127,7 +127,7 @@ const PASS: Check = () => ({ valid: true, errorMessage: undefined });
 /** Returns the innermost of the errors in a message, because the validator reports them from the outside in: `#: …; #/a: …`. */
 function innermost(errorMessage: string): string {
   const last = errorMessage.split('; #').at(-1) ?? '';
-  return startOf(last.replace(/^#?\/?/u, '').replace(/^: /u, ''), MAX_ISSUE_CHARS);
+  return firstChars(last.replace(/^#?\/?/u, '').replace(/^: /u, ''), MAX_ISSUE_CHARS);
 }
 
 function isSafe(schema: unknown): boolean {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { excerpt, jsonExcerpt, startOf as shownStart } from '../../../inspector/fold/text.ts';
-import { clipped, endOf, oneLine, startOf } from '../../../machines/text/clip.ts';
+import { clipped, endOf, firstChars, oneLine } from '../../../machines/text/clip.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { extractSummary, preview, summarize } from '../../../machines/text/summary.ts';
 import { describeValue } from '../../../src/internal/describe-value.ts';
@@ -9,7 +9,7 @@ import { cutEnd, cutStart } from '../../../src/internal/printable.ts';
 
 /** Every way to cut a text to a number of characters. */
 const CUTS: readonly (readonly [string, (text: string, chars: number) => string])[] = [
-  ['startOf', startOf],
+  ['startOf', firstChars],
   ['endOf', endOf],
   ['clipped', clipped],
   ['oneLine', oneLine],
@@ -21,7 +21,7 @@ const CUTS: readonly (readonly [string, (text: string, chars: number) => string]
   ['startOf of the inspector', shownStart],
   ['excerpt', excerpt],
   ['jsonExcerpt', jsonExcerpt],
-  ['describeValue', (text, chars) => describeValue(startOf(text, 2 * chars))],
+  ['describeValue', (text, chars) => describeValue(firstChars(text, 2 * chars))],
 ];
 
 const astral = fc.array(fc.constantFrom('😀', '𝕏', 'a', '. ', '\n'), { maxLength: 120 }).map((parts) => parts.join(''));

@@ -11,7 +11,7 @@ import {
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure, FailureStage } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
-import { endOf, firstChars } from '../text/clip.ts';
+import { firstChars, lastChars } from '../text/clip.ts';
 import { fnv1a, spread } from '../text/hash.ts';
 import { failureOf, isOverBudget, unexpectedFailure } from './failures.ts';
 import { fitsTask, isAvailable, type ModelRoute, statusOf, successor, wasNotMade } from './model-status.ts';
@@ -232,7 +232,7 @@ function headAndTail(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);
   const head = firstChars(text, half);
-  const tail = endOf(text, half);
+  const tail = lastChars(text, half);
   return `${head}\n[${text.length - head.length - tail.length} characters left out]\n${tail}`;
 }
 

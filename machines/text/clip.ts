@@ -13,7 +13,7 @@ export function firstChars(text: string, chars: number): string {
 }
 
 /** Returns the last characters of a text, without half a surrogate pair at the start. */
-export function endOf(text: string, chars: number): string {
+export function lastChars(text: string, chars: number): string {
   return text.slice(Math.max(0, text.length - chars)).replace(/^[\uDC00-\uDFFF]/u, '');
 }
 

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
-import { endOf } from '../../machines/text/clip.ts';
+import { lastChars } from '../../machines/text/clip.ts';
 import { phaseFinding, replyValue } from '../chain/journal/phase-finding.ts';
 import { reasonOf } from '../chain/presentation/progress-line.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
@@ -30,7 +30,7 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   const show = (event: RunEvent): void => {
     if (!('seq' in event)) {
       if (event.type === 'partial') return;
-      answer = event.type === 'answer-delta' ? endOf(answer + event.text, SHOWN_CHARS) : '';
+      answer = event.type === 'answer-delta' ? lastChars(answer + event.text, SHOWN_CHARS) : '';
       screen.status('answer', oneLine(answer));
       return;
     }

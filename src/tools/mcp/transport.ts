@@ -7,7 +7,7 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
-import { endOf } from '../../../machines/text/clip.ts';
+import { lastChars } from '../../../machines/text/clip.ts';
 import { onAbort } from '../../internal/async.ts';
 import { boundedBody } from '../../internal/bounded-body.ts';
 import { platformFetch } from '../../internal/fetch-without-timeout.ts';
@@ -241,7 +241,7 @@ function lastLines(stream: Readable): () => string {
   let kept = '';
   stream.setEncoding('utf8');
   stream.on('data', (piece: string) => {
-    kept = endOf(kept + piece.slice(-MAX_CHARS), MAX_CHARS);
+    kept = lastChars(kept + piece.slice(-MAX_CHARS), MAX_CHARS);
   });
   stream.on('error', () => {});
   return () => kept.trim().split('\n').slice(-5).join(' | ');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { excerpt, jsonExcerpt, startOf as shownStart } from '../../../inspector/fold/text.ts';
-import { clipped, endOf, firstChars, oneLine } from '../../../machines/text/clip.ts';
+import { clipped, firstChars, lastChars, oneLine } from '../../../machines/text/clip.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { extractSummary, preview, summarize } from '../../../machines/text/summary.ts';
 import { describeValue } from '../../../src/internal/describe-value.ts';
@@ -10,7 +10,7 @@ import { cutEnd, cutStart } from '../../../src/internal/printable.ts';
 /** Every way to cut a text to a number of characters. */
 const CUTS: readonly (readonly [string, (text: string, chars: number) => string])[] = [
   ['startOf', firstChars],
-  ['endOf', endOf],
+  ['endOf', lastChars],
   ['clipped', clipped],
   ['oneLine', oneLine],
   ['preview', preview],

@@ -8,7 +8,7 @@ import type {
 } from '../contracts/capability.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { AnswerRefusal } from '../contracts/events.ts';
-import { oneLine } from '../text/clip.ts';
+import { clippedLine } from '../text/clip.ts';
 import { wideDigest } from '../text/hash.ts';
 
 /** Returns a digest of a call that does not depend on the order of the arguments, which are JSON text. */
@@ -166,7 +166,7 @@ function decided(
   { decision, arguments: edited, output = '', reason: given = '' }: ApprovalAnswer,
   by: 'user' | 'program',
 ): StepCall {
-  const reason = oneLine(given, MAX_REASON_CHARS);
+  const reason = clippedLine(given, MAX_REASON_CHARS);
   const approval: Approval = { ...call.approval, by, reason };
   if (decision === 'respond') {
     const result = endedResult(state, call, output);

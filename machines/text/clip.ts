@@ -26,7 +26,7 @@ function detached(text: string): string {
 const MAX_READ_FACTOR = 20;
 
 /** Returns untrusted text as one printable line of at most `maxChars` characters, without control characters. */
-export function oneLine(text: string, maxChars = 400): string {
+export function clippedLine(text: string, maxChars = 400): string {
   const line = text
     .slice(0, MAX_READ_FACTOR * maxChars)
     .replaceAll(/[\s\p{C}]+/gu, ' ')

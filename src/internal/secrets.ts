@@ -1,4 +1,4 @@
-import { oneLine } from '../../machines/text/clip.ts';
+import { clippedLine } from '../../machines/text/clip.ts';
 
 /** An error body may be megabytes long. */
 const MAX_CHARS = 8_000;
@@ -17,7 +17,7 @@ export function redactSecrets(text: string, secrets: readonly string[]): string 
   const line = secrets
     .reduce(redactSecret, text.slice(0, MAX_CHARS))
     .replaceAll(/[^\s"'*]{0,64}\*{3,}[^\s"',]{0,64}/gu, '[key]');
-  return oneLine(line);
+  return clippedLine(line);
 }
 
 function redactSecret(text: string, secret: string): string {

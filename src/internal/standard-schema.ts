@@ -2,7 +2,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Failure, FailureStage } from '../../machines/contracts/failure.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
-import { oneLine } from '../../machines/text/clip.ts';
+import { clippedLine } from '../../machines/text/clip.ts';
 import { mapMaybePromise } from './async.ts';
 import { describeValue } from './describe-value.ts';
 
@@ -100,7 +100,7 @@ const MAX_PATH_CHARS = 80;
 
 /** Returns the first paths in parentheses; empty if the only problem is the value as a whole. */
 function firstPaths(issues: readonly { readonly path: string }[]): string {
-  const paths = [...new Set(issues.map(({ path }) => oneLine(path, MAX_PATH_CHARS)))].filter((path) => path !== '');
+  const paths = [...new Set(issues.map(({ path }) => clippedLine(path, MAX_PATH_CHARS)))].filter((path) => path !== '');
   if (paths.length === 0) return '';
   return ` (${paths.slice(0, MAX_PATHS).join(', ')}${paths.length > MAX_PATHS ? ', …' : ''})`;
 }

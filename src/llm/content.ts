@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { AttachedFile, Attachment } from '../../machines/contracts/message.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 import { acceptsFile, attachmentLabel, attachmentLabels } from '../../machines/policies/message-parts.ts';
-import { oneLine } from '../../machines/text/clip.ts';
+import { clippedLine } from '../../machines/text/clip.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
 import { isThenable } from '../internal/async.ts';
 import { base64Of } from '../internal/base64.ts';
@@ -148,7 +148,7 @@ function readPart(given: unknown, where: string): string | AttachedFile {
   if (mediaType === null)
     throw invalid(`${where}.mediaType`, 'expected the media type of the file, for example "image/png"', 'none');
   requireSignature(place, mediaType, base64);
-  const name = oneLine(part.filename ?? '', MAX_NAME_CHARS);
+  const name = clippedLine(part.filename ?? '', MAX_NAME_CHARS);
   return {
     digest: wideDigest(`${mediaType} ${base64}`),
     mediaType,

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { CapabilityDescriptor } from '../../machines/contracts/capability.ts';
 import { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../machines/contracts/limits.ts';
-import { oneLine } from '../../machines/text/clip.ts';
+import { clippedLine } from '../../machines/text/clip.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { isJsonNode, referredTo } from '../internal/json-schema.ts';
 import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../internal/standard-schema.ts';
@@ -82,7 +82,7 @@ const MAX_RULE_CHARS = 200;
 /** Returns the rules of a zod schema that its JSON Schema cannot express, so that the model knows them. */
 function rulesText(schema: StandardSchemaV1): string {
   const texts = zodRules(schema).map(({ path, message }) =>
-    oneLine(path === '' ? message : `${path}: ${message}`, MAX_RULE_CHARS),
+    clippedLine(path === '' ? message : `${path}: ${message}`, MAX_RULE_CHARS),
   );
   return [...new Set(texts)].slice(0, MAX_RULES).join('; ');
 }

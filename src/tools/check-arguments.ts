@@ -1,5 +1,5 @@
 import type { CapabilityCall, CapabilityFailure, ParsedArguments } from '../../machines/contracts/capability.ts';
-import { oneLine } from '../../machines/text/clip.ts';
+import { clippedLine } from '../../machines/text/clip.ts';
 import { longNumberProblem, longNumbersIn } from '../internal/json-text.ts';
 import { type Candidate, candidatesOf, valuesIn } from '../internal/repair-candidates.ts';
 import { POLLUTING_KEYS } from './capability.ts';
@@ -58,7 +58,7 @@ async function checkedBy(validator: ArgumentValidator, text: unknown): Promise<P
 }
 
 function rejected(code: CapabilityFailure, problem: string, maxChars = 1_000): ParsedArguments {
-  return { ok: false, code, problem: oneLine(problem, maxChars) };
+  return { ok: false, code, problem: clippedLine(problem, maxChars) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { oneLine } from '../../machines/text/clip.ts';
+import { clippedLine } from '../../machines/text/clip.ts';
 import type { ParsedDocument } from '../documents/document.ts';
 import { zodJsonSchema } from '../internal/zod-json-schema.ts';
 import { type Capability, defineCapability } from './capability.ts';
@@ -46,7 +46,8 @@ function passageText({ path, lines }: LinedDocument, startLine = 1, endLine = st
   const lastLine = lines.at(-1)?.number ?? 0;
   const [from, to] = [Math.max(1, startLine), Math.max(1, endLine)];
   const start = Math.min(from, to);
-  if (start > lastLine) throw new Error(`${oneLine(path, 200)} ends at line ${lastLine}; received startLine ${start}`);
+  if (start > lastLine)
+    throw new Error(`${clippedLine(path, 200)} ends at line ${lastLine}; received startLine ${start}`);
   const last = Math.min(Math.max(from, to), start + MAX_LINES - 1, lastLine);
   const { texts, next } = fitting(lines.filter(({ number }) => number >= start && number <= last));
   const end = next === null ? last : next - 1;

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { CapabilityDescriptor } from '../../machines/contracts/capability.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
-import { oneLine } from '../../machines/text/clip.ts';
+import { clippedLine } from '../../machines/text/clip.ts';
 import { isJsonNode, type JsonNode, nullRemover, onlyAlternative, referredTo } from '../internal/json-schema.ts';
 import { type JsonSchema, schemaFailure } from '../internal/standard-schema.ts';
 import { wireName } from '../internal/wire-name.ts';
@@ -182,7 +182,7 @@ function argumentValidator(schema: StandardSchemaV1, jsonSchema: JsonSchema): Ar
         if ('value' in result) return { ok: true, value: result.value };
         return { ok: false, problem: 'the arguments: the schema returned neither a value nor issues' };
       } catch (error) {
-        return { ok: false, problem: oneLine(`the arguments: ${unexpectedFailure(error).message}`) };
+        return { ok: false, problem: clippedLine(`the arguments: ${unexpectedFailure(error).message}`) };
       }
     },
     admitsText: (path) => admitsText(jsonSchema, path),
@@ -191,14 +191,14 @@ function argumentValidator(schema: StandardSchemaV1, jsonSchema: JsonSchema): Ar
       if (found === null) return null;
       const where = pathText(found.path.slice(0, -1)) || 'the arguments';
       const key = quoted(String(found.path.at(-1)));
-      return oneLine(`${where}: unknown key ${key}; expected one of: ${listed(found.known, MAX_KNOWN_KEYS)}`);
+      return clippedLine(`${where}: unknown key ${key}; expected one of: ${listed(found.known, MAX_KNOWN_KEYS)}`);
     },
   };
 }
 
 function issueText(schema: StandardSchemaV1, issues: readonly StandardSchemaV1.Issue[]): string {
   const [issue] = schemaFailure('arguments', schema['~standard'].vendor, issues).issues;
-  return oneLine(
-    `${oneLine(issue?.path ?? '', 200) || 'the arguments'}: ${issue?.message || 'do not match the schema'}`,
+  return clippedLine(
+    `${clippedLine(issue?.path ?? '', 200) || 'the arguments'}: ${issue?.message || 'do not match the schema'}`,
   );
 }

@@ -1,6 +1,6 @@
 import type { CapabilityFailure, CapabilityRunResult } from '../../machines/contracts/capability.ts';
 import { unexpectedFailure } from '../../machines/policies/failures.ts';
-import { oneLine } from '../../machines/text/clip.ts';
+import { clippedLine } from '../../machines/text/clip.ts';
 import { unlessAborted } from '../internal/async.ts';
 import type { CapabilityContext } from './capability.ts';
 import { quoted } from './error-text.ts';
@@ -64,5 +64,5 @@ async function outcomeOf(registry: CapabilityRegistry, run: CapabilityRun): Prom
 }
 
 function failed(code: CapabilityFailure, error: string): Outcome {
-  return { success: false, output: '', code, error: oneLine(error) };
+  return { success: false, output: '', code, error: clippedLine(error) };
 }

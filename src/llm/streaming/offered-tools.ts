@@ -1,7 +1,7 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import { oneLine } from '../../../machines/text/clip.ts';
+import { clippedLine } from '../../../machines/text/clip.ts';
 import { type DeltaPart, GrowingText } from './part-source.ts';
 import type { FoundValue, OfferedCalls, StreamDriver } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
@@ -158,7 +158,7 @@ function isWhole(json: string): boolean {
 }
 
 function truncatedFailure(name: string): Failure {
-  const message = `The reply was cut off at the output limit before the arguments of the tool “${oneLine(name, MAX_NAME_CHARS)}” ended.`;
+  const message = `The reply was cut off at the output limit before the arguments of the tool “${clippedLine(name, MAX_NAME_CHARS)}” ended.`;
   return failureOf('extraction', 'truncated', message);
 }
 
@@ -170,8 +170,8 @@ function tooManyFailure(): Failure {
 function unknownToolFailure(name: string, names: ReadonlySet<string>): Failure {
   const known = [...names]
     .slice(0, MAX_NAMES)
-    .map((one) => oneLine(one, MAX_NAME_CHARS))
+    .map((one) => clippedLine(one, MAX_NAME_CHARS))
     .join(', ');
-  const message = `The reply calls “${oneLine(name, MAX_NAME_CHARS)}”, which is not an available tool; expected a call of ${known}, or one JSON object.`;
+  const message = `The reply calls “${clippedLine(name, MAX_NAME_CHARS)}”, which is not an available tool; expected a call of ${known}, or one JSON object.`;
   return failureOf('extraction', 'no_tool_call', message);
 }

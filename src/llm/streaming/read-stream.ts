@@ -7,7 +7,7 @@ import { failureOf } from '../../../machines/policies/failures.ts';
 import { lacksJson } from '../../../machines/policies/model-status.ts';
 import { toolNamed } from '../../../machines/policies/tool-names.ts';
 import { estimatedUsage } from '../../../machines/policies/usage.ts';
-import { oneLine } from '../../../machines/text/clip.ts';
+import { clippedLine } from '../../../machines/text/clip.ts';
 
 import type { TakeTurn } from '../../durable/turns.ts';
 import { hasStructure, type JsonNode } from '../../internal/json-schema.ts';
@@ -239,7 +239,7 @@ function parsed(json: string): FoundValue | null {
     if (long === null) return { value };
     const path = long.path.join('.');
     const problem = longNumberProblem(long);
-    const message = `The reply contains a number that would lose digits${path && ` (${oneLine(path, MAX_PATH_CHARS)})`}: ${problem}.`;
+    const message = `The reply contains a number that would lose digits${path && ` (${clippedLine(path, MAX_PATH_CHARS)})`}: ${problem}.`;
     return { value, failure: failureOf('schema', 'invalid_reply', message, { issues: [{ path, message: problem }] }) };
   } catch {
     return null;
@@ -354,7 +354,7 @@ const MAX_NAME_CHARS = 60;
  * text. Text, other calls, and further calls of the same tool are not part of the reply.
  */
 function createToolCallDriver(toolName: string): StreamDriver {
-  const tool = `the tool “${oneLine(toolName, MAX_NAME_CHARS)}”`;
+  const tool = `the tool “${clippedLine(toolName, MAX_NAME_CHARS)}”`;
   let index: number | null = null;
   let otherCall: string | null = null;
   const prose = new GrowingText();
@@ -382,8 +382,8 @@ function createToolCallDriver(toolName: string): StreamDriver {
   }
 
   function instead(): string {
-    if (otherCall !== null) return `a call of “${oneLine(otherCall, MAX_NAME_CHARS)}” came instead`;
-    const text = oneLine(withoutThought(prose.text), QUOTED_CHARS);
+    if (otherCall !== null) return `a call of “${clippedLine(otherCall, MAX_NAME_CHARS)}” came instead`;
+    const text = clippedLine(withoutThought(prose.text), QUOTED_CHARS);
     return text === '' ? 'nothing came instead' : `text came instead: “${text}”`;
   }
 

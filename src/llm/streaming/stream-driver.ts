@@ -1,7 +1,7 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import { oneLine } from '../../../machines/text/clip.ts';
+import { clippedLine } from '../../../machines/text/clip.ts';
 import { BracketBalance, CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } from '../../internal/json-text.ts';
 import { JsonCandidate, MAX_DEPTH } from './json-scanner.ts';
 import { type DeltaPart, GrowingText } from './part-source.ts';
@@ -130,7 +130,7 @@ class ReasonedReply {
 const MAX_NAME_CHARS = 60;
 
 function calledFailure(tool: string): Failure {
-  const message = `The reply calls the tool “${oneLine(tool, MAX_NAME_CHARS)}”, which was not offered; expected one JSON object in its text.`;
+  const message = `The reply calls the tool “${clippedLine(tool, MAX_NAME_CHARS)}”, which was not offered; expected one JSON object in its text.`;
   return failureOf('extraction', 'empty_reply', message);
 }
 
@@ -153,7 +153,7 @@ function missingValueFailure({ text, miss, reason }: MissingValue): Failure {
   return failureOf(
     'extraction',
     'no_json',
-    `The reply contains no valid JSON; expected one JSON object. It begins “${oneLine(said, QUOTED_CHARS)}”.`,
+    `The reply contains no valid JSON; expected one JSON object. It begins “${clippedLine(said, QUOTED_CHARS)}”.`,
   );
 }
 

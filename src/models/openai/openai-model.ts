@@ -2,7 +2,7 @@ import type OpenAI from 'openai';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
-import { oneLine } from '../../../machines/text/clip.ts';
+import { clippedLine } from '../../../machines/text/clip.ts';
 import { linkSignals } from '../../internal/async.ts';
 import { requireKnown } from '../../internal/require-known.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
@@ -237,10 +237,10 @@ function failed(failure: Failure, { usage }: Progress): ModelPart {
 /** Describes text that is not a reply, for example the page of a proxy. */
 function describeText(text: string): string {
   const shown = redactSecrets(text, []);
-  if (!/<(?:!doctype|html|head|body)\b/iu.test(shown)) return `the text “${oneLine(shown, MAX_SHOWN_CHARS)}”`;
+  if (!/<(?:!doctype|html|head|body)\b/iu.test(shown)) return `the text “${clippedLine(shown, MAX_SHOWN_CHARS)}”`;
   const [, title = ''] = /<title[^>]*>([^<]*)/iu.exec(shown) ?? [];
   const said = title.trim() === '' ? shown.replaceAll(/<[^>]*>?/gu, ' ') : title;
-  return `an HTML page: “${oneLine(said, MAX_SHOWN_CHARS)}”`;
+  return `an HTML page: “${clippedLine(said, MAX_SHOWN_CHARS)}”`;
 }
 
 const MAX_SHOWN_CHARS = 200;

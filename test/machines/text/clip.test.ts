@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { excerpt, jsonExcerpt, startOf as shownStart } from '../../../inspector/fold/text.ts';
-import { clipped, firstChars, lastChars, oneLine } from '../../../machines/text/clip.ts';
+import { clipped, clippedLine, firstChars, lastChars } from '../../../machines/text/clip.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { extractSummary, preview, summarize } from '../../../machines/text/summary.ts';
 import { describeValue } from '../../../src/internal/describe-value.ts';
@@ -12,7 +12,7 @@ const CUTS: readonly (readonly [string, (text: string, chars: number) => string]
   ['startOf', firstChars],
   ['endOf', lastChars],
   ['clipped', clipped],
-  ['oneLine', oneLine],
+  ['oneLine', clippedLine],
   ['preview', preview],
   ['summarize', summarize],
   ['extractSummary', (text, chars) => extractSummary(text, chars, 'why')],

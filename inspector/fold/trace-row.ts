@@ -111,12 +111,16 @@ export function rowsIn(row: TraceRow): readonly TraceRow[] {
 }
 
 /** The rows in order, with those inside open ones. */
-export function listed(rows: readonly TraceRow[], isOpen: (row: TraceRow) => boolean, level = 1): readonly ListedRow[] {
+export function listedRows(
+  rows: readonly TraceRow[],
+  isOpen: (row: TraceRow) => boolean,
+  level = 1,
+): readonly ListedRow[] {
   return rows.flatMap((row, at) => {
     const place = { row, level, index: at + 1, size: rows.length };
     if (row.children === undefined) return [{ ...place, isOpen: null }];
     const open = isOpen(row);
-    return [{ ...place, isOpen: open }, ...(open ? listed(rowsIn(row), isOpen, level + 1) : [])];
+    return [{ ...place, isOpen: open }, ...(open ? listedRows(rowsIn(row), isOpen, level + 1) : [])];
   });
 }
 

@@ -6,7 +6,7 @@ import { systemTrace } from '../../fold/system-trace.ts';
 import { axisEnd, cutsOf, type Gap, gapsOf, ticksOf } from '../../fold/time-axis.ts';
 import { MAX_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
-import { type ListedRow, listed, pathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
+import { type ListedRow, listedRows, pathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { isLoading, type RunView } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
@@ -99,7 +99,7 @@ export function Trace({ inspector, view }: PanelProps) {
   const isOpen = (row: TraceRow): boolean =>
     toggled.get(row.id) ?? (steps !== null || opened.current.has(row.id) || isOpenAtFirst(row, top));
   const { rows, shown, tops } = useMemo(
-    () => placed(listed(steps?.rows ?? top, isOpen), narrowPx),
+    () => placed(listedRows(steps?.rows ?? top, isOpen), narrowPx),
     [top, steps, toggled, opened.current.size, narrowPx],
   );
   const selected = path.findLast(({ id }) => shown.has(id))?.id ?? null;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RETRIEVAL } from '../../../inspector/fold/selection.ts';
 import { traceOf } from '../../../inspector/fold/trace.ts';
-import { listed, pathTo } from '../../../inspector/fold/trace-row.ts';
+import { listedRows, pathTo } from '../../../inspector/fold/trace-row.ts';
 import { folded, fullRun, randomRuns } from '../../support/inspector/inspected-runs.ts';
 import { sampleSize } from '../../support/soak.ts';
 
@@ -11,7 +11,7 @@ it('has each phase, call, tool, search, decision and event of any run exactly on
   for (const entries of runs) {
     const { log, fold } = folded(entries);
     const top = traceOf(log, fold, entries.length, true);
-    const rows = listed(top, () => true).map(({ row }) => row);
+    const rows = listedRows(top, () => true).map(({ row }) => row);
     const rowsFrom = (...kinds: readonly string[]) =>
       rows
         .filter(({ kind }) => kinds.includes(kind))
@@ -45,7 +45,7 @@ it('keeps the rows of what has ended while a run grows', () => {
   let before: readonly string[] = [];
   for (const entry of entries) {
     log.add([JSON.stringify(entry)], fold.take);
-    const rows = listed(traceOf(log, fold, log.count, false), () => true).map(({ row }) => row);
+    const rows = listedRows(traceOf(log, fold, log.count, false), () => true).map(({ row }) => row);
     const ended = rows.filter(({ kind, to }) => kind === 'phase' && to !== null).map(({ id, text }) => `${id} ${text}`);
     expect(ended.slice(0, before.length)).toEqual(before);
     before = ended;
@@ -55,7 +55,7 @@ it('keeps the rows of what has ended while a run grows', () => {
 it('has a row for the time limit that ended a run, and for what failed in it', async () => {
   const entries = await fullRun(9);
   const { log, fold } = folded(entries);
-  const rows = listed(traceOf(log, fold, entries.length, true), () => true).map(({ row }) => row);
+  const rows = listedRows(traceOf(log, fold, entries.length, true), () => true).map(({ row }) => row);
   const expired = entries.find((entry) => entry.type === 'transition' && entry.event === 'run.expired');
   expect(rows.filter(({ kind }) => kind === 'limit').map(({ title, from }) => [title, from])).toEqual([
     ['Time limit of the run reached', expired?.seq],

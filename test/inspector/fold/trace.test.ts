@@ -5,7 +5,7 @@ import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
-import { listed, pathTo, rowsIn, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
+import { listedRows, pathTo, rowsIn, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
 import { entryToExplain } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
@@ -26,7 +26,7 @@ const failing = recordedEntries(await failingRun());
 function traced(entries: readonly JournalEntry[], isOver = true) {
   const { log, fold } = folded(entries);
   const top = traceOf(log, fold, entries.length, isOver);
-  return { log, fold, top, all: listed(top, () => true).map(({ row }) => row) };
+  return { log, fold, top, all: listedRows(top, () => true).map(({ row }) => row) };
 }
 
 const PRICES = { currency: 'EUR', prices: [{ inputPerMillion: 2, outputPerMillion: 10 }] };

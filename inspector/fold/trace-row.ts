@@ -131,12 +131,12 @@ const contains = ({ within, from, to }: TraceRow, selection: Selection): boolean
   (within?.from ?? from) <= selection.from && selection.to <= (within?.to ?? to ?? Number.POSITIVE_INFINITY);
 
 /** The row of a selection with the rows around it, outermost first; or else the innermost row that contains it. */
-export function pathTo(rows: readonly TraceRow[], selection: Selection): readonly TraceRow[] {
+export function rowPathTo(rows: readonly TraceRow[], selection: Selection): readonly TraceRow[] {
   let best: readonly TraceRow[] = [];
   for (const row of rows) {
     if (isSelected(row, selection)) return [row];
     if (!contains(row, selection)) continue;
-    const path = [row, ...pathTo(rowsIn(row), selection)];
+    const path = [row, ...rowPathTo(rowsIn(row), selection)];
     if (isSelected(path.at(-1), selection)) return path;
     if (path.length > best.length) best = path;
   }

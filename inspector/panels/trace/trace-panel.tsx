@@ -6,7 +6,7 @@ import { systemTrace } from '../../fold/system-trace.ts';
 import { axisEnd, cutsOf, type Gap, gapsOf, ticksOf } from '../../fold/time-axis.ts';
 import { MAX_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
-import { type ListedRow, listedRows, pathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
+import { type ListedRow, listedRows, rowPathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { isLoading, type RunView } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
@@ -92,7 +92,7 @@ export function Trace({ inspector, view }: PanelProps) {
     () => (order === 'order' ? null : stepsBy(log, fold, count, isOver, order)),
     [fold, count, isOver, order],
   );
-  const path = useMemo(() => pathTo(top, selection), [top, selection]);
+  const path = useMemo(() => rowPathTo(top, selection), [top, selection]);
   // What contains the selection is opened once, and stays open: closing it would move the rows below.
   const opened = useRef(new Set<string>());
   for (const { id } of path.slice(0, -1)) if (inspector.cursor.value !== null) opened.current.add(id);

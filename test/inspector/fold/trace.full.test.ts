@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RETRIEVAL } from '../../../inspector/fold/selection.ts';
 import { traceOf } from '../../../inspector/fold/trace.ts';
-import { listedRows, pathTo } from '../../../inspector/fold/trace-row.ts';
+import { listedRows, rowPathTo } from '../../../inspector/fold/trace-row.ts';
 import { folded, fullRun, randomRuns } from '../../support/inspector/inspected-runs.ts';
 import { sampleSize } from '../../support/soak.ts';
 
@@ -34,7 +34,7 @@ it('has each phase, call, tool, search, decision and event of any run exactly on
     expect(rows.filter(({ status }) => status === 'open')).toEqual([]);
     for (const row of rows) {
       if (row.selection === null) continue;
-      expect(pathTo(top, row.selection).at(-1)?.id).toBe(row.id);
+      expect(rowPathTo(top, row.selection).at(-1)?.id).toBe(row.id);
     }
   }
 });

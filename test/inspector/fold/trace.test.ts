@@ -5,7 +5,7 @@ import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
-import { listedRows, pathTo, rowsIn, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
+import { listedRows, rowPathTo, rowsIn, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
 import { entryToExplain } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
@@ -108,7 +108,7 @@ describe('the trace of a run', () => {
   it('finds the row of a selection and the rows around it', () => {
     const call = all.find(({ title }) => title === 'Call 2');
     expect(call?.selection?.kind).toBe('attempt');
-    expect(call?.selection && titlesOf(pathTo(top, call.selection))).toEqual(['Cycle 1', 'Action', 'Call 2']);
+    expect(call?.selection && titlesOf(rowPathTo(top, call.selection))).toEqual(['Cycle 1', 'Action', 'Call 2']);
   });
 
   it('says that a phase is running only while the run is', () => {
@@ -161,7 +161,7 @@ describe('the trace of a run with a user', () => {
       note: '1 passage found, started early during Action',
       usage: null,
     });
-    const path = search?.selection ? pathTo(traced(run.entries).top, search.selection) : [];
+    const path = search?.selection ? rowPathTo(traced(run.entries).top, search.selection) : [];
     expect(titlesOf(path).slice(-2)).toEqual(['Experience', 'Search']);
     expect(search?.selection && phaseMapOf(traced(run.entries).fold, search.selection).current).toBe('experience');
   });

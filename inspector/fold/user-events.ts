@@ -9,7 +9,7 @@ import { isExternalEvent } from './external-events.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-export type Waiting =
+export type AwaitedAnswer =
   | { readonly for: 'approval'; readonly askedAt: number; readonly questions: readonly ApprovalAsked[] }
   | {
       readonly for: 'consent';
@@ -33,7 +33,7 @@ export type Waiting =
     };
 
 /** What the run waits for at an entry; null if nothing. It waits while the chart stays in the asking state. */
-export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: number): Waiting | null {
+export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: number): AwaitedAnswer | null {
   const start = log.count > 0 ? log.entry(0) : null;
   if (start?.type !== 'start' || lastUpTo(entries.of('end'), seq) !== undefined) return null;
   const questions = approvalsAt(log, entries, seq);

@@ -4,7 +4,7 @@ import { runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { argumentWords, excerpt, revealHidden } from '../../fold/text.ts';
-import { runDeadlineMs, type Waiting, waitingAt } from '../../fold/user-events.ts';
+import { type AwaitedAnswer, runDeadlineMs, waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -53,7 +53,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
 }
 
 /** A question only if the page can answer it. */
-function titleOf(waiting: Waiting, canAnswer: boolean): string {
+function titleOf(waiting: AwaitedAnswer, canAnswer: boolean): string {
   if (!canAnswer)
     return waiting.for === 'approval'
       ? `Waiting for approval of ${pluralize(waiting.questions.length, 'tool call')}`
@@ -68,13 +68,13 @@ function titleOf(waiting: Waiting, canAnswer: boolean): string {
 
 interface WaitingProps {
   readonly view: RunView;
-  readonly waiting: Waiting;
+  readonly waiting: AwaitedAnswer;
 }
 
 /** The most characters of a call's arguments. */
 const MAX_CHARS = 100_000;
 
-const AskedCalls = ({ questions }: Pick<Extract<Waiting, { for: 'approval' }>, 'questions'>) => (
+const AskedCalls = ({ questions }: Pick<Extract<AwaitedAnswer, { for: 'approval' }>, 'questions'>) => (
   <ul class="actions">
     {questions.map(({ questionId, capability, arguments: given }) => (
       <li key={questionId} class="verbatim">
@@ -85,7 +85,7 @@ const AskedCalls = ({ questions }: Pick<Extract<Waiting, { for: 'approval' }>, '
 );
 
 interface ElsewhereProps extends PanelProps {
-  readonly waiting: Waiting | null;
+  readonly waiting: AwaitedAnswer | null;
   readonly isStopped: boolean;
 }
 

@@ -50,7 +50,7 @@ function describeOutcome(outcome: EventOutcome): string {
   }
 }
 
-export interface Why {
+export interface StepReasons {
   /** Null if the step's title already names what is explained. */
   readonly heading: string | null;
   readonly facts: readonly WhyFact[];
@@ -102,7 +102,7 @@ const NOTHING = { heading: null, facts: [], compared: [], outcome: null, caused:
 /** The most transitions listed for one event. */
 const MAX_CAUSED = 24;
 
-export function why(view: WhyView): Why {
+export function why(view: WhyView): StepReasons {
   const { log, fold, at } = view;
   const thresholds = runStart(log)?.input.thresholds ?? null;
   if (log.count === 0) return { ...NOTHING, heading: 'Nothing has happened yet.' };
@@ -185,7 +185,7 @@ function currentStateFacts(view: WhyView, chart: IndexedChart | undefined): read
   ];
 }
 
-function whyTransition(seq: number | undefined, log: RunLog, index: ChartIndex): Why {
+function whyTransition(seq: number | undefined, log: RunLog, index: ChartIndex): StepReasons {
   const transition = explainAt(log, seq, index);
   if (transition === null) return { ...NOTHING, heading: 'No transition was taken yet.' };
   const { machine, source, target } = transition;
@@ -225,7 +225,7 @@ function findTransition({ log, fold, at }: WhyView, matches: (by: Transition) =>
   });
 }
 
-function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartIndex): Why {
+function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartIndex): StepReasons {
   const { missingFields, decision } = answer.metadata;
   const facts: WhyFact[] = [];
   if (missingFields.length > 0) facts.push({ label: 'No result from', text: missingFields.join(', ') });

@@ -16,7 +16,7 @@ import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
 import { delayWords, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
-import { type Why as Explained, entryToExplain, why } from '../../fold/why.ts';
+import { type StepReasons as Explained, entryToExplain, why } from '../../fold/why.ts';
 import { GUARD_RESULTS, Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';

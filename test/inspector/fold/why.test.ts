@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chartIndexOf, statePath } from '../../../inspector/fold/chart-index.ts';
 import { type ComparedValue, explainTransition } from '../../../inspector/fold/explain.ts';
 import { isInternal } from '../../../inspector/fold/transition-log.ts';
-import { type Why, why } from '../../../inspector/fold/why.ts';
+import { type StepReasons, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import {
   failingRun,
@@ -21,7 +21,7 @@ type EntryOf<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }
 const all = <T extends JournalEntry['type']>(entries: readonly JournalEntry[], type: T): readonly EntryOf<T>[] =>
   entries.filter((entry): entry is EntryOf<T> => entry.type === type);
 
-function asked(entries: readonly JournalEntry[]): (at: number | undefined) => Why {
+function asked(entries: readonly JournalEntry[]): (at: number | undefined) => StepReasons {
   const { log, fold } = folded(entries);
   const run = { kind: 'run', live: false } as const;
   return (at) => why({ run, log, fold, charts: ownCharts, at: at ?? entries.length - 1, end: null });

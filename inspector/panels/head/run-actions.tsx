@@ -35,7 +35,7 @@ const TITLES = {
 type DialogName = keyof typeof TITLES;
 
 /** What can be done with a run: compared, downloaded, forked, stopped, directed. An exported file offers its details only. */
-export function RunActions({ inspector, view }: PanelProps) {
+export function RunActionsMenu({ inspector, view }: PanelProps) {
   const [open, setOpen] = useState<DialogName | null>(null);
   const { run, log, fold, count } = view;
   const isConnected = inspector.connection.value === 'open';

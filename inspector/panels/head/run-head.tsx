@@ -15,7 +15,7 @@ import type { PanelProps } from '../panel.tsx';
 import { isUnknown, NO_WHAT_IF } from '../step/what-if.tsx';
 import { useClock } from '../trace/use-clock.ts';
 import { Answer, ProvisionalAnswer } from './answer-panel.tsx';
-import { RunActions } from './run-actions.tsx';
+import { RunActionsMenu } from './run-actions.tsx';
 import { SentOutcome } from './sending.tsx';
 import { SystemHead } from './system-head.tsx';
 import { WaitingBanner } from './waiting-banner.tsx';
@@ -58,7 +58,7 @@ function ChainHead({ inspector, view }: PanelProps) {
   return (
     <div class={`run-head${isOpen ? '' : ' folds'}`}>
       {heading}
-      <RunActions inspector={inspector} view={view} />
+      <RunActionsMenu inspector={inspector} view={view} />
       <Verdict inspector={inspector} view={view} />
       <button type="button" class="link-button fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Show less' : 'Show more'}

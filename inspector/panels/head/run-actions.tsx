@@ -17,7 +17,7 @@ import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
 import { useRunAction } from './run-action.tsx';
-import { SentOutcome, sender } from './sending.tsx';
+import { SendingResult, sender } from './sending.tsx';
 import { ExportDialog, TestDialog } from './share-dialogs.tsx';
 
 const TITLES = {
@@ -185,7 +185,7 @@ function Content({ inspector, view, name, onDone }: ContentProps) {
             ) : (
               <AdjustForm limits={state.limits} thresholds={state.thresholds} {...form} />
             ))}
-          <SentOutcome inspector={inspector} view={view} />
+          <SendingResult inspector={inspector} view={view} />
         </>
       );
   }

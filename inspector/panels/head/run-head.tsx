@@ -16,7 +16,7 @@ import { isUnknown, NO_WHAT_IF } from '../step/what-if.tsx';
 import { useClock } from '../trace/use-clock.ts';
 import { Answer, ProvisionalAnswer } from './answer-panel.tsx';
 import { RunActionsMenu } from './run-actions.tsx';
-import { SentOutcome } from './sending.tsx';
+import { SendingResult } from './sending.tsx';
 import { SystemHead } from './system-head.tsx';
 import { WaitingBanner } from './waiting-banner.tsx';
 
@@ -64,7 +64,7 @@ function ChainHead({ inspector, view }: PanelProps) {
         {isOpen ? 'Show less' : 'Show more'}
       </button>
       <WaitingBanner inspector={inspector} view={view} />
-      {run.live && <SentOutcome inspector={inspector} view={view} />}
+      {run.live && <SendingResult inspector={inspector} view={view} />}
       {answer === null ? (
         <ProvisionalAnswer view={view} />
       ) : (

@@ -39,7 +39,7 @@ const acceptedWords = (decided: string): string =>
   decided === '' ? 'Accepted by the run.' : `Accepted by the run. ${revealHidden(decided)}.`;
 
 /** The result of the last event that was sent: accepted, or rejected with the reason. */
-export function SentOutcome({ inspector, view: { run, log, fold } }: PanelProps) {
+export function SendingResult({ inspector, view: { run, log, fold } }: PanelProps) {
   const last = sent.value.get(run.runId);
   const problem = last?.answer?.problem ?? null;
   const delivery = last?.answer?.problem === null ? deliveryOf(log, fold, last.event, last.from) : null;

@@ -16,7 +16,7 @@ interface AnswerProps {
 }
 
 /** The answer with its confidence, what limits it, and its sources. */
-export function AnswerText({ view: { log, fold }, answer }: AnswerProps) {
+export function AnswerWithSources({ view: { log, fold }, answer }: AnswerProps) {
   const { answerText, status, confidence, sources, notes, grounding, metadata } = answer;
   const { missingFields, synthesis } = metadata;
   // The head already shows the explanation.

@@ -17,7 +17,7 @@ import { CopyButton } from '../copy-button.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { AnswerText } from './answer-text.tsx';
+import { AnswerWithSources } from './answer-text.tsx';
 import { CallReply, Fields } from './reply-fields.tsx';
 import { Section } from './section.tsx';
 import { ToolResult } from './tools.tsx';
@@ -62,7 +62,7 @@ export function Result({ inspector, view, calls, uses }: ResultProps) {
   if (answered !== null && kind === 'entry' && to >= answered.seq)
     return (
       <Section title="Result" aside={<CopyButton what="answer" text={() => answered.answer.answerText} />}>
-        <AnswerText view={view} answer={answered.answer} />
+        <AnswerWithSources view={view} answer={answered.answer} />
       </Section>
     );
   const phase = kind === 'phase' ? lastStartedBy(fold.spans.phases, to) : undefined;

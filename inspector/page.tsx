@@ -12,7 +12,7 @@ import { RunsTable } from './panels/runs/runs-table.tsx';
 import { Separator } from './panels/separator.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
 import { Trace } from './panels/trace/trace-panel.tsx';
-import type { Inspector, RunView } from './ui-state/inspector.ts';
+import type { Inspector, PanelView } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
 import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
@@ -135,14 +135,14 @@ const COLORS: Readonly<Record<string, string>> = {
   damaged: 'b0231b',
 };
 
-function faviconOf(view: RunView | null): string {
+function faviconOf(view: PanelView | null): string {
   const color = view === null || view.run.live ? '1450b8' : (COLORS[view.run.status] ?? '77839a');
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#${color}"/></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
 /** The state of a run as one character, for the title of the page. */
-const titleMark = ({ run: { live, status } }: RunView): string => (live ? '●' : (MARKS[status] ?? '·'));
+const titleMark = ({ run: { live, status } }: PanelView): string => (live ? '●' : (MARKS[status] ?? '·'));
 
 const helpKey = (act: () => void): Key => ({ keys: ['?'], description: 'Show the keys', group: 'Page', act });
 

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useErrorBoundary, useRef } from 'preact/hooks';
 import { revealHidden } from '../fold/text.ts';
-import type { Inspector, RunView } from '../ui-state/inspector.ts';
+import type { Inspector, PanelView } from '../ui-state/inspector.ts';
 
 export interface PanelProps {
   readonly inspector: Inspector;
-  readonly view: RunView;
+  readonly view: PanelView;
 }
 
 interface ErrorBoundaryProps {

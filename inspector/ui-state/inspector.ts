@@ -6,7 +6,7 @@ import type { Connection, PageSource } from '../wire/page-source.ts';
 import { createRunLog, type RunLog } from '../wire/run-log.ts';
 
 /** The selected run at the cursor: what every panel shows. */
-export interface RunView {
+export interface PanelView {
   readonly run: InspectedRun;
   readonly log: RunLog;
   readonly fold: RunFold;
@@ -20,7 +20,7 @@ export interface RunView {
 }
 
 /** Whether entries of a recorded run are still arriving, so that its state is not known yet. */
-export const isLoading = ({ run, end, count }: Pick<RunView, 'run' | 'end' | 'count'>): boolean =>
+export const isLoading = ({ run, end, count }: Pick<PanelView, 'run' | 'end' | 'count'>): boolean =>
   end === null && run.entries !== undefined && count < run.entries;
 
 export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
@@ -40,7 +40,7 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly held: ReadonlySignal<Selection | null>;
   /** The entry at the cursor; null follows the latest. */
   readonly cursor: Signal<number | null>;
-  readonly view: ReadonlySignal<RunView | null>;
+  readonly view: ReadonlySignal<PanelView | null>;
   readonly loaded: ReadonlySignal<readonly OpenedRun[]>;
   /** Null shows the list of runs. */
   selectRun(runId: string | null): void;
@@ -93,7 +93,7 @@ export function createInspector(source: PageSource): Inspector {
     return runId === selectedRunId.value && selection?.to === cursor.value ? selection : null;
   });
 
-  const view = computed<RunView | null>(() => {
+  const view = computed<PanelView | null>(() => {
     const run = runs.value.find(({ runId }) => runId === selectedRunId.value);
     if (run === undefined) return null;
     const cached = opened.get(run.runId);

@@ -1,10 +1,10 @@
 import { cycleFrom, phaseFrom, type StepDirection, transitionFrom } from '../fold/steps.ts';
-import type { Inspector, RunView } from './inspector.ts';
+import type { Inspector, PanelView } from './inspector.ts';
 import type { Key } from './keys.ts';
 
 /** The keys that move the cursor of a run, wherever the focus is. */
 export function moveKeys({ view, cursor, moveTo }: Inspector): readonly Key[] {
-  const key = (name: string, description: string, find: (view: RunView) => number): Key => ({
+  const key = (name: string, description: string, find: (view: PanelView) => number): Key => ({
     keys: [name],
     description,
     group: 'Move',
@@ -16,7 +16,7 @@ export function moveKeys({ view, cursor, moveTo }: Inspector): readonly Key[] {
   const pair = (
     [back, forward]: readonly [string, string],
     noun: string,
-    find: (view: RunView, to: StepDirection) => number,
+    find: (view: PanelView, to: StepDirection) => number,
   ): readonly Key[] => [
     key(back, `Previous ${noun}`, (shown) => find(shown, -1)),
     key(forward, `Next ${noun}`, (shown) => find(shown, 1)),

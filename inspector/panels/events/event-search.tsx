@@ -5,7 +5,7 @@ import { createEntrySearch, type EntryGroup } from '../../fold/entries.ts';
 import { formatNumber } from '../../fold/format.ts';
 import { countUpTo } from '../../fold/sorted.ts';
 import { IconButton } from '../../icon.tsx';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel.tsx';
 
@@ -123,7 +123,7 @@ interface Found {
 
 /** Searches in slices between frames. A new query replaces the running one; new entries are searched as they arrive. */
 export function useSearch(
-  view: RunView,
+  view: PanelView,
   text: string,
   isHidden: (type: JournalEntry['type']) => boolean,
 ): Found | null {

@@ -17,7 +17,7 @@ import { countUpTo } from '../../fold/sorted.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { entryLine } from '../../ui-state/entry-line.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { JsonTree } from '../json-tree.tsx';
 import { indexAfter, isSeen, reveal, useWindow } from '../trace/use-window.ts';
@@ -50,7 +50,7 @@ export function EventsPanel({ inspector, view }: PanelProps) {
 }
 
 interface DetailProps {
-  readonly view: RunView;
+  readonly view: PanelView;
   readonly isCollapsed: boolean;
   readonly onToggle: () => void;
 }
@@ -88,7 +88,7 @@ function EntryDetail({ view: { log, at, count }, isCollapsed, onToggle }: Detail
   );
 }
 
-function EventFilter({ view }: { readonly view: RunView }) {
+function EventFilter({ view }: { readonly view: PanelView }) {
   const counts = useMemo(() => groupCounts(view.fold.entries), [view.fold, view.count]);
   const hidden = search.hidden.value;
   const toggle = (group: EntryGroup): void => {

@@ -5,7 +5,7 @@ import { answerSelection, RETRIEVAL, type Selection, selectionOf } from '../../f
 import { activityOf } from '../../fold/summary.ts';
 import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -63,7 +63,7 @@ export function useCutText(markdown: string) {
 }
 
 /** The search that found a source, before its text entered the context. */
-function foundAt({ fold, count }: RunView, { messageId }: Citation): Selection {
+function foundAt({ fold, count }: PanelView, { messageId }: Citation): Selection {
   const arrival = fold.context.arrivals.find(({ message }) => message.id === messageId);
   if (arrival === undefined) return answerSelection(fold, count);
   const search = fold.spans.calls.findLast(({ source, from }) => source === RETRIEVAL && from <= arrival.from);
@@ -73,7 +73,7 @@ function foundAt({ fold, count }: RunView, { messageId }: Citation): Selection {
 }
 
 /** What a run without an answer is doing, and the text that it has so far. */
-export function ProvisionalAnswer({ view: { run, log, fold, count, end } }: { readonly view: RunView }) {
+export function ProvisionalAnswer({ view: { run, log, fold, count, end } }: { readonly view: PanelView }) {
   const waiting = waitingAt(log, fold, count - 1);
   // The status of a run can arrive before its last entries.
   const isRunning = waiting === null && (run.status === 'running' || end === null);

@@ -5,7 +5,7 @@ import { decisionReason } from '../../fold/decision-words.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { argumentWords, excerpt, revealHidden } from '../../fold/text.ts';
 import { type AwaitedAnswer, runDeadlineMs, waitingAt } from '../../fold/user-events.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { READ_ONLY } from '../step/fork-forms.tsx';
@@ -67,7 +67,7 @@ function titleOf(waiting: AwaitedAnswer, canAnswer: boolean): string {
 }
 
 interface WaitingProps {
-  readonly view: RunView;
+  readonly view: PanelView;
   readonly waiting: AwaitedAnswer;
 }
 

@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals';
 import { statusWords } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
-import type { Inspector, RunView } from '../../ui-state/inspector.ts';
+import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { comparedRuns, isChartFull } from '../../ui-state/layout.ts';
 
 const THEMES = ['system', 'light', 'dark'] as const;
@@ -36,7 +36,7 @@ function storedTheme(): Theme {
 
 interface HeaderProps {
   readonly inspector: Inspector;
-  readonly view: RunView | null;
+  readonly view: PanelView | null;
   readonly onHelp: () => void;
 }
 

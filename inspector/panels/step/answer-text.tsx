@@ -3,7 +3,7 @@ import { explanationOf, type FinalAnswer } from '../../../machines/contracts/syn
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { confidenceCap, writerOf } from '../../fold/summary.ts';
 import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
 
@@ -11,7 +11,7 @@ const MAX_SOURCES = 12;
 const MAX_SENTENCES = 8;
 
 interface AnswerProps {
-  readonly view: RunView;
+  readonly view: PanelView;
   readonly answer: FinalAnswer;
 }
 

@@ -4,14 +4,14 @@ import { addedText, firstChars, type TextPart } from '../../fold/added-text.ts';
 import { formatNumber, pluralize } from '../../fold/format.ts';
 import { callBefore, type NumberedCall, promptSeq } from '../../fold/step.ts';
 import { excerpt, revealHidden, startOf } from '../../fold/text.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
 import { Section } from './section.tsx';
 
 /** The prompt that a model call sent: the last user turn first, with what is new since the call before it. */
-export function Asked({ view, call }: { readonly view: RunView; readonly call: NumberedCall }) {
+export function Asked({ view, call }: { readonly view: PanelView; readonly call: NumberedCall }) {
   const { log, fold, at } = view;
   const promptOf = (one: NumberedCall): RecordedPrompt | null => {
     const seq = promptSeq(log, fold, one);

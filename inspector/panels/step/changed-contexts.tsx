@@ -2,13 +2,13 @@ import { useMemo } from 'preact/hooks';
 import { stateDifferences } from '../../fold/differences.ts';
 import { pluralize } from '../../fold/format.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { Section } from './section.tsx';
 
 const MAX_FIELDS = 25;
 
 /** What the step changed in the contexts of the actors of another program. */
-export function ChangedContexts({ view: { fold, selection, at, stateCount } }: { readonly view: RunView }) {
+export function ChangedContexts({ view: { fold, selection, at, stateCount } }: { readonly view: PanelView }) {
   const { from } = selection;
   const { to } = fold.externalEvents.stepOf(at);
   const end = Math.min(Math.max(selection.to, to - 1), fold.timeLine.count - 1);

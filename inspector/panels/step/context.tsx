@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { type ContextChange, type ContextChanges, contextChanges, contextSizeAt } from '../../fold/context-changes.ts';
 import { capitalize, formatNumber, pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { Section } from './section.tsx';
 
 /** What the step did to the context, and how full it is; nothing if it did nothing. */
-export function Context({ view: { log, fold, selection, at } }: { readonly view: RunView }) {
+export function Context({ view: { log, fold, selection, at } }: { readonly view: PanelView }) {
   const groups = contextChanges(log, fold, selection, at);
   const size = contextSizeAt(log, fold, Math.min(selection.to, at));
   if (groups.length === 0) return null;

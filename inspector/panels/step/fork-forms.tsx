@@ -5,11 +5,11 @@ import type { WhatIfChanges } from '../../../src/chain/journal/decided-run.ts';
 import { runStart } from '../../fold/answer.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
-import type { Inspector, RunView } from '../../ui-state/inspector.ts';
+import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { useRunAction } from '../head/run-action.tsx';
 
 /** Whether a new run can be made from this one: it is recorded, and not written at the moment. */
-export const canFork = ({ connection, continues }: Inspector, { run }: RunView): boolean =>
+export const canFork = ({ connection, continues }: Inspector, { run }: PanelView): boolean =>
   connection.value === 'open' && continues.value && run.kind === 'run' && !run.live && run.status !== 'running';
 
 /** Why runs cannot be continued here. */
@@ -17,7 +17,7 @@ export const READ_ONLY = 'This inspector cannot continue or fork runs. Start it 
 
 interface FormProps {
   readonly inspector: Inspector;
-  readonly view: RunView;
+  readonly view: PanelView;
   /** The entry from which the new run may differ. */
   readonly seq: number;
   readonly onClose: () => void;
@@ -31,7 +31,7 @@ interface Change {
 const NO_CHANGE: Change = { path: '', value: '' };
 
 /** The model that continues a run here, and whether it may cost money. */
-function modelWords({ model }: Inspector, { log }: RunView): string {
+function modelWords({ model }: Inspector, { log }: PanelView): string {
   const flags = Object(runStart(log)?.product.host?.['flags']) as {
     readonly model?: unknown;
     readonly fallbackModel?: unknown;
@@ -162,7 +162,7 @@ const closesOnEscape =
   };
 
 /** What can be changed at an entry, by path, with its current value: limits, thresholds, the direction, and fields of the next reply. */
-function knownValues({ log, fold, count }: RunView, at: number): Readonly<Record<string, unknown>> {
+function knownValues({ log, fold, count }: PanelView, at: number): Readonly<Record<string, unknown>> {
   const state = fold.states.at(at) as RecordedState | null;
   const known: Record<string, unknown> = { phase: PHASE_NAMES.join(', ') };
   const groups = { limits: state?.limits, thresholds: state?.thresholds, reply: nextReply() };

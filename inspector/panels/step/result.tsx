@@ -12,7 +12,7 @@ import { attemptStatus, isOver } from '../../fold/step-title.ts';
 import { excerpt } from '../../fold/text.ts';
 import { taskWords } from '../../fold/trace-items.ts';
 import { Icon } from '../../icon.tsx';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
@@ -78,7 +78,7 @@ export function Result({ inspector, view, calls, uses }: ResultProps) {
 }
 
 interface PhaseResultProps {
-  readonly view: RunView;
+  readonly view: PanelView;
   readonly phase: PhaseSpan;
   readonly calls: StepCalls | null;
 }
@@ -179,7 +179,7 @@ function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & {
 }
 
 /** What an actor of another program ended with. */
-export function SystemResult({ view: { log, fold, selection, at } }: { readonly view: RunView }) {
+export function SystemResult({ view: { log, fold, selection, at } }: { readonly view: PanelView }) {
   const { from, to } = selection;
   const ends = fold.entries
     .of('actor-end' as never)

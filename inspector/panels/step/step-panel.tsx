@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { isOver, stepTitle } from '../../fold/step-title.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { isNarrowPage } from '../../ui-state/layout.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
 import { Asked } from './asked.tsx';
@@ -88,7 +88,7 @@ function Step(props: PanelProps) {
 }
 
 /** The entry of the prompt that the step sent last; null if it sent none. */
-function promptOf({ log, fold, selection, at }: RunView): number | null {
+function promptOf({ log, fold, selection, at }: PanelView): number | null {
   const calls = stepCalls(fold, selection, at);
   return calls === null ? null : promptSeq(log, fold, calls.selected);
 }

@@ -3,12 +3,12 @@ import { formatDuration, formatScore, pluralize } from '../../fold/format.ts';
 import { hasFailed, nextTry, type ToolUse } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { excerpt } from '../../fold/text.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
 
 interface ToolListProps {
-  readonly view: RunView;
+  readonly view: PanelView;
   readonly uses: readonly ToolUse[];
 }
 
@@ -29,7 +29,7 @@ export function ToolList({ view, uses }: ToolListProps) {
   );
 }
 
-function ToolStatus({ view, use }: { readonly view: RunView; readonly use: ToolUse }) {
+function ToolStatus({ view, use }: { readonly view: PanelView; readonly use: ToolUse }) {
   const ms = use.kind === 'capability' ? (use.result?.durationMs ?? null) : use.ms;
   if (ms === null) return <span class="muted">{use.isOver || isOver(view.run) ? 'no result' : 'running'}</span>;
   if (hasFailed(use)) return <span class="wrong">failed after {formatDuration(ms)}</span>;
@@ -37,12 +37,12 @@ function ToolStatus({ view, use }: { readonly view: RunView; readonly use: ToolU
 }
 
 /** The result of a tool or a search, error first, and its arguments. */
-export function ToolResult({ view, use }: { readonly view: RunView; readonly use: ToolUse }) {
+export function ToolResult({ view, use }: { readonly view: PanelView; readonly use: ToolUse }) {
   return use.kind === 'capability' ? <CapabilityResult view={view} use={use} /> : <SearchResult use={use} />;
 }
 
 interface CapabilityProps {
-  readonly view: RunView;
+  readonly view: PanelView;
   readonly use: Extract<ToolUse, { kind: 'capability' }>;
 }
 

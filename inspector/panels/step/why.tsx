@@ -18,7 +18,7 @@ import { delayWords, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { type StepReasons as Explained, entryToExplain, why } from '../../fold/why.ts';
 import { GUARD_RESULTS, Icon } from '../../icon.tsx';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -34,7 +34,7 @@ export function Why(props: PanelProps) {
   return <Explanation {...props} />;
 }
 
-function Sentences({ view: { log, fold, selection, at } }: { readonly view: RunView }) {
+function Sentences({ view: { log, fold, selection, at } }: { readonly view: PanelView }) {
   const { kind, from, to } = selection;
   const phase = kind === 'phase' ? lastStartedBy(fold.spans.phases, to) : undefined;
   const calls = kind === 'attempt' ? stepCalls(fold, selection, at) : null;
@@ -313,7 +313,7 @@ function Ignored({ inspector, view }: PanelProps) {
 }
 
 /** What the machines of another program wait for. */
-export function PendingWork({ view }: { readonly view: RunView }) {
+export function PendingWork({ view }: { readonly view: PanelView }) {
   const all = systemWaits(view.fold, view.charts, view.at).filter(
     ({ events, timers, ends }) => events.length + timers.length + ends.length > 0,
   );

@@ -5,12 +5,12 @@ import type { Gap } from '../../fold/time-axis.ts';
 import type { Measure, MeasuredStep } from '../../fold/trace.ts';
 import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon } from '../../icon.tsx';
-import { isLoading, type RunView } from '../../ui-state/inspector.ts';
+import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { plainMarkdown } from '../markdown.tsx';
 
 /** What the bars of all rows share. */
 export interface Moment {
-  readonly view: RunView;
+  readonly view: PanelView;
   readonly isOver: boolean;
   /** Whether the run is waiting for the user. */
   readonly isWaiting: boolean;

@@ -8,7 +8,7 @@ import { MAX_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listedRows, rowPathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
-import { isLoading, type RunView } from '../../ui-state/inspector.ts';
+import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { isNarrowPage } from '../../ui-state/layout.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
@@ -57,7 +57,7 @@ function isOpenAtFirst(row: TraceRow, top: readonly TraceRow[]): boolean {
   }
 }
 
-const rowsOf = ({ run, log, fold, charts, count }: RunView, isOver: boolean): readonly TraceRow[] =>
+const rowsOf = ({ run, log, fold, charts, count }: PanelView, isOver: boolean): readonly TraceRow[] =>
   run.kind === 'system' ? systemTrace({ log, fold, charts, count, isOver }) : traceOf(log, fold, count, isOver);
 
 /** The rows with their places in the list: `tops` has one more, the height of the list. */
@@ -260,7 +260,7 @@ export function Trace({ inspector, view }: PanelProps) {
 }
 
 interface PositionProps {
-  readonly view: RunView;
+  readonly view: PanelView;
   readonly isFollowing: boolean;
   readonly onFollow: () => void;
 }

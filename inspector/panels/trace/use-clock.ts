@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { runStart } from '../../fold/answer.ts';
 import type { EntryOf } from '../../fold/entry-index.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 
 const TICK_MS = 250;
 
@@ -12,7 +12,7 @@ let users = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /** When the clock of a run stood at 0, in milliseconds since the epoch; NaN if that is unknown. */
-export function clockStart({ run, log, fold }: RunView): number {
+export function clockStart({ run, log, fold }: PanelView): number {
   const resumed = fold.entries.of('resumed').at(-1);
   if (resumed !== undefined)
     return Date.parse((log.entry(resumed) as EntryOf<'resumed'>).resumedAt) - fold.timeLine.atMs(resumed);
@@ -20,7 +20,7 @@ export function clockStart({ run, log, fold }: RunView): number {
 }
 
 /** Returns the milliseconds since the latest entry. They increase while a run is in progress or waits; for any other run, they are 0. */
-export function useClock(view: RunView): number {
+export function useClock(view: PanelView): number {
   const { run, fold, count, end } = view;
   const isTicking = run.status === 'waiting' || (end === null && (run.live || run.status === 'running'));
   const latest = useRef({ count: -1, atMs: 0 });

@@ -72,7 +72,7 @@ async function findJournals(name: string | undefined, hosts: readonly Host[], fl
 
 type Host = DurableMachine<AnyStateMachine>;
 
-export interface Inspector {
+export interface OpenedInspector {
   readonly url: string;
   readonly inspectUrl: string;
   watch(run: Run): void;
@@ -92,7 +92,7 @@ export async function openInspector(
     ...found
   }: InspectedJournals & { readonly port?: number | undefined; readonly hosts?: readonly ReplayHost[] },
   out: NodeJS.WriteStream,
-): Promise<Inspector> {
+): Promise<OpenedInspector> {
   const { url, inspectUrl, watch, choose, close } = await inspectionServer({
     journals: found.journals,
     hosts,

@@ -11,7 +11,7 @@ import { entriesOf } from '../durable/journals/journal-store.ts';
 import { oneLine, printable } from '../internal/printable.ts';
 import { type Answerer, answererFor, NOBODY_ASKED, type Reply } from './ask-user.ts';
 import { type FoundRun, openJournals } from './find-run.ts';
-import type { Inspector } from './inspect-command.ts';
+import type { OpenedInspector } from './inspect-command.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
@@ -46,7 +46,7 @@ export async function completeRun(
 ): Promise<number> {
   const format = flags.json ? 'json' : (flags.format ?? 'text');
   const quiet = flags.quiet === true || format === 'json';
-  let inspector: Inspector | null = null;
+  let inspector: OpenedInspector | null = null;
   // An open MCP server would keep this process alive, so close everything even after an error.
   try {
     const render = await rendererFor(format, streams.stdout);
@@ -93,7 +93,7 @@ export async function printEndedRun({ store, runId }: FoundRun, flags: RunFlags,
 }
 
 /** The inspector also lists the recorded runs, wherever this run is written. */
-async function openInspectorFor(flags: RunFlags, { stderr }: Streams): Promise<Inspector | null> {
+async function openInspectorFor(flags: RunFlags, { stderr }: Streams): Promise<OpenedInspector | null> {
   if (flags.inspect !== true) return null;
   const { openInspector } = await import('./inspect-command.ts');
   const isForeign = flags.journals !== undefined;

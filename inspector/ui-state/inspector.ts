@@ -2,7 +2,7 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from '@prea
 import type { InspectedRun, RunCharts, SentLines } from '../../src/inspection/wire.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import { type Selection, selectionAt } from '../fold/selection.ts';
-import type { Connection, PageSource } from '../wire/page-source.ts';
+import type { ConnectionState, PageSource } from '../wire/page-source.ts';
 import { createRunLog, type RunLog } from '../wire/run-log.ts';
 
 /** The selected run at the cursor: what every panel shows. */
@@ -24,7 +24,7 @@ export const isLoading = ({ run, end, count }: Pick<PanelView, 'run' | 'end' | '
   end === null && run.entries !== undefined && count < run.entries;
 
 export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
-  readonly connection: ReadonlySignal<Connection>;
+  readonly connection: ReadonlySignal<ConnectionState>;
   readonly events: ReadonlySignal<readonly string[]>;
   /** The server resumes and forks recorded runs. */
   readonly continues: ReadonlySignal<boolean>;
@@ -52,7 +52,7 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
 }
 
 export function createInspector(source: PageSource): Inspector {
-  const connection = signal<Connection>('connecting');
+  const connection = signal<ConnectionState>('connecting');
   const events = signal<readonly string[]>([]);
   const continues = signal(false);
   const model = signal<string | undefined>(undefined);

@@ -10,10 +10,10 @@ import {
   WIRE_VERSION,
 } from '../../src/inspection/wire.ts';
 
-export type Connection = 'connecting' | 'open' | 'lost' | 'file';
+export type ConnectionState = 'connecting' | 'open' | 'lost' | 'file';
 
 export interface PageListener {
-  connection(state: Connection): void;
+  connection(state: ConnectionState): void;
   /** `continues`: the server resumes and forks recorded runs. `model`: the one that continues a run whose journal names none. */
   hello(events: readonly string[], continues: boolean, model?: string): void;
   /** All runs, newest first. `unread`: how many the server has yet to read. */

@@ -1,7 +1,7 @@
 import type { ActionState } from '../contracts/action-state.ts';
 import type { CapabilityCall } from '../contracts/capability.ts';
 import { approvalRequests, editsToValidate } from '../policies/approvals.ts';
-import { callInput, callsOfStep } from '../policies/capability-loop.ts';
+import { callsOfStep, capabilityInput } from '../policies/capability-loop.ts';
 import { actionAttempt, continuationAttempt } from '../policies/continuation.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
 import type { ActionActors } from './actors.ts';
@@ -37,7 +37,7 @@ const slot = (number: 1 | 2 | 3 | 4) =>
         invoke: {
           src: 'executeCapability',
           id: `call${number}`,
-          input: ({ context }) => callInput(context, number),
+          input: ({ context }) => capabilityInput(context, number),
           onDone: {
             target: 'choosing',
             actions: [

@@ -243,7 +243,7 @@ export function callIn({ step }: ActionState, slot: number): StepCall | undefine
   return step.findLast((call) => call.slot === slot);
 }
 
-export function callInput(state: ActionState, slot: number) {
+export function capabilityInput(state: ActionState, slot: number) {
   const { input, sessionId, maxResultChars } = state;
   const { id, capability = '', arguments: given = {} } = callIn(state, slot) ?? {};
   return { runId: input.runId, id: id ?? '', capability, arguments: given, sessionId, maxResultChars };

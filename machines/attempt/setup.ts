@@ -33,7 +33,7 @@ import { missingAttemptActors } from './actors.ts';
 import {
   type AttemptState,
   attemptRecord,
-  costLimitReached,
+  callMayExceedCost,
   currentCall,
   elapsed,
   NEW_ATTEMPT,
@@ -105,7 +105,7 @@ const attemptGuards = {
     const failure = (event as { reply?: Reply }).reply?.failure ?? null;
     return { holds: failure !== null, inputs: { code: failure?.code ?? null } };
   },
-  costLimitReached: ({ context }: Args): GuardResult => costLimitReached(context),
+  costLimitReached: ({ context }: Args): GuardResult => callMayExceedCost(context),
   callIsUnderWay: ({ context }: Args): GuardResult => ({
     holds: context.failure === null,
     inputs: { attempts: context.execution.attempts.length },

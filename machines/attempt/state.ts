@@ -127,7 +127,7 @@ export function callInput(state: AttemptState): ReadReplyInput {
  * Whether the next call could exceed the cost limit. The machine does not know its prompt, only what it is rendered from and how long the
  * earlier prompts were; `readReply` renders the prompt and counts its tokens.
  */
-export function costLimitReached(state: AttemptState): GuardResult {
+export function callMayExceedCost(state: AttemptState): GuardResult {
   const { policy, model, execution, input, instructions, progress, reply, hasModel } = state;
   if (policy.maxCost === null || !hasModel || progress !== null || reply !== null) return { holds: false, inputs: {} };
   const before = execution.attempts.at(-1)?.usage.inputTokens ?? 0;

@@ -11,7 +11,7 @@ import { count, grouped, oneLine } from '../internal/printable.ts';
 import { type Colors, colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
 
 /** An answer of the user, without the id of the question. */
-export type Reply = WithoutQuestion<Extract<ChainEvent, { type: `run.${string}` | 'consent.given' }>>;
+export type UserReply = WithoutQuestion<Extract<ChainEvent, { type: `run.${string}` | 'consent.given' }>>;
 
 type WithoutQuestion<Event> = Event extends unknown ? Omit<Event, 'questionId'> : never;
 
@@ -20,8 +20,8 @@ type ApprovalReply = Pick<ApprovalGiven, 'decision' | 'arguments' | 'reason' | '
 
 /** Answers the questions of a run. A reply of null means that the run no longer waits for it. */
 export interface Answerer {
-  consent(request: ConsentRequest, signal: AbortSignal, waitMs: number): Promise<Reply | null>;
-  direction(proposal: string, signal: AbortSignal): Promise<Reply | null>;
+  consent(request: ConsentRequest, signal: AbortSignal, waitMs: number): Promise<UserReply | null>;
+  direction(proposal: string, signal: AbortSignal): Promise<UserReply | null>;
   approval(asked: ApprovalAsked, signal: AbortSignal): Promise<ApprovalReply | null>;
   close(): void;
 }
@@ -151,7 +151,7 @@ type Item = ConsentRequest['items'][number];
 const MAX_LISTED = 10;
 const INDENT = '      ';
 
-const KEEP: Reply = { type: 'consent.given', choice: 'keep' };
+const KEEP: UserReply = { type: 'consent.given', choice: 'keep' };
 
 /** Asks what to do with the user's long messages: all at once or one by one. Escape keeps those without a reply. */
 async function askConsent(
@@ -159,7 +159,7 @@ async function askConsent(
   terminal: Terminal,
   signal: AbortSignal,
   waitMs: number,
-): Promise<Reply | null> {
+): Promise<UserReply | null> {
   if (items.length === 0) return KEEP;
   const { screen } = terminal;
   const timeout = `(kept after ${Math.round(waitMs / 1000)} s without a reply)`;
@@ -193,7 +193,7 @@ const CONSENT_LABELS: Readonly<Record<ConsentChoice, string>> = {
   remove: 'remove',
 };
 
-async function askEach(items: readonly Item[], terminal: Terminal, signal: AbortSignal): Promise<Reply | null> {
+async function askEach(items: readonly Item[], terminal: Terminal, signal: AbortSignal): Promise<UserReply | null> {
   const choices: [string, ConsentChoice][] = [];
   for (const [index, item] of items.entries()) {
     const position = items.length === 1 ? '' : `${index + 1} of ${items.length}: `;
@@ -247,14 +247,14 @@ function titleOf({ preview, chars }: Item): string {
 const DIRECTIONS: readonly string[] = [...PHASES, 'finish', 'cancel'];
 
 /** Returns the event for a phase, "finish" or "cancel". The chart rejects other words. */
-function directionEvent(word: string): Reply {
+function directionEvent(word: string): UserReply {
   if (word === 'finish') return { type: 'run.finished' };
   if (word === 'cancel') return { type: 'run.cancelled' };
   return { type: 'run.directed', phase: word };
 }
 
 /** Asks for the next phase. Escape finishes the run. */
-async function askDirection(proposal: string, terminal: Terminal, signal: AbortSignal): Promise<Reply | null> {
+async function askDirection(proposal: string, terminal: Terminal, signal: AbortSignal): Promise<UserReply | null> {
   const isKnown = DIRECTIONS.includes(proposal);
   const reply = await select(
     {

@@ -9,7 +9,7 @@ import type { Run } from '../chain/runtime/run.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { oneLine, printable } from '../internal/printable.ts';
-import { type Answerer, answererFor, NOBODY_ASKED, type Reply } from './ask-user.ts';
+import { type Answerer, answererFor, NOBODY_ASKED, type UserReply } from './ask-user.ts';
 import { type FoundRun, openJournals } from './find-run.ts';
 import type { OpenedInspector } from './inspect-command.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
@@ -206,8 +206,8 @@ export function createQuestions(
   /** Sends the reply to a question, or `fallback` if the prompt fails. */
   async function ask(
     questionId: string,
-    question: (signal: AbortSignal) => Promise<Reply | null>,
-    fallback: Reply,
+    question: (signal: AbortSignal) => Promise<UserReply | null>,
+    fallback: UserReply,
   ): Promise<void> {
     const { signal } = waiting;
     const reply = await question(signal).catch(() => fallback);

@@ -9,7 +9,7 @@ import { type ListedOperation, operationList } from '../../src/chain/journal/con
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
 import type { Run } from '../../src/chain/runtime/run.ts';
 import type { RunOptions } from '../../src/chain/runtime/run-options.ts';
-import type { Reply } from '../../src/cli/ask-user.ts';
+import type { UserReply } from '../../src/cli/ask-user.ts';
 import { createPostChain } from '../../src/entries/index.ts';
 import { createPromptReader, type RecordedPrompt } from '../../src/llm/recorded-prompts.ts';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
@@ -86,7 +86,7 @@ export function entriesOf<T extends JournalEntry['type']>(
 }
 
 /** Sends an answer to the question that the run asks, or a command if it asks none. */
-export function sendAnswer({ ref: actor, send }: Pick<Run, 'ref' | 'send'>, answer: Reply | ChainEvent): void {
+export function sendAnswer({ ref: actor, send }: Pick<Run, 'ref' | 'send'>, answer: UserReply | ChainEvent): void {
   send(answering(actor.getSnapshot().context, answer as ChainEvent));
 }
 

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { type Answerer, answererFor, type Reply, type Terminal } from '../../../src/cli/ask-user.ts';
+import { type Answerer, answererFor, type Terminal, type UserReply } from '../../../src/cli/ask-user.ts';
 import { createQuestions } from '../../../src/cli/run-command.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { defineCapability } from '../../../src/tools/capability.ts';
@@ -56,8 +56,8 @@ describe('without a prompt', () => {
 
 describe('replies', () => {
   it('are not sent after the deadline', async () => {
-    let late: (reply: Reply) => void = () => {};
-    const consent = () => new Promise<Reply>((resolve) => (late = resolve));
+    let late: (reply: UserReply) => void = () => {};
+    const consent = () => new Promise<UserReply>((resolve) => (late = resolve));
     const { run, clock, finish } = startWithTerminal(
       { yield: { hang: true } },
       { history: TWO_LONG_MESSAGES },

@@ -2,7 +2,7 @@ import type { PageMessage, PageRequest } from '../../src/inspection/page-message
 import {
   type ExportedRun,
   type InspectedRun,
-  type Reply,
+  type RequestResult,
   type Results,
   type RunCharts,
   type SentLines,
@@ -33,7 +33,7 @@ export interface PageSource {
   /** Requests a run with the states of its chart. */
   open(runId: string): void;
   /** Resolves to the reply of the server. Never rejects. */
-  request<Sent extends PageRequest>(sent: Sent): Promise<Reply<Results[Sent['type']]>>;
+  request<Sent extends PageRequest>(sent: Sent): Promise<RequestResult<Results[Sent['type']]>>;
 }
 
 const FIRST_WAIT_MS = 500;
@@ -44,7 +44,7 @@ const NO_SERVER = 'The inspector is not connected. Start it again and reload the
 /** Runs from the server over a WebSocket; reconnects and continues after a lost connection. */
 export function socketSource(address: string): PageSource {
   const opened = new Set<string>();
-  const waiting = new Map<number, (reply: Reply<never>) => void>();
+  const waiting = new Map<number, (reply: RequestResult<never>) => void>();
   const known = new Map<string, InspectedRun>();
   let socket: WebSocket | null = null;
   let nextId = 1;
@@ -107,7 +107,7 @@ export function socketSource(address: string): PageSource {
       case 'end':
         return to.end(message.runId, message.problem);
       case 'reply':
-        waiting.get(message.id)?.(message as Reply<never>);
+        waiting.get(message.id)?.(message as RequestResult<never>);
         return waiting.delete(message.id);
       default:
         return message satisfies never;

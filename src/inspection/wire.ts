@@ -166,7 +166,7 @@ export interface Results {
 }
 
 /** The result of a request, or a `problem` in one line if it failed. */
-export type Reply<Result> =
+export type RequestResult<Result> =
   | { readonly result: Result; readonly problem: null }
   | { readonly result: null; readonly problem: string };
 
@@ -279,7 +279,7 @@ export type ServerMessage =
   /** No more entries follow. `problem`: why the rest of a recording cannot be read. */
   | { readonly type: 'end'; readonly runId: string; readonly problem: string | null }
   /** The reply to the request with this id. */
-  | ({ readonly type: 'reply'; readonly id: number } & Reply<Results[keyof Results]>);
+  | ({ readonly type: 'reply'; readonly id: number } & RequestResult<Results[keyof Results]>);
 
 /**
  * The data embedded in an exported page. `lines` are the entries and `states` the state frames, each as JSON.

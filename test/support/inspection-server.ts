@@ -11,7 +11,7 @@ import {
   inspectionServer,
 } from '../../src/inspection/inspection-server.ts';
 import type { PageMessage, PageRequest } from '../../src/inspection/page-messages.ts';
-import type { InspectedRun, Reply, Results, ServerMessage } from '../../src/inspection/wire.ts';
+import type { InspectedRun, RequestResult, Results, ServerMessage } from '../../src/inspection/wire.ts';
 import { temporaryFolder } from './cli.ts';
 
 /** A folder as the build of the page leaves it. */
@@ -80,7 +80,7 @@ export interface TestPage {
   /** The end of a run that was opened. */
   end(runId: string): Promise<MessageOf<'end'>>;
   /** Sends a request and resolves to its reply. */
-  request<Sent extends PageRequest>(sent: Sent): Promise<Reply<Results[Sent['type']]>>;
+  request<Sent extends PageRequest>(sent: Sent): Promise<RequestResult<Results[Sent['type']]>>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
@@ -141,7 +141,7 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
       nextId += 1;
       say({ ...sent, id });
       const { type: _, id: __, ...reply } = await soon(() => all('reply').find((message) => message.id === id));
-      return reply as Reply<never>;
+      return reply as RequestResult<never>;
     },
     closed,
   };

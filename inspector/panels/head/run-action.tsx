@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ActResult, InspectedRun, NeedsTrust, Reply, RunAction } from '../../../src/inspection/wire.ts';
+import type { ActResult, InspectedRun, NeedsTrust, RequestResult, RunAction } from '../../../src/inspection/wire.ts';
 import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
@@ -18,7 +18,9 @@ interface ActionResult {
 /** Acts on a recorded run. A new run opens, compared with this one. */
 export function useRunAction(inspector: Inspector, { runId }: InspectedRun): ActionResult {
   const [isBusy, setBusy] = useState(false);
-  const [asked, setAsked] = useState<{ readonly action: RunAction; readonly reply: Reply<ActResult> } | null>(null);
+  const [asked, setAsked] = useState<{ readonly action: RunAction; readonly reply: RequestResult<ActResult> } | null>(
+    null,
+  );
 
   async function act(action: RunAction, confirmed: NeedsTrust | null = null): Promise<void> {
     if (isBusy) return;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { commandLine } from '../../../machines/text/quoting.ts';
-import type { ExportResult, Reply } from '../../../src/inspection/wire.ts';
+import type { ExportResult, RequestResult } from '../../../src/inspection/wire.ts';
 import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { Problem } from './event-forms.tsx';
@@ -17,7 +17,7 @@ const PAUSE_MS = 400;
 export function ExportDialog({ inspector, runIds }: ExportProps) {
   const [patterns, setPatterns] = useState('');
   /** Null while the server writes them. */
-  const [pages, setPages] = useState<readonly Reply<ExportResult>[] | null>(null);
+  const [pages, setPages] = useState<readonly RequestResult<ExportResult>[] | null>(null);
   const [isSaved, setSaved] = useState(false);
   const last = useRef(Promise.resolve());
   useEffect(() => {
@@ -26,7 +26,7 @@ export function ExportDialog({ inspector, runIds }: ExportProps) {
     setSaved(false);
     const redact = patterns.split('\n').filter((pattern) => pattern.trim() !== '');
     const write = async (): Promise<void> => {
-      const written: Reply<ExportResult>[] = [];
+      const written: RequestResult<ExportResult>[] = [];
       for (const runId of runIds)
         if (isCurrent) written.push(await inspector.request({ type: 'export', runId, redact }));
       if (isCurrent) setPages(written);

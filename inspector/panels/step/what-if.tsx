@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { differs, outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
-import type { Reply, RunWhatIf, WhatIfResult } from '../../../src/inspection/wire.ts';
+import type { RequestResult, RunWhatIf, WhatIfResult } from '../../../src/inspection/wire.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
@@ -153,14 +153,14 @@ function savedText(all: PhaseUse, used: PhaseUse, currency: string): string {
 }
 
 interface AllRunsProps {
-  readonly ask: () => Promise<Reply<WhatIfResult>>;
+  readonly ask: () => Promise<RequestResult<WhatIfResult>>;
   readonly open: (runId: string) => void;
 }
 
 const MAX_SHOWN = 50;
 
 function AllRuns({ ask, open }: AllRunsProps) {
-  const [answer, setAnswer] = useState<Reply<WhatIfResult> | 'asking' | null>(null);
+  const [answer, setAnswer] = useState<RequestResult<WhatIfResult> | 'asking' | null>(null);
   if (answer === null || answer === 'asking')
     return (
       <p>

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { RunActions } from '../../../src/inspection/run-actions.ts';
-import type { ActResult, NeedsTrust, Reply, RunAction } from '../../../src/inspection/wire.ts';
+import type { ActResult, NeedsTrust, RequestResult, RunAction } from '../../../src/inspection/wire.ts';
 import { openPage, startInspector, type TestPage } from '../../support/inspection-server.ts';
 import { scriptedChain, startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
@@ -27,7 +27,7 @@ async function recordings() {
 const act = (page: TestPage, runId: string, action: RunAction, confirmed: NeedsTrust | null = null) =>
   page.request({ type: 'act', runId, action, confirmed });
 
-const done = (result: Partial<ActResult>): Reply<ActResult> => ({
+const done = (result: Partial<ActResult>): RequestResult<ActResult> => ({
   result: { runId: null, note: '', needsTrust: null, ...result },
   problem: null,
 });

@@ -17,7 +17,7 @@ import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
 import { forkOf, frameWriter, runCharts } from '../../../src/inspection/source.ts';
-import type { ExportedRun, InspectedRun, Reply, RunCharts } from '../../../src/inspection/wire.ts';
+import type { ExportedRun, InspectedRun, RequestResult, RunCharts } from '../../../src/inspection/wire.ts';
 import { WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -52,7 +52,7 @@ export interface RecordedRun {
   readonly charts: RunCharts;
   readonly lines: readonly string[];
   readonly states: readonly string[];
-  readonly test: Reply<string>;
+  readonly test: RequestResult<string>;
 }
 
 /** The state frames of a run as the inspection server sends them. */

@@ -5,7 +5,7 @@ import { followAddress } from '../../../../../inspector/ui-state/address.ts';
 import { createInspector, type Inspector } from '../../../../../inspector/ui-state/inspector.ts';
 import type { PageListener, PageSource } from '../../../../../inspector/wire/page-source.ts';
 import type { PageRequest } from '../../../../../src/inspection/page-messages.ts';
-import type { Reply } from '../../../../../src/inspection/wire.ts';
+import type { RequestResult } from '../../../../../src/inspection/wire.ts';
 import type { RecordedRun } from '../../inspected-runs.ts';
 
 declare global {
@@ -26,14 +26,14 @@ const findRun = (runId: string): RecordedRun | undefined => recordedRuns.find(({
 /** Runs that the address named before they were listed. */
 const pending = new Set<string>();
 
-async function replyTo(sent: PageRequest): Promise<Reply<unknown>> {
+async function replyTo(sent: PageRequest): Promise<RequestResult<unknown>> {
   if (sent.type === 'what-if') return { result: null, problem: 'There is no server.' };
   if (sent.type === 'test') return findRun(sent.runId)?.test ?? { result: null, problem: 'There is no test.' };
   if (sent.type === 'export') return { result: { html: '', notes: [] }, problem: null };
   if (sent.type === 'remove') return { result: null, problem: null };
   const event = sent.type === 'send' ? sent.event : sent.action;
   const problem = (await window.sendToTest?.(sent.runId, event)) ?? null;
-  return { result: null, problem } as Reply<unknown>;
+  return { result: null, problem } as RequestResult<unknown>;
 }
 
 const source: PageSource = {
@@ -49,7 +49,7 @@ const source: PageSource = {
       window.listener.end(runId, null);
     });
   },
-  request: async (sent) => (await replyTo(sent)) as Reply<never>,
+  request: async (sent) => (await replyTo(sent)) as RequestResult<never>,
 };
 
 const inspector = createInspector(source);

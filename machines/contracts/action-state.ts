@@ -1,7 +1,7 @@
 import type { AttemptExecution, AttemptPolicy, ModelsReport, UsageInFlight, UsageReport } from './attempt.ts';
 import type {
-  ApprovalDecision,
   Approver,
+  CallApproval,
   CapabilityCall,
   CapabilityFailure,
   CapabilityResult,
@@ -69,7 +69,7 @@ export interface Approval {
   readonly questionId: string;
   readonly identity: string;
   readonly digest: string;
-  readonly state: 'pending' | 'editing' | Exclude<ApprovalDecision, 'invalid'>;
+  readonly state: 'pending' | 'editing' | Exclude<CallApproval, 'invalid'>;
   readonly by: 'user' | 'program' | 'limit' | null;
   readonly reason: string;
   readonly edited?: Readonly<Record<string, unknown>>;

@@ -68,7 +68,7 @@ export type Approver = z.infer<typeof approverSchema>;
  * `invalid`: the other arguments are invalid, so a new question follows.
  */
 export const approvalDecisionSchema = z.enum(['approved', 'edited', 'responded', 'denied', 'timed_out', 'invalid']);
-export type ApprovalDecision = z.infer<typeof approvalDecisionSchema>;
+export type CallApproval = z.infer<typeof approvalDecisionSchema>;
 
 /**
  * An answer to the question about one call. With `arguments`, the call is approved with these in place of its own. `respond` gives the

@@ -116,7 +116,7 @@ export interface SourceRetry {
 }
 
 /** The operations that Understanding proposes, and the measurements behind them. */
-export interface Evaluation {
+export interface ContextEvaluation {
   /** Whether the model answered in prose. */
   readonly prose: boolean;
   /** The attempt that rated the messages; null if none did. */
@@ -228,7 +228,7 @@ export interface ChainState extends ChainInput {
   /** Tokens per character at the last measurement, to estimate messages added since. */
   readonly tokensPerChar: number;
   /** Set between Understanding's model call and the user's consent. */
-  readonly evaluation: Evaluation | null;
+  readonly evaluation: ContextEvaluation | null;
   readonly assessment: Assessment | null;
   readonly decision: Decision | null;
   readonly decisions: readonly Decision[];

@@ -1,5 +1,5 @@
 import type { AttemptOutcome } from '../contracts/attempt.ts';
-import type { ChainState, Evaluation } from '../contracts/chain-state.ts';
+import type { ChainState, ContextEvaluation } from '../contracts/chain-state.ts';
 import type { ContextMeasures, ContextOperation } from '../contracts/context.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
@@ -78,7 +78,7 @@ export function evaluateContext(
   messages: readonly Message[],
   reply: UnderstandingReply,
   mayAsk = !state.consentAsked && state.consent !== 'keep',
-): Evaluation {
+): ContextEvaluation {
   const measures = state.measures ?? estimatedMeasures(messages, state.tokensPerChar);
   const { assessments } = reply;
   const added = addedTokensOf(state, messages);
@@ -90,8 +90,8 @@ export function evaluateContext(
 export function proposedEvaluation(
   state: ChainState,
   reply: UnderstandingReply,
-  { prose, attemptId }: Pick<Evaluation, 'prose' | 'attemptId'> = { prose: false, attemptId: null },
-): Evaluation {
+  { prose, attemptId }: Pick<ContextEvaluation, 'prose' | 'attemptId'> = { prose: false, attemptId: null },
+): ContextEvaluation {
   const evaluation = evaluateContext(state, visibleMessages(state), reply);
   return { ...evaluation, prose, attemptId, operations: withConsentFor(evaluation.operations, state.consentFor) };
 }
@@ -110,7 +110,7 @@ function planInputs({ request, recursion, lastMessageAtMs, thresholds, limits, .
 function fittedOperations(
   state: ChainState,
   messages: readonly Message[],
-  { operations, measures, reply }: Evaluation,
+  { operations, measures, reply }: ContextEvaluation,
 ): readonly ContextOperation[] {
   const wasAsked = operations.some(({ metadata }) => metadata['consent'] !== undefined);
   if (!wasAsked || state.consentFor === 'all') return operations;

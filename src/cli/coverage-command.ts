@@ -3,11 +3,11 @@ import { entriesOf } from '../durable/journals/journal-store.ts';
 import { count, printableJson } from '../internal/printable.ts';
 import { collectCoverage } from '../testing/coverage/coverage.ts';
 import {
+  type CoverageThresholds,
   coverageText,
   type MachineCoverage,
   missedThresholds,
   percentOf,
-  type Thresholds,
   withUniqueNames,
 } from '../testing/coverage/coverage-report.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
@@ -17,7 +17,7 @@ import { wrapLines } from './screen.ts';
 export interface CoverageFlags extends JournalFlags {
   readonly json?: boolean;
   readonly all?: boolean;
-  readonly min?: Thresholds;
+  readonly min?: CoverageThresholds;
 }
 
 export async function coverageCommand(

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConsentChoice } from '../../machines/contracts/context.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { type Thresholds, TITLES } from '../testing/coverage/coverage-report.ts';
+import { type CoverageThresholds, TITLES } from '../testing/coverage/coverage-report.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
 const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarize', 'remove'];
@@ -85,7 +85,7 @@ export function portNumber(text: string): number {
 }
 
 /** Parses `80` (all items) or `guards=60` (items of one kind). Repeatable. */
-export function threshold(text: string, before: Thresholds = {}): Thresholds {
+export function threshold(text: string, before: CoverageThresholds = {}): CoverageThresholds {
   const [, title = 'all', number = ''] = /^(?:(\w+)=)?(\d+(?:\.\d+)?)$/u.exec(text) ?? [];
   const kinds: readonly string[] = Object.values(TITLES);
   if (number === '' || Number(number) > 100 || ![...kinds, 'all'].includes(title))

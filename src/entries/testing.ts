@@ -15,12 +15,12 @@ export { chainChart } from '../testing/charts/chain-chart.ts';
 export { actionProperties, attemptProperties, chainProperties, soundness } from '../testing/charts/properties.ts';
 export { type CoverageCollector, collectCoverage } from '../testing/coverage/coverage.ts';
 export {
+  type CoverageThresholds,
   type CoveredItem,
   coverageText,
   type MachineCoverage,
   missedThresholds,
   percentOf,
-  type Thresholds,
 } from '../testing/coverage/coverage-report.ts';
 export { type ChartCoverageOptions, chartCoverage, reportCoverage } from '../testing/coverage/vitest-reporter.ts';
 export {

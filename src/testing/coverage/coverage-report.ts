@@ -86,10 +86,13 @@ export function coverageText(
 }
 
 /** The percentage that each machine must reach, in total or of one kind. */
-export type Thresholds = Readonly<Partial<Record<CoverageTitle | 'all', number>>>;
+export type CoverageThresholds = Readonly<Partial<Record<CoverageTitle | 'all', number>>>;
 
 /** Returns one line per missed threshold: `door: 50.0% of guards, below 80%`. Throws `invalid_option` for an invalid threshold. */
-export function missedThresholds(machines: readonly MachineCoverage[], thresholds: Thresholds): readonly string[] {
+export function missedThresholds(
+  machines: readonly MachineCoverage[],
+  thresholds: CoverageThresholds,
+): readonly string[] {
   requirePercentages(thresholds);
   return machines.flatMap((one) =>
     Object.entries(thresholds).flatMap(([title, minimum]) => {
@@ -103,7 +106,7 @@ export function missedThresholds(machines: readonly MachineCoverage[], threshold
 }
 
 /** Throws `invalid_option` for an unknown kind or a value that is not a percentage. */
-export function requirePercentages(thresholds: Thresholds): void {
+export function requirePercentages(thresholds: CoverageThresholds): void {
   const known = [...Object.values(TITLES), 'all'];
   for (const [title, minimum] of Object.entries(thresholds) as readonly (readonly [string, unknown])[]) {
     if (!known.includes(title))

@@ -2,11 +2,11 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { requireKnown } from '../../internal/require-known.ts';
 import type { CoverageCollector } from './coverage.ts';
 import {
+  type CoverageThresholds,
   coverageText,
   type MachineCoverage,
   missedThresholds,
   requirePercentages,
-  type Thresholds,
   withUniqueNames,
 } from './coverage-report.ts';
 
@@ -50,7 +50,7 @@ function newIn(collector: CoverageCollector): readonly MachineCoverage[] {
 
 export interface ChartCoverageOptions {
   /** The percentage that each machine must reach; otherwise the run fails. */
-  readonly thresholds?: Thresholds;
+  readonly thresholds?: CoverageThresholds;
 }
 
 /** The parts of Vitest's `TestModule` that the reporter uses. */
@@ -79,7 +79,7 @@ export function chartCoverage(options: ChartCoverageOptions = {}) {
 const coverageIn = (task: { meta(): object }): readonly MachineCoverage[] =>
   ((task.meta() as Record<string, unknown>)[META] ?? []) as readonly MachineCoverage[];
 
-const notCollected = (thresholds: Thresholds): readonly string[] =>
+const notCollected = (thresholds: CoverageThresholds): readonly string[] =>
   Object.keys(thresholds).length === 0
     ? []
     : ['no test file reported any; call afterAll(reportCoverage(collector)) in the files that count'];

@@ -3,12 +3,12 @@ import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from
 import { machinesByName } from '../../../../src/chain/machines.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import {
+  type CoverageThresholds,
   coverageText,
   formatPercent,
   type MachineCoverage,
   missedThresholds,
   percentOf,
-  type Thresholds,
   withUniqueNames,
 } from '../../../../src/testing/coverage/coverage-report.ts';
 import { chartCoverage, mergedCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
@@ -135,7 +135,7 @@ describe('coverage', () => {
     [{ all: -1 }, '"thresholds.all" must be a percentage from 0 to 100; received -1'],
     [{ states: '80' }, '"thresholds.states" must be a percentage from 0 to 100; received 80'],
   ])('rejects the threshold %o, also in the reporter', (thresholds, message) => {
-    expect(() => missedThresholds([], thresholds as Thresholds)).toThrow(message);
-    expect(() => chartCoverage({ thresholds: thresholds as Thresholds })).toThrow(message);
+    expect(() => missedThresholds([], thresholds as CoverageThresholds)).toThrow(message);
+    expect(() => chartCoverage({ thresholds: thresholds as CoverageThresholds })).toThrow(message);
   });
 });

@@ -16,7 +16,7 @@ import {
 } from '../../models/openai/schema-rejections.ts';
 import { isAboutToolChoice, isPromptTooLong, REJECTION_STATUSES } from '../../models/openai/server-errors.ts';
 import { strictSchema } from '../../models/openai/strict-schema.ts';
-import { ALL_FEATURES, callOptions, type Features } from './call-options.ts';
+import { ALL_FEATURES, callOptions, type UsedFeatures } from './call-options.ts';
 import { failureOf, reportedError } from './failures.ts';
 import type { AiSdkCallOptions, AiSdkLanguageModel, AiSdkProviderOptions, AiSdkStreamPart } from './language-model.ts';
 import { type ReplyContext, ReplyParts } from './reply-parts.ts';
@@ -142,7 +142,7 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
     ...(providerOptions !== undefined && { providerOptions }),
   };
   const warned = new Set<string>();
-  const rejected = new Map<string, Pick<Features, 'format' | 'replyTool'>>();
+  const rejected = new Map<string, Pick<UsedFeatures, 'format' | 'replyTool'>>();
   const toolLevels = new Map<string, ToolLevel>();
   let known = ALL_FEATURES;
 
@@ -162,7 +162,7 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
   }
 
   /** Only what the provider accepted in the end is remembered. */
-  function remember(key: string, { format, replyTool, tools, ...others }: Features): void {
+  function remember(key: string, { format, replyTool, tools, ...others }: UsedFeatures): void {
     known = { ...known, toolChoice: others.toolChoice, offers: others.offers };
     if (format !== known.format || replyTool !== known.replyTool) keep(rejected, [[key, { format, replyTool }]]);
     if (tools !== toolLevels) keep(toolLevels, tools);
@@ -170,7 +170,7 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
 
   async function* open(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AiSdkStreamPart, void> {
     const key = `${request.replyForm} ${schemaKey(request.outputSchema)}`;
-    let features: Features = { ...known, ...rejected.get(key), tools: toolLevels };
+    let features: UsedFeatures = { ...known, ...rejected.get(key), tools: toolLevels };
     let isFallback = false;
     for (;;) {
       const attempt = linkSignals(signal);
@@ -232,7 +232,7 @@ function looseOptions(
 }
 
 /** Returns the features to use after a rejection; null if it is about something else, or no feature is left to give up. */
-function fallbackFeatures(features: Features, request: ModelRequest, thrown: unknown): Features | null {
+function fallbackFeatures(features: UsedFeatures, request: ModelRequest, thrown: unknown): UsedFeatures | null {
   const error = reportedError(thrown);
   if (error === null || !REJECTION_STATUSES.has(error.status) || isPromptTooLong(error)) return null;
   if (request.replyForm === 'tool-call' && features.toolChoice === 'required' && isAboutToolChoice(error.text)) {
@@ -255,7 +255,7 @@ function fallbackFeatures(features: Features, request: ModelRequest, thrown: unk
   return withPoorerReply(features, request);
 }
 
-function withPoorerReply(features: Features, { replyForm }: ModelRequest): Features | null {
+function withPoorerReply(features: UsedFeatures, { replyForm }: ModelRequest): UsedFeatures | null {
   if (replyForm === 'tool-call') return features.replyTool === 'bare' ? null : { ...features, replyTool: 'bare' };
   const asked = replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
   return asked === 'text' ? null : { ...features, format: asked === 'schema' ? 'json' : 'text' };

@@ -29,7 +29,7 @@ import type {
  * schema, or only the prompt. `offers`: whether tools are offered natively or described in the prompt, and `tools` those that are sent in
  * another way.
  */
-export interface Features {
+export interface UsedFeatures {
   readonly format: 'schema' | 'json' | 'text';
   readonly toolChoice: 'required' | 'prompt';
   readonly replyTool: 'plain' | 'bare';
@@ -37,7 +37,7 @@ export interface Features {
   readonly tools: ToolLevels;
 }
 
-export const ALL_FEATURES: Features = {
+export const ALL_FEATURES: UsedFeatures = {
   format: 'schema',
   toolChoice: 'required',
   replyTool: 'plain',
@@ -48,7 +48,7 @@ export const ALL_FEATURES: Features = {
 /** If the schema is not sent, the prompt includes it unless it already does. */
 export function callOptions(
   request: ModelRequest,
-  features: Features,
+  features: UsedFeatures,
   model: Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'>,
 ): AiSdkCallOptions {
   const isOffering = offersTools(request, features);
@@ -90,7 +90,7 @@ export function callOptions(
 function textOptions(
   request: ModelRequest,
   turns: readonly ChatTurn[],
-  features: Features,
+  features: UsedFeatures,
   promptOf: (turns: readonly ChatTurn[], ...instructions: readonly (string | null)[]) => AiSdkMessage[],
 ): AiSdkCallOptions {
   const { outputSchema, schemaName, replyForm } = request;
@@ -114,7 +114,7 @@ const DROPS_KEYWORDS = /google|vertex/iu;
 
 function toolsOf(
   request: ModelRequest,
-  features: Features,
+  features: UsedFeatures,
   { provider }: Pick<AiSdkLanguageModel, 'provider'>,
 ): NonNullable<AiSdkCallOptions['tools']> {
   const { offered } = toolNames(request);

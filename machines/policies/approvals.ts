@@ -19,7 +19,7 @@ export function digestOfText(capability: string, text: string): string {
 type Arguments = { readonly capability: string; readonly arguments: Readonly<Record<string, unknown>> };
 
 /** Returns the digest of a question: that of the call, for the run with this identity, so that no answer counts for another run. */
-export const digestOf = (identity: string, { capability, arguments: given }: Arguments): string =>
+export const approvalDigest = (identity: string, { capability, arguments: given }: Arguments): string =>
   wideDigest(JSON.stringify([identity, digestOfText(capability, JSON.stringify(given))]));
 
 const LONG_NUMBER = /\d{16}/;
@@ -50,7 +50,7 @@ export function newQuestion(
 ): Approval {
   const questionId = `${id}.approval${number}`;
   const isClientTool = capabilities.some(({ name, client = false }) => client && name === call.capability);
-  const digest = digestOf(identity, call);
+  const digest = approvalDigest(identity, call);
   return {
     questionId,
     identity,
@@ -68,7 +68,7 @@ export function isApproved(call: StepCall): boolean {
   if (approval === undefined) return true;
   return (
     (approval.state === 'approved' || approval.state === 'edited') &&
-    approval.digest === digestOf(approval.identity, call)
+    approval.digest === approvalDigest(approval.identity, call)
   );
 }
 
@@ -173,7 +173,7 @@ function decided(
     return { ...call, approval: { ...approval, state: 'responded' }, result };
   }
   if (decision !== 'approve') return denied(state, { ...call, approval });
-  if (edited === undefined || digestOf(approval.identity, { ...call, arguments: edited }) === approval.digest)
+  if (edited === undefined || approvalDigest(approval.identity, { ...call, arguments: edited }) === approval.digest)
     return { ...call, approval: { ...approval, state: 'approved' } };
   return { ...call, approval: { ...approval, state: 'editing', edited } };
 }
@@ -227,7 +227,7 @@ export function applyEdits(
     const { edited: _, ...approval } = call.approval;
     if (check?.ok) {
       const edited = { ...call, arguments: check.arguments };
-      const digest = digestOf(approval.identity, edited);
+      const digest = approvalDigest(approval.identity, edited);
       const own = { ...approval, state: 'edited', digest, original: call.arguments } as const;
       return { ...edited, approval: own };
     }

@@ -8,7 +8,7 @@ import type { CallSubject, JournalEntry, RunProduct, RunStart } from '../../../m
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
-import { digestOf } from '../../../machines/policies/approvals.ts';
+import { approvalDigest } from '../../../machines/policies/approvals.ts';
 import { answering } from '../../../machines/policies/questions.ts';
 import type { Json } from '../../durable/codec.ts';
 import { startOfStep } from '../../durable/durable-format.ts';
@@ -174,7 +174,7 @@ function reboundApprovals(entries: readonly JournalEntry[], from: string, to: st
   for (const entry of entries) {
     if (entry.type !== 'approval-resolved') continue;
     const asked = { capability: entry.capability, arguments: entry.original ?? entry.arguments };
-    digests.set(digestOf(from, asked), digestOf(to, asked));
+    digests.set(approvalDigest(from, asked), approvalDigest(to, asked));
   }
   const rebound = <Answer extends ApprovalAnswer>(answer: Answer): Answer => ({
     ...answer,

@@ -2,7 +2,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import type { ActionState, StepCall } from '../../../machines/contracts/action-state.ts';
 import type { ApprovalGiven } from '../../../machines/contracts/events.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { digestOf } from '../../../machines/policies/approvals.ts';
+import { approvalDigest } from '../../../machines/policies/approvals.ts';
 import { isRunning } from '../../../machines/policies/capability-loop.ts';
 import type { ExploredState } from '../exploration/exploration.ts';
 import { pathThrough } from '../exploration/paths.ts';
@@ -157,7 +157,9 @@ export const actionProperties: readonly Property[] = [
     step.some((call: StepCall) => {
       const { approval, slot } = call;
       if (approval === undefined || slot === null) return false;
-      return !['approved', 'edited'].includes(approval.state) || approval.digest !== digestOf(approval.identity, call);
+      return (
+        !['approved', 'edited'].includes(approval.state) || approval.digest !== approvalDigest(approval.identity, call)
+      );
     }),
   ),
   never(

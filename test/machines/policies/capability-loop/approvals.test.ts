@@ -5,8 +5,8 @@ import {
   answerApproval,
   answerByProgram,
   applyEdits,
+  approvalDigest,
   approvalRefusal,
-  digestOf,
   digestOfText,
   newQuestion,
 } from '../../../../machines/policies/approvals.ts';
@@ -57,7 +57,7 @@ describe('[Q2] the policy of starting calls', () => {
             slot === null &&
             (approval === undefined ||
               (['approved', 'edited'].includes(approval.state) &&
-                approval.digest === digestOf('r', { capability: 'pay', arguments: given }))),
+                approval.digest === approvalDigest('r', { capability: 'pay', arguments: given }))),
         );
         expect(started).toHaveLength(Math.min(1, free.length));
         if (free.length === 0) expect(callWaits(state, 1).holds).toBe(false);
@@ -80,7 +80,8 @@ describe('[Q1] the digest of a call', () => {
   };
 
   it('is the same in any order of the arguments, and another one for other arguments', () => {
-    const of = (given: Record<string, unknown>, capability = 'pay') => digestOf('r', { capability, arguments: given });
+    const of = (given: Record<string, unknown>, capability = 'pay') =>
+      approvalDigest('r', { capability, arguments: given });
     expect(of({ to: null, euros: { from: 1, to: 2 } })).toBe(of({ euros: { to: 2, from: 1 }, to: null }));
     const nested = [{ a: { b: 1 } }, { a: ['{}', ['b', 1]] }, { a: [['b', 1]] }, { a: ['[]', ['b', 1]] }];
     expect(new Set(nested.map((given) => of(given))).size).toBe(nested.length);
@@ -144,7 +145,7 @@ describe('[Q1] the digest of a call', () => {
     const valid = { ok: true, arguments: { euros: 4 }, needsApproval: false } as const;
     const invalid = { ok: false, code: 'arguments_misfit', problem: 'no euros' } as const;
     const { step, asked } = applyEdits(state, [invalid, valid], 'no check');
-    const digest = digestOf('r', { capability: 'pay', arguments: { euros: 4 } });
+    const digest = approvalDigest('r', { capability: 'pay', arguments: { euros: 4 } });
     const problem = 'the edited arguments are invalid';
     expect(asked).toBe(4);
     expect(step).toMatchObject([

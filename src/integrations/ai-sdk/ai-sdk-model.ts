@@ -17,7 +17,7 @@ import {
 import { isAboutToolChoice, isPromptTooLong, REJECTION_STATUSES } from '../../models/openai/server-errors.ts';
 import { strictSchema } from '../../models/openai/strict-schema.ts';
 import { ALL_FEATURES, callOptions, type UsedFeatures } from './call-options.ts';
-import { failureOf, reportedError } from './failures.ts';
+import { aiSdkFailure, reportedError } from './failures.ts';
 import type { AiSdkCallOptions, AiSdkLanguageModel, AiSdkProviderOptions, AiSdkStreamPart } from './language-model.ts';
 import { type ReplyContext, ReplyParts } from './reply-parts.ts';
 
@@ -106,7 +106,7 @@ export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkMode
         provider,
         nameOf: toolNames(request).nameOf,
         failureOf(thrown) {
-          const failure = failureOf(thrown, failures);
+          const failure = aiSdkFailure(thrown, failures);
           return request.replyForm === 'tool-call' ? toolCallFailure(failure) : failure;
         },
       };

@@ -14,7 +14,7 @@ export interface FailureSettings {
  * Returns a failure for an error that a language model threw or sent in its stream: with the same stage, code, status and wait as the OpenAI
  * model reports. Errors are recognized by their names and members, because several versions of `@ai-sdk/provider` may be installed.
  */
-export function failureOf(given: unknown, settings: FailureSettings): Failure {
+export function aiSdkFailure(given: unknown, settings: FailureSettings): Failure {
   const thrown = lastErrorOf(given);
   const reported = reportedError(thrown);
   if (reported !== null) return serverFailure(withoutKeys(reported), '', settings);

@@ -8,7 +8,7 @@ import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { linkSignals } from '../../internal/async.ts';
 import { parseOption } from '../../internal/options.ts';
 import { lazyClient } from './client.ts';
-import { failure, failureOf } from './failures.ts';
+import { failure, openAIFailure } from './failures.ts';
 import { modelOptionsSchema, type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
 import { parseJson } from './reply-body.ts';
 
@@ -193,7 +193,7 @@ function isVector(value: unknown): value is Vector {
 const TOO_LONG = /\binput is too large\b|less than \d+ tokens/iu;
 
 function embeddingsFailure(thrown: unknown, settings: OpenAISettings): Failure {
-  const thrownFailure = failureOf(thrown, settings);
+  const thrownFailure = openAIFailure(thrown, settings);
   if (thrownFailure.code !== 'garbled_reply') return thrownFailure;
   const message =
     'the reply does not have one vector per text; check the base URL, and that the model is an embedding model';

@@ -57,7 +57,7 @@ export function failure(code: ModelFailureCode, message: string, details: Detail
 }
 
 /** Recognizes the openai client's errors by their members, because the client is loaded lazily and may be installed twice. */
-export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
+export function openAIFailure(thrown: unknown, settings: OpenAISettings): Failure {
   const reported = serverError(thrown);
   if (reported !== null) {
     const responses = settings.api === 'responses' ? '; not every server has the Responses API' : '';

@@ -9,7 +9,7 @@ import { redactSecrets } from '../../internal/secrets.ts';
 import { chatReader } from './chat-chunk.ts';
 import { lazyClient } from './client.ts';
 import { countTokens, encodingOf } from './count-tokens.ts';
-import { failure, failureOf, toolCallFailure } from './failures.ts';
+import { failure, openAIFailure, toolCallFailure } from './failures.ts';
 import { Increments } from './increments.ts';
 import { negotiateDialect } from './negotiation.ts';
 import { type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
@@ -71,7 +71,7 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
       // The openai client and `fetch` never remove their listeners, so they must not get the caller's signal.
       const { signal, abort, forget } = linkSignals(caller);
       const failureIn = (thrown: unknown): Failure => {
-        const failure = failureOf(thrown, settings);
+        const failure = openAIFailure(thrown, settings);
         return request.replyForm === 'tool-call' ? toolCallFailure(failure) : failure;
       };
       try {
@@ -105,7 +105,7 @@ async function checkKey(
     await (await client()).models.retrieve(settings.model, { signal });
     return null;
   } catch (thrown) {
-    const failure = failureOf(thrown, settings);
+    const failure = openAIFailure(thrown, settings);
     const restricted = /missing scopes|insufficient permissions/iu.test(failure.message);
     return failure.code === 'unauthorized' && !restricted ? failure : null;
   } finally {

@@ -85,13 +85,13 @@ export function messageAttributes({
   source,
   attachments = [],
 }: Pick<Message, 'id' | 'role' | 'phase' | 'source' | 'attachments'>): string {
-  const where = source === null ? '' : ` source="${attribute(source.path)}${after(':', linesOf(source))}"`;
+  const where = source === null ? '' : ` source="${attribute(source.path)}${after(':', lineRange(source))}"`;
   const files = attachments.map(({ name, mediaType }) => attribute(name ?? mediaType)).join(', ');
   return `id="${attribute(id)}" role="${role}"${phase === null ? '' : ` phase="${phase}"`}${where}${files === '' ? '' : ` files="${files}"`}`;
 }
 
 /** Returns the lines of a source as `from-to`; empty if it has none. */
-export function linesOf({ startLine, endLine = startLine }: Source): string {
+export function lineRange({ startLine, endLine = startLine }: Source): string {
   return startLine === undefined ? '' : `${startLine}-${endLine}`;
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
-import { linesOf } from '../../machines/policies/message-parts.ts';
+import { lineRange } from '../../machines/policies/message-parts.ts';
 import { zodJsonSchema } from '../internal/zod-json-schema.ts';
 import { type Capability, defineCapability } from './capability.ts';
 
@@ -20,7 +20,7 @@ export function searchDocuments(source: PassageSource): Capability {
       const { passages } = await source.search(query, { limit, minRelevance: 0, signal });
       if (passages.length === 0) return 'Nothing was found.';
       return passages
-        .map(({ source, text }) => `${[source.path, linesOf(source)].filter(Boolean).join(':')}\n${text}`)
+        .map(({ source, text }) => `${[source.path, lineRange(source)].filter(Boolean).join(':')}\n${text}`)
         .join('\n\n');
     },
   });

@@ -13,7 +13,7 @@ import type { GuardResult } from '../contracts/decision.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
 import { guardsOf } from '../guards.ts';
 import { failureOf, LOST, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
-import { changeBetween, formFailure, learnFrom, retriesForm, statusOf, successor } from '../policies/model-status.ts';
+import { formFailure, learnFrom, modelChange, retriesForm, statusOf, successor } from '../policies/model-status.ts';
 import {
   countFallback,
   countRetry,
@@ -167,7 +167,7 @@ export const attemptSetup = base.extend({
     }),
     emitModelStatus: enqueueActions(({ context, enqueue }) => {
       const { id, task, model, statusBefore, policy } = context;
-      const change = changeBetween(statusBefore, statusOf(context), policy);
+      const change = modelChange(statusBefore, statusOf(context), policy);
       if (change !== null) enqueue.emit({ type: 'model-status', attemptId: id, task, model, change });
     }),
     assignProgress: assign((_, progress: CallProgress) => ({ progress: progressOf(progress) })),

@@ -196,7 +196,7 @@ export function retriesForm(
   return policy.triesReplyForms && reply?.ignoresSchema === true && before.form !== statusOf(route).form;
 }
 
-export function changeBetween(before: ModelStatus, after: ModelStatus, { maxHungCalls }: Rules): ModelChange | null {
+export function modelChange(before: ModelStatus, after: ModelStatus, { maxHungCalls }: Rules): ModelChange | null {
   const [hung, hangs] = [before.hungCalls >= maxHungCalls, after.hungCalls >= maxHungCalls];
   if (hung !== hangs) return hangs ? 'unavailable' : 'available';
   if (isProseOnly(before) !== isProseOnly(after)) return isProseOnly(after) ? 'prose' : 'json';

@@ -1,7 +1,7 @@
 import { answerToGrade, ungraded, ungradedInTime } from '../policies/assessment.ts';
 import { actionInput, summaryAttempt } from '../policies/phase-calls.ts';
 import { initialState, visibleMessages } from '../policies/progress.ts';
-import { emptySession, problemOf, STOPPED_PROBLEM, timeoutProblem, turnOf } from '../policies/session.ts';
+import { emptySession, finishedTurn, problemOf, STOPPED_PROBLEM, timeoutProblem } from '../policies/session.ts';
 import { answerOf, valueAttempt } from '../policies/synthesis/value.ts';
 import { writingInput } from '../policies/synthesis/writing.ts';
 import { deadlines } from '../policies/usage.ts';
@@ -569,7 +569,7 @@ export const chainMachine = chainSetup.createMachine({
       description: 'Adds the request and its answer to the session. If that fails, the answer is still returned.',
       invoke: {
         src: 'appendTurn',
-        input: ({ context }) => ({ sessionId: context.sessionId ?? '', turn: turnOf(context) }),
+        input: ({ context }) => ({ sessionId: context.sessionId ?? '', turn: finishedTurn(context) }),
         onDone: { target: '#answered', actions: { type: 'emitStored', params: { problem: null } } },
         onError: {
           target: '#answered',

@@ -312,7 +312,7 @@ function byPrecedence(messages: readonly Message[]): readonly Message[] {
  * Returns the turn to store in the session: the request, its answer, and what the session keeps. Files are only listed in the text. The
  * text is well-formed Unicode, because servers reject any other, and later requests contain it.
  */
-export function turnOf(state: ChainState): SessionTurn {
+export function finishedTurn(state: ChainState): SessionTurn {
   const { runId, request, attachments, results, answer, startedAtMs, session } = state;
   return wellFormed({
     runId,

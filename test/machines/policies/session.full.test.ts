@@ -8,12 +8,12 @@ import { contextDocument } from '../../../machines/policies/context.ts';
 import { finishPhase } from '../../../machines/policies/outcomes.ts';
 import {
   assignSession,
+  finishedTurn,
   hasSession,
   problemOf,
   readTurns,
   recallMessages,
   recallWanted,
-  turnOf,
 } from '../../../machines/policies/session.ts';
 import {
   aCapabilityResult,
@@ -56,7 +56,7 @@ describe('a session', () => {
 describe('the memory of capability runs', () => {
   const stateAfter = (changes: Parameters<typeof anAction>[0]) =>
     aState({ results: { ...results, action: anAction(changes) } });
-  const runsOf = (state: ChainState) => turnOf(state).runs;
+  const runsOf = (state: ChainState) => finishedTurn(state).runs;
 
   it('[R4] has one entry per run in order', () => {
     const ran = [{ capability: 'draft' }, { capability: 'review', success: false, error: 'too short' }];
@@ -87,7 +87,7 @@ describe('the memory of capability runs', () => {
       results: { ...results, action: anAction([{ capability: 'c', output: 's' }]) },
       answer: aFinalAnswer({ status: 'cancelled' }),
     });
-    expect(sessionTurnSchema.parse(turnOf(state))).toMatchObject({
+    expect(sessionTurnSchema.parse(finishedTurn(state))).toMatchObject({
       runId: 'r1',
       request: 'When was the bridge opened?',
       runs: [{ capability: 'c', success: true, summary: 's' }],
@@ -105,7 +105,7 @@ describe('what a turn keeps', () => {
     const other = aMessage({ id: 'earlier.1.other', content: 'Other.', tags: ['persist'] });
     const state = aState({ session: { turns: 1, messages: [note], omitted: [other], droppedMessages: 0 } });
     const messages = [note, ...state.messages];
-    const { kept, number } = turnOf({ ...state, messages, history: contextDocument(messages) });
+    const { kept, number } = finishedTurn({ ...state, messages, history: contextDocument(messages) });
     expect(number).toBe(2);
     expect(kept?.map(({ id }) => id)).toEqual(['earlier.1.other', 'earlier.1.note', 'request']);
     expect(kept?.[1]?.links).toEqual(links);
@@ -135,7 +135,7 @@ describe('a very long session', () => {
       const state = aState({ runId: `r${at}`, request: request.content, messages, contextWindowTokens: 100_000 });
       const begun = { ...state, ...changes, history: contextDocument(messages) };
       const run = { ...begun, ...assignSession(begun, readTurns(JSON.parse(JSON.stringify(stored)), 11, null)) };
-      stored = [...stored, turnOf({ ...run, answer: aFinalAnswer() })].slice(-11);
+      stored = [...stored, finishedTurn({ ...run, answer: aFinalAnswer() })].slice(-11);
       problem = run.sessionProblem;
       recalled = run.messages;
     }

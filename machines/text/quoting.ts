@@ -1,7 +1,7 @@
 import { safeJson } from './safe-json.ts';
 
 /** Returns text as a JavaScript string on one line, which may be pasted into a script element. Invisible characters are escaped. */
-export function quoted(text: string): string {
+export function jsString(text: string): string {
   const escaped = safeJson(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
   return `'${escaped.replace(/<(?=[!/])/gu, String.raw`\u003c`)}'`;
 }

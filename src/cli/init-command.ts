@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promise
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { quoted } from '../../machines/text/quoting.ts';
+import { jsString } from '../../machines/text/quoting.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { describeSystemError } from '../internal/system-error.ts';
 
@@ -32,7 +32,7 @@ export async function initCommand(name: string, { template, package: spec }: Ini
   if (!/^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/u.test(name) || RESERVED.test(name)) {
     const expected =
       'up to 100 lowercase letters, digits, ".", "_" and "-", with a letter or digit at both ends, and not a name that npm or Windows reserves';
-    throw new PostChainError('invalid_option', `name: expected ${expected}; received ${quoted(name)}.`);
+    throw new PostChainError('invalid_option', `name: expected ${expected}; received ${jsString(name)}.`);
   }
   const dependency = spec === undefined ? `^${manifest.version}` : dependencyOn(spec);
   await requireEmptyDirectory(name);
@@ -53,7 +53,7 @@ export async function initCommand(name: string, { template, package: spec }: Ini
 }
 
 const cannotWrite = (name: string) => (cause: unknown) => {
-  const message = `Cannot write the directory ${quoted(name)}: ${describeSystemError(cause)}.`;
+  const message = `Cannot write the directory ${jsString(name)}: ${describeSystemError(cause)}.`;
   throw new PostChainError('invalid_path', message, { cause });
 };
 
@@ -62,7 +62,7 @@ async function requireEmptyDirectory(name: string): Promise<void> {
     .then(() => readdir(name))
     .catch(cannotWrite(name));
   if (files.length > 0)
-    throw new PostChainError('invalid_path', `The directory ${quoted(name)} is not empty. Choose another name.`);
+    throw new PostChainError('invalid_path', `The directory ${jsString(name)} is not empty. Choose another name.`);
 }
 
 async function edit(path: string, change: (text: string) => string): Promise<void> {
@@ -76,6 +76,6 @@ function dependencyOn(spec: string): string {
   if (path === spec && !/^(?!https?:)(?:~?[/\\]|\.|[a-z]:|.*\.tgz$)/iu.test(spec)) return spec;
   throw new PostChainError(
     'invalid_path',
-    `--package: the file ${quoted(path)} does not exist. Check its path, or pass a version.`,
+    `--package: the file ${jsString(path)} does not exist. Check its path, or pass a version.`,
   );
 }

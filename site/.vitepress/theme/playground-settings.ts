@@ -1,4 +1,4 @@
-import { quoted } from '../../../machines/text/quoting.ts';
+import { jsString } from '../../../machines/text/quoting.ts';
 
 export const PROFILES = ['thorough', 'balanced', 'lean'];
 
@@ -52,14 +52,14 @@ export function programOf(settings: Settings, { baseURL, model }: { baseURL: str
   const isRemote = baseURL !== '';
   return `import { createPassageIndex, createPostChain } from 'postchain';
 ${isRemote ? "import { openaiModel } from 'postchain/openai';\n" : ''}
-const documents = createPassageIndex([{ path: 'your-text.md', text: ${quoted(text)} }]);
+const documents = createPassageIndex([{ path: 'your-text.md', text: ${jsString(text)} }]);
 const chain = createPostChain({
-${isRemote ? `  model: openaiModel({ model: ${quoted(model)}, baseURL: ${quoted(baseURL)} }),\n` : ''}  documents,
-  profile: ${quoted(profile)},
+${isRemote ? `  model: openaiModel({ model: ${jsString(model)}, baseURL: ${jsString(baseURL)} }),\n` : ''}  documents,
+  profile: ${jsString(profile)},
   thresholds: { confidence: ${Number(confidence)}, grounding: ${Number(grounding)} },
   limits: { maxCycles: ${Number(maxCycles)} },
 });
-const { answerText, status, reasons } = await chain.run({ request: ${quoted(request)} }).answer;
+const { answerText, status, reasons } = await chain.run({ request: ${jsString(request)} }).answer;
 console.log(status, reasons, answerText);
 `;
 }

@@ -1,7 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
-import { quoted } from '../../../machines/text/quoting.ts';
+import { jsString } from '../../../machines/text/quoting.ts';
 import { oneLine } from '../../internal/printable.ts';
 import { requireKnown } from '../../internal/require-known.ts';
 import { runStartOf } from './journal-format.ts';
@@ -38,15 +38,15 @@ import { type JournalEntry, replay } from 'postchain';
 import { readJournal } from 'postchain/node';
 import { expect, it } from 'vitest';
 
-it(${quoted(`replays: ${titleOf(request)}`)}, async () => {
+it(${jsString(`replays: ${titleOf(request)}`)}, async () => {
   const recorded: JournalEntry[] = [];
-  const path = fileURLToPath(new URL(${quoted(urlOf(journalPath))}, import.meta.url));
+  const path = fileURLToPath(new URL(${jsString(urlOf(journalPath))}, import.meta.url));
   for await (const entry of readJournal(path)) recorded.push(entry);
   const { answer, divergence } = replay(recorded);
   expect(divergence).toBeNull();
   expect(recorded.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []))).toEqual(${listOf(phases)});
   expect(recorded.flatMap((entry) => (entry.type === 'decision' ? [entry.decision.rule] : []))).toEqual(${listOf(rules)});
-  expect(answer?.status ?? null).toBe(${status === null ? 'null' : quoted(status)});
+  expect(answer?.status ?? null).toBe(${status === null ? 'null' : jsString(status)});
 });
 `;
 }
@@ -57,6 +57,6 @@ const urlOf = (path: string): string => path.split('/').map(encodeURIComponent).
 const titleOf = (request: string): string => firstChars(oneLine(request), MAX_TITLE_CHARS);
 
 function listOf(words: readonly string[]): string {
-  const line = `[${words.map(quoted).join(', ')}]`;
-  return line.length < 60 ? line : `[\n    ${words.map(quoted).join(',\n    ')},\n  ]`;
+  const line = `[${words.map(jsString).join(', ')}]`;
+  return line.length < 60 ? line : `[\n    ${words.map(jsString).join(',\n    ')},\n  ]`;
 }

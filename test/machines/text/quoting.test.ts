@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commandLine, quoted, shellWord } from '../../../machines/text/quoting.ts';
+import { commandLine, jsString, shellWord } from '../../../machines/text/quoting.ts';
 import { hostileText, NAUGHTY_STRINGS } from '../../support/hostile-input.ts';
 
 const texts = [
@@ -19,7 +19,7 @@ const texts = [
 describe('foreign text in code', () => {
   it('is one JavaScript string with the same value, also inside a script element', () => {
     const check = (text: string): void => {
-      const literal = quoted(text);
+      const literal = jsString(text);
       expect(new Function(`return ${literal}`)()).toBe(text);
       expect(literal).not.toMatch(/<[!/]|[\p{C}\p{Zl}\p{Zp}]/u);
     };

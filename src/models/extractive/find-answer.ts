@@ -96,7 +96,7 @@ export const NOTHING_GATHERED = 'Nothing has been gathered yet.';
 export const isEmptyAnswer = (answer: string): boolean =>
   ['', NOTHING_GATHERED].includes(answer.trim()) || answer.trim().startsWith(NOTHING_FOUND);
 
-export const quoted = (words: readonly string[]): string =>
+export const quotedList = (words: readonly string[]): string =>
   new Intl.ListFormat('en').format(words.slice(0, 8).map((word) => `"${word}"`));
 
 const [MAX_QUESTIONS, MAX_TEXTS, MAX_ANSWER_CHARS] = [5, 40, 4_000];
@@ -143,7 +143,7 @@ function answerTo(asked: string, asking: string, question: Question, quotations:
   const { all, share, written, inTexts } = question;
   const [first, ...others] = quotations.toSorted((left, right) => right.score - left.score);
   if (first === undefined || share(first.words) < MIN_COVERAGE) {
-    const searched = all === 0 ? 'it has no words to search for' : `searched for ${quoted(written(all))}`;
+    const searched = all === 0 ? 'it has no words to search for' : `searched for ${quotedList(written(all))}`;
     const missing = written(inTexts.reduce((left, set) => left & ~set, all));
     return { text: `${NOTHING_FOUND}: ${searched}.`, confidence: 0, ids: [], coverage: 0, missing };
   }

@@ -18,7 +18,7 @@ import { extractSummary } from '../../../machines/text/summary.ts';
 import { stemsOf } from '../../../machines/text/terms.ts';
 import type { Steps } from '../../internal/async.ts';
 import { briefReply } from '../brief-reply.ts';
-import { findAnswer, isEmptyAnswer, NOTHING_GATHERED, quoted } from './find-answer.ts';
+import { findAnswer, isEmptyAnswer, NOTHING_GATHERED, quotedList } from './find-answer.ts';
 import { questionOf, type Text } from './question.ts';
 
 /** Passages are relevant from this share of the best one's coverage; search results that no answer used are undigested from this one. */
@@ -89,7 +89,7 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
         informationSufficiency: coverage,
         needsTools: false,
         proposedPhase: missing.length > 0 || ids.length === 0 ? 'experience' : null,
-        rationale: missing.length === 0 ? `${found}.` : `${found}; it lacks ${quoted(missing)}.`,
+        rationale: missing.length === 0 ? `${found}.` : `${found}; it lacks ${quotedList(missing)}.`,
         usedMessageIds: ids,
         noEvidence: ids.length === 0,
         notes: noteOn(ids, missing),
@@ -151,7 +151,7 @@ function noteOn(ids: readonly string[], missing: readonly string[]): string {
   const made = ids.length > 0 ? 'quoted from the documents' : 'no passage of the documents answers the question';
   // Documents that were not retrieved may contain these words.
   const lacking = ids.length > 0 ? 'Not quoted' : 'Not in the retrieved passages';
-  return `Made by the extractive model (no LLM): ${made}.${missing.length === 0 ? '' : ` ${lacking}: ${quoted(missing)}.`}`;
+  return `Made by the extractive model (no LLM): ${made}.${missing.length === 0 ? '' : ` ${lacking}: ${quotedList(missing)}.`}`;
 }
 
 /** Returns the best quotation, or the draft if there is none, with a note on how the answer was made. */
@@ -179,7 +179,7 @@ function* rate(request: string, texts: readonly Text[]): Steps<(Text & { score: 
   return texts.map((text, at) => {
     const { role, content } = text;
     const set = role === 'assistant' && isEmptyAnswer(content) ? 0 : (inTexts[at] ?? 0);
-    const reason = set === 0 ? 'contains none of the words of the request' : `contains ${quoted(written(set))}`;
+    const reason = set === 0 ? 'contains none of the words of the request' : `contains ${quotedList(written(set))}`;
     return { ...text, score: share(set), reason };
   });
 }

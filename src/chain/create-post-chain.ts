@@ -13,7 +13,7 @@ import { type ForkOptions, forkRun } from './journal/fork.ts';
 import type { JournalStore } from './journal/journal-format.ts';
 import { type AdvanceRunOptions, advanceRun, dueRuns, requireResumable, resumeRun } from './journal/resume.ts';
 import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
-import { createChainHost, type Run, startRun } from './runtime/run.ts';
+import { createChainHost, enqueueRun, type Run } from './runtime/run.ts';
 import { type AnswerSchema, type AnswerValue, createChainInput, type RunOptions } from './runtime/run-options.ts';
 import { createRunSlots, startInSlot } from './runtime/run-slots.ts';
 
@@ -86,7 +86,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
     run<Schema extends AnswerSchema>(run: RunOptions<Schema>) {
       const { input, ...of } = createChainInput(run, parts);
       const withForms = models === null ? input : { ...input, models };
-      const started = startRun(chain, withForms, { signal: run.signal, ...of, slots, host: run.host ?? null });
+      const started = enqueueRun(chain, withForms, { signal: run.signal, ...of, slots, host: run.host ?? null });
       const keepForms = (): void => {
         models = workingForms(started.ref.getSnapshot().context.models) ?? models;
       };

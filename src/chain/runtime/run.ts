@@ -126,7 +126,7 @@ export interface StartOptions {
  * Starts a live run when the clock gives it its turn, so that runs which start together do not block the event loop, or queues it until a slot is
  * free. A queued run that is canceled or interrupted answers without a slot.
  */
-export function startRun(host: ChainHost, input: ChainInput, options: StartOptions): Run {
+export function enqueueRun(host: ChainHost, input: ChainInput, options: StartOptions): Run {
   const { runId } = input;
   const { clock } = host.parts;
   host.writers.reserve(runId);

@@ -21,7 +21,7 @@ export interface Reader<Update> {
  * Returns a feed of updates for any number of readers. It never waits for a slow reader: `merge` combines unread updates with new
  * ones. A reader that starts late begins with a queue that `mergeLate` maintains.
  */
-export function createFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update>): Feed<Update> {
+export function createUpdateFeed<Update>(merge: Merge<Update>, mergeLate: Merge<Update>): Feed<Update> {
   const queues = new Set<Queue<Update>>();
   const late = new UpdateQueue<Update>();
   let end: { readonly error: Error | null } | null = null;

@@ -14,7 +14,7 @@ import type { AttemptOptions, AttemptPrompt } from './attempt-options.ts';
 import { resolveAttempt } from './create-attempt.ts';
 import type { ElementFeed } from './element-feed.ts';
 import type { UpdateQueue } from './feed.ts';
-import { createFeed, type Feed } from './feed.ts';
+import { createUpdateFeed, type Feed } from './feed.ts';
 import { createAttemptRun, OutputHandle, type StructuredOutput } from './output-handle.ts';
 import type { CallObserver } from './provide-attempt.ts';
 import type { ElementUpdate, StructuredUpdate } from './updates.ts';
@@ -40,7 +40,7 @@ function createElementFeed(
   name: string,
   { itemIn, executionNow }: ElementSource,
 ): ElementFeed {
-  const feed = createFeed<ElementUpdate>(
+  const feed = createUpdateFeed<ElementUpdate>(
     (waiting, update) => {
       if (update.type === 'reset') dropElements(waiting);
       waiting.add(update);
@@ -235,7 +235,7 @@ function withCallerStack<Thrown extends Error>({ stack }: Caller, error: Thrown)
  * and none of an attempt that has failed. A reader that starts late begins with the current partial, or with the value.
  */
 function createValueFeed(): Feed<StructuredUpdate> {
-  return createFeed(
+  return createUpdateFeed(
     (waiting, update) => {
       if (update.type !== 'value' && waiting.last?.type === 'partial') waiting.dropLast();
       waiting.add(update);

@@ -3,13 +3,13 @@ import type { Block } from './document.ts';
 import { MARKER, numeral } from './numerals.ts';
 import { docxHtml } from './office-files.ts';
 import { readHtml } from './read-html.ts';
-import { contentOf, entriesOf, unpackProblem, type ZipEntry, zipOf } from './zip.ts';
+import { contentOf, unpackProblem, type ZipEntry, zipEntries, zipOf } from './zip.ts';
 
 /** Returns a DOCX file's text by way of HTML, which keeps headings, lists and tables; null if it cannot be parsed, or why it must not be. */
 export async function readDocx(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
   let file: Uint8Array;
   try {
-    const entries = [...entriesOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
+    const entries = [...zipEntries(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
     const problem = unpackProblem(entries);
     if (problem !== null) return problem;
     file = readableDocx(entries) ?? bytes;

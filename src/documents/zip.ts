@@ -69,7 +69,7 @@ export function zipOf(entries: readonly ZipEntry[], changed: string, content: Bu
 }
 
 /** Reads the central directory, which is at the end of the archive. Throws if there is none. ZIP64 archives are rejected: they are for more than 4 GB. */
-export function* entriesOf(file: Buffer): Generator<ZipEntry> {
+export function* zipEntries(file: Buffer): Generator<ZipEntry> {
   const end = file.lastIndexOf('PK\x05\x06', undefined, 'latin1');
   const [size, offset] = [file.readUInt32LE(end + 12), file.readUInt32LE(end + 16)];
   // Bytes before the archive shift all offsets.

@@ -12,7 +12,7 @@ import {
   inputOf,
   type RunningActor,
 } from '../structure/running-actors.ts';
-import { type Timer, timerKey } from './timers.ts';
+import { type DelayedEvent, timerKey } from './timers.ts';
 
 /** What an actor can do: finish, fail, send its parent an event, or change its snapshot, and keep running. */
 export type Outcome =
@@ -71,7 +71,7 @@ export interface Place<Snapshot = AnyMachineSnapshot> {
   /** Ids of actors that have ended or were stopped although their state is still active. */
   readonly ended: readonly string[];
   /** The delays that have not elapsed. */
-  readonly timers: readonly Timer[];
+  readonly timers: readonly DelayedEvent[];
 }
 
 export type EventsOption =
@@ -185,7 +185,7 @@ function eventOf(outcome: Outcome, id: string): EventObject {
 }
 
 /** Equal timers are one occurrence: the result is the same whichever elapses. */
-function ofTimers(timers: readonly Timer[], snapshot: AnyMachineSnapshot): readonly Occurrence[] {
+function ofTimers(timers: readonly DelayedEvent[], snapshot: AnyMachineSnapshot): readonly Occurrence[] {
   const seen = new Set<string>();
   return timers.flatMap((timer) => {
     const { id, event } = timer;

@@ -4,7 +4,7 @@ import { parseJson } from './json-text.ts';
 import { extentOf, parseNearly } from './nearly-json.ts';
 
 /** A value that a reply may stand for, and how it was found. */
-export interface Candidate {
+export interface RepairCandidate {
   readonly value: unknown;
   readonly repairs: readonly Repair[];
 }
@@ -21,7 +21,7 @@ const START =
  * Yields the values in a text, in order. Nothing in a broken value is taken for the value. `isEnded`: the model ended the text itself, so
  * that its last brackets may only be missing.
  */
-export async function* valuesIn(given: string, isEnded: boolean): AsyncGenerator<Candidate, void> {
+export async function* valuesIn(given: string, isEnded: boolean): AsyncGenerator<RepairCandidate, void> {
   if (given.length > MAX_CHARS) return;
   const text = withoutFences(given.trim());
   const quoted = textInString(text);
@@ -59,14 +59,14 @@ const LABELS: readonly string[] = 'type $schema name id object role strict requi
 const MAX_LAYERS = 4;
 
 /** Yields a value found in a text that is not the expected JSON, then the values in it. */
-export function* candidatesOf({ value, repairs }: Candidate): Generator<Candidate, void> {
+export function* candidatesOf({ value, repairs }: RepairCandidate): Generator<RepairCandidate, void> {
   // If the value itself is JSON, the text around it was wrong.
   yield { value, repairs: repairs.length > 0 ? repairs : ['syntax'] };
   yield* layersOf({ value, repairs });
 }
 
 /** Yields what is in a value that has one content: the JSON in a string, the item of an array, the member of an object. */
-export function* layersOf({ value, repairs }: Candidate, depth = 0): Generator<Candidate, void> {
+export function* layersOf({ value, repairs }: RepairCandidate, depth = 0): Generator<RepairCandidate, void> {
   const found = depth === MAX_LAYERS ? null : innerOf(value);
   if (found === null) return;
   const [inner, repair] = found;

@@ -1,7 +1,7 @@
 import type { CapabilityCall, CapabilityFailure, ParsedArguments } from '../../machines/contracts/capability.ts';
 import { clippedLine } from '../../machines/text/clip.ts';
 import { longNumberProblem, longNumbersIn } from '../internal/json-text.ts';
-import { type Candidate, candidatesOf, valuesIn } from '../internal/repair-candidates.ts';
+import { candidatesOf, type RepairCandidate, valuesIn } from '../internal/repair-candidates.ts';
 import { POLLUTING_KEYS } from './capability.ts';
 import { listed, pathText, quoted } from './error-text.ts';
 import type { ArgumentValidator, CapabilityRegistry } from './registry.ts';
@@ -43,7 +43,7 @@ export async function checkArguments(registry: CapabilityRegistry, call: Request
 const NO_ARGUMENTS = /^\s*(?:null|none|undefined|"")\s*$/iu;
 
 /** Yields the arguments that a text may stand for. The text may have been cut off, so closing brackets are required. */
-async function* argumentsIn(text: string): AsyncGenerator<Candidate, void> {
+async function* argumentsIn(text: string): AsyncGenerator<RepairCandidate, void> {
   if (NO_ARGUMENTS.test(text)) yield { value: {}, repairs: ['syntax'] };
   for await (const value of valuesIn(text, false)) yield* candidatesOf(value);
 }

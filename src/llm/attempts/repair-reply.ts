@@ -1,7 +1,7 @@
 import type { AttemptEvent, Reply } from '../../../machines/contracts/attempt.ts';
 import type { FailureStage } from '../../../machines/contracts/failure.ts';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
-import { type Candidate, candidatesOf, layersOf, valuesIn } from '../../internal/repair-candidates.ts';
+import { candidatesOf, layersOf, type RepairCandidate, valuesIn } from '../../internal/repair-candidates.ts';
 import type { PromptSpec } from '../request.ts';
 import { withoutThought } from '../streaming/thought.ts';
 
@@ -27,10 +27,10 @@ export async function* candidatesFor(
   reason: FinishReason | null,
   { fromToolCalls, callsInText }: Pick<PromptSpec, 'fromToolCalls' | 'callsInText'>,
   toolNames: readonly string[],
-): AsyncGenerator<Candidate, void> {
+): AsyncGenerator<RepairCandidate, void> {
   if (failure === null && !prose) yield* layersOf({ value, repairs: [] });
   if (reason === 'length') return;
-  const found: Candidate[] = [];
+  const found: RepairCandidate[] = [];
   for await (const one of valuesIn(withoutThought(text), ENDED.has(reason))) found.push(one);
   const calls = callsInText?.(
     text,

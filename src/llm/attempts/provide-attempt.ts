@@ -27,7 +27,7 @@ import { type ActivityArgs, promiseActivity, type ScopeOf } from '../activities.
 import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf, turnText } from '../request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
-import { candidatesFor, mayBeRepaired } from './repair-reply.ts';
+import { mayBeRepaired, repairCandidates } from './repair-reply.ts';
 
 interface AttemptParts extends ReadReplyParts {
   readonly hooks?: RetryHooks;
@@ -365,7 +365,7 @@ async function repairedReply(
   { reason, spec, call, self, validator }: ReplyContext,
 ): Promise<Reply | null> {
   const toolNames = (spec.tools?.(call.input) ?? []).map(({ name }) => name);
-  for await (const { value, repairs } of candidatesFor(reply, reason, spec, toolNames))
+  for await (const { value, repairs } of repairCandidates(reply, reason, spec, toolNames))
     if (await validator.accepts(inputOf(call, value), self))
       return { ...reply, value, prose: false, failure: null, repaired: repairs };
   return null;

@@ -22,7 +22,7 @@ const ENDED: ReadonlySet<FinishReason | null> = new Set(['stop', 'tool-calls']);
  * Yields the values that a reply may stand for: what is in the value that was found, calls of tools in its text, and each value in its
  * text, with what is in that. The text of a reply that was cut is not searched.
  */
-export async function* candidatesFor(
+export async function* repairCandidates(
   { text, value, failure, prose }: Reply,
   reason: FinishReason | null,
   { fromToolCalls, callsInText }: Pick<PromptSpec, 'fromToolCalls' | 'callsInText'>,

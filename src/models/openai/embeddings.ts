@@ -10,7 +10,7 @@ import { parseOption } from '../../internal/options.ts';
 import { lazyClient } from './client.ts';
 import { failure, openAIFailure } from './failures.ts';
 import { modelOptionsSchema, type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
-import { parseJson } from './reply-body.ts';
+import { parseServerJson } from './reply-body.ts';
 
 /** How to reach a server with OpenAI's embeddings API. Nothing is required if `OPENAI_API_KEY` is set. */
 export interface OpenAIEmbeddingsOptions
@@ -153,7 +153,7 @@ function embeddingsRequest(settings: OpenAISettings, client: () => Promise<OpenA
         // The client's default is base64, which many servers do not support.
         const body = { model: settings.model, input, encoding_format: 'float' as const };
         const response = await (await client()).embeddings.create(body, { signal }).asResponse();
-        return readEmbeddings(parseJson(await response.text(), settings.maxResponseBytes), texts.length);
+        return readEmbeddings(parseServerJson(await response.text(), settings.maxResponseBytes), texts.length);
       } catch (thrown) {
         const failure = embeddingsFailure(thrown, settings);
         if (!isTextTooLong(failure) || sent <= SHORTEST_CHARS)

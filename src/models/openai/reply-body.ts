@@ -134,11 +134,11 @@ class ObjectReader implements JsonValues {
       requireChars(this.#text.length, this.#maxChars);
       if (end !== -1) yield this.#endObject();
     }
-    if (isLast && this.#text !== '' && !this.#hasChunks) yield parseJson(this.#text, this.#maxChars);
+    if (isLast && this.#text !== '' && !this.#hasChunks) yield parseServerJson(this.#text, this.#maxChars);
   }
 
   #endObject(): unknown {
-    const value = withoutEnvelope(parseJson(this.#text, this.#maxChars));
+    const value = withoutEnvelope(parseServerJson(this.#text, this.#maxChars));
     this.#text = '';
     this.#balance = new BracketBalance();
     this.#hasChunks ||= isChunk(value);
@@ -196,7 +196,7 @@ class EventReader implements JsonValues {
 
   *read(text: string, isLast: boolean): Generator<unknown, void> {
     this.#parser.feed(text);
-    yield* this.#values((data) => parseJson(data, this.#maxChars));
+    yield* this.#values((data) => parseServerJson(data, this.#maxChars));
     if (!isLast || this.#isWhole) return;
     this.#parser.feed('\n\n');
     yield* this.#values((data) => parseIfJson(data, this.#maxChars));
@@ -247,7 +247,7 @@ const MIN_CHARS_PER_MEMBER = 16;
  *
  * @throws SyntaxError, or ResponseTooLarge for too many objects, arrays and members.
  */
-export function parseJson(text: string, maxChars: number): unknown {
+export function parseServerJson(text: string, maxChars: number): unknown {
   const maxMembers = Math.ceil(maxChars / MIN_CHARS_PER_MEMBER);
   if (text.length > MAX_UNCOUNTED_CHARS && membersIn(text) > maxMembers)
     throw new ResponseTooLarge(`a response of more than ${maxMembers.toLocaleString('en-US')} JSON members`);
@@ -268,7 +268,7 @@ function membersIn(text: string): number {
 
 function parseIfJson(text: string, maxChars: number): unknown {
   try {
-    return parseJson(text, maxChars);
+    return parseServerJson(text, maxChars);
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -10,9 +10,9 @@ import {
   isFailedGeneration,
   isPromptTooLong,
   REJECTION_STATUSES,
-  type Rejection,
   rejectsTools,
   type ServerError,
+  type ServerRejection,
   serverError,
 } from './server-errors.ts';
 import { strictSchema } from './strict-schema.ts';
@@ -105,7 +105,7 @@ function isFinal(error: ServerError): boolean {
 }
 
 /** Returns the dialect of the Responses API if OpenAI reports that chat completions lack the model or a combination of features. */
-function fallbackApi(dialect: Dialect, { status, text }: Rejection): Dialect | null {
+function fallbackApi(dialect: Dialect, { status, text }: ServerRejection): Dialect | null {
   const requiresResponses = REJECTION_STATUSES.has(status) && /\bv1\/responses\b/u.test(text);
   return dialect.api === 'chat' && requiresResponses ? { ...dialect, api: 'responses', usage: false } : null;
 }
@@ -144,7 +144,7 @@ const ABOUT_USAGE = /stream_options|include_usage/iu;
  */
 function fallbackDialect(
   dialect: Dialect,
-  rejection: Rejection,
+  rejection: ServerRejection,
   request: ModelRequest,
   mayLowerTools: boolean,
 ): Dialect | null {

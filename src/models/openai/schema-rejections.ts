@@ -1,6 +1,6 @@
 import type { ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
 import { isJsonNode, type JsonNode } from '../../internal/json-schema.ts';
-import type { Rejection } from './server-errors.ts';
+import type { ServerRejection } from './server-errors.ts';
 import { DESCRIBED, descriptionWith } from './strict-schema.ts';
 
 const RULES = [
@@ -19,7 +19,7 @@ const RULES = [
 const ABOUT_SCHEMA = new RegExp(RULES.join('|'), 'iu');
 
 /** Whether a server accepts requests of this kind, but not one of their schemas. Many servers say only which rule was broken. */
-export function isAboutSchema({ text }: Pick<Rejection, 'text'>): boolean {
+export function isAboutSchema({ text }: Pick<ServerRejection, 'text'>): boolean {
   return ABOUT_SCHEMA.test(text);
 }
 
@@ -75,7 +75,7 @@ const ABOUT_REPLY = /response_?\s?(?:format|schema|mime)|text\.format|output_(?:
  */
 export function fallbackSchemas<Sent extends { readonly tools: ToolLevels }>(
   sent: Sent,
-  rejection: Pick<Rejection, 'param' | 'text'>,
+  rejection: Pick<ServerRejection, 'param' | 'text'>,
   { replyForm }: Pick<ModelRequest, 'replyForm'>,
   { names, tools = [], levelOf, isReplyStrict, poorerReply, blamesReply }: Schemas<Sent>,
 ): Sent | null {

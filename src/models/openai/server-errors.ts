@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
 
 /** A rejected request: its HTTP status, the server's message, and the parameter that it names, if any. */
-export interface Rejection {
+export interface ServerRejection {
   readonly status: number;
   readonly text: string;
   readonly param: string | null;
 }
 
 /** An error reported by a server, as an HTTP response or within a stream. */
-export interface ServerError extends Rejection {
+export interface ServerError extends ServerRejection {
   readonly code: string | null;
   /** What the model wrote, if the server could not use it (Groq). */
   readonly generation: string | null;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import {
-  type Content,
+  type ChunkContent,
   countOrNull,
   functionOrEmpty,
   MAX_CALLS,
@@ -147,7 +147,7 @@ function ownChoice(choices: unknown): unknown {
  * Reasoning is in `reasoning_content` (DeepSeek, Qwen, xAI), in `reasoning` (Groq, OpenRouter), in both (vLLM), or in a part of the content
  * (Mistral). Parts of unknown types are ignored.
  */
-function contentOf({ content, refusal, function_call: call, ...delta }: Delta): Content {
+function contentOf({ content, refusal, function_call: call, ...delta }: Delta): ChunkContent {
   const reasoning = delta.reasoning_content || delta.reasoning || delta.thinking;
   const isCall = !delta.tool_calls?.length && (call.name !== '' || (call.arguments ?? '') !== '');
   const calls = isCall ? [{ index: null, id: '', function: call }] : (delta.tool_calls ?? []);

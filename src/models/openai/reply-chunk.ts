@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 
-export interface Content {
+export interface ChunkContent {
   readonly text: string;
   readonly reasoning: string;
   readonly refusal: string;
@@ -11,7 +11,7 @@ export interface Content {
 
 /** One chunk of a reply in either API. `usage` replaces that of earlier chunks; `error` ends the reply. */
 export interface ReplyChunk {
-  readonly content: Content | null;
+  readonly content: ChunkContent | null;
   readonly reason: FinishReason | null;
   readonly usage: TokenUsage | null;
   readonly error: Error | null;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import {
-  type Content,
+  type ChunkContent,
   countOrNull,
   MAX_CALLS,
   orNull,
@@ -80,13 +80,13 @@ export function responsesReader(): ReplyReader {
   let callCount = 0;
   let hasReply = false;
 
-  function add(content: Partial<Content>): ReplyChunk {
+  function add(content: Partial<ChunkContent>): ReplyChunk {
     const whole = { text: '', reasoning: '', refusal: '', calls: [], ...content };
     hasReply ||= whole.text + whole.refusal !== '' || whole.calls.length > 0;
     return { ...NOTHING, content: whole };
   }
 
-  function addDelta(at: number, content: Partial<Content>): ReplyChunk {
+  function addDelta(at: number, content: Partial<ChunkContent>): ReplyChunk {
     streamed.add(at);
     return add(content);
   }
@@ -159,7 +159,7 @@ export function responsesReader(): ReplyReader {
   };
 }
 
-function messageOf(items: readonly Item[]): Pick<Content, 'text' | 'reasoning' | 'refusal'> {
+function messageOf(items: readonly Item[]): Pick<ChunkContent, 'text' | 'reasoning' | 'refusal'> {
   const parts = items.flatMap((item) => [...(item?.summary ?? []), ...(item?.content ?? [])]);
   const all = (type: string, member: 'text' | 'refusal'): string =>
     parts.map((part) => memberOf(part, type, member)).join('');

@@ -1,5 +1,5 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { type Configuration, chartIndexOf, type IndexedChart } from './chart-index.ts';
+import { chartIndexOf, type IndexedChart, type RecordedStates } from './chart-index.ts';
 import { lastUpTo } from './sorted.ts';
 import type { MachinePosition, TransitionLog } from './transition-log.ts';
 
@@ -12,7 +12,7 @@ export interface ActiveStates {
   readonly insideOf: Readonly<Record<string, { readonly chartId: string; readonly stateId: string } | null>>;
 }
 
-const NO_CONFIGURATION: Configuration = { leaves: [], active: new Set(), possible: [] };
+const NO_CONFIGURATION: RecordedStates = { leaves: [], active: new Set(), possible: [] };
 
 /** What depends on the charts only. */
 interface Structure {
@@ -90,7 +90,7 @@ function innerConfiguration(transitions: TransitionLog, chart: IndexedChart, ent
 
 /** A configuration, and the last transition into it. */
 interface Entered {
-  readonly configuration: Configuration;
+  readonly configuration: RecordedStates;
   readonly targets: readonly string[];
   readonly from: number;
 }

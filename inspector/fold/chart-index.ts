@@ -36,7 +36,7 @@ export interface IndexedChart extends StateTree {
   /**
    * The configuration after entering these states. With none, and for regions without one, the initial configuration.
    */
-  entered(targets: readonly string[]): Configuration;
+  entered(targets: readonly string[]): RecordedStates;
 }
 
 const NO_TRANSITIONS: readonly ChartTransition[] = [];
@@ -65,7 +65,7 @@ function createIndexedChart({ id, states, transitions }: Chart): IndexedChart {
   };
 }
 
-export interface Configuration {
+export interface RecordedStates {
   /** The innermost states. */
   readonly leaves: readonly string[];
   /** The leaves and all their ancestors. */
@@ -78,8 +78,8 @@ export interface Configuration {
 }
 
 /** Computes configurations from entered states; caches each. */
-function createConfigurations(tree: StateTree): (targets: readonly string[]) => Configuration {
-  const known = new Map<string, Configuration>();
+function createConfigurations(tree: StateTree): (targets: readonly string[]) => RecordedStates {
+  const known = new Map<string, RecordedStates>();
   return (targets) => {
     const key = targets.length === 1 ? (targets[0] ?? '') : targets.join('\n');
     const cached = known.get(key) ?? configurationOf(tree, targets);
@@ -88,7 +88,7 @@ function createConfigurations(tree: StateTree): (targets: readonly string[]) => 
   };
 }
 
-function configurationOf(tree: StateTree, targets: readonly string[]): Configuration {
+function configurationOf(tree: StateTree, targets: readonly string[]): RecordedStates {
   const named = new Set<string>();
   const leaves: string[] = [];
   const active = new Set<string>();

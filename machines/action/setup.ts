@@ -9,7 +9,7 @@ import type {
   StopReason,
 } from '../contracts/capability.ts';
 import type { GuardResult } from '../contracts/decision.ts';
-import type { ApprovalGiven } from '../contracts/events.ts';
+import type { CallApprovalGiven } from '../contracts/events.ts';
 import { newModels } from '../contracts/model-status.ts';
 import type { ActionReply } from '../contracts/phase-io.ts';
 import { guardsOf } from '../guards.ts';
@@ -165,7 +165,7 @@ const base = setup({
     context: {} as ActionState,
     input: {} as ActionInput,
     output: {} as AttemptOutcome,
-    events: {} as UsageReport | ModelsReport | ApprovalGiven | { readonly type: 'approval.expired' },
+    events: {} as UsageReport | ModelsReport | CallApprovalGiven | { readonly type: 'approval.expired' },
     emitted: {} as ActionEmittedEvent,
   },
   actors: missingActionActors,

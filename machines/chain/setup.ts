@@ -14,7 +14,7 @@ import type { AttemptOutcome, EarlyReply, ModelsReport, UsageReport } from '../c
 import type { ChainInput, ChainState, EarlyCall } from '../contracts/chain-state.ts';
 import type { ConsentGiver, ContextMeasures } from '../contracts/context.ts';
 import type { Interruption } from '../contracts/decision.ts';
-import type { ApprovalGiven, ChainEvent, EmittedEvent } from '../contracts/events.ts';
+import type { CallApprovalGiven, ChainEvent, EmittedEvent } from '../contracts/events.ts';
 import type { Grading } from '../contracts/grading.ts';
 import type { Retrieval } from '../contracts/passage.ts';
 import type { Phase } from '../contracts/phase.ts';
@@ -157,7 +157,7 @@ export const chainSetup = base.extend({
     ),
     startRunDeadline: raise({ type: 'run.expired' }, { id: 'runDeadline', delay: 'runDeadline' }),
     stopRunDeadline: cancel('runDeadline'),
-    forwardApproval: sendTo('action', (_, answer: ApprovalGiven) => answer),
+    forwardApproval: sendTo('action', (_, answer: CallApprovalGiven) => answer),
     startDetour: assign({ detour: true }),
     endDetour: assign({ detour: false }),
     adjustLimits: assign(({ context }, adjusted: Adjusted) => adjust(context, adjusted)),

@@ -68,7 +68,7 @@ export const approvalGivenSchema = z
     by: z.exactOptional(z.literal('program')),
   })
   .check(z.refine(hasOutput, OUTPUT));
-export type ApprovalGiven = z.infer<typeof approvalGivenSchema>;
+export type CallApprovalGiven = z.infer<typeof approvalGivenSchema>;
 
 /**
  * Events that a user or host sends to a running chain. `run.cancelled` comes from the user and `run.interrupted` from

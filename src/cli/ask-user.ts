@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import wrapAnsi from 'wrap-ansi';
 import type { ConsentChoice, ConsentRequest } from '../../machines/contracts/context.ts';
-import type { ApprovalGiven, ChainEvent } from '../../machines/contracts/events.ts';
+import type { CallApprovalGiven, ChainEvent } from '../../machines/contracts/events.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
 import type { ApprovalAsked } from '../../machines/policies/questions.ts';
 import { recommendedChoice } from '../../machines/policies/questions.ts';
@@ -16,7 +16,7 @@ export type UserReply = WithoutQuestion<Extract<ChainEvent, { type: `run.${strin
 type WithoutQuestion<Event> = Event extends unknown ? Omit<Event, 'questionId'> : never;
 
 /** A decision about one call, without the question that it answers. */
-type ApprovalReply = Pick<ApprovalGiven, 'decision' | 'arguments' | 'reason' | 'by'>;
+type ApprovalReply = Pick<CallApprovalGiven, 'decision' | 'arguments' | 'reason' | 'by'>;
 
 /** Answers the questions of a run. A reply of null means that the run no longer waits for it. */
 export interface Answerer {

@@ -5,7 +5,7 @@ import { abortedLoopEvents } from '../../../machines/action/emitted-events.ts';
 import type { ActionInput, ActionState, LoopProblem } from '../../../machines/contracts/action-state.ts';
 import type { CapabilityResult, MemoryEntry, StopReason } from '../../../machines/contracts/capability.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { type ApprovalGiven, approvalGivenSchema } from '../../../machines/contracts/events.ts';
+import { approvalGivenSchema, type CallApprovalGiven } from '../../../machines/contracts/events.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { AttachedFile } from '../../../machines/contracts/message.ts';
@@ -79,7 +79,7 @@ export interface LoopRun {
   readonly events: AsyncIterable<RunEvent>;
   readonly entries: readonly JournalEntry[];
   /** Answers an approval question. Throws `invalid_option` for any other event. */
-  readonly send: (event: ApprovalGiven) => void;
+  readonly send: (event: CallApprovalGiven) => void;
   /** Ends the loop at once and aborts the running capability. */
   readonly cancel: () => void;
   readonly ref: ActorRefFrom<typeof actionMachine>;
@@ -186,7 +186,7 @@ function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopPa
   else if (signal !== undefined) forgetSignal = onAbort(signal, cancel);
   keptAlive.begin();
   actor.begin();
-  const send = (event: ApprovalGiven): void => ref.send(parseOption(approvalGivenSchema, event, 'event'));
+  const send = (event: CallApprovalGiven): void => ref.send(parseOption(approvalGivenSchema, event, 'event'));
   return { outcome, events: stream, entries, send, cancel, ref };
 }
 

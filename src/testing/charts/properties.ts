@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { ActionState, StepCall } from '../../../machines/contracts/action-state.ts';
-import type { ApprovalGiven } from '../../../machines/contracts/events.ts';
+import type { CallApprovalGiven } from '../../../machines/contracts/events.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { approvalDigest } from '../../../machines/policies/approvals.ts';
 import { isRunning } from '../../../machines/policies/capability-loop.ts';
@@ -116,7 +116,7 @@ const answersDecideTheirQuestion: Property = {
     const { states, edges } = exploration;
     const loopIn = (id: number): ActionState => (states[id] as ExploredState).snapshot.context as ActionState;
     for (const edge of edges) {
-      const { questionId, digest, decision } = edge.occurrence.event as Partial<ApprovalGiven>;
+      const { questionId, digest, decision } = edge.occurrence.event as Partial<CallApprovalGiven>;
       if (edge.occurrence.event.type !== 'approval.given') continue;
       const before = loopIn(edge.from);
       const after = loopIn(edge.to);

@@ -1,7 +1,7 @@
 import { answerToGrade, ungraded, ungradedInTime } from '../policies/assessment.ts';
 import { actionInput, summaryAttempt } from '../policies/phase-calls.ts';
 import { initialState, visibleMessages } from '../policies/progress.ts';
-import { emptySession, finishedTurn, problemOf, STOPPED_PROBLEM, timeoutProblem } from '../policies/session.ts';
+import { emptySession, finishedTurn, STOPPED_PROBLEM, storeProblem, timeoutProblem } from '../policies/session.ts';
 import { answerOf, valueAttempt } from '../policies/synthesis/value.ts';
 import { writingInput } from '../policies/synthesis/writing.ts';
 import { deadlines } from '../policies/usage.ts';
@@ -94,7 +94,7 @@ export const chainMachine = chainSetup.createMachine({
             onDone: { target: 'routing', actions: { type: 'assignSession', params: ({ event }) => event.output } },
             onError: {
               target: 'routing',
-              actions: { type: 'assignSession', params: ({ event }) => emptySession(problemOf(event.error)) },
+              actions: { type: 'assignSession', params: ({ event }) => emptySession(storeProblem(event.error)) },
             },
           },
           after: {
@@ -573,7 +573,7 @@ export const chainMachine = chainSetup.createMachine({
         onDone: { target: '#answered', actions: { type: 'emitStored', params: { problem: null } } },
         onError: {
           target: '#answered',
-          actions: { type: 'emitStored', params: ({ event }) => ({ problem: problemOf(event.error) }) },
+          actions: { type: 'emitStored', params: ({ event }) => ({ problem: storeProblem(event.error) }) },
         },
       },
       after: {

@@ -55,7 +55,7 @@ function boundedKept(kept: readonly Message[]): readonly Message[] {
 
 export const emptySession = (problem: string): RecalledSession => ({ turns: [], problem });
 
-export const problemOf = (error: unknown): string => boundedProblem(unexpectedFailure(error).message);
+export const storeProblem = (error: unknown): string => boundedProblem(unexpectedFailure(error).message);
 
 export const timeoutProblem = (ms: number): string => `the session store did not respond within ${ms} ms`;
 

@@ -10,10 +10,10 @@ import {
   assignSession,
   finishedTurn,
   hasSession,
-  problemOf,
   readTurns,
   recallMessages,
   recallWanted,
+  storeProblem,
 } from '../../../machines/policies/session.ts';
 import {
   aCapabilityResult,
@@ -217,7 +217,7 @@ describe('turns returned by a store', () => {
     [undefined, 'undefined'],
     [new Error('\u001b[2Jgone'), '[2Jgone'],
   ])('report an exception of the store in one line: %j', (thrown, said) => {
-    expect(problemOf(thrown)).toBe(said);
+    expect(storeProblem(thrown)).toBe(said);
   });
 });
 

@@ -32,7 +32,7 @@ export function addedText(before: string, now: string): AddedText {
 const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/gu) ?? [];
 
 /** The first characters of a text in parts. */
-export function firstChars(parts: readonly TextPart[], chars: number): readonly TextPart[] {
+export function firstParts(parts: readonly TextPart[], chars: number): readonly TextPart[] {
   let left = chars;
   return parts.flatMap(({ text, isNew }) => {
     if (left <= 0) return [];

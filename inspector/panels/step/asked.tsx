@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { RecordedPrompt } from '../../../src/llm/recorded-prompts.ts';
-import { addedText, firstChars, type TextPart } from '../../fold/added-text.ts';
+import { addedText, firstParts, type TextPart } from '../../fold/added-text.ts';
 import { formatNumber, pluralize } from '../../fold/format.ts';
 import { callBefore, type NumberedCall, promptSeq } from '../../fold/step.ts';
 import { excerpt, revealHidden, startOf } from '../../fold/text.ts';
@@ -151,7 +151,7 @@ function MarkedText({ parts, hasOld }: MarkedTextProps) {
   const length = parts.reduce((sum, { text }) => sum + text.length, 0);
   const isMarked = hasOld && parts.some(({ isNew }) => !isNew);
   const condensed = isMarked && !isExpanded ? parts.map(withoutMiddle) : parts;
-  const shown = firstChars(condensed, isExpanded ? MAX_CHARS : TURN_CHARS);
+  const shown = firstParts(condensed, isExpanded ? MAX_CHARS : TURN_CHARS);
   return (
     <div class="prose">
       <p class="verbatim">

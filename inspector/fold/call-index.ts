@@ -1,9 +1,10 @@
 import { followsPhases } from '../../machines/contracts/phase.ts';
+import { isPhase } from '../../machines/policies/progress.ts';
 import { capitalize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL } from './selection.ts';
 import { countStartedBy, firstIndexWhere, lastStartedBy } from './sorted.ts';
-import { type AttemptSpan, type CallSpan, isPhase, type PhaseSpan, type Spans } from './spans.ts';
+import type { AttemptSpan, CallSpan, PhaseSpan, Spans } from './spans.ts';
 
 /** The model calls of a run by the step that they belong to, which may not have begun yet. */
 export interface CallIndex {

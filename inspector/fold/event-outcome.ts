@@ -1,11 +1,12 @@
 import type { CallError } from '../../machines/contracts/events.ts';
 import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
+import { firstChars } from '../../machines/text/clip.ts';
 import { actorIn, humanizeEvent, type WhyFact } from './explain.ts';
 import { humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo } from './sorted.ts';
 import type { Spans } from './spans.ts';
-import { excerpt, jsonExcerpt, startOf } from './text.ts';
+import { excerpt, jsonExcerpt } from './text.ts';
 
 export type EventOutcome =
   /** Transitions, by their entries. */
@@ -63,7 +64,7 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
       const facts: WhyFact[] = [];
       if (actor) facts.push({ label: 'To', text: actorIn(actor), verbatim: true });
       if (typeof sender === 'string') facts.push({ label: 'From', text: actorIn(sender), verbatim: true });
-      if (data !== '{}') facts.push({ label: 'With', text: startOf(data, MAX_CHARS), verbatim: true });
+      if (data !== '{}') facts.push({ label: 'With', text: firstChars(data, MAX_CHARS), verbatim: true });
       return { name: humanizeEvent(type), facts };
     }
     case 'activity-event': {

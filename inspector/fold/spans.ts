@@ -1,8 +1,9 @@
 import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
+import type { Phase } from '../../machines/contracts/phase.ts';
 import type { Price, TokenUsage, Usage } from '../../machines/contracts/usage.ts';
+import { isPhase } from '../../machines/policies/progress.ts';
 import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { SystemEntry } from '../../src/inspection/wire.ts';
@@ -88,8 +89,6 @@ export interface Spans {
 const actorOf = (entry: object): string | null => (entry as { readonly actor?: string }).actor ?? null;
 
 const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>(['done', 'failed', 'reply.ended', 'reply.lost']);
-
-export const isPhase = (task: string): task is Phase => PHASES.some((phase) => phase === task);
 
 interface OpenCall {
   readonly span: CallSpan;

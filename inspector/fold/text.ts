@@ -1,4 +1,5 @@
 import type { Message } from '../../machines/contracts/message.ts';
+import { firstChars } from '../../machines/text/clip.ts';
 
 /** Control and format characters, which could hide or reorder text, and unpaired surrogates; not line breaks and tabs. */
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u180e\u2060-\u206f\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
@@ -11,29 +12,24 @@ export function revealHidden(text: string): string {
   );
 }
 
-/** Returns the first characters of a text, without half a surrogate pair at the end. */
-export function startOf(text: string, chars: number): string {
-  return text.slice(0, chars).replace(/[\uD800-\uDBFF]$/u, '');
-}
-
 /** Like `revealHidden`, but on one line of at most `chars` characters. */
 export function excerpt(text: string, chars: number): string {
   const trimmed = text.trim();
-  const line = revealHidden(startOf(trimmed, chars * 2).replace(/\s+/gu, ' ')).trim();
+  const line = revealHidden(firstChars(trimmed, chars * 2).replace(/\s+/gu, ' ')).trim();
   if (line.length <= chars && trimmed.length <= chars * 2) return line;
-  return `${startOf(line, chars - 1)}…`;
+  return `${firstChars(line, chars - 1)}…`;
 }
 
 /** A value as JSON of at most `chars` characters; reads no more than it shows. Undefined becomes "nothing". */
 export function jsonExcerpt(value: unknown, chars: number): string {
   if (value === undefined) return 'nothing';
   const text = jsonStart(value, chars + 1);
-  return revealHidden(text.length <= chars ? text : `${startOf(text, chars - 1)}…`);
+  return revealHidden(text.length <= chars ? text : `${firstChars(text, chars - 1)}…`);
 }
 
 /** Writes at least the first `minChars` characters of a value's JSON. */
 function jsonStart(value: unknown, minChars: number): string {
-  if (typeof value === 'string') return JSON.stringify(startOf(value, minChars));
+  if (typeof value === 'string') return JSON.stringify(firstChars(value, minChars));
   if (typeof value !== 'object' || value === null) return String(JSON.stringify(value));
   const isList = Array.isArray(value);
   let text = isList ? '[' : '{';

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
-import { jsonExcerpt, revealHidden, startOf } from '../../fold/text.ts';
+import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
 
 /** Props of a form that sends one event. `onSend` resolves to whether the run accepted the event. */
 export interface EventFormProps {
@@ -144,7 +145,7 @@ export function AdjustForm({ limits, thresholds, isBusy, onSend }: AdjustFormPro
       setProblem(
         wrong === undefined
           ? 'Type at least one number.'
-          : `"${wrong[0].split('.')[1]}" must be a number; received "${startOf(wrong[1], 40)}".`,
+          : `"${wrong[0].split('.')[1]}" must be a number; received "${firstChars(wrong[1], 40)}".`,
       );
       requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
       return;

@@ -1,9 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
+import { firstChars } from '../../../machines/text/clip.ts';
 import type { RecordedPrompt } from '../../../src/llm/recorded-prompts.ts';
 import { addedText, firstParts, type TextPart } from '../../fold/added-text.ts';
 import { formatNumber, pluralize } from '../../fold/format.ts';
 import { callBefore, type NumberedCall, promptSeq } from '../../fold/step.ts';
-import { excerpt, revealHidden, startOf } from '../../fold/text.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { JsonTree } from '../json-tree.tsx';
@@ -141,7 +142,7 @@ function withoutMiddle({ text, isNew }: TextPart): TextPart {
   if (isNew || text.length < 3 * AROUND_CHARS) return { text, isNew };
   const left = text.length - 2 * AROUND_CHARS;
   return {
-    text: `${startOf(text, AROUND_CHARS)}… ${formatNumber(left)} characters as before …${text.slice(-AROUND_CHARS).replace(/^[\uDC00-\uDFFF]/u, '')}`,
+    text: `${firstChars(text, AROUND_CHARS)}… ${formatNumber(left)} characters as before …${text.slice(-AROUND_CHARS).replace(/^[\uDC00-\uDFFF]/u, '')}`,
     isNew,
   };
 }

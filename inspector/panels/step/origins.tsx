@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { firstChars } from '../../../machines/text/clip.ts';
 import { markedParts, originName, originsOf, originText } from '../../fold/origins.ts';
-import { revealHidden, startOf } from '../../fold/text.ts';
+import { revealHidden } from '../../fold/text.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -59,7 +60,7 @@ export function Origins(props: PanelProps) {
 
 function selectedWords(): Selected | null {
   const selection = document.getSelection();
-  const phrase = startOf((selection?.toString() ?? '').trim(), MAX_PHRASE_CHARS);
+  const phrase = firstChars((selection?.toString() ?? '').trim(), MAX_PHRASE_CHARS);
   const node = selection?.anchorNode;
   const element = node instanceof Element ? node : node?.parentElement;
   if (

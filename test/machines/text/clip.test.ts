@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { excerpt, jsonExcerpt, startOf as shownStart } from '../../../inspector/fold/text.ts';
+import { excerpt, jsonExcerpt } from '../../../inspector/fold/text.ts';
 import { clipped, clippedLine, firstChars, lastChars } from '../../../machines/text/clip.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { extractSummary, preview, summarize } from '../../../machines/text/summary.ts';
@@ -9,16 +9,15 @@ import { cutEnd, cutStart } from '../../../src/internal/printable.ts';
 
 /** Every way to cut a text to a number of characters. */
 const CUTS: readonly (readonly [string, (text: string, chars: number) => string])[] = [
-  ['startOf', firstChars],
-  ['endOf', lastChars],
+  ['firstChars', firstChars],
+  ['lastChars', lastChars],
   ['clipped', clipped],
-  ['oneLine', clippedLine],
+  ['clippedLine', clippedLine],
   ['preview', preview],
   ['summarize', summarize],
   ['extractSummary', (text, chars) => extractSummary(text, chars, 'why')],
   ['cutEnd', cutEnd],
   ['cutStart', cutStart],
-  ['startOf of the inspector', shownStart],
   ['excerpt', excerpt],
   ['jsonExcerpt', jsonExcerpt],
   ['describeValue', (text, chars) => describeValue(firstChars(text, 2 * chars))],

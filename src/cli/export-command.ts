@@ -7,7 +7,7 @@ import { exportNotes, type Redaction, redactionOf, redactionsIn } from '../inspe
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { durableMachines, findHosted, type ModuleFlags } from './durable-modules.ts';
-import { findActor, findRun, isJournalFile } from './find-run.ts';
+import { findActor, findRun, isExistingFile } from './find-run.ts';
 
 export interface ExportFlags extends ModuleFlags {
   readonly output?: string;
@@ -43,7 +43,7 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
 
 /** Finds a run or a durable actor: an actor by id, with its machine if a module has it, and both as `show` finds them. */
 async function findEntries(name: string, flags: ExportFlags) {
-  const hosted = isJournalFile(name) ? null : await findHosted(name, flags);
+  const hosted = isExistingFile(name) ? null : await findHosted(name, flags);
   if (hosted !== null) {
     const { host, actor } = hosted;
     return { id: actor.id, isActor: true, hosts: [host], entries: await entriesOf(host.journals.read(actor.id)) };
@@ -53,7 +53,7 @@ async function findEntries(name: string, flags: ExportFlags) {
     const entries = await entriesOf(found.entries);
     const [start] = entries;
     // The id of a journal file is its path, which is nobody else's business.
-    const id = isJournalFile(name) && start?.type === 'start' ? start.actorId : found.actor.id;
+    const id = isExistingFile(name) && start?.type === 'start' ? start.actorId : found.actor.id;
     return { id, isActor: true, hosts: await durableMachines(flags), entries };
   }
   const { store, runId } = await findRun(name, flags);

@@ -67,11 +67,11 @@ export async function listAll(flags: JournalFlags): Promise<readonly ListedRun[]
   return [...runs, ...rows];
 }
 
-export const isJournalFile = (name: string): boolean => existsSync(name) && statSync(name).isFile();
+export const isExistingFile = (name: string): boolean => existsSync(name) && statSync(name).isFile();
 
 /** Finds a durable actor that is not a run: by journal file or id or, if no run matches, by the start of an id or `last`. */
 export async function findActor(name: string, flags: JournalFlags) {
-  const isFile = isJournalFile(name);
+  const isFile = isExistingFile(name);
   const store = isFile ? createJournalFile(name, durableFormat) : openActors(flags);
   const runs = await (isFile ? journalFile(name) : openJournals(flags)).list();
   const actors = await listActors(runs, store);
@@ -131,7 +131,7 @@ const MAX_LISTED = 5;
 
 /** Finds a run by journal file, id, prefix of an id, or `last`. Throws as `requireRun` does. */
 export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
-  if (isJournalFile(name)) {
+  if (isExistingFile(name)) {
     const store = journalFile(name);
     return { store, runId: name, status: (await store.list())[0]?.status ?? 'damaged', isFile: true, isForeign: true };
   }

@@ -16,7 +16,7 @@ import { durableMachines, type ModuleFlags } from './durable-modules.ts';
 import {
   findActor,
   findRun,
-  isJournalFile,
+  isExistingFile,
   type JournalFlags,
   openExistingJournals,
   openJournals,
@@ -50,7 +50,7 @@ export async function inspectCommand(
 
 /** Throws if nothing can be shown. A journal that is damaged further on is shown up to the damage. */
 async function findJournals(name: string | undefined, hosts: readonly Host[], flags: JournalFlags) {
-  const isFile = name !== undefined && isJournalFile(name);
+  const isFile = name !== undefined && isExistingFile(name);
   const ofHosts = (await Promise.all(hosts.map((host) => host.list()))).flat();
   const open = hosts.length > 0 ? openJournals : openExistingJournals;
   const matches = ofHosts.filter(({ id }) => name && id.startsWith(name));

@@ -30,12 +30,12 @@ export function extentOf(text: string, from: number): Extent | null {
   const strings: string[] = [];
   const open: string[] = [];
   let code = '';
-  let [previous, sign] = ['', ''];
+  let [previous, punctuation] = ['', ''];
   for (let at = from; at < text.length; ) {
     const given = text.charAt(at);
     const comment = commentAt(text, at);
     const within = open.at(-1);
-    const isName = within === '{' && '{,'.includes(sign);
+    const isName = within === '{' && '{,'.includes(punctuation);
     const isQuote = DOUBLE.includes(given) || SINGLE.includes(given);
     const after = isName ? AFTER_NAME : within === '(' ? AFTER_ITEM : AFTER_STRING;
     const string = isQuote ? stringAt(text, at, after) : null;
@@ -50,7 +50,7 @@ export function extentOf(text: string, from: number): Extent | null {
     if (string !== null) strings.push(string.content);
     if (open.length === 0) return { to: at + 1, open: 0, strings, code };
     if (comment === null && character.trim() !== '') previous = character;
-    if (comment === null && '{[:,'.includes(character)) sign = character;
+    if (comment === null && '{[:,'.includes(character)) punctuation = character;
     at = string?.to ?? comment ?? at + 1;
   }
   return previous === ':' ? null : { to: text.length, open: open.length, strings, code };

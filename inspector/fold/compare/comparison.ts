@@ -145,9 +145,16 @@ function settingsOf({ log, fold }: ComparedRun): unknown {
   if (begun === null) return null;
   const { input, product, machine, seed, node, icu } = begun;
   const { messages, runId: _, identity: __, startedAtMs: ___, ...given } = input;
-  const { fork: ____, redacted: _____, ...made } = product;
-  const about = { ...given, ...made, machine, seed, node, icu, messages: messages.length };
-  const settings: Record<string, unknown> = about;
+  const { fork: ____, redacted: _____, ...recorded } = product;
+  const settings: Record<string, unknown> = {
+    ...given,
+    ...recorded,
+    machine,
+    seed,
+    node,
+    icu,
+    messages: messages.length,
+  };
   for (const seq of fold.entries.of('delivery')) {
     const { event } = log.entry(seq) as EntryOf<'delivery'>;
     if (event.type !== 'run.adjusted') continue;

@@ -52,29 +52,20 @@ export function ChartPicture(props: ChartPictureProps) {
   const svg = useRef<SVGSVGElement>(null);
   const known = marksOfCopy(charts, marks, chartId, copy);
   if (known === null) return null;
-  const { chart, index, active, taken, visited, last } = known;
+  const { chart, index, taken, visited } = known;
   const hasLines = level.edges.some(({ points }) => points.length > 0);
   const lines = level.edges.map((edge) => lineOf(edge, known));
   const linesFrom = groupBy(lines, ({ edge }) => edge.source);
+  const isSelected = (stateId: string): boolean =>
+    selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
   const select = (stateId: string): void => {
-    const isSelected = selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
-    if (isSelected) onOpen(stateId);
+    if (isSelected(stateId)) onOpen(stateId);
     else onSelect({ kind: 'state', chartId, stateId });
   };
   const isChosen = ({ transitions }: DrawnEdge): boolean =>
     selected?.kind === 'transitions' &&
     selected.chartId === chartId &&
     transitions.some((one) => selected.transitions.includes(one));
-  const press = (event: KeyboardEvent): void => {
-    const states = [...(svg.current?.querySelectorAll<SVGGElement>('.state') ?? [])];
-    const at = states.indexOf(document.activeElement as SVGGElement);
-    const step = STEPS[event.key];
-    if (event.ctrlKey || event.metaKey || event.altKey || at < 0) return;
-    if (step !== undefined) states[Math.max(0, Math.min(states.length - 1, at + step))]?.focus();
-    else if (event.key === 'Enter' || event.key === ' ') select(level.states[at]?.id ?? '');
-    else return;
-    event.preventDefault();
-  };
   const [width, height] = [level.width + 2 * MARGIN, level.height + 2 * MARGIN];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing is not a fieldset
@@ -86,7 +77,7 @@ export function ChartPicture(props: ChartPictureProps) {
       width={width * scale}
       height={height * scale}
       viewBox={`${-MARGIN} ${-MARGIN} ${width} ${height}`}
-      onKeyDown={press}
+      onKeyDown={(event) => pressed(event, svg.current, (at) => select(level.states[at]?.id ?? ''))}
     >
       {level.states.map((drawn, number) => (
         <StateShape
@@ -96,14 +87,9 @@ export function ChartPicture(props: ChartPictureProps) {
           index={index}
           isFirst={number === 0}
           status={{
-            active: active.has(drawn.id),
-            leaf:
-              active.has(drawn.id) &&
-              !level.states.some(({ id }) => index.state(id)?.parent === drawn.id && active.has(id)),
-            never: !visited.has(drawn.id),
+            ...statusOf(drawn.id, level, known),
             failed: visited.has(drawn.id) && isMarkedFailed(marks, badges, copy, drawn.id),
-            selected: selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === drawn.id,
-            'last-target': last?.target === drawn.id,
+            selected: isSelected(drawn.id),
           }}
           badge={
             (hasLines && omittedWay(chart, linesFrom.get(drawn.id) ?? [], taken)) ||
@@ -134,6 +120,32 @@ export function ChartPicture(props: ChartPictureProps) {
         ))}
     </svg>
   );
+}
+
+/** Moves the focus between states, and selects the one that has it. */
+function pressed(event: KeyboardEvent, svg: SVGSVGElement | null, select: (at: number) => void): void {
+  const states = [...(svg?.querySelectorAll<SVGGElement>('.state') ?? [])];
+  const at = states.indexOf(document.activeElement as SVGGElement);
+  const step = STEPS[event.key];
+  if (event.ctrlKey || event.metaKey || event.altKey || at < 0) return;
+  if (step !== undefined) states[Math.max(0, Math.min(states.length - 1, at + step))]?.focus();
+  else if (event.key === 'Enter' || event.key === ' ') select(at);
+  else return;
+  event.preventDefault();
+}
+
+function statusOf(
+  stateId: string,
+  level: DrawnLevel,
+  { index, active, visited, last }: NonNullable<ReturnType<typeof marksOfCopy>>,
+) {
+  const hasActiveInside = level.states.some(({ id }) => index.state(id)?.parent === stateId && active.has(id));
+  return {
+    active: active.has(stateId),
+    leaf: active.has(stateId) && !hasActiveInside,
+    never: !visited.has(stateId),
+    'last-target': last?.target === stateId,
+  };
 }
 
 /** A chart with the marks of one of its copies; null if there is no such chart. */

@@ -1,4 +1,5 @@
 import './chart.css';
+import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
@@ -73,20 +74,12 @@ interface LevelsProps extends ChartViewProps {
   readonly drawings: Readonly<Record<string, Drawing>>;
 }
 
-function Levels(props: LevelsProps) {
-  const { charts, root, marks, drawings, selected = null, onSelect = () => {}, badges = NO_BADGES } = props;
-  const [path, setPath] = useState<readonly ShownLevel[]>([
-    { chartId: root, level: root, copy: root, name: root, host: '' },
-  ]);
-  /** Null: as it opens. */
-  const [zoom, setZoom] = useState<number | 'whole' | 'readable' | null>(null);
-  const [space, setSpace] = useState({ width: 800, height: 500 });
-  const scroll = useRef<HTMLDivElement>(null);
-  const place = path.at(-1) as ShownLevel;
-  const level = ownOf(ownOf(drawings, place.chartId) ?? {}, place.level);
+type Space = Readonly<Record<'width' | 'height', number>>;
 
+function useSpace(box: RefObject<HTMLElement | null>): Space {
+  const [space, setSpace] = useState<Space>({ width: 800, height: 500 });
   useLayoutEffect(() => {
-    const element = scroll.current;
+    const element = box.current;
     if (element === null) return;
     const measure = (): void => setSpace({ width: element.clientWidth, height: element.clientHeight });
     measure();
@@ -94,11 +87,96 @@ function Levels(props: LevelsProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
+  return space;
+}
 
+/** The scales at which a level is visible as a whole, its labels can be read, and it opens. */
+function scalesOf(level: Space | undefined, space: Space) {
   const widthScale = level === undefined ? 1 : space.width / (level.width + 2 * MARGIN);
   const whole = level === undefined ? 1 : Math.min(MAX_FIT, widthScale, space.height / (level.height + 2 * MARGIN));
-  const readable = Math.max(LEGIBLE, whole);
   const fitting = whole < LEAST_WHOLE ? Math.max(LEAST_WHOLE, Math.min(LEGIBLE, widthScale)) : whole;
+  return { whole, readable: Math.max(LEGIBLE, whole), fitting };
+}
+
+/** What opens as the inside of a state; null if there is nothing. */
+function levelInside({ charts, drawings }: LevelsProps, place: ShownLevel, stateId: string): ShownLevel | null {
+  const { chartId, copy } = place;
+  const chart = charts.charts.find(({ id }) => id === chartId);
+  const state = chart === undefined ? undefined : indexChart(chart).state(stateId);
+  if (state === undefined) return null;
+  const name = state.name;
+  if (ownOf(ownOf(drawings, chartId) ?? {}, stateId) !== undefined)
+    return { chartId, level: stateId, copy, name, host: stateId };
+  const inner = state.invokes
+    .map((actor) => ownOf(charts.invoked, actor))
+    .find((id) => id !== undefined && ownOf(drawings, id) !== undefined);
+  return inner === undefined
+    ? null
+    : { chartId: inner, level: inner, copy: copyKey(inner, { chartId, stateId }), name, host: stateId };
+}
+
+interface LevelPathProps {
+  readonly path: readonly ShownLevel[];
+  readonly goTo: (path: readonly ShownLevel[]) => void;
+}
+
+const LevelPath = ({ path, goTo }: LevelPathProps) => (
+  <nav aria-label="Level of the chart">
+    {path.map(({ name, level }, index) =>
+      index === path.length - 1 ? (
+        <b key={level} aria-current="location">
+          {excerpt(name, 40)}
+        </b>
+      ) : (
+        <span key={level}>
+          <button type="button" class="link-button" onClick={() => goTo(path.slice(0, index + 1))}>
+            {excerpt(name, 40)}
+          </button>
+          {' › '}
+        </span>
+      ),
+    )}
+  </nav>
+);
+
+type Zoom = number | 'whole' | 'readable';
+
+interface ChartToolsProps {
+  readonly scale: number;
+  readonly whole: number;
+  readonly setZoom: (zoom: Zoom) => void;
+}
+
+const ChartTools = ({ scale, whole, setZoom }: ChartToolsProps) => (
+  <div class="chart-tools">
+    <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
+    <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
+    {(scale > whole || scale < LEGIBLE) && (
+      <button
+        type="button"
+        class="chart-size"
+        title={scale > whole ? '0' : '1'}
+        onClick={() => setZoom(scale > whole ? 'whole' : 'readable')}
+      >
+        {scale > whole ? 'Whole chart' : 'Readable size'}
+      </button>
+    )}
+  </div>
+);
+
+function Levels(props: LevelsProps) {
+  const { charts, root, marks, drawings, selected = null, onSelect = () => {}, badges = NO_BADGES } = props;
+  const [path, setPath] = useState<readonly ShownLevel[]>([
+    { chartId: root, level: root, copy: root, name: root, host: '' },
+  ]);
+  /** Null: as it opens. */
+  const [zoom, setZoom] = useState<Zoom | null>(null);
+  const scroll = useRef<HTMLDivElement>(null);
+  const space = useSpace(scroll);
+  const place = path.at(-1) as ShownLevel;
+  const level = ownOf(ownOf(drawings, place.chartId) ?? {}, place.level);
+
+  const { whole, readable, fitting } = scalesOf(level, space);
   /** The text about a selected state takes space, but the chart keeps its size. */
   const unselected = useRef(0);
   if (selected === null) unselected.current = fitting;
@@ -122,22 +200,7 @@ function Levels(props: LevelsProps) {
     setZoom(null);
     unselected.current = 0;
   };
-  /** What opens as the inside of a state; null if there is nothing. */
-  const insideOf = (stateId: string): ShownLevel | null => {
-    const { chartId, copy } = place;
-    const chart = charts.charts.find(({ id }) => id === chartId);
-    const state = chart === undefined ? undefined : indexChart(chart).state(stateId);
-    if (state === undefined) return null;
-    const name = state.name;
-    if (ownOf(ownOf(drawings, chartId) ?? {}, stateId) !== undefined)
-      return { chartId, level: stateId, copy, name, host: stateId };
-    const inner = state.invokes
-      .map((actor) => ownOf(charts.invoked, actor))
-      .find((id) => id !== undefined && ownOf(drawings, id) !== undefined);
-    return inner === undefined
-      ? null
-      : { chartId: inner, level: inner, copy: copyKey(inner, { chartId, stateId }), name, host: stateId };
-  };
+  const insideOf = (stateId: string): ShownLevel | null => levelInside(props, place, stateId);
   const press = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === '+' || event.key === '=') setZoom(scale * ZOOM_STEP);
@@ -152,38 +215,8 @@ function Levels(props: LevelsProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: its states have the focus; the keys are also buttons
     <div class="chart-view" onKeyDown={press}>
-      {path.length > 1 && (
-        <nav aria-label="Level of the chart">
-          {path.map(({ name, level: id }, index) =>
-            index === path.length - 1 ? (
-              <b key={id} aria-current="location">
-                {excerpt(name, 40)}
-              </b>
-            ) : (
-              <span key={id}>
-                <button type="button" class="link-button" onClick={() => goTo(path.slice(0, index + 1))}>
-                  {excerpt(name, 40)}
-                </button>
-                {' › '}
-              </span>
-            ),
-          )}
-        </nav>
-      )}
-      <div class="chart-tools">
-        <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
-        <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
-        {(scale > whole || scale < LEGIBLE) && (
-          <button
-            type="button"
-            class="chart-size"
-            title={scale > whole ? '0' : '1'}
-            onClick={() => setZoom(scale > whole ? 'whole' : 'readable')}
-          >
-            {scale > whole ? 'Whole chart' : 'Readable size'}
-          </button>
-        )}
-      </div>
+      {path.length > 1 && <LevelPath path={path} goTo={goTo} />}
+      <ChartTools scale={scale} whole={whole} setZoom={setZoom} />
       <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}`} ref={scroll}>
         {level !== undefined && (
           <ChartPicture

@@ -9,7 +9,7 @@ import type { AttemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { firstIndexWhere, lastStartedBy } from './sorted.ts';
-import { usageOf } from './spans.ts';
+import { type PhaseSpan, usageOf } from './spans.ts';
 import { hasFailed, type StepCalls, stepCalls, toolUses } from './step.ts';
 import { excerpt, stateName } from './text.ts';
 import { taskWords } from './trace-items.ts';
@@ -76,15 +76,7 @@ export function stepTitle(view: StepView): StepTitle {
       ? [`${capitalize(phase.phase)}, cycle ${phase.cycle}`, early].filter(Boolean)
       : [];
   switch (kind) {
-    case 'phase': {
-      const isEnded = phase?.to != null && phase.to <= at;
-      const aborted = phase?.failure?.stage === 'aborted' || (isEnded && log.entry(to).type !== 'phase-end');
-      const ended: StepTitle['status'] =
-        aborted === true
-          ? { word: 'stopped', tone: 'warn' }
-          : phase?.failure === null
-            ? doneStatus(toolUses(log, fold, selection, at).filter(hasFailed).length)
-            : { word: 'failed', tone: 'bad' };
+    case 'phase':
       return {
         name: where[0] ?? 'Phase',
         facts: [
@@ -93,9 +85,8 @@ export function stepTitle(view: StepView): StepTitle {
           ...(phase?.to == null && !isOver(view.run) ? [] : [duration]),
           ...tokenFacts(view, calls, phase?.from ?? from),
         ],
-        status: isEnded ? ended : openStatus(view, phase?.to != null),
+        status: phaseStatus(view, phase),
       };
-    }
     case 'attempt': {
       if (calls === null) return { name: 'Model call', facts: where, status: null };
       const { number, span } = calls.selected;
@@ -142,6 +133,15 @@ export function stepTitle(view: StepView): StepTitle {
       return { name: log.count === 0 ? 'Nothing recorded' : entryName(log.entry(from)), facts, status: null };
     }
   }
+}
+
+function phaseStatus(view: StepView, phase: PhaseSpan | undefined): StepTitle['status'] {
+  const { log, fold, at, selection } = view;
+  if (phase?.to == null || phase.to > at) return openStatus(view, phase?.to != null);
+  if (phase.failure?.stage === 'aborted' || log.entry(selection.to).type !== 'phase-end')
+    return { word: 'stopped', tone: 'warn' };
+  if (phase.failure !== null) return { word: 'failed', tone: 'bad' };
+  return doneStatus(toolUses(log, fold, selection, at).filter(hasFailed).length);
 }
 
 const doneStatus = (failed: number): StepTitle['status'] =>

@@ -137,7 +137,7 @@ const ORIGINS = { outside: 'external event', chart: 'from the chart', note: 'ann
 
 /** Only visible rows are rendered. */
 function EventRows({ inspector, view, list, found }: RowsProps) {
-  const { log, fold, at } = view;
+  const { log, at } = view;
   const rows = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<number | null>(null);
   const index = list.indexOf(at);
@@ -169,8 +169,6 @@ function EventRows({ inspector, view, list, found }: RowsProps) {
     event.stopPropagation();
   }
 
-  const isFound = (seq: number): boolean => found !== null && found[countUpTo(found, seq) - 1] === seq;
-  const entries = Array.from({ length: end - first }, (_, row) => first + row);
   return (
     <div
       class="event-rows"
@@ -184,43 +182,20 @@ function EventRows({ inspector, view, list, found }: RowsProps) {
       {list.size === 0 && <p class="muted">No entries of this kind.</p>}
       <div ref={rows} role="presentation" style={{ height: `${list.size * ROW_PX}px` }}>
         <div role="presentation" class="visible-rows" style={{ transform: `translateY(${first * ROW_PX}px)` }}>
-          {entries.map((row) => {
+          {Array.from({ length: end - first }, (_, at) => first + at).map((row) => {
             const seq = list.seqAt(row);
-            const { text, bad } = lineOf(seq);
-            const type = fold.entries.typeOf(seq);
-            const origin = originOfType(type);
-            const kinds = [
-              'event-row',
-              origin,
-              seq === at && 'at',
-              seq > at && 'later',
-              active === row && 'active',
-              bad && 'bad',
-              isFound(seq) && 'found',
-            ];
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
-              // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names its active row
-              <div
+              <EventRow
                 key={seq}
-                id={`event-${seq}`}
-                class={kinds.filter(Boolean).join(' ')}
-                role="option"
-                aria-selected={seq === at}
-                aria-posinset={row + 1}
-                aria-setsize={list.size}
-                onClick={() => inspector.moveTo(seq)}
-              >
-                <span class="seq">{seq}</span>
-                <span class="time">{formatTime(fold.timeLine.atMs(seq))}</span>
-                <span class="type" title={ORIGINS[origin]}>
-                  <span class="mark" aria-hidden="true">
-                    {MARKS[origin]}
-                  </span>
-                  {excerpt(type, 24)}
-                </span>
-                <span class="line verbatim">{text}</span>
-              </div>
+                view={view}
+                seq={seq}
+                row={row}
+                rows={list.size}
+                line={lineOf(seq)}
+                isActive={active === row}
+                isFound={found !== null && found[countUpTo(found, seq) - 1] === seq}
+                onChoose={() => inspector.moveTo(seq)}
+              />
             );
           })}
         </div>
@@ -229,10 +204,55 @@ function EventRows({ inspector, view, list, found }: RowsProps) {
   );
 }
 
+interface EventRowProps {
+  readonly view: PanelView;
+  readonly seq: number;
+  readonly row: number;
+  readonly rows: number;
+  readonly line: Line;
+  readonly isActive: boolean;
+  readonly isFound: boolean;
+  readonly onChoose: () => void;
+}
+
+function EventRow({ view: { fold, at }, seq, row, rows, line, isActive, isFound, onChoose }: EventRowProps) {
+  const type = fold.entries.typeOf(seq);
+  const origin = originOfType(type);
+  const kinds = [seq === at && 'at', seq > at && 'later', isActive && 'active', line.bad && 'bad', isFound && 'found'];
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
+    // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names its active row
+    <div
+      id={`event-${seq}`}
+      class={['event-row', origin, ...kinds].filter(Boolean).join(' ')}
+      role="option"
+      aria-selected={seq === at}
+      aria-posinset={row + 1}
+      aria-setsize={rows}
+      onClick={onChoose}
+    >
+      <span class="seq">{seq}</span>
+      <span class="time">{formatTime(fold.timeLine.atMs(seq))}</span>
+      <span class="type" title={ORIGINS[origin]}>
+        <span class="mark" aria-hidden="true">
+          {MARKS[origin]}
+        </span>
+        {excerpt(type, 24)}
+      </span>
+      <span class="line verbatim">{line.text}</span>
+    </div>
+  );
+}
+
 const CACHE_SIZE = 1_000;
 
-function lineMemory(log: RunLog): (seq: number) => { readonly text: string; readonly bad: boolean } {
-  const lines = new Map<number, { readonly text: string; readonly bad: boolean }>();
+interface Line {
+  readonly text: string;
+  readonly bad: boolean;
+}
+
+function lineMemory(log: RunLog): (seq: number) => Line {
+  const lines = new Map<number, Line>();
   return (seq) => {
     const cached = lines.get(seq);
     if (cached !== undefined) return cached;

@@ -82,14 +82,7 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
         </div>
       )}
       <div class="row deny">
-        <label>
-          <span class="visually-hidden">Reason</span>
-          <input
-            value={reason}
-            placeholder="reason to deny, optional"
-            onInput={({ currentTarget }) => setReason(currentTarget.value)}
-          />
-        </label>
+        <Reason value={reason} onChange={setReason} />
         <SendButton isBusy={isBusy} onSend={deny}>
           Deny
         </SendButton>
@@ -97,3 +90,14 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
     </form>
   );
 }
+
+const Reason = ({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) => (
+  <label>
+    <span class="visually-hidden">Reason</span>
+    <input
+      value={value}
+      placeholder="reason to deny, optional"
+      onInput={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  </label>
+);

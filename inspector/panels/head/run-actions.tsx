@@ -3,15 +3,14 @@ import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
 import { runStart } from '../../fold/answer.ts';
-import { closestTo, earlierFirst } from '../../fold/run-list.ts';
+import { closestTo } from '../../fold/run-list.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import { comparedRuns } from '../../ui-state/layout.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { checkedRuns } from '../runs/runs-table.tsx';
+import { CompareButton, checkedRuns } from '../runs/runs-table.tsx';
 import { canFork, ForkForm, READ_ONLY } from '../step/fork-forms.tsx';
 import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
@@ -45,6 +44,12 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
   const form = sender(inspector, run.runId);
   const item = (name: DialogName, label: string = TITLES[name]): MenuItem => ({ label, act: () => setOpen(name) });
 
+  const dialogButton = (name: DialogName, label: string) => (
+    <button type="button" aria-haspopup="dialog" onClick={() => setOpen(name)}>
+      {label}
+    </button>
+  );
+
   useLayoutEffect(
     () =>
       isFile
@@ -53,7 +58,6 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
     [isFile],
   );
 
-  const closest = closestTo(run, inspector.runs.value);
   const more = [
     ...(isLive ? [item('adjust', 'Adjust limits…')] : []),
     ...(isLive && waitingAt(log, fold, count - 1)?.for !== 'direction'
@@ -71,32 +75,16 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
           <SendButton isBusy={form.isBusy} onSend={() => void form.onSend({ type: 'run.finished' })}>
             Finish now
           </SendButton>
-          <button type="button" aria-haspopup="dialog" onClick={() => setOpen('cancel')}>
-            Cancel…
-          </button>
+          {dialogButton('cancel', 'Cancel…')}
         </>
       )}
-      {canFork(inspector, view) && run.status !== 'damaged' && (
-        <button type="button" aria-haspopup="dialog" onClick={() => setOpen('fork')}>
-          Fork…
-        </button>
-      )}
+      {canFork(inspector, view) && run.status !== 'damaged' && dialogButton('fork', 'Fork…')}
       {isFile ? (
-        <button type="button" aria-haspopup="dialog" onClick={() => setOpen('details')}>
-          Details…
-        </button>
+        dialogButton('details', 'Details…')
       ) : (
         <>
-          {closest !== undefined ? (
-            <button
-              type="button"
-              title="Compares this run with its fork or original, or a run with the same question. You can choose another on the page."
-              onClick={() => {
-                comparedRuns.value = earlierFirst(run, closest);
-              }}
-            >
-              Compare
-            </button>
+          {closestTo(run, inspector.runs.value) !== undefined ? (
+            <CompareButton chosen={[run]} runs={inspector.runs.value} />
           ) : (
             <button
               type="button"
@@ -109,11 +97,7 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
               Compare…
             </button>
           )}
-          {isConnected && (
-            <button type="button" aria-haspopup="dialog" onClick={() => setOpen('export')}>
-              Download…
-            </button>
-          )}
+          {isConnected && dialogButton('export', 'Download…')}
           <Menu label="More" items={more} note={isRecorded && !inspector.continues.value ? READ_ONLY : undefined} />
         </>
       )}

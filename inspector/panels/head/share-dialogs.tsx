@@ -13,17 +13,13 @@ interface ExportProps {
 /** How long to wait after the last keystroke. */
 const PAUSE_MS = 400;
 
-/** Downloads each run as one page, without what the patterns match. First lists text that may still be private. */
-export function ExportDialog({ inspector, runIds }: ExportProps) {
-  const [patterns, setPatterns] = useState('');
-  /** Null while the server writes them. */
+/** The pages of the runs without what the patterns match, one a line; null while the server writes them. */
+function usePages({ inspector, runIds }: ExportProps, patterns: string): readonly RequestResult<ExportResult>[] | null {
   const [pages, setPages] = useState<readonly RequestResult<ExportResult>[] | null>(null);
-  const [isSaved, setSaved] = useState(false);
   const last = useRef(Promise.resolve());
   useEffect(() => {
     let isCurrent = true;
     setPages(null);
-    setSaved(false);
     const redact = patterns.split('\n').filter((pattern) => pattern.trim() !== '');
     const write = async (): Promise<void> => {
       const written: RequestResult<ExportResult>[] = [];
@@ -43,6 +39,15 @@ export function ExportDialog({ inspector, runIds }: ExportProps) {
       clearTimeout(timer);
     };
   }, [patterns]);
+  return pages;
+}
+
+/** Downloads each run as one page, without what the patterns match. First lists text that may still be private. */
+export function ExportDialog(props: ExportProps) {
+  const { runIds } = props;
+  const [patterns, setPatterns] = useState('');
+  const [isSaved, setSaved] = useState(false);
+  const pages = usePages(props, patterns);
   const problem = pages?.find((page) => page.problem !== null)?.problem ?? '';
   const canSave = pages !== null && problem === '';
 
@@ -70,7 +75,10 @@ export function ExportDialog({ inspector, runIds }: ExportProps) {
           rows={3}
           spellcheck={false}
           value={patterns}
-          onInput={({ currentTarget }) => setPatterns(currentTarget.value)}
+          onInput={({ currentTarget }) => {
+            setPatterns(currentTarget.value);
+            setSaved(false);
+          }}
         />
       </label>
       <div role="status">

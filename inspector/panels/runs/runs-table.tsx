@@ -1,5 +1,6 @@
 import './runs.css';
 import { signal } from '@preact/signals';
+import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
@@ -62,11 +63,6 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
     [],
   );
 
-  const [one, other = one && closestTo(one, runs)] = chosen;
-  function compare(): void {
-    if (one !== undefined && other !== undefined) comparedRuns.value = earlierFirst(one, other);
-  }
-
   const [runId, unread] = [inspector.selectedRunId.value, inspector.unread.value];
   if (typeof runId === 'string') return <AbsentRun inspector={inspector} runId={runId} />;
   if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
@@ -85,20 +81,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
         <span role="status">{chosen.length > 0 ? `${pluralize(chosen.length, 'run')} selected` : message}</span>
         {chosen.length > 0 && (
           <>
-            <button
-              type="button"
-              disabled={chosen.length > 2 || other === undefined}
-              onClick={compare}
-              title={
-                chosen.length > 1
-                  ? 'Compares two runs'
-                  : other === undefined
-                    ? 'Select another run to compare it with'
-                    : 'Compares this run with its fork or original, or a run with the same question. You can choose another on the page.'
-              }
-            >
-              Compare
-            </button>
+            <CompareButton chosen={chosen} runs={runs} />
             <button type="button" aria-haspopup="dialog" onClick={() => setExporting(true)}>
               Download…
             </button>
@@ -130,6 +113,32 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
     </main>
   );
 }
+
+interface CompareButtonProps {
+  readonly chosen: readonly InspectedRun[];
+  readonly runs: readonly InspectedRun[];
+}
+
+/** Compares two chosen runs, or one with the closest other run. */
+export function CompareButton({ chosen, runs }: CompareButtonProps) {
+  const [one, other = one && closestTo(one, runs)] = chosen;
+  const title = chosen.length > 1 ? 'Compares two runs' : 'Select another run to compare it with';
+  return (
+    <button
+      type="button"
+      disabled={chosen.length > 2 || other === undefined}
+      onClick={() => {
+        if (one !== undefined && other !== undefined) comparedRuns.value = earlierFirst(one, other);
+      }}
+      title={chosen.length === 1 && other !== undefined ? COMPARES_CLOSEST : title}
+    >
+      Compare
+    </button>
+  );
+}
+
+const COMPARES_CLOSEST =
+  'Compares this run with its fork or original, or a run with the same question. You can choose another on the page.';
 
 /** A run that the address names and that is not in the list. */
 function AbsentRun({ inspector, runId }: { readonly inspector: Inspector; readonly runId: string }) {
@@ -185,10 +194,8 @@ const [HEAD_PX, ROW_PX, CARD_PX] = [30, 54, 88];
 function Grid({ placed, query, onDelete }: GridProps) {
   const box = useRef<HTMLTableSectionElement>(null);
   const [activeId, setActiveId] = useState<string | null>(null);
-  const active = Math.max(
-    0,
-    placed.findIndex(({ run }) => run.runId === activeId),
-  );
+  const found = placed.findIndex(({ run }) => run.runId === activeId);
+  const active = Math.max(0, found);
   const rowPx = hasCards.value ? CARD_PX : ROW_PX;
   const [seen, measure] = useWindow(box);
   const first = Math.max(0, Math.min(placed.length, Math.floor(seen.from / rowPx)));
@@ -218,12 +225,10 @@ function Grid({ placed, query, onDelete }: GridProps) {
   useLayoutEffect(() => addKeys(gridKeys((key) => latestMove.current(key))), []);
 
   function onKeyDown(event: KeyboardEvent): void {
-    const run = placed[active]?.run;
-    const isOnRow = event.target === link.current && run !== undefined;
+    const run = event.target === link.current ? placed[active]?.run : undefined;
     if (!move(event.key)) {
-      if (!isOnRow) return;
-      if (event.key === ' ') toggle(run);
-      else if (event.key === 'Delete') onDelete(run);
+      if (event.key === ' ' && run !== undefined) toggle(run);
+      else if (event.key === 'Delete' && run !== undefined) onDelete(run);
       else return;
     }
     event.preventDefault();
@@ -247,59 +252,80 @@ function Grid({ placed, query, onDelete }: GridProps) {
           </tr>
         </thead>
         <tbody ref={box} style={{ height: `${placed.length * rowPx}px`, paddingTop: `${first * rowPx}px` }}>
-          {visible.map((one, at) => {
-            const { run } = one;
-            const isActive = first + at === active;
-            const isChecked = checkedRuns.value.has(run.runId);
-            return (
-              <tr key={run.runId} aria-rowindex={first + at + 2} class={isChecked ? 'checked' : ''}>
-                <td class="check">
-                  <input
-                    type="checkbox"
-                    tabIndex={-1}
-                    aria-label={`Select ${nameOf(run)}`}
-                    checked={isChecked}
-                    onChange={() => toggle(run)}
-                  />
-                </td>
-                {columns.map((name) =>
-                  name === 'question' ? (
-                    <td key={name} class="question" style={{ '--depth': Math.min(one.depth, MAX_DEPTH) }}>
-                      <div class="one-line">
-                        <Place {...one} />
-                        <a
-                          ref={isActive ? link : null}
-                          class="run-link"
-                          dir="auto"
-                          href={`#/run/${encodeURIComponent(run.runId)}`}
-                          tabIndex={isActive ? 0 : -1}
-                          title={nameOf(run)}
-                        >
-                          {nameOf(run)}
-                        </a>
-                      </div>
-                      <div class="one-line muted" dir="auto">
-                        {resultOf(run)}
-                      </div>
-                    </td>
-                  ) : (
-                    <Cell key={name} name={name} run={run} nowMs={nowMs} />
-                  ),
-                )}
-              </tr>
-            );
-          })}
+          {visible.map((one, at) => (
+            <RunRow
+              key={one.run.runId}
+              placed={one}
+              index={first + at}
+              columns={columns}
+              nowMs={nowMs}
+              link={first + at === active ? link : null}
+            />
+          ))}
         </tbody>
       </table>
-      {placed.length === 0 && (
-        <p>
-          No runs match.{' '}
-          <button type="button" class="link-button" onClick={() => setQuery(withoutFilters(query))}>
-            Show all
-          </button>
-        </p>
-      )}
+      {placed.length === 0 && <NoMatch query={query} />}
     </div>
+  );
+}
+
+const NoMatch = ({ query }: { readonly query: RunQuery }) => (
+  <p>
+    No runs match.{' '}
+    <button type="button" class="link-button" onClick={() => setQuery(withoutFilters(query))}>
+      Show all
+    </button>
+  </p>
+);
+
+interface RunRowProps {
+  readonly placed: PlacedRun;
+  readonly index: number;
+  readonly columns: readonly ColumnName[];
+  readonly nowMs: number;
+  /** Of the row that has the focus. */
+  readonly link: RefObject<HTMLAnchorElement | null> | null;
+}
+
+function RunRow({ placed, index, columns, nowMs, link }: RunRowProps) {
+  const { run, depth } = placed;
+  const isChecked = checkedRuns.value.has(run.runId);
+  return (
+    <tr aria-rowindex={index + 2} class={isChecked ? 'checked' : ''}>
+      <td class="check">
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          aria-label={`Select ${nameOf(run)}`}
+          checked={isChecked}
+          onChange={() => toggle(run)}
+        />
+      </td>
+      {columns.map((name) =>
+        name === 'question' ? (
+          <td key={name} class="question" style={{ '--depth': Math.min(depth, MAX_DEPTH) }}>
+            <div class="one-line">
+              <Place {...placed} />
+              <a
+                ref={link}
+                class="run-link"
+                dir="auto"
+                href={`#/run/${encodeURIComponent(run.runId)}`}
+                tabIndex={link === null ? -1 : 0}
+                title={nameOf(run)}
+              >
+                {nameOf(run)}
+              </a>
+            </div>
+            <div class="one-line muted" dir="auto">
+              {resultOf(run)}
+            </div>
+          </td>
+        ) : (
+          <Cell key={name} name={name} run={run} nowMs={nowMs} />
+        ),
+      )}
+    </tr>
   );
 }
 

@@ -7,7 +7,7 @@ import type { Redact } from '../durable/journals/journal-store.ts';
 import { requireKnown } from '../internal/require-known.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
-import { figuresFold } from './run-figures.ts';
+import { FiguresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, runCharts } from './source.ts';
 import type { ReplayHost } from './systems/actor-messages.ts';
 import { type ActorPageEntry, actorPage } from './systems/export-actor.ts';
@@ -80,9 +80,9 @@ function exportedActor(page: readonly ActorPageEntry[], redact: Redact | undefin
 }
 
 function figuresIn(entries: readonly JournalEntry[]): InspectedRun['summary'] {
-  const fold = figuresFold(runStartOf(entries), true);
+  const fold = new FiguresFold(runStartOf(entries), true);
   for (const entry of entries) fold.take(entry);
-  return fold.figures(false);
+  return fold.figures();
 }
 
 /** Returns the summary of an exported run. `recorded` is its start before the export, which may redact it. */

@@ -15,7 +15,7 @@ import { placeOf, repeat } from '../durable/journals/line-store.ts';
 import { withPauses } from '../internal/async.ts';
 import { parseJson } from '../internal/json-text.ts';
 import { grouped } from '../internal/printable.ts';
-import { type FiguresFold, figuresFold } from './run-figures.ts';
+import { FiguresFold } from './run-figures.ts';
 import {
   changeSignal,
   FRAME_CHARS,
@@ -285,7 +285,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
         if (isStopped()) return;
         const entry = parse(json, entries.length);
         if (entries.push(entry) === 1) setFidelity(limitationsOf(entry as RunStart));
-        if (entry.type === 'start') followed = figuresFold(entry, true);
+        if (entry.type === 'start') followed = new FiguresFold(entry, true);
         followed?.take(entry);
         yield;
       }
@@ -365,7 +365,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
       status: status(),
       live: false,
       fidelity,
-      summary: fold?.figures(isResumable(status())) ?? null,
+      summary: fold?.figures() ?? null,
       ...(status() !== 'running' && lastSeq > 0 && { entries: lastSeq + 1 }),
       ...(integrity !== null && { integrity }),
       ...(damage !== null && { problem: damage }),
@@ -404,7 +404,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
         start = startSchema.safeParse(first).data ?? null;
         isCounted &&= !isNew;
         if (start !== null && (fold === null || (!fold.hasAnswer && counted === null)))
-          fold = figuresFold(start, false);
+          fold = new FiguresFold(start, false);
         if (fold !== counted?.fold) for (const entry of [first, ...last]) fold?.take(entry);
       }
       const hasChanged = JSON.stringify([idle, status()]) !== before;
@@ -422,7 +422,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
           for (const json of read) {
             const entry = parse(json, now.seq);
             now.seq += 1;
-            if (entry.type === 'start') now.fold = figuresFold(entry, true);
+            if (entry.type === 'start') now.fold = new FiguresFold(entry, true);
             now.fold?.take(entry);
           }
         fold = now.fold;

@@ -7,15 +7,6 @@ import { firstChars } from '../../machines/text/clip.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
 import type { RunFigures } from './wire.ts';
 
-export interface FiguresFold {
-  /** Takes the next entry, verified or not. */
-  take(entry: unknown): void;
-  /** Whether the last entries of the run were among them, which contain all totals. */
-  readonly hasAnswer: boolean;
-  readonly isWhole: boolean;
-  figures(resumable: boolean): RunFigures;
-}
-
 const answerSchema = z.object({
   type: z.literal('answer'),
   answer: z.object({
@@ -25,7 +16,6 @@ const answerSchema = z.object({
     grounding: z.nullable(z.object({ score: z.number(), threshold: z.number(), unsupported: z.array(z.unknown()) })),
     metadata: z.object({
       decision: z.nullable(z.object({ rule: z.string(), complete: z.boolean() })),
-      cycles: z.number(),
       usage: usageSchema,
       cost: z.nullable(z.object({ amount: z.number(), currency: z.string() })),
       failures: z.array(z.object({ failure: z.object({ code: z.string() }) })),
@@ -35,15 +25,13 @@ const answerSchema = z.object({
 const capabilitySchema = z.object({ success: z.boolean(), code: z.optional(z.nullable(z.string())) });
 const entrySchema = z.discriminatedUnion('type', [
   answerSchema,
-  z.object({ type: z.literal('phase-start'), cycle: z.number(), phase: phaseSchema }),
+  z.object({ type: z.literal('phase-start'), phase: phaseSchema }),
   z.object({ type: z.literal('phase-end'), failure: z.nullable(z.object({ stage: z.string() })) }),
-  z.object({ type: z.literal('attempt-start') }),
   z.object({ type: z.literal('attempt-end'), usage: tokenUsageSchema }),
   z.object({ type: z.literal('capability-end'), result: capabilitySchema }),
   z.object({ type: z.enum(['consent-asked', 'approval-asked', 'direction-asked']), questionId: z.string() }),
   z.object({ type: z.literal('approval-resolved'), questionId: z.string() }),
-  z.object({ type: z.enum(['consent-resolved', 'resumed']) }),
-  z.object({ type: z.literal('decision'), decision: z.object({ cycle: z.number() }) }),
+  z.object({ type: z.enum(['consent-resolved', 'decision', 'resumed']) }),
   z.object({ type: z.literal('closed'), summary: z.optional(z.object({ for: z.string() })) }),
 ]);
 
@@ -68,150 +56,132 @@ interface FoldedStart extends Pick<RunStart, 'startedAt'> {
 }
 
 /**
- * Returns a fold over the entries of a run. Without the answer, the totals are counted from all entries, as on the page of the run and in the
- * answer: the cycles that were completed, and the model calls that were started. If not all entries are given (`isWhole` is false), the totals are unknown.
+ * A fold over the entries of a run. Without the answer, the totals are counted from all entries, as on the page of the run. If not all
+ * entries are given (`isWhole` is false), the totals are unknown.
  */
-export function figuresFold(
-  { input: { sessionId }, product: { modelId, fallbackModelIds }, startedAt, forkedFrom }: FoldedStart,
-  isWhole: boolean,
-): FiguresFold {
-  const models = [modelId, ...fallbackModelIds];
-  const clockStartMs = forkedFrom?.clockStartMs ?? Date.parse(startedAt);
-  let answer: z.infer<typeof answerSchema>['answer'] | null = null;
-  let cycle = 0;
-  let cycles = 0;
-  let modelCalls = 0;
-  let tokens = { input: 0, output: 0, estimated: false };
-  let durationMs: number | null = null;
-  let strip = '';
-  let phase: string | null = null;
-  let failures = 0;
+export class FiguresFold {
+  readonly isWhole: boolean;
+  readonly #start: FoldedStart;
+  #answer: z.infer<typeof answerSchema>['answer'] | null = null;
+  #tokens = { input: 0, output: 0, estimated: false };
+  #durationMs: number | null = null;
+  #strip = '';
+  #phase: string | null = null;
+  #failures = 0;
   /** The pending questions by id. */
-  const asked = new Map<string, string>();
-  let parkedFor: string | null = null;
+  readonly #asked = new Map<string, string>();
+  #parkedFor: string | null = null;
 
-  function fail(): void {
-    failures += 1;
-    strip = `${strip.slice(0, -1)}${strip.slice(-1).toUpperCase()}`;
+  constructor(start: FoldedStart, isWhole: boolean) {
+    this.#start = start;
+    this.isWhole = isWhole;
   }
 
-  function takeEntry(entry: z.infer<typeof entrySchema>): void {
+  /** Whether the last entries of the run were among them, which contain all totals. */
+  get hasAnswer(): boolean {
+    return this.#answer !== null;
+  }
+
+  /** Takes the next entry, verified or not. */
+  take(given: unknown): void {
+    const { atMs } = Object(given) as { readonly atMs?: unknown };
+    if (typeof atMs === 'number') this.#durationMs = atMs;
+    const read = entrySchema.safeParse(given);
+    if (read.success) this.#takeEntry(read.data);
+  }
+
+  #takeEntry(entry: z.infer<typeof entrySchema>): void {
     switch (entry.type) {
       case 'answer':
-        ({ answer } = entry);
-        asked.clear();
+        this.#answer = entry.answer;
+        this.#asked.clear();
         break;
       case 'phase-start':
-        ({ phase, cycle } = entry);
-        strip += phase.charAt(0);
+        this.#phase = entry.phase;
+        this.#strip += entry.phase.charAt(0);
         break;
       case 'phase-end':
-        if (phase === 'yield' && entry.failure === null) cycles = Math.max(cycles, cycle);
-        phase = null;
-        if (entry.failure !== null && entry.failure.stage !== 'aborted') fail();
+        this.#phase = null;
+        if (entry.failure !== null && entry.failure.stage !== 'aborted') this.#fail();
         break;
       case 'capability-end':
-        if (!entry.result.success && !wasDenied(entry.result.code)) fail();
-        break;
-      case 'attempt-start':
-        modelCalls += 1;
+        if (!entry.result.success && !wasDenied(entry.result.code)) this.#fail();
         break;
       case 'attempt-end': {
         const { inputTokens, outputTokens, estimated } = entry.usage;
-        tokens = {
-          input: tokens.input + inputTokens,
-          output: tokens.output + outputTokens,
-          estimated: tokens.estimated || estimated,
-        };
+        const { input, output, estimated: before } = this.#tokens;
+        this.#tokens = { input: input + inputTokens, output: output + outputTokens, estimated: before || estimated };
         break;
       }
       case 'consent-asked':
       case 'approval-asked':
       case 'direction-asked':
-        asked.set(entry.questionId, entry.type.replace('-asked', ''));
-        break;
-      case 'decision':
-        // A user's direction completes a cycle without Yield.
-        cycles = Math.max(cycles, entry.decision.cycle);
-        asked.clear();
+        this.#asked.set(entry.questionId, entry.type.replace('-asked', ''));
         break;
       case 'approval-resolved':
-        asked.delete(entry.questionId);
+        this.#asked.delete(entry.questionId);
         break;
       case 'closed':
-        parkedFor = entry.summary?.for ?? null;
+        this.#parkedFor = entry.summary?.for ?? null;
         break;
       case 'resumed':
-        parkedFor = null;
+        this.#parkedFor = null;
         break;
       default:
-        asked.clear();
+        this.#asked.clear();
     }
   }
 
-  return {
-    isWhole,
-    take(given) {
-      const { atMs } = Object(given) as { readonly atMs?: unknown };
-      if (typeof atMs === 'number') durationMs = atMs;
-      const read = entrySchema.safeParse(given);
-      if (read.success) takeEntry(read.data);
-    },
-    get hasAnswer() {
-      return answer !== null;
-    },
-    figures(resumable) {
-      const whole = <Value>(value: Value): Value | null => (isWhole ? value : null);
-      const shared = {
-        models,
-        sessionId,
-        resumable,
-        clockStartMs: Number.isFinite(clockStartMs) ? clockStartMs : null,
-        strip: whole(compressed(strip)),
-        waitingFor: [...asked.values()].at(-1) ?? parkedFor,
-      };
-      if (answer === null)
-        return {
-          ...shared,
-          rule: null,
-          explanation: '',
-          reason: null,
-          answer: '',
-          unsupported: null,
-          cycles: whole(cycles),
-          modelCalls: whole(modelCalls),
-          tokens: whole(tokens),
-          cost: null,
-          durationMs: whole(durationMs),
-          confidence: null,
-          failures: whole(failures),
-          phase,
-        };
-      const { answerText, confidence, reasons, grounding, metadata } = answer;
-      const { inputTokens, outputTokens, estimated, modelCalls: calls } = metadata.usage;
-      return {
-        ...shared,
-        rule: metadata.decision?.complete ? metadata.decision.rule : null,
-        explanation: reasons.map(({ message }) => message).join(' '),
-        reason: reasons[0]?.code ?? null,
-        answer: firstChars(answerText.trim(), ANSWER_CHARS),
-        unsupported: grounding?.unsupported.length ?? null,
-        cycles: metadata.cycles,
-        modelCalls: calls,
-        tokens: { input: inputTokens, output: outputTokens, estimated },
-        cost: metadata.cost,
-        durationMs,
-        confidence,
-        failures: metadata.failures.filter(({ failure }) => !wasDenied(failure.code)).length,
-        phase: null,
-      };
-    },
-  };
+  #fail(): void {
+    this.#failures += 1;
+    this.#strip = `${this.#strip.slice(0, -1)}${this.#strip.slice(-1).toUpperCase()}`;
+  }
+
+  figures(): RunFigures {
+    const { input, product, startedAt, forkedFrom } = this.#start;
+    const clockStartMs = forkedFrom?.clockStartMs ?? Date.parse(startedAt);
+    const whole = <Value>(value: Value): Value | null => (this.isWhole ? value : null);
+    const counted: RunFigures = {
+      models: [product.modelId, ...product.fallbackModelIds],
+      sessionId: input.sessionId,
+      clockStartMs: Number.isFinite(clockStartMs) ? clockStartMs : null,
+      strip: whole(compressed(this.#strip)),
+      waitingFor: [...this.#asked.values()].at(-1) ?? this.#parkedFor,
+      rule: null,
+      explanation: '',
+      reason: null,
+      answer: '',
+      unsupported: null,
+      tokens: whole(this.#tokens),
+      cost: null,
+      durationMs: whole(this.#durationMs),
+      confidence: null,
+      failures: whole(this.#failures),
+      phase: this.#phase,
+    };
+    if (this.#answer === null) return counted;
+    const { answerText, confidence, reasons, grounding, metadata } = this.#answer;
+    const { inputTokens, outputTokens, estimated } = metadata.usage;
+    return {
+      ...counted,
+      rule: metadata.decision?.complete ? metadata.decision.rule : null,
+      explanation: reasons.map(({ message }) => message).join(' '),
+      reason: reasons[0]?.code ?? null,
+      answer: firstChars(answerText.trim(), ANSWER_CHARS),
+      unsupported: grounding?.unsupported.length ?? null,
+      tokens: { input: inputTokens, output: outputTokens, estimated },
+      cost: metadata.cost,
+      durationMs: this.#durationMs,
+      confidence,
+      failures: metadata.failures.filter(({ failure }) => !wasDenied(failure.code)).length,
+      phase: null,
+    };
+  }
 }
 
 /** Whether a run waits for its user after these entries. */
 export function isWaiting(entries: readonly JournalEntry[]): boolean {
-  const fold = figuresFold(runStartOf(entries), true);
+  const fold = new FiguresFold(runStartOf(entries), true);
   for (const entry of entries) fold.take(entry);
-  return fold.figures(false).waitingFor !== null;
+  return fold.figures().waitingFor !== null;
 }

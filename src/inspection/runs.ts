@@ -5,7 +5,7 @@ import { originOf, startedAtOf } from '../chain/journal/journal-format.ts';
 import { watchStates } from '../chain/journal/state-at.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { recordingsOf } from './recordings.ts';
-import { figuresFold } from './run-figures.ts';
+import { FiguresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, lineLog, problemOf, type RunSource, runCharts } from './source.ts';
 import type { AnyJournals } from './stored-runs.ts';
 import type { ReplayHost } from './systems/actor-messages.ts';
@@ -182,7 +182,7 @@ function liveRun(run: Run, changed: () => void): LiveRun {
   let status: RunStatus = 'running';
   let isLive = true;
   const [start] = run.entries;
-  const fold = start?.type === 'start' ? figuresFold(start, true) : null;
+  const fold = start?.type === 'start' ? new FiguresFold(start, true) : null;
 
   async function listen(): Promise<void> {
     let problem: string | null = null;
@@ -216,13 +216,10 @@ function liveRun(run: Run, changed: () => void): LiveRun {
         }
       : { title: '', startedAt: '', fidelity: [] };
 
-  const figures = (): InspectedRun['summary'] =>
-    fold?.figures(status === 'interrupted' || status === 'waiting') ?? null;
-
   return {
     run,
     ended: listen(),
-    info: () => ({ runId: run.id, kind: 'run', ...about, status, live: isLive, summary: figures() }),
+    info: () => ({ runId: run.id, kind: 'run', ...about, status, live: isLive, summary: fold?.figures() ?? null }),
     charts: runCharts,
     follow(from, sink) {
       let sent = 0;

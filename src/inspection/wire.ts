@@ -87,8 +87,6 @@ export interface RunFigures {
   readonly phase: string | null;
   /** `approval`, `consent` or `direction` while a question to the user is pending; `timer` for a delay. */
   readonly waitingFor: string | null;
-  readonly cycles: number | null;
-  readonly modelCalls: number | null;
   /** `estimated`: some were counted as characters / 4. */
   readonly tokens: { readonly input: number; readonly output: number; readonly estimated: boolean } | null;
   /** Null without prices. `currency` as in the price table, for example EUR. */
@@ -100,7 +98,6 @@ export interface RunFigures {
   readonly models: readonly string[];
   readonly confidence: number | null;
   readonly sessionId: string | null;
-  readonly resumable: boolean;
 }
 
 export type RunAction =

@@ -24,8 +24,6 @@ const FIGURES: RunFigures = {
   strip: 'aeiouy',
   phase: null,
   waitingFor: null,
-  cycles: 1,
-  modelCalls: 6,
   tokens: { input: 10, output: 2, estimated: false },
   cost: null,
   durationMs: 100,
@@ -33,7 +31,6 @@ const FIGURES: RunFigures = {
   models: ['gpt-one'],
   confidence: 0.9,
   sessionId: null,
-  resumable: false,
 };
 
 function aRun(runId: string, changes: Partial<InspectedRun> = {}, figures: Partial<RunFigures> = {}): InspectedRun {

@@ -275,7 +275,7 @@ describe('a recording', () => {
     writer.close();
     const later = await openPage(url);
     const { runs } = await later.runs((list) => list.runs[0]?.status !== 'running');
-    expect(runs).toMatchObject([{ status: 'interrupted', fidelity: [], summary: { resumable: true } }]);
+    expect(runs).toMatchObject([{ status: 'interrupted', fidelity: [] }]);
   });
 });
 
@@ -294,7 +294,7 @@ describe("a run in a store that is not PostChain's own", () => {
     writer.close();
     await page.end('run-1');
     expect(page.entries('run-1')).toEqual(run.entries);
-    await page.runs((list) => list.runs[0]?.summary?.modelCalls === 7);
+    await page.runs((list) => list.runs[0]?.summary?.confidence != null);
   });
 });
 

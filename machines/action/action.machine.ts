@@ -1,5 +1,5 @@
 import type { ActionState } from '../contracts/action-state.ts';
-import type { CapabilityCall } from '../contracts/capability.ts';
+import type { CapabilityCall, StopReason } from '../contracts/capability.ts';
 import { approvalRequests, editsToValidate } from '../policies/approvals.ts';
 import { callsOfStep, capabilityInput } from '../policies/capability-loop.ts';
 import { actionAttempt, continuationAttempt } from '../policies/continuation.ts';
@@ -13,6 +13,9 @@ function validationInput({ capabilityMs, sessionId, input }: ActionState, calls:
   const clientTools = input.capabilities.filter(({ client }) => client);
   return { calls, sessionId, timeoutMs: capabilityMs, ...(clientTools.length > 0 && { clientTools }) };
 }
+
+/** Records why no more calls run. */
+const stop = <Reason extends StopReason>(reason: Reason) => ({ type: 'recordStop', params: { reason } }) as const;
 
 /** A slot runs one call of a step after another, until no call waits. */
 const slot = (number: 1 | 2 | 3 | 4) =>
@@ -95,11 +98,7 @@ export const actionMachine = actionSetup.createMachine({
         { guard: 'stepGiven', target: 'resolving' },
         { guard: 'notClassified', target: 'classifying' },
         { guard: 'nothingToContinue', target: 'concluded' },
-        {
-          guard: 'continuationLimitReached',
-          target: 'concluded',
-          actions: { type: 'recordStop', params: { reason: 'limit_reached' } },
-        },
+        { guard: 'continuationLimitReached', target: 'concluded', actions: stop('limit_reached') },
         { target: 'continuing' },
       ],
     },
@@ -117,18 +116,12 @@ export const actionMachine = actionSetup.createMachine({
           },
           {
             target: 'failed',
-            actions: [
-              { type: 'assignReply', params: ({ event }) => event.output },
-              { type: 'recordStop', params: { reason: 'no_reply' } },
-            ],
+            actions: [{ type: 'assignReply', params: ({ event }) => event.output }, stop('no_reply')],
           },
         ],
         onError: {
           target: 'failed',
-          actions: [
-            { type: 'recordError', params: ({ event }) => event },
-            { type: 'recordStop', params: { reason: 'no_reply' } },
-          ],
+          actions: [{ type: 'recordError', params: ({ event }) => event }, stop('no_reply')],
         },
       },
     },
@@ -136,16 +129,12 @@ export const actionMachine = actionSetup.createMachine({
       description: 'Are there calls to make, and runs left for them, of known capabilities?',
       always: [
         { guard: 'nothingToRun', target: 'concluded' },
-        {
-          guard: 'continuationLimitReached',
-          target: 'concluded',
-          actions: ['clearStep', { type: 'recordStop', params: { reason: 'limit_reached' } }],
-        },
+        { guard: 'continuationLimitReached', target: 'concluded', actions: ['clearStep', stop('limit_reached')] },
         { guard: 'nextStepInvalid', target: 'rejecting', actions: 'recordInvalidStep' },
         {
           guard: 'sameCallRepeated',
           target: 'concluded',
-          actions: ['recordRepeat', 'dropStep', { type: 'recordStop', params: { reason: 'same_call_repeated' } }],
+          actions: ['recordRepeat', 'dropStep', stop('same_call_repeated')],
         },
         { target: 'validatingArguments' },
       ],
@@ -252,14 +241,9 @@ export const actionMachine = actionSetup.createMachine({
         {
           guard: 'isFirstStep',
           target: 'concluded',
-          actions: [
-            'endInvalidCalls',
-            'emitInvalidCalls',
-            'recordStep',
-            { type: 'recordStop', params: { reason: 'invalid_next_step' } },
-          ],
+          actions: ['endInvalidCalls', 'emitInvalidCalls', 'recordStep', stop('invalid_next_step')],
         },
-        { target: 'concluded', actions: ['dropStep', { type: 'recordStop', params: { reason: 'invalid_next_step' } }] },
+        { target: 'concluded', actions: ['dropStep', stop('invalid_next_step')] },
       ],
     },
     calling: {
@@ -273,11 +257,7 @@ export const actionMachine = actionSetup.createMachine({
       description: 'The results of the step are recorded in the order of its calls, before a decider is asked.',
       entry: ['recordStep', 'reportProgress'],
       always: [
-        {
-          guard: 'callsLeftOver',
-          target: 'concluded',
-          actions: ['dropStep', { type: 'recordStop', params: { reason: 'limit_reached' } }],
-        },
+        { guard: 'callsLeftOver', target: 'concluded', actions: ['dropStep', stop('limit_reached')] },
         { target: 'continuing' },
       ],
     },
@@ -286,12 +266,8 @@ export const actionMachine = actionSetup.createMachine({
       always: [
         { guard: 'functionDecides', target: 'asking' },
         { guard: 'modelMayDecide', target: 'thinking' },
-        {
-          guard: 'hasDecider',
-          target: 'concluded',
-          actions: { type: 'recordStop', params: { reason: 'budget_exhausted' } },
-        },
-        { target: 'concluded', actions: { type: 'recordStop', params: { reason: 'one_round' } } },
+        { guard: 'hasDecider', target: 'concluded', actions: stop('budget_exhausted') },
+        { target: 'concluded', actions: stop('one_round') },
       ],
     },
     asking: {
@@ -310,17 +286,11 @@ export const actionMachine = actionSetup.createMachine({
         },
         onError: {
           target: 'concluded',
-          actions: [
-            { type: 'recordDeciderError', params: ({ event }) => event },
-            { type: 'recordStop', params: { reason: 'decider_failed' } },
-          ],
+          actions: [{ type: 'recordDeciderError', params: ({ event }) => event }, stop('decider_failed')],
         },
       },
       after: {
-        answerDeadline: {
-          target: 'concluded',
-          actions: ['recordDeciderTimeout', { type: 'recordStop', params: { reason: 'decider_failed' } }],
-        },
+        answerDeadline: { target: 'concluded', actions: ['recordDeciderTimeout', stop('decider_failed')] },
       },
     },
     thinking: {
@@ -339,16 +309,13 @@ export const actionMachine = actionSetup.createMachine({
             target: 'concluded',
             actions: [
               { type: 'assignContinuationOutcome', params: ({ event }) => event.output },
-              { type: 'recordStop', params: { reason: 'decider_failed' } },
+              stop('decider_failed'),
             ],
           },
         ],
         onError: {
           target: 'concluded',
-          actions: [
-            { type: 'recordDeciderError', params: ({ event }) => event },
-            { type: 'recordStop', params: { reason: 'decider_failed' } },
-          ],
+          actions: [{ type: 'recordDeciderError', params: ({ event }) => event }, stop('decider_failed')],
         },
       },
     },
@@ -356,16 +323,8 @@ export const actionMachine = actionSetup.createMachine({
       description: 'Is the loop done? If not, it takes the next step.',
       entry: 'emitContinuation',
       always: [
-        {
-          guard: 'continuationUnreadable',
-          target: 'concluded',
-          actions: { type: 'recordStop', params: { reason: 'decider_failed' } },
-        },
-        {
-          guard: 'isDone',
-          target: 'concluded',
-          actions: ['assignFinalOutput', { type: 'recordStop', params: { reason: 'done' } }],
-        },
+        { guard: 'continuationUnreadable', target: 'concluded', actions: stop('decider_failed') },
+        { guard: 'isDone', target: 'concluded', actions: ['assignFinalOutput', stop('done')] },
         { target: 'resolving' },
       ],
     },

@@ -37,11 +37,11 @@ export {
 export type { Exploration, ExploredEdge, ExploredState, StartState } from '../testing/exploration/exploration.ts';
 export { type ExploredChart, type ExploreOptions, explore } from '../testing/exploration/explore.ts';
 export {
+  type ActorOutcome,
   type ActorOutcomes,
   done,
   fails,
   type Occurrence,
-  type Outcome,
   type Outcomes,
   sends,
   updates,

@@ -13,7 +13,7 @@ import { actionInput } from '../../../machines/policies/phase-calls.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { createBareChain } from '../../chain/runtime/bare-chain.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
-import { done, fails, type Outcome } from '../exploration/occurrences.ts';
+import { type ActorOutcome, done, fails } from '../exploration/occurrences.ts';
 import { attemptOutcomes, CLOCK, LOOKUP, reportsModels, reportsUsage } from './stand-ins.ts';
 
 const CALL: CapabilityCall = { capability: LOOKUP.name, arguments: '{}' };
@@ -33,7 +33,7 @@ function validCheck({ arguments: text }: CapabilityCall): ArgumentsCheck {
 }
 
 /** Every combination of the program's decisions, for the first two calls. */
-function programDecisions(input: unknown): readonly Outcome[] {
+function programDecisions(input: unknown): readonly ActorOutcome[] {
   const { calls } = input as ApproveCallsInput;
   const answers = calls.map(({ questionId, digest }) => [
     { questionId, digest, decision: 'approve' as const },
@@ -77,7 +77,7 @@ function answersIn({ context: { step } }: SnapshotFrom<typeof actionMachine>) {
 const numberOf = (questionId: string): number => Number(/\d+$/u.exec(questionId)?.[0]);
 
 /** The arguments are all valid or all invalid, or only the first ones are valid. */
-function checksOf(input: unknown): readonly Outcome[] {
+function checksOf(input: unknown): readonly ActorOutcome[] {
   const { calls } = input as ValidateArgumentsInput;
   const valid = calls.map(validCheck);
   const some = valid.map((check, at) => (at === 0 ? check : INVALID));

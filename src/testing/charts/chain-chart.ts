@@ -19,7 +19,7 @@ import { createBareChain } from '../../chain/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../chain/runtime/options.ts';
 import type { RunOptions } from '../../chain/runtime/run-options.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
-import { done, fails, type Outcome, sends } from '../exploration/occurrences.ts';
+import { type ActorOutcome, done, fails, sends } from '../exploration/occurrences.ts';
 import { replies } from '../replies.ts';
 import { attemptOutcomes, CLOCK, LOOKUP, proseOutcome, reportsModels, reportsUsage } from './stand-ins.ts';
 
@@ -95,7 +95,7 @@ function repliesTo({ task, phases = [] }: AttemptInput, state: ChainState): Read
   );
 }
 
-function earlyReplies({ task }: CallAheadInput): readonly Outcome[] {
+function earlyReplies({ task }: CallAheadInput): readonly ActorOutcome[] {
   const usage = { inputTokens: 10, outputTokens: 5, estimated: false };
   const reply = { value: replies[task as Task], failure: null, usage, openedAtMs: 0, atMs: 0 };
   return [done(reply), done({ ...reply, value: null, failure: NO_FAILURE }, 'no valid reply'), fails()];
@@ -103,14 +103,14 @@ function earlyReplies({ task }: CallAheadInput): readonly Outcome[] {
 
 const answers = ({ task, phases = [] }: AttemptInput): boolean => task === 'yield' || phases.includes('yield');
 
-function proseAnswer(input: AttemptInput): Outcome {
+function proseAnswer(input: AttemptInput): ActorOutcome {
   const { task, phases = [] } = input;
   const answer = { ...replies.yield, answer: 'It is so.', confidence: 0.2 };
   const parts = Object.fromEntries(phases.map((phase) => [phase, phase === 'yield' ? answer : replies[phase]]));
   return proseOutcome(input, task === 'yield' ? answer : parts, 'in prose');
 }
 
-function measured({ messages }: MeasureContextInput): readonly Outcome[] {
+function measured({ messages }: MeasureContextInput): readonly ActorOutcome[] {
   const tokens = messages.map(({ content }) => Math.ceil(content.length / 4));
   const measures = { tokens, estimated: false, similarity: messages.map(() => 0.5), failure: null };
   const tooMany = { ...measures, tokens: tokens.map((count) => count * 1_000) };

@@ -7,7 +7,7 @@ import { failureOf, overBudget } from '../../../machines/policies/failures.ts';
 import { newExecution } from '../../../machines/policies/retry.ts';
 import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { defineCapability } from '../../tools/capability.ts';
-import { done, fails, type Outcome, sends } from '../exploration/occurrences.ts';
+import { type ActorOutcome, done, fails, sends } from '../exploration/occurrences.ts';
 
 export const CLOCK = new SimulatedClock();
 
@@ -31,11 +31,11 @@ const FAILURES: Readonly<Record<string, Failure>> = {
 
 const report: UsageReport = { type: 'usage.reported', finished: USAGE, call: null };
 
-export const reportsUsage: Outcome = sends(report, 'reports its usage');
+export const reportsUsage: ActorOutcome = sends(report, 'reports its usage');
 
 const models: ModelsReport = { type: 'models.learned', models: newModels(0) };
 
-export const reportsModels: Outcome = sends(models, 'reports its models');
+export const reportsModels: ActorOutcome = sends(models, 'reports its models');
 
 /** The cost of each call of a run with a cost limit. */
 const CALL_COST = 1;
@@ -44,7 +44,10 @@ const CALL_COST = 1;
  * Returns the outcomes of an attempt: each of these values, each kind of failure, and an error. Each charges one call, unless it could
  * exceed the cost limit.
  */
-export function attemptOutcomes(input: AttemptInput, values: Readonly<Record<string, unknown>>): readonly Outcome[] {
+export function attemptOutcomes(
+  input: AttemptInput,
+  values: Readonly<Record<string, unknown>>,
+): readonly ActorOutcome[] {
   const { maxCost } = input.policy;
   if (maxCost !== null && maxCost < CALL_COST)
     return [done({ ok: false, failure: overBudget(), execution: newExecution(input) }, 'over budget')];
@@ -61,7 +64,7 @@ export function attemptOutcomes(input: AttemptInput, values: Readonly<Record<str
   ];
 }
 
-export function proseOutcome(input: AttemptInput, value: unknown, name: string): Outcome {
+export function proseOutcome(input: AttemptInput, value: unknown, name: string): ActorOutcome {
   const usage = input.policy.maxCost === null ? USAGE : { ...USAGE, cost: CALL_COST };
   const execution = { ...newExecution(input), usage };
   return done({ ok: true, prose: true, value, execution, ...(input.phases && { phases: input.phases }) }, name);

@@ -15,37 +15,39 @@ import {
 import { type DelayedEvent, timerKey } from './timers.ts';
 
 /** What an actor can do: finish, fail, send its parent an event, or change its snapshot, and keep running. */
-export type Outcome =
+export type ActorOutcome =
   | { readonly kind: 'done'; readonly name: string; readonly output: unknown }
   | { readonly kind: 'error'; readonly name: string; readonly error: unknown }
   | { readonly kind: 'emitted'; readonly name: string; readonly event: EventObject }
   | { readonly kind: 'snapshot'; readonly name: string; readonly snapshot: unknown };
 
 /** Returns the outcome of an actor that finishes with an output. The name appears in paths. */
-export const done = (output?: unknown, name = 'done'): Outcome => ({ kind: 'done', name, output });
+export const done = (output?: unknown, name = 'done'): ActorOutcome => ({ kind: 'done', name, output });
 
 /** Returns the outcome of an actor that fails. */
-export const fails = (error: unknown = new Error('Scripted failure'), name = 'error'): Outcome => ({
+export const fails = (error: unknown = new Error('Scripted failure'), name = 'error'): ActorOutcome => ({
   kind: 'error',
   name,
   error,
 });
 
 /** Returns the outcome of an actor that sends its parent an event and keeps running: a callback, or a child that uses `sendParent`. */
-export const sends = <Event extends EventObject>(event: Event, name: string = event.type): Outcome => ({
+export const sends = <Event extends EventObject>(event: Event, name: string = event.type): ActorOutcome => ({
   kind: 'emitted',
   name,
   event,
 });
 
 /** Returns the outcome of an actor, invoked with `onSnapshot`, that has a new snapshot with these fields. */
-export const updates = (snapshot: object, name = 'snapshot'): Outcome => ({
+export const updates = (snapshot: object, name = 'snapshot'): ActorOutcome => ({
   kind: 'snapshot',
   name,
   snapshot: { status: 'active', output: undefined, error: undefined, ...snapshot },
 });
 
-export type ActorOutcomes = readonly Outcome[] | ((input: unknown, snapshot: AnyMachineSnapshot) => readonly Outcome[]);
+export type ActorOutcomes =
+  | readonly ActorOutcome[]
+  | ((input: unknown, snapshot: AnyMachineSnapshot) => readonly ActorOutcome[]);
 
 /** Outcomes by actor name (`src`) or actor id. The key `*` covers all other actors. */
 export type Outcomes = Readonly<Record<string, ActorOutcomes>>;
@@ -53,7 +55,7 @@ export type Outcomes = Readonly<Record<string, ActorOutcomes>>;
 /** An event that can occur in a state of a machine. */
 export interface Occurrence {
   /** `sent` events come from outside; all others come from actors and delays of the machine. */
-  readonly kind: Exclude<Outcome['kind'], 'snapshot'> | 'delay' | 'sent';
+  readonly kind: Exclude<ActorOutcome['kind'], 'snapshot'> | 'delay' | 'sent';
   /** Label in paths, unique in its state: `action: confident`, `after phaseDeadline`, `run.cancelled`. */
   readonly name: string;
   readonly event: EventObject;
@@ -169,7 +171,7 @@ export const outcomesKey = ({ id, name }: RunningActor, outcomes: Outcomes): str
 
 const placeOf = ({ id, nth }: RunningActor): string => (hasGeneratedId({ id }) ? `#${nth}` : id);
 
-function eventOf(outcome: Outcome, id: string): EventObject {
+function eventOf(outcome: ActorOutcome, id: string): EventObject {
   switch (outcome.kind) {
     case 'done':
       return { type: `xstate.done.actor.${id}`, output: outcome.output, actorId: id } as EventObject;

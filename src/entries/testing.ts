@@ -83,4 +83,4 @@ export {
 export { replies } from '../testing/replies.ts';
 export { settle } from '../testing/settle.ts';
 export { type CoverageItem, coverageItems } from '../testing/structure/coverage-items.ts';
-export type { EvaluatedGuard, InstrumentedStep } from '../testing/structure/instrumented-machine.ts';
+export type { GuardCheck, InstrumentedStep } from '../testing/structure/instrumented-machine.ts';

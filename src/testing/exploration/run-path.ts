@@ -3,7 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
 import { requireKnown } from '../../internal/require-known.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
-import type { EvaluatedGuard, InstrumentedStep } from '../structure/instrumented-machine.ts';
+import type { GuardCheck, InstrumentedStep } from '../structure/instrumented-machine.ts';
 import { describeDifference } from './exact-json.ts';
 import type { Exploration } from './exploration.ts';
 import { type Path, pathThrough } from './paths.ts';
@@ -109,8 +109,8 @@ function differenceAfter(
 
 function guardDifference(
   { chart }: Exploration,
-  expected: readonly EvaluatedGuard[],
-  received: readonly EvaluatedGuard[],
+  expected: readonly GuardCheck[],
+  received: readonly GuardCheck[],
 ): string | null {
   for (const [index, { transition, holds }] of expected.entries()) {
     const actual = received[index];

@@ -12,12 +12,12 @@ export interface InstrumentedStep {
   /** The transitions taken, in order. */
   readonly taken: readonly number[];
   /** The guards evaluated, in order. */
-  readonly guards: readonly EvaluatedGuard[];
+  readonly guards: readonly GuardCheck[];
   /** Ids of the states entered, in order. */
   readonly entered: readonly string[];
 }
 
-export interface EvaluatedGuard {
+export interface GuardCheck {
   /** The guard's transition. */
   readonly transition: number;
   readonly holds: boolean;
@@ -39,7 +39,7 @@ export interface InstrumentedMachine<Machine extends AnyStateMachine> {
 export function instrumentMachine<Machine extends AnyStateMachine>(machine: Machine): InstrumentedMachine<Machine> {
   const copy = machine.provide({}) as Machine;
   let taken: number[] = [];
-  let guards: EvaluatedGuard[] = [];
+  let guards: GuardCheck[] = [];
   let entered: string[] = [];
   let nondeterministicGuard: number | null = null;
   // Most steps of an exploration repeat an earlier one. Sharing equal steps keeps large explorations small.

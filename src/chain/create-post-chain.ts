@@ -8,7 +8,7 @@ import { closed, MAX_REOPENS } from '../durable/durable-actor.ts';
 import type { DueActor } from '../durable/durable-machine.ts';
 import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
-import { requireKnown } from '../internal/require-known.ts';
+import { requireKnownOptions } from '../internal/require-known.ts';
 import { type ForkOptions, forkRun } from './journal/fork.ts';
 import type { JournalStore } from './journal/journal-format.ts';
 import { type AdvanceRunOptions, advanceRun, dueRuns, requireResumable, resumeRun } from './journal/resume.ts';
@@ -74,7 +74,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   /** A run that has just started is in memory only after its turn. */
   const startedRuns = () => new Promise<void>((resolve) => takeTurnOf(parts.clock)(resolve));
   const resume: PostChain['resume'] = async (runId, how = {}) => {
-    requireKnown('resume', how, 'signal force fromKeyframe');
+    requireKnownOptions('resume', how, 'signal force fromKeyframe');
     const { signal, ...open } = how;
     kept();
     if (!chain.runs.has(runId)) await startedRuns();
@@ -104,11 +104,11 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
     },
     due: async () => dueRuns(chain, kept()),
     async advance(runId, how = {}) {
-      requireKnown('advance', how, 'signal onOpen');
+      requireKnownOptions('advance', how, 'signal onOpen');
       await advanceRun(chain, runId, how);
     },
     async fork(run, how) {
-      requireKnown('fork', how, 'at set turns host signal');
+      requireKnownOptions('fork', how, 'at set turns host signal');
       return startInSlot(slots, how.signal, async () => {
         const entries = Array.isArray(run) ? run : await entriesOf(kept().read(run as string));
         return forkRun(chain, entries, how);

@@ -4,7 +4,7 @@ import { isStartOfRun, originOf, runStartOf, startedAtOf, withoutBytes } from '.
 import { stateHistory } from '../chain/journal/state-at.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
-import { requireKnown } from '../internal/require-known.ts';
+import { requireKnownOptions } from '../internal/require-known.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
 import { FiguresFold } from './run-figures.ts';
@@ -37,7 +37,7 @@ export async function exportRun(
   entries: readonly JournalEntry[] | readonly DurableEntry[],
   options: ExportOptions = {},
 ): Promise<ExportedPage> {
-  requireKnown('exportRun', options, 'redact hosts id');
+  requireKnownOptions('exportRun', options, 'redact hosts id');
   const { redact, ...others } = options;
   const shared = await sharedEntries(entries, others);
   const exported = isOfActor(shared) ? exportedActor(shared, redact) : exportedRun(shared, redact);

@@ -7,7 +7,7 @@ import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { editDistance } from '../internal/edit-distance.ts';
 import { oneLine } from '../internal/printable.ts';
-import { requireKnown } from '../internal/require-known.ts';
+import { requireKnownOptions } from '../internal/require-known.ts';
 import { areValid, briefReply } from './brief-reply.ts';
 
 /** How a scripted reply is sent, and how it ends. */
@@ -124,7 +124,7 @@ export function always(entry: ScriptEntry): Always {
  */
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): ScriptedModel {
   const known = 'id contextWindowTokens maxOutputTokens accepts nativeTools chunkChars otherwise usage';
-  requireKnown('scriptedModel', options, known);
+  requireKnownOptions('scriptedModel', options, known);
   const calls: ModelRequest[] = [];
   const counts = new Map<string, number>();
   const chunkChars = options.chunkChars ?? 16;

@@ -12,7 +12,7 @@ import type { DurableEntry } from '../durable/entries.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import * as actorStores from '../durable/stores.ts';
 import { describeValue } from '../internal/describe-value.ts';
-import { requireKnown } from '../internal/require-known.ts';
+import { requireKnownOptions } from '../internal/require-known.ts';
 import { isMachine } from '../internal/xstate-internals.ts';
 
 /** What chains are asked, and the input of machines. Members of your own, such as the expected answer, are for scorers. */
@@ -113,7 +113,7 @@ export async function evaluate<Case extends EvaluationCase, const Of extends Sys
   cases: readonly Case[],
   options: EvaluateOptions<Case, Of>,
 ): Promise<Evaluation<EvaluatedOutput<Of[keyof Of]>>> {
-  requireKnown('evaluate', options, 'systems scorers journals rerun');
+  requireKnownOptions('evaluate', options, 'systems scorers journals rerun');
   const { systems, scorers, journals = memoryJournals(), rerun = false } = options;
   for (const [name, value] of Object.entries({ systems, scorers }))
     if (typeof value !== 'object' || value === null)

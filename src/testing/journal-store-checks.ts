@@ -7,7 +7,7 @@ import {
   type ManagedJournals,
   type StoredEntry,
 } from '../durable/journals/journal-store.ts';
-import { requireKnown } from '../internal/require-known.ts';
+import { requireKnownOptions } from '../internal/require-known.ts';
 
 /** One property of a store. */
 export interface JournalStoreCheck {
@@ -36,7 +36,7 @@ export interface JournalStoreChecksOptions<Entry, Summary> {
 export function journalStoreChecks<Entry extends StoredEntry, Summary>(
   options: JournalStoreChecksOptions<Entry, Summary>,
 ): readonly JournalStoreCheck[] {
-  requireKnown('journalStoreChecks', options, 'open journal');
+  requireKnownOptions('journalStoreChecks', options, 'open journal');
   const { open, journal: given } = options;
   type Store = JournalStore<Entry, Summary>;
   // The form in which a store returns entries.

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
 import { jsString } from '../../../machines/text/quoting.ts';
 import { oneLine } from '../../internal/printable.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { runStartOf } from './journal-format.ts';
 import { divergenceText, replay } from './replay.ts';
 
@@ -21,7 +21,7 @@ const MAX_TITLE_CHARS = 80;
  * @throws PostChainError `invalid_journal` if the recording does not replay identically.
  */
 export function toVitest(recorded: readonly JournalEntry[], options: ToVitestOptions): string {
-  requireKnown('toVitest', options, 'journalPath');
+  requireKnownOptions('toVitest', options, 'journalPath');
   const { journalPath } = options;
   const { request, runId } = runStartOf(recorded).input;
   const { divergence } = replay(recorded);

@@ -1,7 +1,7 @@
 import wrapAnsi from 'wrap-ansi';
 import { type Citation, explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { count, oneLine, printable, printableJson } from '../../internal/printable.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 
 /** Functions that style parts of the text, for example with terminal colors. An omitted part stays plain. */
 export interface TextStyle {
@@ -24,7 +24,7 @@ const INDENT = '  ';
  * break. Control characters other than line breaks and tabs are removed, except those that `style` adds.
  */
 export function answerAsText(answer: FinalAnswer, options: TextOptions = {}): string {
-  requireKnown('answerAsText', options, 'columns style');
+  requireKnownOptions('answerAsText', options, 'columns style');
   const { columns = Infinity, style = {} } = options;
   const { heading = String, aside = String, warning = String } = style;
   const wrap = wrapperFor(columns);
@@ -80,7 +80,7 @@ export interface JsonOptions {
  * characters are escaped, so that it can be printed; `JSON.parse` restores the answer.
  */
 export function answerAsJson(answer: FinalAnswer, options: JsonOptions = {}): string {
-  requireKnown('answerAsJson', options, 'pretty');
+  requireKnownOptions('answerAsJson', options, 'pretty');
   return `${printableJson(JSON.stringify(answer, withSortedKeys, options.pretty ? 2 : 0))}\n`;
 }
 

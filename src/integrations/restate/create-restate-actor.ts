@@ -11,7 +11,7 @@ import type { DurableEntry, StartEntry } from '../../durable/entries.ts';
 import { machineDigest } from '../../durable/machine-digest.ts';
 import { type Pending, pendingOf, receivedBy } from '../../durable/pending.ts';
 import { startEntry, versionFor } from '../../durable/replay.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { type ExecutorOptions, RestateExecutor } from './restate-executor.ts';
 import {
   journaledWorkflow,
@@ -56,7 +56,7 @@ export function createRestateActor<Machine extends AnyStateMachine>(
 ) {
   requireMachine(machine);
   rejectReplaced(options, REPLACED);
-  requireKnown('createRestateActor', options, `name codecs versions describeCall describeEnd ${WORKFLOW_OPTIONS}`);
+  requireKnownOptions('createRestateActor', options, `name codecs versions describeCall describeEnd ${WORKFLOW_OPTIONS}`);
   const { name = machine.id, codecs, versions = {}, ...others } = options;
   const { describeCall = () => null, describeEnd = () => null, ...workflowOptions } = others;
   if (!/^[a-zA-Z_][\w.-]*$/u.test(name))

@@ -11,7 +11,7 @@ import { type PostChainOptions, resolveOptions } from '../../chain/runtime/optio
 import { type ChainActorRef, connectRun, RUN_DESCRIPTION } from '../../chain/runtime/run.ts';
 import { createCodec, type Json } from '../../durable/codec.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { createPromptWriter } from '../../llm/recorded-prompts.ts';
 import { foldStatus, initialStatus, type WorkflowStatus } from './chain-status.ts';
 import type { Cluster } from './cluster.ts';
@@ -42,7 +42,7 @@ export type RestateChain = ReturnType<typeof createRestateChain>;
  */
 export function createRestateChain(options: RestateChainOptions = {}, restate: RestateOptions = {}) {
   rejectReplaced(options, REPLACED);
-  requireKnown('createRestateChain', restate, `name ${WORKFLOW_OPTIONS}`);
+  requireKnownOptions('createRestateChain', restate, `name ${WORKFLOW_OPTIONS}`);
   const { name = 'postchain', ...workflowOptions } = restate;
   const parts = resolveOptions(options);
 

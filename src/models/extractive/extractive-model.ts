@@ -4,7 +4,7 @@ import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contr
 import { TASKS } from '../../../machines/contracts/phase.ts';
 import { estimatedUsage } from '../../../machines/policies/usage.ts';
 import { inTurns } from '../../internal/async.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import type { ExtractedTask } from './replies.ts';
 
 /**
@@ -16,7 +16,7 @@ import type { ExtractedTask } from './replies.ts';
  * @throws PostChainError `invalid_option`
  */
 export function extractiveModel(options: { readonly chunkChars?: number } = {}): ChatModel {
-  requireKnown('extractiveModel', options, 'chunkChars');
+  requireKnownOptions('extractiveModel', options, 'chunkChars');
   const { chunkChars = 40 } = options;
   if (!Number.isInteger(chunkChars) || chunkChars < 1)
     throw new PostChainError('invalid_option', `"chunkChars" must be an integer ≥ 1; received ${chunkChars}`);

@@ -4,7 +4,7 @@ import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contr
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { clippedLine } from '../../../machines/text/clip.ts';
 import { linkSignals } from '../../internal/async.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import { chatReader } from './chat-chunk.ts';
 import { lazyClient } from './client.ts';
@@ -62,7 +62,7 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
     accepts: settings.accepts,
     nativeTools: settings.nativeTools,
     checkKey(options) {
-      requireKnown('checkKey', options, 'signal');
+      requireKnownOptions('checkKey', options, 'signal');
       return checkKey(settings, client, options.signal);
     },
     countTokens: (texts) => countTokens(texts, encodingOf(settings.model)),

@@ -1,7 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Chart } from '../../durable/charts/chart.ts';
 import { oneLine, printable } from '../../internal/printable.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import type { CoverageItem } from '../structure/coverage-items.ts';
 
 /** A part of a chart, and how often it was reached. */
@@ -61,7 +61,7 @@ export function coverageText(
   machines: readonly MachineCoverage[],
   options: { readonly missing?: boolean } = {},
 ): string {
-  requireKnown('coverageText', options, 'missing');
+  requireKnownOptions('coverageText', options, 'missing');
   const { missing: listsMissing = true } = options;
   const rows = [
     ['machine', ...KINDS.map((kind) => TITLES[kind]), 'all'],

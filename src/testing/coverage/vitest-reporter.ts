@@ -1,5 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import type { CoverageCollector } from './coverage.ts';
 import {
   type CoverageThresholds,
@@ -61,7 +61,7 @@ interface ReportedModule {
 
 /** Returns a Vitest reporter (4.1 or later) that merges and prints the chart coverage of all test files. */
 export function chartCoverage(options: ChartCoverageOptions = {}) {
-  requireKnown('chartCoverage', options, 'thresholds');
+  requireKnownOptions('chartCoverage', options, 'thresholds');
   const { thresholds = {} } = options;
   requirePercentages(thresholds);
   return {

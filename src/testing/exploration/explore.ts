@@ -2,7 +2,7 @@ import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, EventFrom, Inp
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { chartOf } from '../../durable/charts/chart.ts';
 import { firstLineOf, oneLine } from '../../internal/printable.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { parentOf } from '../../internal/xstate-internals.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
@@ -144,7 +144,7 @@ export function explore<Machine extends AnyStateMachine>(
   machine: Machine,
   options: ExploreOptions<Machine> = {},
 ): Exploration<Machine, SnapshotFrom<Machine>> {
-  requireKnown('explore', options, `${EXPLORE_OPTIONS} ${CHART}`);
+  requireKnownOptions('explore', options, `${EXPLORE_OPTIONS} ${CHART}`);
   const {
     outcomes = {},
     actors: standIns = {},

@@ -1,5 +1,5 @@
 import type { AnyStateMachine } from 'xstate';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
 import { transitionsOf } from '../structure/chart-structure.ts';
 import { delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../structure/coverage-items.ts';
@@ -45,7 +45,7 @@ export function pathOf(start: StartState, edges: readonly ExploredEdge[]): Path 
  * and delays. With `each: 'edge'`, they take every edge of the exploration.
  */
 export function cover(exploration: Exploration, options: { readonly each?: 'item' | 'edge' } = {}): readonly Path[] {
-  requireKnown('cover', options, 'each');
+  requireKnownOptions('cover', options, 'each');
   const { each = 'item' } = options;
   const keysOf = (edge: ExploredEdge): readonly string[] =>
     each === 'edge' ? [`edge ${edge.id}`] : itemsOfEdge(exploration, edge);

@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import type { GuardCheck, InstrumentedStep } from '../structure/instrumented-machine.ts';
 import { describeDifference } from './exact-json.ts';
@@ -24,7 +24,7 @@ export interface RunPathOptions {
  * Throws `path_failed` with the shortest failing path and the expected and actual values.
  */
 export function runPath(exploration: Exploration, path: Path, options: RunPathOptions = {}): void {
-  requireKnown('runPath', options, 'invariants inspect');
+  requireKnownOptions('runPath', options, 'invariants inspect');
   const failure = findFailure(exploration, path, options);
   if (failure === null) return;
   const edge = path.edges[failure.step - 1];

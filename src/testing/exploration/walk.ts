@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, ErrorActorEvent, InspectionEvent } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { instrumentMachine } from '../structure/instrumented-machine.ts';
 import { activeActors } from '../structure/running-actors.ts';
 import { EXPLORE_OPTIONS, type ExploreOptions } from './explore.ts';
@@ -36,7 +36,7 @@ const NO_ERROR = Symbol('no error');
  * `fc.modelRun(() => ({ model: {}, real: startWalk(machine, options) }), commands)`.
  */
 export function startWalk<Machine extends AnyStateMachine>(machine: Machine, options: WalkOptions<Machine> = {}): Walk {
-  requireKnown('startWalk', options, `${EXPLORE_OPTIONS} invariants inspect input`);
+  requireKnownOptions('startWalk', options, `${EXPLORE_OPTIONS} invariants inspect input`);
   const { outcomes = {}, inputs = {}, actors: standIns = {}, invariants = {}, inspect } = options;
   const { input = Object.keys(inputs)[0] } = options;
   if (input !== undefined && !Object.hasOwn(inputs, input))

@@ -1,5 +1,5 @@
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
 import { pathOf, pathTo } from '../exploration/paths.ts';
 import { describeState, type Property, type Witness } from './properties.ts';
@@ -22,7 +22,7 @@ export function alwaysEventually(
   matches: (snapshot: AnyMachineSnapshot) => boolean,
   options: EventuallyOptions = {},
 ): Property {
-  requireKnown('alwaysEventually', options, 'finitely');
+  requireKnownOptions('alwaysEventually', options, 'finitely');
   const { finitely = () => false } = options;
   return {
     name: `always eventually ${name}`,

@@ -3,7 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { missingImplementations } from '../../durable/charts/chart-nodes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { oneLine } from '../../internal/printable.ts';
-import { requireKnown } from '../../internal/require-known.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
 import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
 import { type Path, pathThrough, pathTo, reachedItems } from '../exploration/paths.ts';
@@ -120,7 +120,7 @@ interface ExceptOptions {
 }
 
 function exceptionsOf(name: string, options: ExceptOptions): readonly string[] {
-  requireKnown(name, options, 'except');
+  requireKnownOptions(name, options, 'except');
   return options.except ?? [];
 }
 

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { journalFile, linesOf } from '../chain/journal/node-stores.ts';
+import { journalFile, journalText } from '../chain/journal/node-stores.ts';
 import { type Divergence, divergenceText, replay } from '../chain/journal/replay.ts';
 import { rerecord } from '../chain/journal/rerecord.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
@@ -76,7 +76,7 @@ function replaceJournal(path: string, journal: readonly JournalEntry[]): void {
   const temporary = `${path}.new`;
   try {
     writeOrThrow(path, () => {
-      writeFileSync(temporary, linesOf(journal), { mode: 0o600 });
+      writeFileSync(temporary, journalText(journal), { mode: 0o600 });
       renameSync(temporary, path);
     });
   } finally {
@@ -114,7 +114,7 @@ async function writeTest(path: string, recorded: readonly JournalEntry[], stdout
     );
   const file = `${basename(path).replace(TEST_FILE, '')}.jsonl`;
   const text = toVitest(recorded, { journalPath: `./${file}` });
-  const recording = linesOf(recorded);
+  const recording = journalText(recorded);
   requireUnused(path, text);
   requireUnused(join(dirname(path), file), recording);
   writeOrThrow(join(dirname(path), file), () => writeFileSync(join(dirname(path), file), recording, { mode: 0o600 }));

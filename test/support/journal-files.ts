@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { fileJournals, linesOf, sqliteJournals } from '../../src/chain/journal/node-stores.ts';
+import { fileJournals, journalText, sqliteJournals } from '../../src/chain/journal/node-stores.ts';
 import type { Turn } from '../../src/chain/runtime/run-options.ts';
 import type { JournalWriter } from '../../src/durable/journals/journal-store.ts';
 import { createPostChain, type JournalStore, memoryJournals } from '../../src/entries/index.ts';
@@ -55,7 +55,7 @@ export async function writeJournal<Entry>(
   await writer.close();
 }
 
-export const journalFile = (journal: readonly JournalEntry[]): string => fileWith(linesOf(journal));
+export const journalFile = (journal: readonly JournalEntry[]): string => fileWith(journalText(journal));
 
 /** A store with these entries of a run, whose process was killed after them. */
 export function killedAfter(entries: readonly JournalEntry[], runId = 'run-1'): JournalStore {

@@ -62,4 +62,4 @@ export const postgresJournals = (
  */
 export const readJournal = (path: string): AsyncGenerator<JournalEntry> => readJournalFile(path, RUN_JOURNALS);
 
-export const linesOf = (journal: readonly JournalEntry[]): string => linesIn(RUN_JOURNALS, journal);
+export const journalText = (journal: readonly JournalEntry[]): string => linesIn(RUN_JOURNALS, journal);

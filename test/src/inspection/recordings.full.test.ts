@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachine } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
-import { fileJournals, journalFile, linesOf } from '../../../src/chain/journal/node-stores.ts';
+import { fileJournals, journalFile, journalText } from '../../../src/chain/journal/node-stores.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { fileJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
@@ -27,7 +27,7 @@ async function recorded(journals: JournalStore, runId = 'run-1') {
 async function pageOfFolder(change: (lines: string[]) => string[] = (lines) => lines) {
   const place = temporaryFolder();
   const journal = await recorded(memoryJournals());
-  writeFileSync(`${place}/run-1.jsonl`, change(linesOf(journal).split('\n')).join('\n'));
+  writeFileSync(`${place}/run-1.jsonl`, change(journalText(journal).split('\n')).join('\n'));
   return { journal, page: await openPage((await startInspector({ journals: fileJournals(place) })).url) };
 }
 
@@ -150,7 +150,7 @@ describe('a recording', () => {
   it('that is damaged is sent up to the damage, with the reason', async () => {
     const memory = memoryJournals();
     const journal = await recorded(memory);
-    const lines = linesOf(journal).split('\n');
+    const lines = journalText(journal).split('\n');
     const damaged = lines[9]?.replace(/.(?="\}$)/u, (digit) => (digit === '0' ? '1' : '0')) ?? '';
     const path = fileWith(lines.with(9, damaged).join('\n'));
     const journals = journalFile(path);
@@ -165,7 +165,7 @@ describe('a recording', () => {
   it('with an invalid entry is damaged, and the page, which checks all entries, still gets all of them', async () => {
     const journal = await recorded(memoryJournals());
     const invalid = { ...journal[9], seq: 9, type: 'transition', candidates: 7 } as unknown as JournalEntry;
-    const path = fileWith(linesOf(journal.with(9, invalid)));
+    const path = fileWith(journalText(journal.with(9, invalid)));
     const page = await openPage((await startInspector({ journals: journalFile(path) })).url);
     page.say({ type: 'open', runId: path, from: 0 });
     expect((await page.end(path)).problem).toMatch(/cannot read entry 9: not a journal entry/u);
@@ -205,7 +205,7 @@ describe('a recording', () => {
 
   it('in a directory is read before those that were written earlier, and counted down', async () => {
     const place = temporaryFolder();
-    const text = linesOf(await recorded(memoryJournals()));
+    const text = journalText(await recorded(memoryJournals()));
     for (const [index, name] of ['middle', 'oldest', 'newest'].entries()) {
       writeFileSync(`${place}/${name}.jsonl`, text);
       const writtenAt = [2_000, 1_000, 3_000][index] ?? 0;
@@ -252,7 +252,7 @@ describe('a recording', () => {
     const product = { ...Object(start).product, redacted: true };
     const machine = { id: 'postChain', version: null, digest: 'another' };
     const older = { ...start, machine, product } as JournalEntry;
-    writeFileSync(`${place}/run-1.jsonl`, linesOf([older, ...others]));
+    writeFileSync(`${place}/run-1.jsonl`, journalText([older, ...others]));
     const page = await openPage((await startInspector({ journals })).url, 5);
     expect((await page.runs()).runs[0]?.fidelity).toEqual([]);
     page.say({ type: 'open', runId: 'run-1', from: 5 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { linesOf } from '../../../src/chain/journal/node-stores.ts';
+import { journalText } from '../../../src/chain/journal/node-stores.ts';
 import { toVitest } from '../../../src/chain/journal/to-vitest.ts';
 
 import { startScripted } from '../../support/run-chain.ts';
@@ -41,10 +41,10 @@ describe('toVitest', () => {
     const folder = aFolder();
     const recorded = await recordingOf('Is it so? \'); process.exit(7); (\' \\\n*/ $`{1} \u2028 "quoted"');
     writeFileSync(join(folder, 'run.test.ts'), toVitest(recorded, { journalPath: './run.jsonl' }));
-    writeFileSync(join(folder, 'run.jsonl'), linesOf(recorded));
+    writeFileSync(join(folder, 'run.jsonl'), journalText(recorded));
     expect(await runTest(folder)).toMatchObject({ passed: true, output: expect.stringContaining('1 passed') });
     const other = recorded.map((entry) => (entry.type === 'phase-end' ? { ...entry, summary: 'otherwise' } : entry));
-    writeFileSync(join(folder, 'run.jsonl'), linesOf(other));
+    writeFileSync(join(folder, 'run.jsonl'), journalText(other));
     const { passed, output } = await runTest(folder);
     expect(passed).toBe(false);
     expect(output).toContain('otherwise');

@@ -2,7 +2,7 @@ import fs, { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writ
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { fileJournals, journalFile, linesOf } from '../../../../src/chain/journal/node-stores.ts';
+import { fileJournals, journalFile, journalText } from '../../../../src/chain/journal/node-stores.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { thisHolder } from '../../../../src/durable/journals/lease.ts';
@@ -64,7 +64,7 @@ it('does not create a journal that another process creates, and closes, before t
   await run.answer;
   const link = fs.linkSync.bind(fs);
   const spy = vi.spyOn(fs, 'linkSync').mockImplementationOnce((...args) => {
-    writeFileSync(join(folder, 'a.jsonl'), linesOf(run.entries));
+    writeFileSync(join(folder, 'a.jsonl'), journalText(run.entries));
     link(...args);
   });
   onTestFinished(() => spy.mockRestore());

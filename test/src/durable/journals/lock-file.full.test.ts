@@ -13,7 +13,7 @@ import fs, {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
-import { fileJournals, linesOf } from '../../../../src/chain/journal/node-stores.ts';
+import { fileJournals, journalText } from '../../../../src/chain/journal/node-stores.ts';
 import { leaseState, seemsHeld, thisHolder } from '../../../../src/durable/journals/lease.ts';
 import * as locks from '../../../../src/durable/journals/lock-file.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
@@ -47,7 +47,7 @@ it('gives a stale lock to exactly one of several contenders', async () => {
   await run.answer;
   const children = await contenders(4);
   for (let round = 0; round < 8; round += 1) {
-    const path = fileWith(linesOf(run.entries.slice(0, 9)));
+    const path = fileWith(journalText(run.entries.slice(0, 9)));
     writeFileSync(`${path}.lock`, JSON.stringify(gone));
     const folder = join(path, '..');
     const messages = children.map(nextMessage);
@@ -85,7 +85,7 @@ it('is held if its process is in another container or on another host', async ()
 it('protects a journal from deletion while heartbeats arrive from a host whose clock is an hour behind', async () => {
   const { run } = startScripted();
   await run.answer;
-  const path = fileWith(linesOf(run.entries.slice(0, 9)));
+  const path = fileWith(journalText(run.entries.slice(0, 9)));
   writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
   let atS = Date.now() / 1_000 - 3_600;
   const beat = (): void => {
@@ -247,7 +247,7 @@ describe('a process that is paused while it writes, and whose journal another on
   it('leaves a torn last line to it', async () => {
     const { run } = startScripted();
     await run.answer;
-    const path = fileWith(`${linesOf(run.entries.slice(0, 9))}{"seq":9,`);
+    const path = fileWith(`${journalText(run.entries.slice(0, 9))}{"seq":9,`);
     const open = fs.openSync.bind(fs);
     const spy = vi.spyOn(fs, 'openSync').mockImplementation((...args) => {
       if (args[1] === 'r+') takeOver(path, 'continued');
@@ -271,7 +271,7 @@ it('fences an earlier holder even if the process that took over from it died whi
 it('leaves the lock to its holder if the journal cannot be copied', async () => {
   const { run } = startScripted();
   await run.answer;
-  const path = fileWith(linesOf(run.entries.slice(0, 9)));
+  const path = fileWith(journalText(run.entries.slice(0, 9)));
   writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
   const store = fileJournals(join(path, '..'));
   const spy = vi.spyOn(fs, 'copyFileSync').mockImplementationOnce(() => {
@@ -292,18 +292,18 @@ it('leaves the lock to its holder if the journal cannot be copied', async () => 
 it('does not replace the journal by its copy if another process takes it over meanwhile', async () => {
   const { run } = startScripted();
   await run.answer;
-  const path = fileWith(linesOf(run.entries.slice(0, 9)));
+  const path = fileWith(journalText(run.entries.slice(0, 9)));
   writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
   const copy = fs.copyFileSync.bind(fs);
   const spy = vi.spyOn(fs, 'copyFileSync').mockImplementation((...args) => {
     copy(...args);
     writeFileSync(`${path}.lock`, JSON.stringify(claimed(5)));
-    writeFileSync(path, linesOf(run.entries));
+    writeFileSync(path, journalText(run.entries));
   });
   onTestFinished(() => spy.mockRestore());
   const store = fileJournals(join(path, '..'));
   await expect(store.open('run', { force: true })).rejects.toMatchObject({ code: 'journal_fenced' });
-  expect(readFileSync(path, 'utf8')).toBe(linesOf(run.entries));
+  expect(readFileSync(path, 'utf8')).toBe(journalText(run.entries));
 });
 
 it.each(['open', 'delete'] as const)(
@@ -311,7 +311,7 @@ it.each(['open', 'delete'] as const)(
   async (name) => {
     const { run } = startScripted();
     await run.answer;
-    const path = fileWith(linesOf(run.entries.slice(0, 9)));
+    const path = fileWith(journalText(run.entries.slice(0, 9)));
     const store = fileJournals(join(path, '..'));
     writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
     const opened = store[name]?.('run');

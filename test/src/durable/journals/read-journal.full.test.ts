@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { PostChainError } from '../../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { RUN_JOURNALS } from '../../../../src/chain/journal/journal-format.ts';
-import { journalFile, linesOf, readJournal } from '../../../../src/chain/journal/node-stores.ts';
+import { journalFile, journalText, readJournal } from '../../../../src/chain/journal/node-stores.ts';
 import { lineReader, lineWriter } from '../../../../src/durable/journals/journal-lines.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
@@ -34,18 +34,18 @@ describe('readJournal', () => {
 
   it('splits lines at line feeds only', async () => {
     const journal = await journalOf(`${LONG} a\u2028b\u2029c\u0085d\re\r\nf\u000bg`);
-    expect(await read(fileWith(linesOf(journal)))).toEqual(journal);
+    expect(await read(fileWith(journalText(journal)))).toEqual(journal);
   });
 
   it('accepts empty lines and CRLF line endings', async () => {
     const journal = await journalOf();
-    expect(await read(fileWith(`\n${linesOf(journal).replaceAll('\n', '\r\n\r\n')}\n`))).toEqual(journal);
+    expect(await read(fileWith(`\n${journalText(journal).replaceAll('\n', '\r\n\r\n')}\n`))).toEqual(journal);
   });
 
   it('yields the complete entries of a file cut off anywhere', async () => {
     const journal = (await journalOf()).slice(0, 6);
-    const bytes = Buffer.from(linesOf(journal));
-    const ends = journal.map((_, at) => Buffer.byteLength(linesOf(journal.slice(0, at + 1))));
+    const bytes = Buffer.from(journalText(journal));
+    const ends = journal.map((_, at) => Buffer.byteLength(journalText(journal.slice(0, at + 1))));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: ends[0] ?? 0, max: bytes.length }), async (cut) => {
         const whole = ends.filter((end) => end <= cut).length;
@@ -57,7 +57,7 @@ describe('readJournal', () => {
 
   it('reads an entry of ten million characters', async () => {
     const journal = await journalOf('x'.repeat(10_000_000));
-    expect(await read(fileWith(linesOf(journal)))).toHaveLength(journal.length);
+    expect(await read(fileWith(journalText(journal)))).toHaveLength(journal.length);
   });
 
   const start = startScripted().run.entries[0] as JournalEntry;
@@ -68,20 +68,20 @@ describe('readJournal', () => {
     ['a file without a line feed', 'garbage', 'the journal is empty'],
     ['invalid JSON followed by empty lines', 'garbage\n\n\n', 'cannot read entry 0: not valid JSON'],
     ['several lines of invalid JSON', '# Title\n\ntext\n', 'cannot read entry 0: not valid JSON'],
-    ['invalid JSON after a valid entry', `${linesOf([start])}{"seq"\n`, 'cannot read entry 1: not valid JSON'],
+    ['invalid JSON after a valid entry', `${journalText([start])}{"seq"\n`, 'cannot read entry 1: not valid JSON'],
     ['JSON without a checksum', '{"a":1}\n', 'cannot read entry 0: no checksum'],
     [
       'a journal without a start',
-      linesOf([entry(0)]),
+      journalText([entry(0)]),
       'cannot read entry 0: expected "start"; received "capability-start"',
     ],
-    ['an unknown entry type', linesOf([start, entry(1, 'lunch')]), 'cannot read entry 1: not a journal entry'],
-    ['a gap', linesOf([start, entry(2)]), 'cannot read entry 1: expected seq 1; received 2'],
-    ['two runs in one', linesOf([start, { ...start, seq: 1 }]), 'cannot read entry 1: a second "start"'],
-    ['two files in one', linesOf([start]).repeat(2), 'cannot read entry 1: checksum mismatch'],
+    ['an unknown entry type', journalText([start, entry(1, 'lunch')]), 'cannot read entry 1: not a journal entry'],
+    ['a gap', journalText([start, entry(2)]), 'cannot read entry 1: expected seq 1; received 2'],
+    ['two runs in one', journalText([start, { ...start, seq: 1 }]), 'cannot read entry 1: a second "start"'],
+    ['two files in one', journalText([start]).repeat(2), 'cannot read entry 1: checksum mismatch'],
     [
       'another version',
-      linesOf([{ ...start, format: 2 } as unknown as JournalEntry]),
+      journalText([{ ...start, format: 2 } as unknown as JournalEntry]),
       'cannot read entry 0: format: expected 3; received 2',
     ],
   ])('rejects %s', async (_, text, message) => {
@@ -94,7 +94,7 @@ describe('readJournal', () => {
 
   it('detects every flipped bit and yields only the entries before it', async () => {
     const journal = (await journalOf('It was so.')).slice(0, 6);
-    const bytes = Buffer.from(linesOf(journal));
+    const bytes = Buffer.from(journalText(journal));
     await fc.assert(
       fc.asyncProperty(fc.nat(bytes.length * 8 - 1), async (bit) => {
         const flipped = Buffer.from(bytes);
@@ -144,7 +144,7 @@ describe('readJournal', () => {
   });
 
   it.skipIf(!existsSync('/proc/self/fd'))('closes the file if the reader stops early', async () => {
-    const path = fileWith(linesOf(await journalOf('x'.repeat(1_000_000))));
+    const path = fileWith(journalText(await journalOf('x'.repeat(1_000_000))));
     for (let turn = 0; turn < 5; turn += 1) for await (const { seq } of readJournal(path)) if (seq === 0) break;
     await expect.poll(() => openFiles().filter((open) => open === path)).toEqual([]);
   });

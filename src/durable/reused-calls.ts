@@ -3,7 +3,7 @@ import type { Json } from './codec.ts';
 import type { DurableEntry, DurableEvent } from './entries.ts';
 
 type CallStart = Extract<DurableEntry, { type: 'activity-start' }>;
-export type CallEvent = Extract<DurableEvent, { type: 'activity-event' | 'note' }>;
+export type ReusableEvent = Extract<DurableEvent, { type: 'activity-event' | 'note' }>;
 
 /** What is known about a call before it is made. */
 export interface CallInfo {
@@ -21,25 +21,25 @@ export interface ReuseOptions {
    * Calls with the same key are the same request; null for one that is not reused. `events` is what a recorded call reported, in order; null
    * for a call that is about to be made.
    */
-  readonly keyOf: (call: CallInfo, events: readonly CallEvent[] | null) => string | null;
+  readonly keyOf: (call: CallInfo, events: readonly ReusableEvent[] | null) => string | null;
   /** Receives the calls without a recorded result, which are then not made. By default, they are. */
   readonly onMissing?: (call: CallInfo) => void;
   /** Changes a recorded event before it is delivered to `call`. */
   readonly change?: (recorded: {
-    readonly event: CallEvent;
+    readonly event: ReusableEvent;
     readonly seq: number;
     readonly call: CallInfo;
-  }) => CallEvent;
+  }) => ReusableEvent;
 }
 
 export interface ReusedCalls {
   /** Returns the events for a call, and forgets them. */
-  take(activity: Activity): readonly CallEvent[] | undefined;
+  take(activity: Activity): readonly ReusableEvent[] | undefined;
 }
 
 interface RecordedCall {
   readonly start: CallStart;
-  readonly events: (CallEvent & { readonly seq: number })[];
+  readonly events: (ReusableEvent & { readonly seq: number })[];
 }
 
 /** The rest of a call that was in flight at the branch point is reused by its number, any later call by its key. */
@@ -72,8 +72,8 @@ export function reusedCalls(options: ReuseOptions): ReusedCalls {
       ]);
       return recorded.events
         .filter(({ seq }) => !isInFlight || seq >= from)
-        .map(({ seq, ...recordedEvent }): CallEvent => {
-          const event = change({ event: recordedEvent as CallEvent, seq, call });
+        .map(({ seq, ...recordedEvent }): ReusableEvent => {
+          const event = change({ event: recordedEvent as ReusableEvent, seq, call });
           if (event.type === 'note') return { ...event, activity: number };
           return { ...event, activity: number, actor: places.get(event.actor) ?? event.actor };
         });

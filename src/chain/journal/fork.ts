@@ -12,7 +12,7 @@ import { approvalDigest } from '../../../machines/policies/approvals.ts';
 import { answering } from '../../../machines/policies/questions.ts';
 import type { Json } from '../../durable/codec.ts';
 import { startOfStep } from '../../durable/durable-format.ts';
-import type { CallInfo, CallEvent as ReusedEvent, ReuseOptions } from '../../durable/reused-calls.ts';
+import type { CallInfo, ReusableEvent as ReusedEvent, ReuseOptions } from '../../durable/reused-calls.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';

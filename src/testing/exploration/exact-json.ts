@@ -23,30 +23,23 @@ const NO_ACTORS: ActorIds = { names: new Map(), isRunning: () => true, varies: (
 export function exactJson(
   value: unknown,
   root: string,
-  actors: ActorIds = NO_ACTORS,
+  { names, isRunning, varies }: ActorIds = NO_ACTORS,
   known?: Map<object, string>,
 ): unknown {
-  return new ExactEncoder(root, actors, known).encode(value);
-}
+  const path: (string | number)[] = [];
+  const above: object[] = [];
+  const stopped: object[] = [];
 
-class ExactEncoder {
-  readonly #root: string;
-  readonly #actors: ActorIds;
-  readonly #known: Map<object, string> | undefined;
-  readonly #path: (string | number)[] = [];
-  readonly #above: object[] = [];
-  readonly #stopped: object[] = [];
-
-  constructor(root: string, actors: ActorIds, known: Map<object, string> | undefined) {
-    this.#root = root;
-    this.#actors = actors;
-    this.#known = known;
+  const placeText = (): string =>
+    `${root}${path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')}`;
+  function refuse(what: string): never {
+    throw new TypeError(`${placeText()} is ${what}`);
   }
 
-  encode(inner: unknown): unknown {
+  function encode(inner: unknown): unknown {
     switch (typeof inner) {
       case 'string':
-        return this.#actors.names.has(inner) ? tagged(`id of ${this.#actors.names.get(inner)}`) : inner;
+        return names.has(inner) ? tagged(`id of ${names.get(inner)}`) : inner;
       case 'boolean':
         return inner;
       case 'number':
@@ -57,93 +50,86 @@ class ExactEncoder {
       case 'bigint':
         return tagged(`${inner}n`);
       case 'object':
-        return inner === null ? null : this.#encodeObject(inner);
+        return inner === null ? null : encodeObject(inner);
       default:
-        return this.#refuse(`a ${typeof inner}`);
+        return refuse(`a ${typeof inner}`);
     }
   }
 
-  #encodeObject(object: object): unknown {
+  function encodeObject(object: object): unknown {
     if (isActor(object))
-      return tagged(
-        this.#actors.isRunning(object)
-          ? `actor ${this.#actors.names.get(object.id) ?? object.id}`
-          : this.#nameOfStopped(object),
-      );
-    if (this.#above.includes(object)) this.#refuse('a circular reference');
-    const place = this.#known?.get(object);
+      return tagged(isRunning(object) ? `actor ${names.get(object.id) ?? object.id}` : nameOfStopped(object));
+    if (above.includes(object)) refuse('a circular reference');
+    const place = known?.get(object);
     if (place !== undefined) return tagged(`the same object as ${place}`);
-    this.#known?.set(object, this.#place);
-    this.#above.push(object);
-    const encoded = this.#encodeMembers(object);
-    this.#above.pop();
+    known?.set(object, placeText());
+    above.push(object);
+    const encoded = encodeMembers(object);
+    above.pop();
     return encoded;
   }
 
-  #nameOfStopped(ref: AnyActorRef): string {
-    if (!this.#actors.varies(ref.id)) return `stopped actor ${ref.id}`;
-    if (!this.#stopped.includes(ref)) this.#stopped.push(ref);
-    return `stopped actor #${this.#stopped.indexOf(ref)}`;
+  function nameOfStopped(ref: AnyActorRef): string {
+    if (!varies(ref.id)) return `stopped actor ${ref.id}`;
+    if (!stopped.includes(ref)) stopped.push(ref);
+    return `stopped actor #${stopped.indexOf(ref)}`;
   }
 
-  #encodeMembers(object: object): unknown {
-    if (Array.isArray(object) && isNative(object)) return this.#encodeArray(object);
+  function encodeMembers(object: object): unknown {
+    if (Array.isArray(object) && isNative(object)) return encodeArray(object);
     if (isPlain(object)) {
-      const members = this.#membersOf(object, Object.keys(object));
+      const members = membersOf(object, Object.keys(object));
       return Object.getPrototypeOf(object) === null ? tagged('without a prototype', members) : members;
     }
     if (ArrayBuffer.isView(object) && isNative(object) && Symbol.iterator in object)
-      return tagged(
-        object.constructor.name,
-        Array.from(object as Uint8Array, (item) => this.encode(item)),
-      );
+      return tagged(object.constructor.name, Array.from(object as Uint8Array, encode));
     const kind = isNative(object) ? Object.prototype.toString.call(object) : '';
     if (kind === '[object Date]') {
-      this.#requireNothingHidden(object, []);
+      requireNothingHidden(object, []);
       const time = (object as Date).getTime();
       return tagged(Number.isNaN(time) ? 'invalid Date' : new Date(time).toISOString());
     }
     if (kind === '[object Error]') {
       const hidden = ['message', 'cause', 'errors', 'stack'].filter((name) => Object.hasOwn(object, name));
       const shown = [...new Set([...hidden.filter((name) => name !== 'stack'), ...Object.keys(object)])];
-      return tagged((object as Error).name, this.#membersOf(object, shown, hidden));
+      return tagged((object as Error).name, membersOf(object, shown, hidden));
     }
     const Class: unknown = object.constructor;
     const name = typeof Class === 'function' && Class.name !== '' ? Class.name : 'an unnamed class';
-    return this.#refuse(isNative(object) ? `${/^[AEIOU]/u.test(name) ? 'an' : 'a'} ${name}` : `an instance of ${name}`);
+    return refuse(isNative(object) ? `${/^[AEIOU]/u.test(name) ? 'an' : 'a'} ${name}` : `an instance of ${name}`);
   }
 
-  #encodeArray(array: readonly unknown[]): unknown {
+  function encodeArray(array: readonly unknown[]): unknown {
     const items: unknown[] = [];
     for (let at = 0; at < array.length; at += 1)
-      items.push(Object.hasOwn(array, at) ? this.#encodeMember(array, at) : tagged('missing'));
+      items.push(Object.hasOwn(array, at) ? encodeMember(array, at) : tagged('missing'));
     const present = array.filter(() => true).length;
-    if (Reflect.ownKeys(array).length > present + 1) this.#refuse('an array with other members');
+    if (Reflect.ownKeys(array).length > present + 1) refuse('an array with other members');
     return items;
   }
 
-  #membersOf(object: object, keys: readonly string[], hidden: readonly string[] = []): object {
-    this.#requireNothingHidden(object, hidden);
+  function membersOf(object: object, keys: readonly string[], hidden: readonly string[] = []): object {
+    requireNothingHidden(object, hidden);
     // No prototype, so that "__proto__" is an ordinary member.
     const members = Object.create(null) as Record<string, unknown>;
     for (const key of keys) {
-      if (key === TAG) this.#refuse('an object with a reserved member');
-      members[key] = this.#encodeMember(object, key);
+      if (key === TAG) refuse('an object with a reserved member');
+      members[key] = encodeMember(object, key);
     }
     return members;
   }
 
-  #encodeMember(object: object, key: string | number): unknown {
-    this.#path.push(key);
+  function encodeMember(object: object, key: string | number): unknown {
+    path.push(key);
     const { get, set, value: member } = Object.getOwnPropertyDescriptor(object, key) ?? {};
-    if (get !== undefined || set !== undefined) this.#refuse('an accessor');
-    const encoded = this.encode(member);
-    this.#path.pop();
+    if (get !== undefined || set !== undefined) refuse('an accessor');
+    const encoded = encode(member);
+    path.pop();
     return encoded;
   }
 
   /** Symbols, and members that are not enumerable, except those named. */
-  #requireNothingHidden(object: object, known: readonly string[]): void {
+  function requireNothingHidden(object: object, known: readonly string[]): void {
     const keys = Reflect.ownKeys(object);
     if (keys.length === Object.keys(object).length) return;
     const hidden = keys.find(
@@ -152,17 +138,11 @@ class ExactEncoder {
     const symbol = keys.find((key) => typeof key === 'symbol');
     const found = hidden ?? symbol;
     if (found === undefined) return;
-    this.#path.push(String(found));
-    this.#refuse('a hidden member');
+    path.push(String(found));
+    refuse('a hidden member');
   }
 
-  get #place(): string {
-    return `${this.#root}${this.#path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')}`;
-  }
-
-  #refuse(what: string): never {
-    throw new TypeError(`${this.#place} is ${what}`);
-  }
+  return encode(value);
 }
 
 const tagged = (name: string, value?: unknown): object => ({ [TAG]: value === undefined ? [name] : [name, value] });

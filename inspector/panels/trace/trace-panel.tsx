@@ -67,40 +67,26 @@ function placed(rows: readonly ListedRow[], narrowPx: number | null) {
   return { rows, shown: new Map(rows.map(({ row }, index) => [row.id, index])), tops };
 }
 
-/** The axis of time. While nothing is recorded, it grows as far as it will be drawn. */
-function useAxis({ fold: { timeLine, spans }, count }: PanelView, isOver: boolean, sinceMs: number) {
-  const lastMs = timeLine.drawnMs(Math.max(0, count - 1));
-  const isCut = sinceMs > MAX_GAP_MS && spans.calls.every(({ to }) => to !== null);
-  const nowMs = lastMs + (isCut ? MAX_GAP_MS : sinceMs);
-  const endMs = isOver ? Math.max(lastMs, 1) : axisEnd(nowMs);
-  const gaps = useMemo(
-    () => [...(isCut ? [{ from: lastMs / endMs, to: nowMs / endMs, ms: sinceMs }] : []), ...gapsOf(timeLine, endMs)],
-    [timeLine, isCut, lastMs, nowMs, endMs, sinceMs],
-  );
-  return { untilMs: isCut ? lastMs : endMs, nowMs, endMs, gaps };
-}
-
-/** Whether the user is asked, and whether nothing follows: a run that waits continues when it is answered. */
-function endOf(view: PanelView) {
-  const { run, log, fold, count } = view;
+/** The run as one tree, which is also its timeline. */
+export function Trace({ inspector, view }: PanelProps) {
+  const { run, log, fold, count, selection } = view;
+  const { timeLine, spans } = fold;
+  // A run that waits continues when it is answered.
   const isWaiting = run.status !== 'damaged' && waitingAt(log, fold, count - 1) !== null;
-  const hasEnded = (run.kind === 'run' && view.end !== null) || isRunOver(run);
-  return { isWaiting, isOver: run.status !== 'waiting' && !isWaiting && !isLoading(view) && hasEnded };
-}
+  const isOver =
+    run.status !== 'waiting' &&
+    !isWaiting &&
+    !isLoading(view) &&
+    ((run.kind === 'run' && view.end !== null) || isRunOver(run));
+  const [order, setOrder] = useState<Measure | 'order'>('order');
+  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [active, setActive] = useState<string | null>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const narrowPx = useWidth(list, NARROW_PX);
+  const sinceMs = useClock(view);
+  const orders = useOneTabStop<HTMLFieldSetElement>();
+  useLayoutEffect(() => addKeys(TRACE_KEYS), []);
 
-type Order = Measure | 'order';
-
-interface TreeState {
-  readonly isOver: boolean;
-  readonly order: Order;
-  readonly toggled: ReadonlyMap<string, boolean>;
-  readonly isFollowing: boolean;
-  readonly narrowPx: number | null;
-}
-
-/** The rows in the chosen order, those that are shown with their places, and the one that is selected. */
-function useTree(view: PanelView, { isOver, order, toggled, isFollowing, narrowPx }: TreeState) {
-  const { log, fold, count, selection } = view;
   const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts]);
   const steps = useMemo(
     () => (order === 'order' ? null : stepsBy(log, fold, count, isOver, order)),
@@ -109,39 +95,21 @@ function useTree(view: PanelView, { isOver, order, toggled, isFollowing, narrowP
   const path = useMemo(() => rowPathTo(top, selection), [top, selection]);
   // What contains the selection is opened once, and stays open: closing it would move the rows below.
   const opened = useRef(new Set<string>());
-  for (const { id } of path.slice(0, -1)) if (!isFollowing) opened.current.add(id);
+  for (const { id } of path.slice(0, -1)) if (inspector.cursor.value !== null) opened.current.add(id);
   const isOpen = (row: TraceRow): boolean =>
     toggled.get(row.id) ?? (steps !== null || opened.current.has(row.id) || isOpenAtFirst(row, top));
   const { rows, shown, tops } = useMemo(
     () => placed(listedRows(steps?.rows ?? top, isOpen), narrowPx),
     [top, steps, toggled, opened.current.size, narrowPx],
   );
-  return { steps, rows, shown, tops, selected: path.findLast(({ id }) => shown.has(id))?.id ?? null };
-}
-
-/** The run as one tree, which is also its timeline. */
-export function Trace({ inspector, view }: PanelProps) {
-  const { run, fold } = view;
-  const { timeLine, spans } = fold;
-  const { isWaiting, isOver } = endOf(view);
-  const isAtEnd = inspector.cursor.value === null;
-  const [order, setOrder] = useState<Order>('order');
-  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const [active, setActive] = useState<string | null>(null);
-  const list = useRef<HTMLDivElement>(null);
-  const narrowPx = useWidth(list, NARROW_PX);
-  const sinceMs = useClock(view);
-  useLayoutEffect(() => addKeys(TRACE_KEYS), []);
-
-  const tree = { isOver, order, toggled, isFollowing: isAtEnd, narrowPx };
-  const { steps, rows, shown, tops, selected } = useTree(view, tree);
+  const selected = path.findLast(({ id }) => shown.has(id))?.id ?? null;
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
 
   const selectedIndex = shown.get(selected ?? '') ?? -1;
   // A finished run opens at its beginning. In a running one, the current row stays in view until the user scrolls.
   // A narrow page scrolls as a whole, to the chosen step.
   const isGrowing = run.live && run.isIdle !== true && steps === null;
-  const isFollowing = selectedIndex >= 0 && (!isAtEnd || isGrowing) && !isNarrowPage();
+  const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrowPage();
   const [seen, measure] = useWindow(list);
   const revealed = useRef(selected);
   // So that rows which the selection is about to scroll away are not rendered first.
@@ -153,7 +121,16 @@ export function Trace({ inspector, view }: PanelProps) {
     (index >= first && (next < 0 || index < next)) || index === selectedIndex ? [{ item, index }] : [],
   );
 
-  const { untilMs, nowMs, endMs, gaps } = useAxis(view, isOver, sinceMs);
+  const last = Math.max(0, count - 1);
+  const lastMs = timeLine.drawnMs(last);
+  // While nothing is recorded, the axis grows as far as it will be drawn.
+  const isCut = sinceMs > MAX_GAP_MS && spans.calls.every(({ to }) => to !== null);
+  const nowMs = lastMs + (isCut ? MAX_GAP_MS : sinceMs);
+  const endMs = isOver ? Math.max(lastMs, 1) : axisEnd(nowMs);
+  const gaps = useMemo(
+    () => [...(isCut ? [{ from: lastMs / endMs, to: nowMs / endMs, ms: sinceMs }] : []), ...gapsOf(timeLine, endMs)],
+    [timeLine, isCut, lastMs, nowMs, endMs, sinceMs],
+  );
   const moment = useMemo(
     (): Moment => ({
       view,
@@ -221,10 +198,19 @@ export function Trace({ inspector, view }: PanelProps) {
     >
       <div class="trace-head">
         <div class="row">
-          {run.kind === 'system' ? <h2>What happened</h2> : <Orders order={order} price={price} onChange={setOrder} />}
+          {run.kind === 'system' && <h2>What happened</h2>}
+          {run.kind === 'run' && (
+            <fieldset class="trace-orders" aria-label="Order" {...orders}>
+              {ORDERS.filter(([name]) => name !== 'cost' || price !== null).map(([name, label]) => (
+                <button key={name} type="button" aria-pressed={order === name} onClick={() => setOrder(name)}>
+                  {label}
+                </button>
+              ))}
+            </fieldset>
+          )}
           <Position
             view={view}
-            isFollowing={isAtEnd}
+            isFollowing={inspector.cursor.value === null}
             onFollow={() => {
               inspector.cursor.value = null;
             }}
@@ -232,7 +218,11 @@ export function Trace({ inspector, view }: PanelProps) {
         </div>
         <div class="trace-columns" aria-hidden="true">
           <span />
-          {order === 'order' ? <Ruler timeLine={timeLine} endMs={endMs} untilMs={untilMs} gaps={gaps} /> : <span />}
+          {order === 'order' ? (
+            <Ruler timeLine={timeLine} endMs={endMs} untilMs={isCut ? lastMs : endMs} gaps={gaps} />
+          ) : (
+            <span />
+          )}
           <span>Time</span>
           {hasTokens && <span>Tokens</span>}
           {price !== null && <span>Cost, {price}</span>}
@@ -266,25 +256,6 @@ export function Trace({ inspector, view }: PanelProps) {
         ))}
       </div>
     </div>
-  );
-}
-
-interface OrdersProps {
-  readonly order: Order;
-  readonly price: string | null;
-  readonly onChange: (order: Order) => void;
-}
-
-function Orders({ order, price, onChange }: OrdersProps) {
-  const orders = useOneTabStop<HTMLFieldSetElement>();
-  return (
-    <fieldset class="trace-orders" aria-label="Order" {...orders}>
-      {ORDERS.filter(([name]) => name !== 'cost' || price !== null).map(([name, label]) => (
-        <button key={name} type="button" aria-pressed={order === name} onClick={() => onChange(name)}>
-          {label}
-        </button>
-      ))}
-    </fieldset>
   );
 }
 

@@ -12,7 +12,7 @@ import {
   inputOf,
   type RunningActor,
 } from '../structure/running-actors.ts';
-import { type DelayedEvent, timerKey } from './timers.ts';
+import { type Delayed, timerKey } from './timers.ts';
 
 /** What an actor can do: finish, fail, send its parent an event, or change its snapshot, and keep running. */
 export type ActorOutcome =
@@ -73,7 +73,7 @@ export interface Place<Snapshot = AnyMachineSnapshot> {
   /** Ids of actors that have ended or were stopped although their state is still active. */
   readonly ended: readonly string[];
   /** The delays that have not elapsed. */
-  readonly timers: readonly DelayedEvent[];
+  readonly timers: readonly Delayed[];
 }
 
 export type EventsOption =
@@ -187,7 +187,7 @@ function eventOf(outcome: ActorOutcome, id: string): EventObject {
 }
 
 /** Equal timers are one occurrence: the result is the same whichever elapses. */
-function ofTimers(timers: readonly DelayedEvent[], snapshot: AnyMachineSnapshot): readonly Occurrence[] {
+function ofTimers(timers: readonly Delayed[], snapshot: AnyMachineSnapshot): readonly Occurrence[] {
   const seen = new Set<string>();
   return timers.flatMap((timer) => {
     const { id, event } = timer;

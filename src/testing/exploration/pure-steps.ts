@@ -19,7 +19,7 @@ import { activeActors, childOf, refsIn, type StandIns } from '../structure/runni
 import type { ExploredPlace } from './exploration.ts';
 import type { Occurrence, Place } from './occurrences.ts';
 import { replaceChild, snapshotEventOf } from './stub-actors.ts';
-import { type DelayedEvent, withoutElapsed, withoutTimers, withTimer } from './timers.ts';
+import { type Delayed, withoutElapsed, withoutTimers, withTimer } from './timers.ts';
 
 /** Steps that return the next place without side effects: no custom action runs, no actor starts, no timer is set. */
 export interface PureSteps {
@@ -58,7 +58,7 @@ export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, s
   let effects: (() => void)[] = [];
   let started = new Set<AnyActorRef>();
   let stopped = new Set<AnyActorRef>();
-  let timers: readonly DelayedEvent[] = [];
+  let timers: readonly Delayed[] = [];
   let mailbox: EventObject[] = [];
   const unknownActions = new Set<string>();
 
@@ -88,7 +88,7 @@ export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, s
     });
   }
 
-  function setTimers(next: readonly DelayedEvent[]): void {
+  function setTimers(next: readonly Delayed[]): void {
     timers = next;
   }
 

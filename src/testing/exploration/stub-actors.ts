@@ -35,7 +35,7 @@ import {
   spawnedActors,
 } from '../structure/running-actors.ts';
 import type { Occurrence } from './occurrences.ts';
-import { type DelayedEvent, withoutElapsed, withoutTimers, withTimer } from './timers.ts';
+import { type Delayed, withoutElapsed, withoutTimers, withTimer } from './timers.ts';
 
 type StubSnapshot = Snapshot<unknown> & { readonly input: unknown };
 type StubEvent =
@@ -103,7 +103,7 @@ export interface StubbedActor {
   readonly ref: AnyActorRef;
   /** Makes an event occur. Returns null, or the reason why it cannot occur. */
   apply(occurrence: Occurrence): string | null;
-  timers(): readonly DelayedEvent[];
+  timers(): readonly Delayed[];
   /** Returns the ids of the children that have ended. */
   ended(): readonly string[];
 }
@@ -123,7 +123,7 @@ export function createStubbedActor(
 ): StubbedActor {
   let booked = 0;
   let effects = 0;
-  let timers: readonly DelayedEvent[] = [];
+  let timers: readonly Delayed[] = [];
   const isRoot = (ref: AnyActorRef): boolean => parentOf(ref) === undefined;
   function takeOver(created: AnyActorRef): void {
     // The same in each run, so that a machine may use them in what it sends.

@@ -4,7 +4,7 @@ import { introduces } from '../../documents/blocks.ts';
 import { definitionOf } from '../../documents/definitions.ts';
 import { splitHeadings, type Unit, unitsOf } from '../../documents/units.ts';
 import type { Steps } from '../../internal/async.ts';
-import { type QuestionWords, questionOf, type Text, wordsOf } from './question.ts';
+import { type Query, questionOf, type Text, wordsOf } from './question.ts';
 
 /** How a text fits a question: `defines` if it defines the term that is asked for, `open` if the question asks for no known kind of information, `doubtful` if the kind cannot be recognized reliably. */
 type Fit = 'defines' | 'fits' | 'open' | 'doubtful' | 'unfit';
@@ -139,12 +139,7 @@ function* answerIn(texts: readonly Text[], asked: string): Steps<FoundAnswer> {
   return answerTo(asked, asking, question, quotations);
 }
 
-function answerTo(
-  asked: string,
-  asking: string,
-  question: QuestionWords,
-  quotations: readonly Quotation[],
-): FoundAnswer {
+function answerTo(asked: string, asking: string, question: Query, quotations: readonly Quotation[]): FoundAnswer {
   const { all, share, written, inTexts } = question;
   const [first, ...others] = quotations.toSorted((left, right) => right.score - left.score);
   if (first === undefined || share(first.words) < MIN_COVERAGE) {
@@ -203,7 +198,7 @@ const BRIEF = [0, 0.5, 0.6];
 /** Subtracted if another text fits as well, and the difference of scores up to which it does. */
 const [RIVAL, CLOSE] = [0.2, 0.02];
 
-function quotationsOf(found: Text, question: QuestionWords, fitOf: Kind['fitOf']): Quotation[] {
+function quotationsOf(found: Text, question: Query, fitOf: Kind['fitOf']): Quotation[] {
   const { all, wordsIn, share, count } = question;
   const { headings: path, body } = splitHeadings(found);
   const headings = wordsIn(path);
@@ -230,7 +225,7 @@ function quotationsOf(found: Text, question: QuestionWords, fitOf: Kind['fitOf']
 }
 
 /** Whether an item names what its list is about, like "name: Larch tent": all words of its value are in the question. */
-function isName(item: string, { wordsIn }: QuestionWords): boolean {
+function isName(item: string, { wordsIn }: Query): boolean {
   const [, value] = /^\s*[-*•]\s+[^\s:][^:]{0,40}: (.+)$/.exec(item) ?? [];
   return value !== undefined && wordsOf(value).every((word) => wordsIn(word) !== 0);
 }

@@ -9,7 +9,7 @@ import type { Steps } from '../../internal/async.ts';
 export type Text = Pick<Message, 'id' | 'role' | 'content' | 'source'>;
 
 /** The words of a question that say what it is about. A set of them is a number with a bit for each. */
-export interface QuestionWords {
+export interface Query {
   readonly all: number;
   readonly count: number;
   readonly wordsIn: (text: string) => number;
@@ -33,7 +33,7 @@ const ASKING: ReadonlySet<string> = new Set(
   哪个 谁 怎么 怎样 如何 为什么 多 多久 多长 时间 时候 你好 谢谢 个 和 与 到 从 里 中`.match(/\S+/g),
 );
 
-export function* questionOf(request: string, texts: readonly Pick<Text, 'content'>[]): Steps<QuestionWords> {
+export function* questionOf(request: string, texts: readonly Pick<Text, 'content'>[]): Steps<Query> {
   const asked = wordsOf(plainDigits(request)).filter((word) => !ASKING.has(word.toLowerCase()));
   const contents = texts.map(({ content }) => content.slice(0, MAX_CHARS));
   const words = withoutSpellings(termsIn(request), contents).slice(0, 30);

@@ -9,14 +9,7 @@ import type { NeedsTrust } from '../inspection/wire.ts';
 import { defaultModel } from './choose-model.ts';
 import type { FoundRun } from './find-run.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
-import {
-  flagsToContinue,
-  openedIf,
-  recordedStart,
-  requireModel,
-  requireSameStart,
-  trustQuestion,
-} from './recorded-flags.ts';
+import { flagsToContinue, openedIf, requireModel, requireSameStart, startIn, trustQuestion } from './recorded-flags.ts';
 
 export interface InspectedJournals extends Pick<FoundRun, 'isFile' | 'isForeign'> {
   readonly journals: JournalStore;
@@ -50,7 +43,7 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
   return {
     model: defaultModel(process.env, undefined),
     async resume(runId, { confirmed, force }) {
-      const start = await recordedStart(journals.read(runId));
+      const start = await startIn(journals.read(runId));
       const prepare = (flags: RunFlags) =>
         prepareRun(flags, requireSameStart(start, force ? requireWaiting(journals) : journals));
       return continued(start, confirmed, prepare, async ({ chain }) => {

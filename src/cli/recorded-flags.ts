@@ -81,7 +81,7 @@ export function trustQuestion(start: RunStart, isForeign: boolean, given: RunFla
   return doubt === null || actions.length === 0 ? null : { doubt, actions };
 }
 
-export async function recordedStart(entries: AsyncIterable<JournalEntry>): Promise<RunStart> {
+export async function startIn(entries: AsyncIterable<JournalEntry>): Promise<RunStart> {
   for await (const entry of entries) return runStartOf([entry]);
   return runStartOf([]);
 }

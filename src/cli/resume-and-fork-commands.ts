@@ -6,13 +6,7 @@ import { forkActor, resumeActor } from './actor-commands.ts';
 import { findHosted, type ModuleFlags } from './durable-modules.ts';
 import { findRun } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
-import {
-  type ContinueFlags,
-  flagsToContinue,
-  recordedStart,
-  requireModel,
-  requireSameStart,
-} from './recorded-flags.ts';
+import { type ContinueFlags, flagsToContinue, requireModel, requireSameStart, startIn } from './recorded-flags.ts';
 import { completeRun, printEndedRun } from './run-command.ts';
 import type { Streams } from './screen.ts';
 
@@ -30,7 +24,7 @@ export async function resumeCommand(
   if (hosted !== null) return print(await resumeActor(hosted), streams);
   const found = await findRun(name, flags);
   if (ENDED.has(found.status)) return printEndedRun(found, flags, streams);
-  const start = await recordedStart(found.store.read(found.runId));
+  const start = await startIn(found.store.read(found.runId));
   const continued = await flagsToContinue(start, found.isForeign, flags, streams);
   const prepared = await prepareRun(continued, requireSameStart(start, found.store));
   return completeRun(prepared, flags, streams, ({ chain }) => {

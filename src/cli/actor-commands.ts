@@ -3,7 +3,7 @@ import type { ApprovalGiven, OpenApproval } from '../durable/approval.ts';
 import { differenceText } from '../durable/check-deploy.ts';
 import type { Json } from '../durable/codec.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
-import { type ContinuableActor, type ModuleFlags, requireHosted } from './durable-modules.ts';
+import { type FoundActor, type ModuleFlags, requireHosted } from './durable-modules.ts';
 import { actorLine } from './show-command.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -53,7 +53,7 @@ export async function answerCommand(
 }
 
 /** Replays a durable actor without calls or effects. */
-export async function replayActor({ host, actor }: ContinuableActor, isJson = false): Promise<Done> {
+export async function replayActor({ host, actor }: FoundActor, isJson = false): Promise<Done> {
   const { divergence } = await host.replay(actor.id);
   const result = { entries: actor.lastSeq + 1, same: divergence === null, divergence };
   const code = divergence === null ? 0 : 1;
@@ -63,7 +63,7 @@ export async function replayActor({ host, actor }: ContinuableActor, isJson = fa
 }
 
 /** Continues a durable actor until it only waits or has ended, or until Ctrl-C. */
-export async function resumeActor(hosted: ContinuableActor): Promise<Done> {
+export async function resumeActor(hosted: FoundActor): Promise<Done> {
   const stopping = new AbortController();
   void untilStopped().then(() => stopping.abort());
   await hosted.host.advance(hosted.actor.id, { signal: stopping.signal });
@@ -71,7 +71,7 @@ export async function resumeActor(hosted: ContinuableActor): Promise<Done> {
 }
 
 /** Starts another actor with the same past, up to an entry, and continues it until it only waits. */
-export async function forkActor({ host, actor }: ContinuableActor, at: number): Promise<Done> {
+export async function forkActor({ host, actor }: FoundActor, at: number): Promise<Done> {
   const fork = await host.fork(actor.id, { at });
   await fork.park({ wait: true });
   const state = await stateOf({ host, actor: { ...actor, id: fork.id } });
@@ -79,7 +79,7 @@ export async function forkActor({ host, actor }: ContinuableActor, at: number): 
 }
 
 async function sent(
-  hosted: ContinuableActor,
+  hosted: FoundActor,
   event: { readonly type: string },
   options: { readonly id?: string } = {},
 ): Promise<Done> {
@@ -90,7 +90,7 @@ async function sent(
 }
 
 /** Returns what lists show of the actor now. */
-async function stateOf({ host, actor: { id } }: ContinuableActor): Promise<string> {
+async function stateOf({ host, actor: { id } }: FoundActor): Promise<string> {
   const now = (await host.list()).find((actor) => actor.id === id);
   return now === undefined ? '' : `${actorLine(now)}\n`;
 }
@@ -113,7 +113,7 @@ function parseJsonFlag(flag: string, text: string): unknown {
   }
 }
 
-function openApproval({ actor }: ContinuableActor, chosen: string | undefined): OpenApproval {
+function openApproval({ actor }: FoundActor, chosen: string | undefined): OpenApproval {
   const { id, status, waiting } = actor;
   const open = waiting?.approvals ?? [];
   const found = chosen === undefined ? open : open.filter((approval) => approval.id === chosen);

@@ -14,7 +14,7 @@ export interface ModuleFlags extends JournalFlags {
 }
 
 /** A durable actor, and the machine that can continue it. */
-export interface ContinuableActor {
+export interface FoundActor {
   readonly host: DurableMachine<AnyStateMachine>;
   readonly actor: ActorSummary;
 }
@@ -46,15 +46,13 @@ export async function durableMachines({
  * Finds an actor by its id, or the start of one, in the stores of the given modules. Returns null if no module is given and the configuration
  * of the working directory has no such actor. Throws `invalid_journal` if none or several match.
  */
-export async function findHosted(name: string, { module: given }: ModuleFlags): Promise<ContinuableActor | null> {
+export async function findHosted(name: string, { module: given }: ModuleFlags): Promise<FoundActor | null> {
   // A journal file needs no module: it is that of a run, or `show` prints it.
   if (given === undefined && existsSync(name)) return null;
   const paths = given ?? configs();
   const hosts = await durableMachines({ module: paths });
   const hosted = (
-    await Promise.all(
-      hosts.map(async (host) => (await host.list()).map((actor): ContinuableActor => ({ host, actor }))),
-    )
+    await Promise.all(hosts.map(async (host) => (await host.list()).map((actor): FoundActor => ({ host, actor }))))
   ).flat();
   const exact = hosted.find(({ actor }) => actor.id === name);
   const matches = exact ? [exact] : hosted.filter(({ actor }) => actor.id.startsWith(name));
@@ -77,7 +75,7 @@ const unknownActor = (name: string, paths: readonly string[]): PostChainError =>
   );
 
 /** Like `findHosted`, for commands that only durable actors have. */
-export async function requireHosted(name: string, flags: ModuleFlags): Promise<ContinuableActor> {
+export async function requireHosted(name: string, flags: ModuleFlags): Promise<FoundActor> {
   const hosted = await findHosted(name, flags);
   if (hosted !== null) return hosted;
   const paths = flags.module ?? configs();

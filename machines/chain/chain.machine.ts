@@ -6,7 +6,7 @@ import { answerOf, valueAttempt } from '../policies/synthesis/value.ts';
 import { writingInput } from '../policies/synthesis/writing.ts';
 import { deadlines } from '../policies/usage.ts';
 import type { ChainActors } from './actors.ts';
-import { completes, continues, phaseCall } from './repeated-transitions.ts';
+import { completes, continues, interruptions, phaseCall } from './repeated-transitions.ts';
 import { chainSetup } from './setup.ts';
 
 /**
@@ -48,14 +48,7 @@ export const chainMachine = chainSetup.createMachine({
         'xstate.error.actor.search': { actions: { type: 'assignSearchError', params: ({ event }) => event } },
         'xstate.done.actor.early': { actions: { type: 'assignEarly', params: ({ event }) => event.output } },
         'xstate.error.actor.early': { actions: { type: 'failEarly', params: ({ event }) => event } },
-        'run.cancelled': {
-          target: 'synthesizing',
-          actions: { type: 'interruptRun', params: ({ event }) => ({ kind: 'cancelled', reason: event.reason }) },
-        },
-        'run.interrupted': {
-          target: 'synthesizing',
-          actions: { type: 'interruptRun', params: ({ event }) => ({ kind: 'interrupted', reason: event.reason }) },
-        },
+        ...interruptions('synthesizing', 'interruptRun'),
         'run.finished': {
           guard: { type: 'answerFits', params: ({ event }) => event },
           target: 'synthesizing',
@@ -497,19 +490,7 @@ export const chainMachine = chainSetup.createMachine({
       id: 'synthesizing',
       description: 'Builds the final answer, with a model if possible and without one if not. It cannot fail.',
       initial: 'preparing',
-      on: {
-        'run.cancelled': {
-          target: '.composing',
-          actions: { type: 'interruptSynthesis', params: ({ event }) => ({ kind: 'cancelled', reason: event.reason }) },
-        },
-        'run.interrupted': {
-          target: '.composing',
-          actions: {
-            type: 'interruptSynthesis',
-            params: ({ event }) => ({ kind: 'interrupted', reason: event.reason }),
-          },
-        },
-      },
+      on: interruptions('.composing', 'interruptSynthesis'),
       states: {
         preparing: {
           description:
@@ -543,19 +524,7 @@ export const chainMachine = chainSetup.createMachine({
             onError: { target: 'composing', actions: { type: 'recordValueError', params: ({ event }) => event } },
           },
           after: { synthesisDeadline: { target: 'composing', actions: 'timeOutValue' } },
-          on: {
-            'run.cancelled': {
-              target: 'composing',
-              actions: { type: 'interruptValue', params: ({ event }) => ({ kind: 'cancelled', reason: event.reason }) },
-            },
-            'run.interrupted': {
-              target: 'composing',
-              actions: {
-                type: 'interruptValue',
-                params: ({ event }) => ({ kind: 'interrupted', reason: event.reason }),
-              },
-            },
-          },
+          on: interruptions('composing', 'interruptValue'),
         },
         composing: {
           description: 'The answer, with the flags that the engine computed.',

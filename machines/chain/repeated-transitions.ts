@@ -39,3 +39,20 @@ export const continues = <Next extends Phase>(phase: Next) =>
     target: `#${phase}`,
     actions: { type: 'continueWith', params: { phase } },
   }) as const;
+
+/** The user or the host ends what is in progress. */
+export const interruptions = <
+  Target extends string,
+  Action extends 'interruptRun' | 'interruptSynthesis' | 'interruptValue',
+>(
+  target: Target,
+  type: Action,
+) => {
+  const by = <Kind extends 'cancelled' | 'interrupted'>(kind: Kind) =>
+    ({ target, actions: { type, params: ({ event }: Stopped) => ({ kind, reason: event.reason }) } }) as const;
+  return { 'run.cancelled': by('cancelled'), 'run.interrupted': by('interrupted') };
+};
+
+interface Stopped {
+  readonly event: { readonly reason?: string | undefined };
+}

@@ -56,7 +56,8 @@ export function createRestateActor<Machine extends AnyStateMachine>(
 ) {
   requireMachine(machine);
   rejectReplaced(options, REPLACED);
-  requireKnownOptions('createRestateActor', options, `name codecs versions describeCall describeEnd ${WORKFLOW_OPTIONS}`);
+  const known = `name codecs versions describeCall describeEnd ${WORKFLOW_OPTIONS}`;
+  requireKnownOptions('createRestateActor', options, known);
   const { name = machine.id, codecs, versions = {}, ...others } = options;
   const { describeCall = () => null, describeEnd = () => null, ...workflowOptions } = others;
   if (!/^[a-zA-Z_][\w.-]*$/u.test(name))

@@ -6,7 +6,7 @@ import { requireKnownOptions } from '../../internal/require-known.ts';
 import { parentOf } from '../../internal/xstate-internals.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
-import type { RunningActor } from '../structure/running-actors.ts';
+import type { ActiveActor } from '../structure/running-actors.ts';
 import { activeActors, childOf, hasGeneratedId, inputOf, spawnedActors } from '../structure/running-actors.ts';
 import { type ActorIds, describeDifference, exactJson } from './exact-json.ts';
 import type { Exploration, ExploredEdge, ExploredPlace, ExploredState, StartState } from './exploration.ts';
@@ -29,7 +29,7 @@ interface StateKey {
  */
 function createStateKey(
   abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined,
-  readsInput: (actor: RunningActor) => boolean,
+  readsInput: (actor: ActiveActor) => boolean,
 ): StateKey {
   const idsOf = (snapshot: AnyMachineSnapshot, ended: readonly string[]): ActorIds => {
     // With an abstraction, it decides whether ids matter; without one, only those that XState generates are replaced.

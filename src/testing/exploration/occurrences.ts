@@ -5,12 +5,12 @@ import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes, actorNames, descriptorMatches } from '../../internal/xstate-internals.ts';
 import {
+  type ActiveActor,
   activeActors,
   actorsOf,
   childOf,
   hasGeneratedId,
   inputOf,
-  type RunningActor,
 } from '../structure/running-actors.ts';
 import { type Delayed, timerKey } from './timers.ts';
 
@@ -62,7 +62,7 @@ export interface Occurrence {
   /** The state that invoked the actor or set the delay; null for an event that is sent or was delayed by an action. */
   readonly state: string | null;
   /** The actor; null for a delay and for a sent event. */
-  readonly actor: RunningActor | null;
+  readonly actor: ActiveActor | null;
   /** The id by which a delay is canceled. */
   readonly timerId?: string | undefined;
 }
@@ -85,7 +85,7 @@ export interface Occurrences {
   /** Returns the events that can occur. */
   in(place: Place): readonly Occurrence[];
   /** Whether what the actor can do depends on its input. */
-  readsInput(actor: RunningActor): boolean;
+  readsInput(actor: ActiveActor): boolean;
   /** Throws `invalid_option` if the machine has read more than the type of an event that was sent without `events`. */
   requireNoPayload(where: () => string): void;
   /** Throws `invalid_option` if `outcomes` names an actor that was never started. */
@@ -103,7 +103,7 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
   const ofEvent = (event: EventObject): Occurrence => sentOccurrence(event, machine.id, handled);
   const fixed = typeof events === 'function' ? null : (events ?? bare).map(ofEvent);
   const used = new Set<string>();
-  const outcomesOf = (actor: RunningActor): ActorOutcomes | undefined => {
+  const outcomesOf = (actor: ActiveActor): ActorOutcomes | undefined => {
     const key = outcomesKey(actor, outcomes);
     if (key !== undefined) used.add(key);
     return outcomes[key ?? ''];
@@ -151,7 +151,7 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
     });
   }
 
-  function ofActor(actor: RunningActor, snapshot: AnyMachineSnapshot): readonly Occurrence[] {
+  function ofActor(actor: ActiveActor, snapshot: AnyMachineSnapshot): readonly Occurrence[] {
     const given = outcomesOf(actor);
     if (given === undefined) throw missingOutcomes(actor.name, `${machine.id} spawns`);
     const input = inputOf(childOf(snapshot, actor.id));
@@ -166,10 +166,10 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
 }
 
 /** Returns the key of an actor's outcomes: its id, its name, `inline` or `*`; undefined if there are none. */
-export const outcomesKey = ({ id, name }: RunningActor, outcomes: Outcomes): string | undefined =>
+export const outcomesKey = ({ id, name }: ActiveActor, outcomes: Outcomes): string | undefined =>
   [id, name, ...(name === id ? ['inline'] : []), '*'].find((key) => Object.hasOwn(outcomes, key));
 
-const placeOf = ({ id, nth }: RunningActor): string => (hasGeneratedId({ id }) ? `#${nth}` : id);
+const placeOf = ({ id, nth }: ActiveActor): string => (hasGeneratedId({ id }) ? `#${nth}` : id);
 
 function eventOf(outcome: ActorOutcome, id: string): EventObject {
   switch (outcome.kind) {

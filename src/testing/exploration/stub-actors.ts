@@ -24,12 +24,12 @@ import {
   takeOverSystem,
 } from '../../internal/xstate-internals.ts';
 import {
+  type ActiveActor,
   actorsOf,
   childOf,
   hasGeneratedId,
   inputOf,
   nameOfActor,
-  type RunningActor,
   refsIn,
   type StandIns,
   spawnedActors,
@@ -178,7 +178,7 @@ const endedIn = ({ children }: AnyMachineSnapshot): readonly string[] =>
   refsIn(children).flatMap((ref) => (['done', 'error'].includes(ref.getSnapshot().status) ? [ref.id] : []));
 
 /** Finds a running child by its id or, if that differs from run to run, by its name and number. */
-export function runningChild(parent: AnyActorRef, { id, name, nth }: RunningActor): AnyActorRef | undefined {
+export function runningChild(parent: AnyActorRef, { id, name, nth }: ActiveActor): AnyActorRef | undefined {
   const snapshot = parent.getSnapshot() as AnyMachineSnapshot;
   const same = spawnedActors(snapshot, endedIn(snapshot)).find((one) => one.name === name && one.nth === nth);
   const other = same && childOf(snapshot, same.id);

@@ -7,7 +7,7 @@ import { activeNodes, isMachine } from '../../internal/xstate-internals.ts';
 export type StandIns = Readonly<Record<string, AnyActorLogic>>;
 
 /** An actor that a machine invokes or has spawned. */
-export interface RunningActor {
+export interface ActiveActor {
   /** Id of the invoking state, or of the machine. */
   readonly state: string;
   readonly id: string;
@@ -18,17 +18,17 @@ export interface RunningActor {
 }
 
 /** Returns all actors that the states of a machine invoke. */
-export const actorsOf = (machine: AnyStateMachine): readonly RunningActor[] => nodesOf(machine).flatMap(invokedBy);
+export const actorsOf = (machine: AnyStateMachine): readonly ActiveActor[] => nodesOf(machine).flatMap(invokedBy);
 
 /** Returns the actors that the active states invoke, and those that actions have spawned, without `ended`. */
-export function activeActors(snapshot: AnyMachineSnapshot, ended: readonly string[] = []): readonly RunningActor[] {
+export function activeActors(snapshot: AnyMachineSnapshot, ended: readonly string[] = []): readonly ActiveActor[] {
   const invoked = activeNodes(snapshot).flatMap(invokedBy);
   return [...invoked.filter(({ id }) => !ended.includes(id)), ...spawnedActors(snapshot, ended)];
 }
 
-const invokedByNode = new WeakMap<AnyStateNode, readonly RunningActor[]>();
+const invokedByNode = new WeakMap<AnyStateNode, readonly ActiveActor[]>();
 
-export function invokedBy(node: AnyStateNode): readonly RunningActor[] {
+export function invokedBy(node: AnyStateNode): readonly ActiveActor[] {
   const known = invokedByNode.get(node);
   if (known !== undefined) return known;
   const labels = invokeLabels(node);
@@ -48,7 +48,7 @@ const pathOf = ({ path, machine }: AnyStateNode, nth: number): string =>
 export function spawnedActors(
   { children, machine }: AnyMachineSnapshot,
   ended: readonly string[],
-): readonly RunningActor[] {
+): readonly ActiveActor[] {
   const refs = refsIn(children).filter(({ id }) => !ended.includes(id));
   if (refs.length === 0) return [];
   const invoked = invokedIds(machine);

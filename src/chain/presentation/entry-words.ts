@@ -2,7 +2,7 @@ import { type CallEvent, refusalText } from '../../../machines/contracts/events.
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../../machines/contracts/model-status.ts';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
-import { startOf } from '../../../machines/text/clip.ts';
+import { firstChars } from '../../../machines/text/clip.ts';
 import { count, grouped } from '../../internal/printable.ts';
 
 const LINE_CHARS = 200;
@@ -108,7 +108,7 @@ const failureText = ({ code, message }: { readonly code: string; readonly messag
   `${code}, ${start(message)}`;
 
 /** The start of a text that may be megabytes long. */
-const start = (text: string): string => startOf(text, LINE_CHARS);
+const start = (text: string): string => firstChars(text, LINE_CHARS);
 
 export function valueText(value: unknown): string {
   if (typeof value === 'string') return start(value);

@@ -14,7 +14,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/documents': { lines: 4110, exported: 61, floors: 9 },
   'src/durable': { lines: 10040, exported: 164, floors: 11 },
   'src/entries': { lines: 450, exported: 0, floors: 1 },
-  'src/inspection': { lines: 4590, exported: 58, floors: 10 },
+  'src/inspection': { lines: 4620, exported: 59, floors: 10 },
   'src/integrations': { lines: 3910, exported: 43, floors: 6 },
   'src/internal': { lines: 2770, exported: 126, floors: 4 },
   'src/llm': { lines: 4565, exported: 70, floors: 9 },
@@ -23,7 +23,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 470, exported: 10, floors: 3 },
   'src/server': { lines: 5280, exported: 85, floors: 11 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
-  inspector: { lines: 17360, exported: 350, floors: 12 },
+  inspector: { lines: 17380, exported: 350, floors: 12 },
   test: { lines: 76450, exported: 366, floors: 7 },
 };
 

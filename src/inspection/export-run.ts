@@ -39,18 +39,24 @@ export async function exportRun(
 ): Promise<ExportedPage> {
   requireKnownOptions('exportRun', options, 'redact hosts id');
   const { redact, ...others } = options;
-  const shared = await sharedEntries(entries, others);
+  return exportShared(await sharedEntries(entries, others), redact);
+}
+
+/** Returns the page of the result of `sharedEntries`. */
+export async function exportShared(shared: SharedEntries, redact: Redact | undefined): Promise<ExportedPage> {
   const exported = isOfActor(shared) ? exportedActor(shared, redact) : exportedRun(shared, redact);
   const data = pageData({ version: WIRE_VERSION, ...exported } satisfies ExportedRun);
   const checksum = createHash('sha256').update(data).digest('hex');
   return { html: await pageWith(data, checksum), checksum };
 }
 
+type SharedEntries = readonly JournalEntry[] | readonly ActorPageEntry[];
+
 /** Returns what an exported page contains: the entries of a run, or the rows of an actor's page. */
 export async function sharedEntries(
   entries: readonly JournalEntry[] | readonly DurableEntry[],
   { hosts = [], id }: Pick<ExportOptions, 'hosts' | 'id'> = {},
-): Promise<readonly JournalEntry[] | readonly ActorPageEntry[]> {
+): Promise<SharedEntries> {
   const [start] = entries;
   if (start?.type !== 'start' || isStartOfRun(start)) return entries as readonly JournalEntry[];
   return actorPage(id ?? start.actorId, entries as readonly DurableEntry[], hosts);

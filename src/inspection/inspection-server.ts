@@ -77,7 +77,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
         maxMessageBytes: MAX_MESSAGE_BYTES,
         maxSockets: MAX_PAGES,
         allows: isOwnOrigin,
-        accept: (socket) => servePage(socket, runs, actions),
+        accept: (socket) => servePage(socket, runs, actions, hosts),
       },
     ],
     ['systems', systemsEndpoint(runs)],

@@ -6,12 +6,14 @@ import { runStartOf } from '../chain/journal/journal-format.ts';
 import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
 import { withPauses } from '../internal/async.ts';
-import { exportRun } from './export-run.ts';
+import { count } from '../internal/printable.ts';
+import { exportShared, sharedEntries } from './export-run.ts';
 import { type PageMessage, readPageMessage } from './page-messages.ts';
 import { exportNotes, redactionOf, redactionsIn } from './redaction.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { problemOf, type RunSource, type StopFollowing } from './source.ts';
+import type { ReplayHost } from './systems/actor-messages.ts';
 import {
   type ExportResult,
   type Results,
@@ -38,7 +40,12 @@ const MAX_WAITING = 8;
 const MAX_WHAT_IF = 500;
 
 /** Serves one page until its socket closes. No message makes it throw. */
-export function servePage(socket: WebSocket, runs: RunList, actions: RunActions | null = null): void {
+export function servePage(
+  socket: WebSocket,
+  runs: RunList,
+  actions: RunActions | null = null,
+  hosts: readonly ReplayHost[] = [],
+): void {
   const page = channelTo(socket);
   const opened = new Map<string, StopFollowing>();
   let sentRevision = -1;
@@ -144,15 +151,16 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
   }
 
   async function pageOf({ runId, redact }: MessageOf<'export'>): Promise<ExportResult> {
-    const recorded = await entriesOf(runId, 'Only a PostChain run can be exported.');
-    if (redact.length === 0) return { html: (await exportRun(recorded)).html, notes: exportNotes(recorded) };
-    const redaction = redactionOf(redact);
-    const { html } = await exportRun(recorded, { redact: redaction });
-    const texts = [...redactionsIn(recorded, redaction)].length;
-    return {
-      html,
-      notes: [`Redacted in ${texts} ${texts === 1 ? 'text' : 'texts'}.`, ...exportNotes(recorded, redact)],
-    };
+    const actorEntries = (await sourceOf(runId)).actorEntries;
+    const shared = await sharedEntries(
+      (await actorEntries?.()) ?? (await entriesOf(runId, 'Only a run or an actor in a store can be exported.')),
+      { hosts, id: runId },
+    );
+    const redaction = redact.length === 0 ? undefined : redactionOf(redact);
+    const { html } = await exportShared(shared, redaction);
+    const texts = redaction === undefined ? 0 : [...redactionsIn(shared, redaction)].length;
+    const redactions = redaction === undefined ? [] : [`Redacted in ${count(texts, 'text')}.`];
+    return { html, notes: [...redactions, ...exportNotes(shared, redact)] };
   }
 
   async function testOf(runId: string): Promise<string> {

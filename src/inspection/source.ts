@@ -7,6 +7,7 @@ import { withoutBytes } from '../chain/journal/journal-format.ts';
 import { chartVersion } from '../chain/journal/replay.ts';
 import type { StateAfter } from '../chain/journal/state-at.ts';
 import { chartOf } from '../durable/charts/chart.ts';
+import type { DurableEntry } from '../durable/entries.ts';
 import type { JournalBounds } from '../durable/journals/journal-store.ts';
 import { oneLine } from '../internal/printable.ts';
 import { changesBetween } from './state-changes.ts';
@@ -26,6 +27,8 @@ export interface RunSource {
   send?(event: unknown): void;
   /** Returns all current entries. Rejects if they cannot be read. Absent if the source is not a run. */
   entries?(): Promise<readonly JournalEntry[]>;
+  /** Like `entries`, for an actor of any machine in a store. */
+  actorEntries?(): Promise<readonly DurableEntry[]>;
 }
 
 /** A run or an actor in a store. */

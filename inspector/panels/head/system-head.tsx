@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { receivedEvents } from '../../fold/actor-log.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
@@ -8,6 +9,8 @@ import { excerpt } from '../../fold/text.ts';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Countdown } from './countdown.tsx';
+import { Dialog } from './dialog.tsx';
+import { ExportDialog } from './share-dialogs.tsx';
 
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   running: ['Running', 'running'],
@@ -22,6 +25,7 @@ const WORDS: Readonly<Record<string, readonly [string, string]>> = {
 /** The head of a system of another program, or of a durable actor: its status, what it waits for, and how much happened. */
 export function SystemHead({ inspector, view }: PanelProps) {
   const { run, fold, charts, count } = view;
+  const [isExporting, setExporting] = useState(false);
   const isOpen = !isOver(run) && charts !== null && count > 0;
   const waits = isOpen ? systemWaits(fold, charts, count - 1) : null;
   const problem = view.end?.problem ?? run.problem;
@@ -62,10 +66,20 @@ export function SystemHead({ inspector, view }: PanelProps) {
       {run.machine !== undefined && run.fidelity.length > 0 && (
         <p class="muted">{excerpt(run.fidelity.join(' '), 400)}</p>
       )}
+      {isExporting && (
+        <Dialog title="Download" onClose={() => setExporting(false)}>
+          <ExportDialog inspector={inspector} runIds={[run.runId]} />
+        </Dialog>
+      )}
       <p class="figures dotted">
         {figures.map((figure) => (
           <span key={figure}>{figure}</span>
         ))}
+        {run.machine !== undefined && inspector.connection.value === 'open' && (
+          <button type="button" class="link-button" aria-haspopup="dialog" onClick={() => setExporting(true)}>
+            Download…
+          </button>
+        )}
       </p>
       {run.fidelity.length > 0 && (
         <details>

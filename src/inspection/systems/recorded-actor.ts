@@ -136,6 +136,11 @@ export function recordedActor(
       return version;
     },
     info,
+    async actorEntries() {
+      const lines: string[] = [];
+      for await (const piece of tailOf(journals, id).read()) lines.push(...piece);
+      return lines.map((json, seq) => parsedEntry(durableFormat, placeOf(durableFormat, id), parseJson(json), seq));
+    },
     charts: () => ({ charts: [], invoked: {} }),
     follow(from, sink) {
       let stopped = false;

@@ -227,6 +227,18 @@ describe('the store of a durable machine', () => {
   });
 });
 
+it('the page of an actor is downloaded with its charts, and without what is redacted', async () => {
+  const orders = ordersIn(temporaryFolder());
+  await (await orders.open('o-1', { input: { amount: 40 } })).close();
+  const page = await openPage((await startInspector({ hosts: [orders] })).url);
+  await page.runs(({ runs }) => runs.length === 1);
+  const whole = await page.request({ type: 'export', id: 1, runId: 'o-1', redact: [] });
+  expect(whole.result?.html).toContain('"order.waiting"');
+  const { result } = await page.request({ type: 'export', id: 2, runId: 'o-1', redact: ['waiting'] });
+  expect(result?.html).not.toContain('"order.waiting"');
+  expect(result?.notes[0]).toMatch(/^Redacted in \d+ texts\.$/u);
+});
+
 describe('an actor that invokes attempts', () => {
   it.each([true, false])('has its model calls in its trace (with its machine: %s)', async (isKnown) => {
     const journals = memoryJournals();

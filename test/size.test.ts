@@ -12,7 +12,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6420, exported: 128, floors: 9 },
   'src/cli': { lines: 4950, exported: 106, floors: 13 },
   'src/documents': { lines: 4110, exported: 61, floors: 9 },
-  'src/durable': { lines: 10040, exported: 164, floors: 11 },
+  'src/durable': { lines: 10050, exported: 164, floors: 11 },
   'src/entries': { lines: 450, exported: 0, floors: 1 },
   'src/inspection': { lines: 4620, exported: 59, floors: 10 },
   'src/integrations': { lines: 3910, exported: 43, floors: 6 },

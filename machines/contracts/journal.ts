@@ -118,7 +118,7 @@ const annotationSchema = z.discriminatedUnion('type', [
     failure: z.nullable(z.string()),
     activity: z.optional(z.int()),
   }),
-  /** Text of a reply as it arrived, joined to pieces of up to a tenth of a second or about a thousand characters. */
+  /** Text of a reply as it arrived, joined to pieces of up to a fifth of a second or about a thousand characters. */
   z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string(), activity: z.optional(z.int()) }),
   /** The prompt of a model call, as the model received it, without the bytes of files. Each different part is stored once. */
   z.object({

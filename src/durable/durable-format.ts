@@ -46,6 +46,7 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
   isEnd: (entry) => endedAs(entry) !== undefined,
   isReadAlone: ({ type }) => type === 'closed',
   isKeyframe: ({ type }) => type === 'keyframe',
+  isNote: ({ type }) => type === 'note',
   redact: redactStrings,
 };
 

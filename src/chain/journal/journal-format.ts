@@ -44,6 +44,7 @@ export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
   isCheckpoint: ({ type }) => CHECKPOINTS.has(type),
   isEnd: ({ type }) => type === 'end',
   isReadAlone: ({ type }) => type === 'closed',
+  isNote: ({ type }) => type === 'text-delta' || type === 'prompt',
   redact: (entry, redact) => redactStrings(asRedacted(entry), redact),
   isRedacted: (start) => start.type === 'start' && start.product.redacted,
 };

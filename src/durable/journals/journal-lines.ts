@@ -89,7 +89,7 @@ class TextEnd {
 }
 
 /** A shorter text is not compressed: that would take longer than the rest of the step. */
-const MIN_DEFLATED_CHARS = 1_024;
+const MIN_DEFLATED_CHARS = 512;
 
 /** The size of zlib's window. */
 const WINDOW_BYTES = 32_768;
@@ -159,7 +159,8 @@ export function lineWriter<Entry extends StoredEntry>(
 
   function block({ entries, texts, chars }: Unwritten<Entry>): string {
     const start = `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}`;
-    const isShort = chars < MIN_DEFLATED_CHARS;
+    // Notes are many, and no step waits for them.
+    const isShort = chars < MIN_DEFLATED_CHARS && !entries.every((entry) => format.isNote?.(entry));
     const isAlone = entries.some(isReadAlone);
     if (isAlone) window.clear();
     if (isShort) return line(`${start}${isAlone ? ALONE : ''},"entries":[${texts.join(',')}]`);

@@ -224,6 +224,8 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   isReadAlone(entry: Entry): boolean;
   /** Whether an entry is a keyframe, from which the journal can be read. By default, none is. */
   isKeyframe?(entry: Entry): boolean;
+  /** Whether an entry is a note, which may be written between steps. */
+  isNote?(entry: Entry): boolean;
   /** Returns an entry as a store with `redact` writes it. */
   redact(entry: Entry, redact: Redact): Entry;
   /** Whether a journal that starts with this entry is redacted. A store with `redact` continues no other journals. */

@@ -23,4 +23,4 @@ const fork = await chain.fork(run.id, { at: decision?.seq ?? 1, set: { 'threshol
 console.log((await fork.answer).metadata.decision?.rule); // confidenceReached
 
 // In another process, after a crash: chain.resume(runId).
-for (const { runId, status } of await journals.list()) console.log(runId, status);
+for (const { id, status } of await journals.list()) console.log(id, status);

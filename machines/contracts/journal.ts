@@ -278,12 +278,12 @@ export interface RunWait {
 
 /** A run as lists show it. */
 export interface RunSummary {
-  readonly runId: string;
+  readonly id: string;
   readonly request: string;
   /** When the run (for a fork: the fork) started, in ISO 8601; empty if the journal cannot be read. */
   readonly startedAt: string;
   /** The run and entry that this run was forked from; null otherwise. */
-  readonly forkedFrom: { readonly runId: string; readonly seq: number } | null;
+  readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
   readonly status: RunStatus;
   /** Null unless its status is `waiting`. */
   readonly waiting: RunWait | null;

@@ -27,14 +27,14 @@ export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<stri
   const store = openActors(flags);
   const { chosen, skipped } = await chosenRuns(store, all, flags);
   const shortId = shortRunIds(all);
-  const name = ({ runId }: ListedRun): string => oneLine(shortId(runId));
+  const name = ({ id: runId }: ListedRun): string => oneLine(shortId(runId));
   const note = skipped > 0 ? `${count(skipped, 'run')} in progress skipped.\n` : '';
   if (chosen.length === 0) return `${note}No run is that old.\n`;
   if (flags.yes !== true) await confirm(chosen, name, asker);
   const problems = (
     await Promise.all(
       chosen.map((run) =>
-        store.delete(run.runId).then(
+        store.delete(run.id).then(
           () => [],
           (error: unknown) => [`${name(run)}: ${oneLine(firstLineOf(error))}`],
         ),
@@ -64,7 +64,7 @@ async function chosenRuns(store: ActorJournals, all: readonly ListedRun[], flags
   if (named !== true && running[0] !== undefined)
     throw new PostChainError(
       'journal_held',
-      `Run ${oneLine(running[0].runId)} is in progress and cannot be deleted; wait until it ends`,
+      `Run ${oneLine(running[0].id)} is in progress and cannot be deleted; wait until it ends`,
     );
   return { chosen: matching.filter(({ status }) => status !== 'running'), skipped: running.length };
 }
@@ -74,7 +74,7 @@ async function unchangedRuns(store: ActorJournals, all: readonly ListedRun[], ms
   const unchanged: ListedRun[] = [];
   for (const run of olderRuns(all, ms)) {
     if (run.status === 'waiting') continue;
-    const writtenMs = await lastWrittenMs(run.startedAt, store.read(run.runId)).catch(() => 0);
+    const writtenMs = await lastWrittenMs(run.startedAt, store.read(run.id)).catch(() => 0);
     if (run.status === 'running' || writtenMs < Date.now() - ms) unchanged.push(run);
   }
   return unchanged;

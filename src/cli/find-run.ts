@@ -46,7 +46,7 @@ export async function listActors(
   runs: readonly RunSummary[],
   store: Pick<actorStores.ActorJournals, 'list'>,
 ): Promise<readonly ActorSummary[]> {
-  const runIds = new Set(runs.map(({ runId }) => runId));
+  const runIds = new Set(runs.map(({ id }) => id));
   return (await store.list()).filter(({ id, machine }) => machine !== null && !runIds.has(id));
 }
 
@@ -60,9 +60,9 @@ export type ListedRun = Omit<RunSummary, 'status'> & {
 export async function listAll(flags: JournalFlags): Promise<readonly ListedRun[]> {
   const runs = await openExistingJournals(flags).list();
   const actors = await listActors(runs, openActors(flags));
-  const rows = actors.map(({ id: runId, machine: of, startedAt, status }) => {
+  const rows = actors.map(({ id, machine: of, startedAt, status }) => {
     const machine = of?.id ?? '';
-    return { runId, startedAt, status, machine, request: `actor of ${machine}`, forkedFrom: null, waiting: null };
+    return { id, startedAt, status, machine, request: `actor of ${machine}`, forkedFrom: null, waiting: null };
   });
   return [...runs, ...rows];
 }
@@ -113,12 +113,12 @@ const SHORT_ID_CHARS = 8;
 /** Returns a function that shortens a run id to the shortest start, of at least eight characters, that no other run has. Names of actors stay. */
 export function shortRunIds(runs: readonly ListedRun[]): (runId: string) => string {
   const times = new Map<string, number>();
-  for (const { runId } of runs)
+  for (const { id: runId } of runs)
     for (let chars = SHORT_ID_CHARS; chars <= runId.length; chars += 1) {
       const start = runId.slice(0, chars);
       times.set(start, (times.get(start) ?? 0) + 1);
     }
-  const actors = new Set(runs.flatMap(({ runId, machine }) => (machine === undefined ? [] : [runId])));
+  const actors = new Set(runs.flatMap(({ id: runId, machine }) => (machine === undefined ? [] : [runId])));
   return (runId) => {
     if (actors.has(runId)) return runId;
     for (let chars = SHORT_ID_CHARS; chars < runId.length; chars += 1)
@@ -139,7 +139,7 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
   const runs = await store.list();
   await requireNoActor(name, runs, flags);
   const run = requireRun(name, runs);
-  return { store, runId: run.runId, status: run.status, isFile: false, isForeign: flags.journals !== undefined };
+  return { store, runId: run.id, status: run.status, isFile: false, isForeign: flags.journals !== undefined };
 }
 
 /** Throws `invalid_journal` if the name is that of an actor, not of a run: the error says more than "not found". */
@@ -157,7 +157,7 @@ async function requireNoActor(name: string, runs: readonly RunSummary[], flags: 
 export function requireRun<Run extends ListedRun>(name: string, runs: readonly Run[]): Run {
   if (name === 'last' && runs.length === 0) throw new PostChainError('unknown_journal', NO_RUNS);
   const ids = matchingIds(name, runIdsOf(runs));
-  const run = runs.find(({ runId }) => runId === ids[0]);
+  const run = runs.find(({ id: runId }) => runId === ids[0]);
   if (run === undefined)
     throw new PostChainError(
       'unknown_journal',
@@ -167,7 +167,7 @@ export function requireRun<Run extends ListedRun>(name: string, runs: readonly R
   return run;
 }
 
-const runIdsOf = (runs: readonly ListedRun[]): readonly string[] => runs.map(({ runId }) => runId);
+const runIdsOf = (runs: readonly ListedRun[]): readonly string[] => runs.map(({ id }) => id);
 
 /** Returns the newest id for `last`, the id with this name, or all that start with it. The newest is first. */
 function matchingIds(name: string, ids: readonly string[]): readonly string[] {

@@ -66,7 +66,7 @@ async function findJournals(name: string | undefined, hosts: readonly Host[], fl
   const { store, runId, isForeign } = await findRun(name, flags);
   for await (const _ of store.read(runId)) break;
   // A file lists itself by its absolute path.
-  const listed = isFile ? ((await store.list())[0]?.runId ?? runId) : runId;
+  const listed = isFile ? ((await store.list())[0]?.id ?? runId) : runId;
   return { journals: store, hosts, runId: listed, isFile, isForeign };
 }
 

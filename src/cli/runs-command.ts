@@ -42,12 +42,12 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
 function rowsOf(runs: readonly ListedRun[], shortId: (runId: string) => string, stdout: NodeJS.WriteStream): string[] {
   const { cyan, dim, yellow } = colorsFor(stdout);
   const columns = columnsOf(stdout);
-  const idChars = Math.max(...runs.map(({ runId }) => oneLine(shortId(runId)).length));
+  const idChars = Math.max(...runs.map(({ id: runId }) => oneLine(shortId(runId)).length));
   const indent = idChars + TIME_CHARS + STATUS_CHARS + 3 * GAP;
   const isNarrow = columns - indent < MIN_REQUEST_CHARS;
   const gap = ' '.repeat(GAP);
-  return runs.map(({ runId, startedAt, status, request, forkedFrom, waiting }) => {
-    const fork = forkedFrom ? `(fork of ${oneLine(shortId(forkedFrom.runId))} at ${forkedFrom.seq}) ` : '';
+  return runs.map(({ id: runId, startedAt, status, request, forkedFrom, waiting }) => {
+    const fork = forkedFrom ? `(fork of ${oneLine(shortId(forkedFrom.actorId))} at ${forkedFrom.seq}) ` : '';
     const wait = waiting ? `(${waiting.for} since ${localTime(waiting.since)}) ` : '';
     const text = cutEnd(oneLine(`${fork}${wait}${request}`), columns - (isNarrow ? GAP : indent));
     const padded = isNarrow ? status : status.padEnd(STATUS_CHARS);

@@ -27,7 +27,7 @@ export async function whatIfCommand(flags: WhatIfFlags, stdout: NodeJS.WriteStre
   const chosen = flags.runs === undefined ? all : flags.runs.map((name) => requireRun(name, all));
   const results: Result[] = [];
   const unknown: { readonly runId: string; readonly problem: string }[] = [];
-  for (const { runId, request } of chosen) {
+  for (const { id: runId, request } of chosen) {
     try {
       results.push({ runId, request, ...whatIf(await entriesOf(store.read(runId)), set) });
     } catch (error) {

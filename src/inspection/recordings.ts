@@ -219,7 +219,7 @@ function createCounter() {
   };
 }
 
-const NO_SUMMARY: Omit<RunSummary, 'runId'> = {
+const NO_SUMMARY: Omit<RunSummary, 'id'> = {
   request: '',
   startedAt: '',
   forkedFrom: null,

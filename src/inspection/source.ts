@@ -187,7 +187,7 @@ export function runCharts(): RunCharts {
 }
 
 export const forkOf = (forkedFrom: RunSummary['forkedFrom']): Pick<InspectedRun, 'forkedFrom'> =>
-  forkedFrom ? { forkedFrom: { runId: forkedFrom.runId, seq: forkedFrom.seq } } : {};
+  forkedFrom ? { forkedFrom: { runId: forkedFrom.actorId, seq: forkedFrom.seq } } : {};
 
 /** Returns what the journal of a run omits, one sentence each. */
 export function limitationsOf({ machine, product }: RunStart): readonly string[] {

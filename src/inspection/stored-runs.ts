@@ -42,11 +42,10 @@ export const boundsOf = (store: AnyJournals, query: BoundsQuery = {}): AsyncIter
 
 async function* listedBounds(store: AnyJournals, { ids }: BoundsQuery): AsyncGenerator<JournalBounds> {
   for (const summary of await store.list()) {
-    const id = 'runId' in summary ? summary.runId : summary.id;
+    const { id, status } = summary;
     if (ids !== undefined && !ids.includes(id)) continue;
-    const { status } = summary;
     const isOpen = status === 'running' || status === 'interrupted' || (status === 'waiting' && !summary.waiting);
-    const { first, last } = 'runId' in summary ? endsOfRun(summary) : endsOfActor(summary);
+    const { first, last } = 'request' in summary ? endsOfRun(summary) : endsOfActor(summary);
     // Whether the run has grown is known only after reading it.
     const version =
       status === 'running' ? `${status} ${performance.now()}` : `${status} ${JSON.stringify(summary.waiting)}`;
@@ -68,7 +67,7 @@ function endsOfRun({ request, startedAt, forkedFrom, status, waiting }: RunSumma
     input: { request },
     product: { fork: forkedFrom && { forkedAt: startedAt } },
     startedAt,
-    forkedFrom: forkedFrom && { actorId: forkedFrom.runId, seq: forkedFrom.seq, clockStartMs: 0 },
+    forkedFrom: forkedFrom && { ...forkedFrom, clockStartMs: 0 },
   };
   return { first, last: waiting ? closedEntry(waiting) : { type: 'end', summary: { status } } };
 }

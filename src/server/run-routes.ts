@@ -69,7 +69,7 @@ export function addRunRoutes(app: ServerApp, server: ServerContext, exposeJourna
   app.get('/runs', async (c) => {
     const found = await runs.list(c.var.owner, pageOf(c));
     return c.json({
-      runs: found.map(({ runId, request, startedAt, status, waiting }) => ({
+      runs: found.map(({ id: runId, request, startedAt, status, waiting }) => ({
         runId,
         request,
         startedAt,

@@ -73,7 +73,7 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
     path: '/runs',
     usage,
     eventsPerRun,
-    idOf: ({ runId }) => runId,
+    idOf: ({ id: runId }) => runId,
     labelsIn: (first) => runStartOf([first]).product.host ?? {},
   });
 

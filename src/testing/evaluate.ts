@@ -163,7 +163,7 @@ type RunCase = (
 async function runsOf(options: ChainOptions, journals: RunJournals, rerun: boolean): Promise<RunCase> {
   const approve = () => ({ decision: 'deny', reason: 'nobody approves calls of an evaluation' }) as const;
   const chain = createPostChain({ maxConcurrentRuns: 4, approve, ...options, journals });
-  const known = new Set((await journals.list()).map(({ runId }) => runId));
+  const known = new Set((await journals.list()).map(({ id }) => id));
   return async (runId, { request = '', history = [], instructions }) => {
     if (rerun && known.delete(runId)) await journals.delete(runId);
     const given = { runId, request, history, ...(instructions !== undefined && { instructions }) };

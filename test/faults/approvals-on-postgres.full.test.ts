@@ -35,7 +35,7 @@ describe.skipIf(!hasPostgres)('two processes with 200 runs that need approval, o
     const finished = new Map<string, number>();
     const noteFinished = async (): Promise<void> => {
       const found: string[] = [];
-      for (const { runId } of await journals.list())
+      for (const { id: runId } of await journals.list())
         for await (const { type } of journals.read(runId))
           if (type === 'capability-end') found.push(keyOf(runId) ?? `${runId} has no key`);
       for (const key of found) if (!finished.has(key)) finished.set(key, lines().length);
@@ -53,9 +53,7 @@ describe.skipIf(!hasPostgres)('two processes with 200 runs that need approval, o
     for (const child of [survivor, victim]) if (child.exitCode === null) await once(child, 'exit');
     expect([survivor.exitCode, victim.exitCode]).toEqual([0, 0]);
     const runs = await journals.list();
-    expect(runs.map(({ runId }) => runId).sort()).toEqual(
-      Array.from({ length: RUNS }, (_, at) => `run-${at + 1}`).sort(),
-    );
+    expect(runs.map(({ id }) => id).sort()).toEqual(Array.from({ length: RUNS }, (_, at) => `run-${at + 1}`).sort());
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['completed']));
     // The receiver counts each key once. Only a call whose result was not stored when its process was killed comes again, with its key.
     const keys = new Set(lines());

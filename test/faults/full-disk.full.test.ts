@@ -24,7 +24,7 @@ interface RunOnFullDisk {
   readonly failure: string | null;
 }
 interface Listed {
-  readonly runId: string;
+  readonly id: string;
   readonly status: string;
 }
 /** What `full-disk-runs.mjs` prints. */
@@ -64,7 +64,7 @@ describe.each(['file', 'sqlite'])('a disk that is full (%s journals; needs unsha
     });
     for (const run of [later, ...resumed]) expect(run).toMatchObject({ answerText: later.answerText, failure: null });
     expect(resumed.map(({ runId }) => runId)).toEqual(
-      listed.filter(({ status }) => status === 'interrupted').map(({ runId }) => runId),
+      listed.filter(({ status }) => status === 'interrupted').map(({ id }) => id),
     );
     expect(turns).toBe(1);
     expect(after).toHaveLength(listed.length + 1);

@@ -124,7 +124,7 @@ describe.each(['file', 'sqlite', 'postgres'])('a killed process with its journal
       if (random.chance(0.5)) killedCalls += await killedAfter(kind, place, count, random.int(1, count * 2));
       const { store } = closing(someChains(kind, place, 0, () => {}));
       const stored = new Map<string, readonly JournalEntry[]>();
-      for (const { runId, status } of await store.list()) {
+      for (const { id: runId, status } of await store.list()) {
         expect(['completed', 'interrupted'], label).toContain(status);
         stored.set(runId, await entriesOf(store.read(runId)));
       }

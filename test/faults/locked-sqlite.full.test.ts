@@ -47,7 +47,7 @@ it('records twenty runs whole while another process locks the file', async () =>
 
   const store = sqliteJournals(place);
   onTestFinished(() => store.close());
-  for (const { runId, status } of await store.list()) {
+  for (const { id: runId, status } of await store.list()) {
     expect(status).toBe('completed');
     expect(replay(await entriesOf(store.read(runId))).divergence).toBeNull();
   }

@@ -40,7 +40,7 @@ async function entriesOf(runId) {
   return entries;
 }
 
-const known = new Set((await journals.list()).map(({ runId }) => runId));
+const known = new Set((await journals.list()).map(({ id }) => id));
 for (; next <= Number(last); next += 1) if (!known.has(`run-${next}`)) chain.run({ request: 'Pay.' });
 
 const acts = { waiting: approve, interrupted: (runId) => chain.resume(runId) };
@@ -48,7 +48,7 @@ for (;;) {
   const runs = await journals.list();
   if (runs.filter(({ status }) => status === 'completed' || status === 'degraded').length === Number(count)) break;
   // The other process may hold a run, or be faster.
-  for (const { runId, status } of runs) await acts[status]?.(runId).catch(() => {});
+  for (const { id: runId, status } of runs) await acts[status]?.(runId).catch(() => {});
   await rest(20);
 }
 await journals.close();

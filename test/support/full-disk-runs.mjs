@@ -52,7 +52,7 @@ const session = await sessions.append('u1', turn('s1'), { signal }).then(
 for (const block of blocks) rmSync(block);
 const later = await runToEnd();
 const resumed = [];
-for (const { runId, status } of await journals.list())
+for (const { id: runId, status } of await journals.list())
   if (status === 'interrupted') {
     const run = await chain.resume(runId);
     resumed.push({ runId, answerText: (await run.answer).answerText, failure: run.journalFailure });

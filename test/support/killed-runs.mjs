@@ -35,7 +35,7 @@ export function someChains(kind, place, count, onCall) {
 
 /** Starts or resumes each run, and returns them. */
 export async function continueRuns({ store, chains }) {
-  const started = new Set((await store.list()).map(({ runId }) => runId));
+  const started = new Set((await store.list()).map(({ id }) => id));
   return await Promise.all(
     chains.map(({ runId, chain }) => (started.has(runId) ? chain.resume(runId) : chain.run({ request: 'Is it so?' }))),
   );

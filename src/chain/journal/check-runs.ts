@@ -9,7 +9,7 @@ const ENDED: ReadonlySet<string> = new Set(['completed', 'degraded', 'cancelled'
 export async function checkRuns(journals: JournalStore): Promise<readonly CheckedActor[]> {
   const runs = (await journals.list()).filter(({ status }) => !ENDED.has(status));
   return checkEach(
-    runs.map(({ runId: id, status }) => ({ id, status })),
+    runs.map(({ id, status }) => ({ id, status })),
     async ({ id }) => {
       const entries = await entriesOf(journals.read(id));
       requireSameChart(runStartOf(entries));

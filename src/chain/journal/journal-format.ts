@@ -37,7 +37,7 @@ export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
   parse: parseEntry,
   toJson: storedEntry,
   summarize,
-  compare: (one, other) => newestFirst({ ...one, id: one.runId }, { ...other, id: other.runId }),
+  compare: newestFirst,
   hostData: (first) => Object(Object(first).product).host,
   startedAt: (first) => (first.type === 'start' ? startedAtOf(first) : ''),
   endStatuses: ['completed', 'degraded', 'cancelled'] satisfies RunStatus[],
@@ -117,7 +117,7 @@ export function startedAtOf({ startedAt, product }: z.infer<typeof startSchema>)
 
 /** Returns the run and the entry that a run was forked from, or null if it is not a fork. */
 export const originOf = ({ forkedFrom }: Pick<RunStart, 'forkedFrom'>): RunSummary['forkedFrom'] =>
-  forkedFrom && { runId: forkedFrom.actorId, seq: forkedFrom.seq };
+  forkedFrom && { actorId: forkedFrom.actorId, seq: forkedFrom.seq };
 
 /** The machine of another actor of the durable host, whose journal this entry starts; undefined if it starts none. */
 function otherMachineIn(first: unknown): string | undefined {
@@ -134,14 +134,14 @@ export function isStartOfRun(entry: unknown): boolean {
   return type === 'start' && machine?.id === CHAIN && product !== null;
 }
 
-function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJournal): RunSummary | null {
+function summarize({ id, first, last, isDamaged, isWritten }: ListedJournal): RunSummary | null {
   if (otherMachineIn(first) !== undefined) return null;
   const start = startSchema.safeParse(tryRead(first));
-  if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged', waiting: null };
+  if (!start.success) return { id, request: '', startedAt: '', forkedFrom: null, status: 'damaged', waiting: null };
   const { input } = start.data;
   const waiting = isDamaged || isWritten ? null : waitOf(last);
   return {
-    runId,
+    id,
     request: input.request,
     startedAt: startedAtOf(start.data),
     forkedFrom: originOf(start.data),

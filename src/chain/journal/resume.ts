@@ -65,13 +65,13 @@ export async function advanceRun(host: ChainHost, runId: string, how: AdvanceRun
 /** Returns the runs that no process executes and that have something to do. */
 export async function dueRuns({ parts, writers, runs }: ChainHost, journals: JournalStore): Promise<DueActor[]> {
   const due: DueActor[] = [];
-  for (const { runId: id } of await journals.list({ status: 'interrupted' })) {
+  for (const { id } of await journals.list({ status: 'interrupted' })) {
     if (runs.has(id)) continue;
     // Its journal does not say what it waits for: it is continued until it does. If it cannot be read, that reports the error.
     const entries = await entriesOf(writers.store.read(id)).catch(() => []);
     due.push({ id, crashes: crashesIn(entries) });
   }
-  for (const { runId: id } of await journals.list({ dueBefore: parts.clock.now() }))
+  for (const { id } of await journals.list({ dueBefore: parts.clock.now() }))
     if (!runs.has(id)) due.push({ id, crashes: 0 });
   return due;
 }

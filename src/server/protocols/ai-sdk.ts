@@ -90,7 +90,7 @@ export function addAiSdk(app: ServerApp, server: ServerContext): void {
       if (!(error instanceof HttpError) || error.code !== 'unknown_run') throw error;
     }
     const [run] = await runs.list(c.var.owner, { limit: 1, conversation: id });
-    return run === undefined ? c.body(null, 204) : streamChunks(c, server, run.runId, Number(startIndex));
+    return run === undefined ? c.body(null, 204) : streamChunks(c, server, run.id, Number(startIndex));
   });
 }
 

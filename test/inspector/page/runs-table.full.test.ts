@@ -194,7 +194,7 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('Deleted 1 run.').waitFor();
     await row.waitFor({ state: 'detached' });
-    expect((await journals.list()).map(({ runId }) => runId).toSorted()).toEqual(['second', 'third']);
+    expect((await journals.list()).map(({ id }) => id).toSorted()).toEqual(['second', 'third']);
     await close();
   });
 });

@@ -183,7 +183,7 @@ describe.skipIf(browser === null)('a decision', () => {
     await form.getByText('Other calls go to gpt-test, which may cost money.').waitFor();
     expect(await form.getByLabel('Change 1').inputValue()).toBe('thresholds.confidence');
     expect(await axeViolations(page)).toEqual([]);
-    expect((await journals.list()).map(({ runId }) => runId)).not.toContain('cherry');
+    expect((await journals.list()).map(({ id }) => id)).not.toContain('cherry');
     await form.getByRole('button', { name: 'Start the fork' }).click();
     await page.waitForFunction(() => location.hash.includes('cherry'));
     const forked = await entriesOf('cherry');

@@ -30,7 +30,7 @@ async function recordedRuns(days: Readonly<Record<string, number>>) {
       run.entries.map((entry) => (entry.type === 'start' ? { ...entry, startedAt } : entry)),
     );
   }
-  const left = async () => (await fileJournals(journals).list()).map(({ runId }) => runId).toSorted();
+  const left = async () => (await fileJournals(journals).list()).map(({ id }) => id).toSorted();
   const remove = (flags: Omit<DeleteFlags, 'journals'>, asker: Parameters<typeof deleteRuns>[1] = null) =>
     deleteRuns({ journals, ...flags }, asker);
   return { journals, left, remove };

@@ -161,18 +161,18 @@ describe('postchain inspect', () => {
     await user.call('run', 'What is a cycle?', '--docs', 'docs');
     await user.call('run', 'What is a journal?', '--docs', 'docs');
     const [, older] = JSON.parse((await user.call('runs', '--json')).stdout);
-    const started = user.start('inspect', older.runId.slice(0, 10));
+    const started = user.start('inspect', older.id.slice(0, 10));
     const url = await addressIn(started);
     const page = await openPage(url);
     const { runs, chosen } = await page.runs();
-    expect(chosen).toBe(older.runId);
+    expect(chosen).toBe(older.id);
     expect(runs.map(({ title, live }) => [title, live])).toEqual([
       ['What is a journal?', false],
       ['What is a cycle?', false],
     ]);
-    page.say({ type: 'open', runId: older.runId, from: 0 });
-    expect((await page.end(older.runId)).problem).toBeNull();
-    expect(page.entries(older.runId).at(-1)).toMatchObject({ type: 'end', summary: { status: 'completed' } });
+    page.say({ type: 'open', runId: older.id, from: 0 });
+    expect((await page.end(older.id)).problem).toBeNull();
+    expect(page.entries(older.id).at(-1)).toMatchObject({ type: 'end', summary: { status: 'completed' } });
     expect(started.text.stdout).toBe('');
     started.child.kill('SIGINT');
     expect((await started.finished).code).toBe(0);

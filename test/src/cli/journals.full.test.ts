@@ -44,9 +44,9 @@ describe('recorded runs', () => {
     expect(run).toMatchObject({ request: 'Is it so?', status: 'completed' });
     expect((await user.call('show', 'last', '--json')).stdout).not.toContain('sk-a-key');
     expect((await user.call('runs')).stdout).toContain(
-      `${run.runId.slice(0, 8)}  ${localTime(run.startedAt)}  completed    Is it so?`,
+      `${run.id.slice(0, 8)}  ${localTime(run.startedAt)}  completed    Is it so?`,
     );
-    const story = await user.call('show', run.runId.slice(0, 8));
+    const story = await user.call('show', run.id.slice(0, 8));
     expect(story.stdout).toMatch(/^Is it so\?\n.* · openai:good\n +\d+ Cycle 1\n/u);
     expect(story.stdout).toMatch(/\n +\d+ {2}decision .*confidenceReached/u);
     expect(story.stdout).toContain(ANSWER);
@@ -269,8 +269,8 @@ describe('edge cases', () => {
     await user.call('fork', 'last', '--at', '5', '--set', 'limits.maxCycles=2');
     const [fork, first] = JSON.parse((await user.call('runs', '--json')).stdout);
     expect(first).toEqual(run);
-    expect(fork).toMatchObject({ forkedFrom: { runId: run.runId, seq: 5 } });
-    expect((await user.call('runs')).stdout).toContain(`(fork of ${run.runId.slice(0, 8)} at 5) Is it so?`);
+    expect(fork).toMatchObject({ forkedFrom: { actorId: run.id, seq: 5 } });
+    expect((await user.call('runs')).stdout).toContain(`(fork of ${run.id.slice(0, 8)} at 5) Is it so?`);
     expect((await user.call('show', 'last')).stdout).toContain('answer, confidence 0.95');
   });
 

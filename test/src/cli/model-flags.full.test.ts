@@ -95,7 +95,7 @@ async function aKilledRun(baseURL: string) {
   const env = { OPENAI_API_KEY: 'sk-mine' };
   const { place, ...user } = aUser(env);
   await user.call('run', 'Is it so?', '--model', 'good', '--base-url', baseURL);
-  const [{ runId = '' } = {}] = await fileJournals(place).list();
+  const [{ id: runId = '' } = {}] = await fileJournals(place).list();
   const entries = await entriesOf(fileJournals(place).read(runId));
   const killed = join(place, 'killed');
   const journals = fileJournals(killed);
@@ -145,7 +145,7 @@ describe('the check of the model server before a run', () => {
     });
     const user = aUser({ OPENAI_API_KEY: 'sk-mine' });
     await user.call('run', 'Is it so?', '--model', 'good', '--base-url', server.baseURL, '--timeout', '4');
-    const [{ runId = '' } = {}] = await fileJournals(user.place).list();
+    const [{ id: runId = '' } = {}] = await fileJournals(user.place).list();
     const { limits } = runStartOf(await entriesOf(fileJournals(user.place).read(runId))).input;
     // The check waits for a quarter of the time.
     expect(limits.totalMs).toBeLessThan(3_500);
@@ -184,7 +184,7 @@ describe('without what a model needs', () => {
     const server = await replyingServer();
     const user = aUser({}, temporaryFolder());
     const ended = await user.call('run', 'Is it so?', '--model', 'good', '--base-url', server.baseURL);
-    const [{ runId = '' } = {}] = await fileJournals(user.place).list();
+    const [{ id: runId = '' } = {}] = await fileJournals(user.place).list();
     await server.stop();
     const again = await user.call('resume', 'last');
     expect(again).toMatchObject({ code: 0, stdout: ended.stdout });

@@ -333,7 +333,7 @@ describe('the look of a worker', () => {
     await answer;
     await writeJournal(journals, 'killed', journal.slice(0, 9));
     expect(await chain.due()).toEqual([{ id: 'killed', crashes: 0 }]);
-    expect(listed).toEqual([[expect.objectContaining({ runId: 'killed' })], []]);
+    expect(listed).toEqual([[expect.objectContaining({ id: 'killed' })], []]);
   });
 
   it('continues the other runs and actors of a store if one is damaged, and reports that one', async () => {

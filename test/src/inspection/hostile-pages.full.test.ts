@@ -53,7 +53,7 @@ describe('generating a test for a run', () => {
     });
     const { run } = startScripted();
     await run.answer;
-    const summary = { runId: 'run-1', request: '', startedAt: '', forkedFrom: null, status: 'completed' };
+    const summary = { id: 'run-1', request: '', startedAt: '', forkedFrom: null, status: 'completed' };
     const journals = {
       list: async () => [summary],
       async *read() {

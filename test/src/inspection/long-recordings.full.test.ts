@@ -6,7 +6,7 @@ import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { settle, startScripted } from '../../support/run-chain.ts';
 
 const SUMMARY: RunSummary = {
-  runId: 'long',
+  id: 'long',
   request: 'How long?',
   startedAt: '2026-01-01T00:00:00.000Z',
   forkedFrom: null,

@@ -376,7 +376,7 @@ export function storeOf(runs: readonly (readonly JournalEntry[])[]): JournalStor
     open,
     list: async () =>
       starts.map(({ input, startedAt }) => ({
-        runId: input.runId,
+        id: input.runId,
         request: input.request,
         startedAt,
         status: 'completed',

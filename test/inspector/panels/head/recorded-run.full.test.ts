@@ -55,7 +55,7 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     await fork.click();
     await page.waitForFunction(() => /^#\/compare\/whole\/new-/u.test(location.hash));
     const forkId = new URL(page.url()).hash.split('/').at(-1);
-    expect((await journals.list()).map(({ runId }) => runId)).toContain(forkId);
+    expect((await journals.list()).map(({ id }) => id)).toContain(forkId);
     await close();
   });
 
@@ -72,7 +72,7 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Trust and continue' }).click();
     await page.locator('.verdict').getByText('Completed').waitFor();
-    expect((await journals.list()).find(({ runId }) => runId === 'half')?.status).toBe('completed');
+    expect((await journals.list()).find(({ id: runId }) => runId === 'half')?.status).toBe('completed');
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
     await close();
   });

@@ -10,8 +10,8 @@ async function interruptedAfter(count: number, changed: (entry: JournalEntry) =>
   return {
     ...memoryJournals(),
     list: async () => [
-      { runId: 'ended', request: '', startedAt: '', forkedFrom: null, status: 'completed', waiting: null },
-      { runId: 'r', request: '', startedAt: '', forkedFrom: null, status: 'interrupted', waiting: null },
+      { id: 'ended', request: '', startedAt: '', forkedFrom: null, status: 'completed', waiting: null },
+      { id: 'r', request: '', startedAt: '', forkedFrom: null, status: 'interrupted', waiting: null },
     ],
     async *read(runId) {
       if (runId === 'r') yield* entries;

@@ -49,7 +49,7 @@ describe('a killed run', () => {
         expect(replayed.divergence).toBeNull();
         expect(replayed.answer).toEqual(answer);
         expect(clock.openTimers).toBe(0);
-        expect(await journals.list()).toMatchObject([{ runId: 'run-1', status: answer.status }]);
+        expect(await journals.list()).toMatchObject([{ id: 'run-1', status: answer.status }]);
       }),
       { numRuns: sampleSize('resumed runs', 60, 2000) },
     );

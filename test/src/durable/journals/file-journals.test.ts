@@ -27,7 +27,7 @@ describe('fileJournals', () => {
   ])('lists a journal by its first and last line: %j', async (text, status) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'a.jsonl'), text);
-    expect(await fileJournals(folder).list()).toMatchObject([{ runId: 'a', status }]);
+    expect(await fileJournals(folder).list()).toMatchObject([{ id: 'a', status }]);
   });
 
   it('locks a journal once for all symbolic links to it', async () => {
@@ -37,7 +37,7 @@ describe('fileJournals', () => {
     const writer = fileJournals(folder).create('a');
     writer.write(run.entries.slice(0, 9));
     symlinkSync(join(folder, 'a.jsonl'), join(other, 'b.jsonl'));
-    expect(await fileJournals(other).list()).toMatchObject([{ runId: 'b', status: 'running' }]);
+    expect(await fileJournals(other).list()).toMatchObject([{ id: 'b', status: 'running' }]);
     await expect(fileJournals(other).open('b')).rejects.toThrow('Run "b" is still running in process');
     writer.close();
     (await fileJournals(other).open('b')).writer.close();
@@ -49,7 +49,7 @@ describe('fileJournals', () => {
     mkdirSync(join(folder, 'folder.jsonl'));
     for (const name of ['a%.jsonl', '%E0%A4.jsonl', 'a b.jsonl', '.jsonl.lock'])
       writeFileSync(join(folder, name), START);
-    expect((await fileJournals(folder).list()).map(({ runId }) => runId)).toEqual(['a']);
+    expect((await fileJournals(folder).list()).map(({ id }) => id)).toEqual(['a']);
     mkdirSync(join(folder, 'b.jsonl'));
     await expect(entriesOf(fileJournals(folder).read('b'))).rejects.toMatchObject({
       code: 'invalid_journal',
@@ -90,7 +90,7 @@ it('leaves nothing of a journal whose process ends before the first entry, and d
   writer.write(run.entries);
   writer.close();
   expect((await followed).value).toMatchObject({ type: 'start' });
-  expect(await store.list()).toMatchObject([{ runId: 'a', status: 'completed' }]);
+  expect(await store.list()).toMatchObject([{ id: 'a', status: 'completed' }]);
   expect(readdirSync(folder)).toEqual(['a.jsonl']);
 });
 

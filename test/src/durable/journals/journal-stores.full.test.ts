@@ -68,7 +68,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
     }
     await expect(entriesOf(store.read('a'))).rejects.toThrow('run a: the journal is empty');
     await expect(store.open('a')).rejects.toMatchObject({ code: 'invalid_journal' });
-    expect(await store.list()).toMatchObject([{ runId: 'a', request: '', startedAt: '', status: 'damaged' }]);
+    expect(await store.list()).toMatchObject([{ id: 'a', request: '', startedAt: '', status: 'damaged' }]);
   });
 
   it('rejects invalid options of list and prune, and prunes nothing', async () => {
@@ -127,7 +127,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
     write(store, 'ended yesterday', startedAtTime(resumed(days(1)), days(90)));
     write(store, 'waiting', startedAtTime(recorded.slice(0, 9), days(90)));
     expect(await store.prune?.({ olderThanMs: 30 * 86_400_000 })).toBe(1);
-    expect((await store.list()).map(({ runId }) => runId).toSorted()).toEqual(['ended yesterday', 'waiting']);
+    expect((await store.list()).map(({ id }) => id).toSorted()).toEqual(['ended yesterday', 'waiting']);
     expect(await store.prune?.({ olderThanMs: 1_000 })).toBe(1);
   });
 
@@ -140,9 +140,9 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
     const { status } = (journal.at(-1) as Extract<JournalEntry, { type: 'end' }>).summary;
     const common = { request: 'Is it so?', forkedFrom: null, waiting: null };
     expect(await store.list()).toEqual([
-      { runId: 'killed', ...common, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted' },
-      { runId: 'alive', ...common, startedAt: '2026-01-01T11:00:00.000Z', status: 'running' },
-      { runId: 'ended', ...common, startedAt: '2026-01-01T10:00:00.000Z', status },
+      { id: 'killed', ...common, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted' },
+      { id: 'alive', ...common, startedAt: '2026-01-01T11:00:00.000Z', status: 'running' },
+      { id: 'ended', ...common, startedAt: '2026-01-01T10:00:00.000Z', status },
     ]);
   });
 
@@ -215,12 +215,12 @@ describe('a codec', () => {
       await check();
     write(store, 'a', recorded);
     expect(await entriesOf(store.read('a'))).toEqual(recorded);
-    expect((await store.list())[0]).toMatchObject({ runId: 'a', request: 'Is it so?' });
+    expect((await store.list())[0]).toMatchObject({ id: 'a', request: 'Is it so?' });
     await expect(entriesOf(other.read('a'))).rejects.toMatchObject({
       code: 'invalid_journal',
       message: /another key/u,
     });
-    expect(await other.list()).toMatchObject([{ runId: 'a', status: 'damaged' }]);
+    expect(await other.list()).toMatchObject([{ id: 'a', status: 'damaged' }]);
     const bytes = readdirSync(place).map((name) => readFileSync(join(place, name), 'latin1'));
     expect(bytes.join('')).toContain('k1:');
     expect(bytes.join('')).not.toContain('"deflate"');

@@ -212,7 +212,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect((await next).value).toEqual(recorded[3]);
     const { rows } = await pool.query('SELECT line FROM postchain_run_lines ORDER BY seq');
     for (const { line } of rows) expect(atob(line)).toMatch(/^\{"seq":\d/u);
-    expect(await store.list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
+    expect(await store.list()).toMatchObject([{ id: 'a', request: 'Is it so?' }]);
   });
 
   it.each([1, 2])('leaves a connection for statements in a pool of %i that two stores share', async (max) => {
@@ -259,13 +259,13 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const [store] = await openTwo();
     const ids = Array.from({ length: 120 }, (_, at) => `r${at}`);
     await Promise.all(ids.map((id) => store.create(id).write(recorded.slice(0, 1))));
-    expect((await store.list()).map(({ runId }) => runId)).toEqual(ids.toSorted());
+    expect((await store.list()).map(({ id }) => id)).toEqual(ids.toSorted());
   });
 
   it('is opened by the command line', async () => {
     const url = await server.newSchema();
     await openStore(url).create('a').write(recorded);
-    expect(await openJournals({ journals: url }).list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
+    expect(await openJournals({ journals: url }).list()).toMatchObject([{ id: 'a', request: 'Is it so?' }]);
   });
 
   it('stops using prepared statements if a proxy loses them', async () => {

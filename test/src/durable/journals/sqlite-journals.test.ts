@@ -72,7 +72,7 @@ it('with fsync, resolves a write when it is on the disk, and records runs as wit
   await writer.close();
   await store.delete?.('a');
   await expect(store.delete?.('run-2')).rejects.toThrow('There is no run "run-2"');
-  expect((await other.list()).map(({ runId }) => runId)).toEqual(['run-1']);
+  expect((await other.list()).map(({ id }) => id)).toEqual(['run-1']);
 });
 
 it.each([0, 1])('writes no entry after one that it could not write: %i', async (failing) => {

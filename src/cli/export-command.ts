@@ -35,7 +35,7 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
   const redactedCount = redact ? count(redactions.length, 'redaction') : 'no redactions';
   return [
     `Wrote ${path} (${count(entries.length, 'entry', 'entries')}, ${size}, ${redactedCount})`,
-    `SHA-256 of the run: ${checksum}`,
+    `SHA-256 of the ${isActor ? 'actor' : 'run'}: ${checksum}`,
     ...notes,
     '',
   ].join('\n');
@@ -52,7 +52,7 @@ async function findEntries(name: string, flags: ExportFlags) {
   if (found !== undefined) {
     const entries = await entriesOf(found.entries);
     const [start] = entries;
-    // The id of a journal file is its path, which is nobody else's business.
+    // The id of a journal file is its path, which the page must not disclose.
     const id = isExistingFile(name) && start?.type === 'start' ? start.actorId : found.actor.id;
     return { id, isActor: true, hosts: await durableMachines(flags), entries };
   }

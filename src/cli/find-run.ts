@@ -50,7 +50,7 @@ export async function listActors(
   return (await store.list()).filter(({ id, machine }) => machine !== null && !runIds.has(id));
 }
 
-/** A run, or a durable actor of another machine, whose id is given. */
+/** A run, or a durable actor of another machine: `runId` is its id, and `machine` the id of its machine. */
 export type ListedRun = Omit<RunSummary, 'status'> & {
   readonly status: RunStatus | ActorSummary['status'];
   readonly machine?: string;
@@ -110,7 +110,7 @@ export interface FoundRun {
 
 const SHORT_ID_CHARS = 8;
 
-/** Returns a function that shortens a run id to the shortest start, of at least eight characters, that no other run has. Names of actors stay. */
+/** Returns a function that shortens a run id to the shortest start, of at least eight characters, that no other run has, and leaves ids of actors unchanged. */
 export function shortRunIds(runs: readonly ListedRun[]): (runId: string) => string {
   const times = new Map<string, number>();
   for (const { id: runId } of runs)

@@ -153,7 +153,7 @@ function addServeCommand(program: Command): void {
     .option('--session-file <file>', 'SQLite file of the sessions (default: in memory)')
     .option(
       '--module <file>',
-      'module that exports durable machines to serve, too; repeatable (default: postchain.config.mjs, .js or .ts)',
+      'module whose durable machines are served, too; repeatable (default: postchain.config.mjs, .js, .ts or .mts)',
       collect,
     )
     .option(

@@ -103,7 +103,7 @@ const streamOf = (name: SchemaName) => ({
   'text/event-stream': { schema: { type: 'string', contentSchema: ref(name) } },
 });
 
-const idempotency = parameter('Idempotency-Key', 'header', 'Requests with the same key have the effect of one.');
+const idempotency = parameter('Idempotency-Key', 'header', 'Requests with the same key take effect once.');
 const after = parameter('Last-Event-ID', 'header', 'The id of the last event that the client received.');
 const page = [
   parameter('limit', 'query', 'From 1 to 100; 20 by default.'),
@@ -145,10 +145,13 @@ const protocolOperations = Object.entries(PROTOCOLS).map(([route, [summary, resp
 /** The operations of a server, by their route. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /healthz': {
-    summary: 'Reports that the server runs. Needs no token.',
-    ...answers('Its state.', json('Object')),
+    summary: 'Returns whether the server is running. Needs no token.',
+    ...answers('The state of the server.', json('Object')),
   },
-  'GET /openapi.json': { summary: 'Returns this document. Needs no token.', ...answers('It.', json('Object')) },
+  'GET /openapi.json': {
+    summary: 'Returns this document. Needs no token.',
+    ...answers('The document.', json('Object')),
+  },
   'POST /runs': {
     summary: 'Starts a run. With "Accept: text/event-stream", the response streams it.',
     parameters: [idempotency],

@@ -28,7 +28,10 @@ export interface SpanError {
 export const ABORTED: SpanError = { code: 'aborted', message: null };
 
 /** The error of spans that are still open when the journal ends. */
-export const CUT_OFF: SpanError = { code: 'journal_cut_off', message: 'The journal ends before the run does.' };
+export const CUT_OFF: SpanError = {
+  code: 'journal_cut_off',
+  message: 'The journal ends before its run or actor does.',
+};
 
 /** The options of `traceRun` that decide what is exported. */
 export interface FoldOptions {

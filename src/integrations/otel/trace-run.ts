@@ -228,7 +228,7 @@ const optionsSchema = z.strictObject({
     z.nullable(z.string('expected a non-empty string').check(z.minLength(1, 'expected a non-empty string'))),
     null,
   ),
-  models: z._default(z.array(z.string('expected the id of a model'), 'expected a list of ids of models'), []),
+  models: z._default(z.array(z.string('expected a model id'), 'expected a list of model ids'), []),
 });
 
 type Settings = z.output<typeof optionsSchema>;

@@ -145,7 +145,9 @@ describe('the exported page of a durable actor', () => {
     const before = process.cwd();
     try {
       process.chdir(journals);
-      expect(await exportCommand('order/17', { journals })).toMatch(/^Wrote actor-order_17\.html \(/u);
+      expect(await exportCommand('order/17', { journals })).toMatch(
+        /^Wrote actor-order_17\.html \(.*\nSHA-256 of the actor: /u,
+      );
     } finally {
       process.chdir(before);
     }

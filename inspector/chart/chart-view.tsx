@@ -90,7 +90,7 @@ function useSpace(box: RefObject<HTMLElement | null>): Space {
   return space;
 }
 
-/** The scales at which a level is visible as a whole, its labels can be read, and it opens. */
+/** Returns the scale that shows a whole level, the one at which its labels are readable, and the one at which it opens. */
 function scalesOf(level: Space | undefined, space: Space) {
   const widthScale = level === undefined ? 1 : space.width / (level.width + 2 * MARGIN);
   const whole = level === undefined ? 1 : Math.min(MAX_FIT, widthScale, space.height / (level.height + 2 * MARGIN));
@@ -98,7 +98,7 @@ function scalesOf(level: Space | undefined, space: Space) {
   return { whole, readable: Math.max(LEGIBLE, whole), fitting };
 }
 
-/** What opens as the inside of a state; null if there is nothing. */
+/** Returns the level inside a state; null if there is none. */
 function levelInside({ charts, drawings }: LevelsProps, place: ShownLevel, stateId: string): ShownLevel | null {
   const { chartId, copy } = place;
   const chart = charts.charts.find(({ id }) => id === chartId);
@@ -169,7 +169,7 @@ function Levels(props: LevelsProps) {
   const [path, setPath] = useState<readonly ShownLevel[]>([
     { chartId: root, level: root, copy: root, name: root, host: '' },
   ]);
-  /** Null: as it opens. */
+  /** Null for the scale at which a level opens. */
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const scroll = useRef<HTMLDivElement>(null);
   const space = useSpace(scroll);

@@ -51,7 +51,7 @@ export function selectionAt({ entries, spans }: RunFold, seq: number, count: num
     return selectionOf('phase', phase, count);
   const call = lastStartedBy(spans.calls, seq);
   if (call?.source === RETRIEVAL && (call.to === null || call.to >= seq)) return selectionOf('retrieval', call, count);
-  // The other actors of a system have entries meanwhile.
+  // Entries of other actors of the system may lie within the span.
   const isOf = (span: AttemptSpan | CapabilitySpan | undefined): span is AttemptSpan | CapabilitySpan =>
     span !== undefined && (span.actor === null || CALL_ENTRY.test(type));
   const capability = around(spans.capabilities);

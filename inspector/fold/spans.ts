@@ -65,7 +65,7 @@ export interface CallSpan extends Span {
 }
 
 export interface CapabilitySpan extends Span {
-  /** As of an attempt. */
+  /** As in `AttemptSpan`. */
   readonly actor: string | null;
   readonly capability: string;
   readonly index: number;

@@ -149,7 +149,7 @@ function partsOf(
   const { numbers } = callIndexOf(fold);
   const traced = { ...system, numberOf: (call: AttemptSpan) => numbers.get(call) ?? 0 };
   const made = [...callRows(traced, calls, end?.seq ?? count - 1), ...tools.map((tool) => toolRow(traced, tool))];
-  // The calls say what the states and events of an attempt say.
+  // The states and events of an attempt repeat what its calls show.
   const others = made.length > 0 ? [] : [...states, ...received];
   return [...[...others, ...notes, ...made].sort((one, other) => one.from - other.from), ...waiting];
 }

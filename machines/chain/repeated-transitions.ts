@@ -40,7 +40,7 @@ export const continues = <Next extends Phase>(phase: Next) =>
     actions: { type: 'continueWith', params: { phase } },
   }) as const;
 
-/** The user or the host ends what is in progress. */
+/** Returns the transitions with which the user or the host ends what is in progress. */
 export const interruptions = <
   Target extends string,
   Action extends 'interruptRun' | 'interruptSynthesis' | 'interruptValue',

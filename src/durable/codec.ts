@@ -30,8 +30,8 @@ export interface Codec {
   decode(stored: Json): unknown;
   /**
    * Throws as `encode` does for `derived` values, without encoding. Accepts references to actors, as contexts contain them: a replay creates the
-   * actors again. Skips the objects in `known`, and adds those that it has checked: values are immutable. Of arrays that have grown, only what is
-   * not in `before`, the value that was checked last, takes time.
+   * actors again. Skips the objects in `known`, and adds those that it has checked: values are immutable. `before` is the value that
+   * was checked last: arrays that have grown since are checked only from their new items on.
    */
   check(value: unknown, subject: string, known: WeakSet<object>, before?: unknown): void;
 }

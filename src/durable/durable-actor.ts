@@ -75,7 +75,7 @@ export interface RunningActorOptions extends TimekeeperOptions, StepWriterOption
   readonly reuse?: ReusedCalls | undefined;
 }
 
-/** The order of a step: gives an actor system one external event at a time, stores the step, and then starts its calls and effects. */
+/** Gives an actor system one external event at a time, stores the step, and only then starts its calls and effects. */
 export class RunningActor<Machine extends AnyStateMachine> implements DurableActor<Machine> {
   readonly id: string;
   /** Whether the actor and all its effects had already ended when it was opened. */

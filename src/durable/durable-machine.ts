@@ -185,7 +185,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   replay(id: string): Promise<ActorReplay<Machine>>;
   /**
    * Evaluates the entries of a journal again, one step at a time. Entries may be appended until the last step. `isSame` decides whether the
-   * machine does the same now; by default, all members must be equal. `id` is that of a fork: its approvals have their own digests.
+   * machine does the same now; by default, all members must be equal. Pass the `id` of a fork, whose approvals have their own digests.
    */
   replaySteps(
     entries: readonly DurableEntry[],
@@ -305,7 +305,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     for (const { id, lastSeq } of await journals.list({ machine, status: 'interrupted' })) {
       await pause();
       if (this.#open.has(id)) continue;
-      // Only after it has been continued is it known what it waits for. If it cannot be read, that reports the error.
+      // What it waits for is known only after it has been continued. If its journal cannot be read, continuing it reports the error.
       const crashes = await this.#crashes(id, lastSeq).catch(() => 0);
       due.push({ id, crashes });
     }

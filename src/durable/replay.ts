@@ -103,7 +103,7 @@ export function* replaySteps(
   const unstored: DurableEvent[] = [];
   const started = new Set<number>();
   let cursor = 1;
-  /** When the clock of the actor stood at 0, in milliseconds since the epoch. */
+  /** When the clock of the actor was at 0, in milliseconds since the epoch. */
   let zeroMs = clockStartOf(start);
   let difference: Pick<Divergence, 'seq' | 'expected' | 'received'> | null = null;
 
@@ -177,7 +177,7 @@ export function* replaySteps(
   return { system, start, entries, divergence, unstored };
 }
 
-/** When an actor's clock stood at 0. That of a fork begins again where it was forked: delays do not elapse in between. */
+/** Returns when an actor's clock was at 0. The clock of a fork restarts at the fork, so that delays do not elapse in between. */
 export const clockStartOf = ({ forkedFrom, startedAt }: Pick<StartEntry, 'forkedFrom' | 'startedAt'>): number =>
   forkedFrom?.clockStartMs ?? Date.parse(startedAt);
 

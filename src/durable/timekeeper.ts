@@ -4,11 +4,11 @@ import { type DurableEntry, isExternal } from './entries.ts';
 
 export interface TimekeeperOptions {
   readonly clock: Clock;
-  /** When the actor's clock stood at 0, in milliseconds since the epoch. */
+  /** When the actor's clock was at 0, in milliseconds since the epoch. */
   readonly clockStartMs: number;
   /** Whether the actor's clock includes the time while no process holds the actor. */
   readonly doesTimeCount: boolean;
-  /** Whether a delay includes it. */
+  /** Whether the delay of an event includes that time. */
   readonly counts: (event: string) => boolean;
   readonly parkAfterMs: number;
 }
@@ -19,7 +19,7 @@ const MAX_WAIT_MS = 60_000;
 /** Shorter pauses before the start are not recorded. After a crash, deadlines for users end earlier by that time. */
 const RECORDED_PAUSE_MS = 1_000;
 
-/** When the actor's clock stood at 0, in milliseconds since the epoch, in the process that started the timers from a number on. */
+/** When the actor's clock was at 0, in milliseconds since the epoch, in the process that started `firstTimer` and later timers. */
 interface ClockStart {
   readonly firstTimer: number;
   readonly atMs: number;
@@ -189,6 +189,6 @@ function clockStartsIn(entries: readonly DurableEntry[], clockStartMs: number): 
   return starts;
 }
 
-/** Returns when the clock stood at 0 in the process that started a timer. */
+/** Returns when the clock was at 0 in the process that started a timer. */
 const clockStartFor = (starts: readonly ClockStart[], timer: number): number =>
   starts.findLast(({ firstTimer }) => firstTimer <= timer)?.atMs ?? 0;

@@ -18,14 +18,14 @@ export interface ExportOptions {
   readonly redact?: Redact;
   /** Durable machines whose actors are shown with charts and contexts, which a journal does not contain. */
   readonly hosts?: readonly ReplayHost[];
-  /** The id of a durable actor; by default that in its journal, which a fork shares with its original. */
+  /** The id of a durable actor; by default the one in its journal, which for a fork is that of its original. */
   readonly id?: string;
 }
 
 export interface ExportedPage {
   /** One file that opens from disk without a network. */
   readonly html: string;
-  /** SHA-256 of the run in the page, as hex. The page shows it, and rejects changed data. */
+  /** SHA-256 of the data in the page, as hex. The page shows it, and rejects changed data. */
   readonly checksum: string;
 }
 

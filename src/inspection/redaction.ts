@@ -150,8 +150,8 @@ const FORMAT_PATHS =
   /^[^.]+\.type$|^attachment\.data$|^(?:delivery|activity-event)\.event\.type$|^(?:activity-event|failed)\.actor$|^activity-start\.(?:actor|inputDigest|subject\.request)$|^(?:ignored|timer-start)\.|^transition\.(?:actor|machine|event|source|target|candidates\.\d+\.(?:guard|target|result))(?:\.|$)/u;
 
 /**
- * Paths of strings on an actor's page that its code reads. Names of states and events are texts: they are the program's, and change in the
- * charts and in the rows alike.
+ * Paths of strings on an actor's page that its code reads. Names of states and events belong to the program, so they are texts, which change
+ * alike in charts and rows.
  */
 const PAGE_PATHS =
   /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|row\.(?:type|status|failure\.stage|turns\.\d+\.role|candidates\.\d+\.result))$/u;

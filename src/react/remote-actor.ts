@@ -2,7 +2,7 @@ import type { ApprovalGiven, OpenApproval } from '../durable/approval.ts';
 import type { ActorState } from '../server/actor-states.ts';
 import { type ConnectionState, type Followed, followStream, post, type RunServer } from './connection.ts';
 
-/** The state of an actor of a server: of its context, the JSON that the server shows. */
+/** The state of an actor of a server. Its context is the JSON that the server shows. */
 export type RemoteSnapshot<Context = unknown> = Omit<ActorState, 'context'> & { readonly context: Context };
 
 /** What a client knows of an actor. `snapshot` is null until the server has sent the first one. */
@@ -17,7 +17,7 @@ export type RemoteEvent = { readonly type: string } & Readonly<Record<string, un
 export type ApprovalReply = Pick<ApprovalGiven, 'decision' | 'edited' | 'reason'>;
 
 interface Listener<Context> {
-  /** Called when the snapshot or the connection has changed. */
+  /** Called when the snapshot or the state of the connection has changed. */
   readonly next?: (snapshot: RemoteSnapshot<Context> | null) => void;
   /** Called after a permanent error: nothing follows. */
   readonly error?: (error: unknown) => void;
@@ -35,8 +35,8 @@ export interface RemoteActor<Context = unknown> {
   /** Follows the actor as long as something subscribes to it. */
   subscribe(listener: Listener<Context> | Listener<Context>['next']): { unsubscribe(): void };
   /**
-   * Resolves when the event is stored: to false if it changed nothing, because its key is known or the actor has ended. Rejects with an
-   * `HttpError`, for example `actor_busy`.
+   * Resolves when the event is stored: to false if it changed nothing, for example because its key is known or the actor has ended. Rejects
+   * with an `HttpError`, for example `actor_busy`.
    */
   send(event: RemoteEvent, idempotencyKey?: string): Promise<boolean>;
   /** Answers one of the approvals of the snapshot, as `send` does. */
@@ -98,7 +98,7 @@ export function remoteActor<Context = unknown>(
     getSnapshot: () => state.snapshot,
     getState: () => state,
     subscribe(given) {
-      // Each subscription counts, also of the same listener.
+      // A listener may subscribe several times.
       const listener = typeof given === 'function' ? { next: given } : { ...given };
       listeners.add(listener);
       if (leaving === null) {

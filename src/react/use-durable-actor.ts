@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'r
 import type { RunServer } from './connection.ts';
 import { type RemoteActor, type RemoteState, remoteActor, startActor } from './remote-actor.ts';
 
-/** An actor of a server as React state, and functions to control it. They reject with an `HttpError`, and are stable as long as the id is. */
+/** An actor of a server as React state, and functions to control it, which reject with an `HttpError`. They change only with the id. */
 export interface UseDurableActorResult<Context> extends RemoteState<Context>, Pick<RemoteActor, 'send' | 'answer'> {
   /** Starts an actor and resolves to its id. A repeated call with the same idempotency key returns the same actor. */
   start(input?: unknown, idempotencyKey?: string): Promise<string>;

@@ -25,13 +25,13 @@ export interface MachineOptions {
    * whose type does not begin with `xstate.`.
    */
   readonly events?: Readonly<Record<string, StandardSchemaV1>>;
-  /** The schema of the input with which clients start an actor. By default, any. */
+  /** The schema of the input with which clients start an actor. By default, any input is accepted. */
   readonly input?: StandardSchemaV1;
   /** Returns the JSON that clients see as `context`; by default, the whole context. */
   readonly view?: (snapshot: AnyMachineSnapshot) => unknown;
 }
 
-/** A machine with the name that it has in paths. */
+/** A machine with its name in paths. */
 export interface NamedMachine extends MachineOptions {
   readonly name: string;
 }
@@ -136,7 +136,7 @@ async function eventOf({ events }: NamedMachine, owner: Owner, body: ActorEvent)
   throw invalid('type', `expected one of ${[...Object.keys(events), 'approval.given'].join(', ')}`, type);
 }
 
-/** Returns what a schema makes of a value. Throws an `HttpError` 400 that names the first problem. */
+/** Returns the output of a schema for a value. Throws an `HttpError` 400 that names the first problem. */
 async function validated(schema: StandardSchemaV1, value: unknown, what: string): Promise<unknown> {
   const result = await schema['~standard'].validate(value);
   if (result.issues === undefined) return result.value;

@@ -13,7 +13,7 @@ import type { UsageLimits } from './usage-limits.ts';
 /** An event whose type and members are checked. */
 export type ActorEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** The actors of one durable machine of a server. Each is visible only to its owner; to others, it does not exist. */
+/** The actors of one durable machine of a server. For anyone but its owner, an actor does not exist. */
 export interface ActorService {
   /** Starts an actor, or returns the one that was started with the same idempotency key, and resolves when it is stored. */
   start(
@@ -24,7 +24,7 @@ export interface ActorService {
   state(owner: Owner, id: string): Promise<ActorState>;
   /** Yields the state of an actor, and then the state after each change, until it has ended or the signal aborts. */
   states(owner: Owner, id: string, signal: AbortSignal): Promise<AsyncGenerator<NumberedState, void>>;
-  /** Resolves when the step of the event is stored. To false if it changed nothing, because its key is known or the actor has ended. */
+  /** Resolves when the step of the event is stored: to false if it changed nothing, for example because its key is known or the actor has ended. */
   send(owner: Owner, id: string, event: ActorEvent, idempotencyKey?: string): Promise<boolean>;
   /** Returns actors of the owner, newest first. */
   list(owner: Owner, page: Page): Promise<readonly ActorSummary[]>;

@@ -74,7 +74,7 @@ export async function bodyOf<Schema extends z.ZodMiniType>(
   return checked(given, schema);
 }
 
-/** Returns a body as its schema does. Throws an `HttpError` 400. */
+/** Returns the output of a schema for a body. Throws an `HttpError` 400. */
 export function checked<Schema extends z.ZodMiniType>(given: unknown, schema: Schema): z.output<Schema> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;

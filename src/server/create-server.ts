@@ -33,8 +33,8 @@ export interface ServerOptions {
   /** A chain with `journals`. The server parks its runs while they wait for their user, so that any process with the journals can continue them. */
   readonly chain?: PostChain;
   /**
-   * Durable machines, by the names that they have in paths: `/machines/NAME`. The server parks their actors while they only wait. It needs a
-   * chain or a machine.
+   * Durable machines, by their names in paths: `/machines/NAME`. The server parks their actors while they only wait. Required if there is no
+   * `chain`.
    */
   readonly machines?: Readonly<Record<string, DurableMachine<AnyStateMachine> | MachineOptions>>;
   /** Returns the owner of a request, for example `bearerTokens({ [token]: 'alice' })`. */

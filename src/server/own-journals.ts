@@ -8,7 +8,7 @@ import type { UsageLimits } from './usage-limits.ts';
 export type FollowableJournals<Entry, Summary> = JournalStore<Entry, Summary> &
   Required<Pick<JournalStore<Entry, Summary>, 'follow'>>;
 
-/** What the server stores with a run or an actor and never changes: its `owner`, the digest of its `request`, and others of a protocol. */
+/** What the server stores with a run or an actor and never changes: its `owner`, the digest of its `request`, and those of a protocol. */
 export type Labels = Readonly<Record<string, unknown>>;
 
 /** Which of an owner's runs or actors to list. */
@@ -21,7 +21,7 @@ export interface Page {
 interface OwnJournalsOptions<Entry, Summary> {
   readonly journals: FollowableJournals<Entry, Summary>;
   readonly noun: 'run' | 'actor';
-  /** Where clients list theirs. */
+  /** The path at which clients list their own. */
   readonly path: string;
   readonly usage: UsageLimits;
   readonly eventsPerRun: number;
@@ -38,7 +38,7 @@ const LEAST_PAGE = 100;
 /** The codes of a store whose journal another process is writing. */
 const HELD: readonly string[] = ['journal_held', 'journal_exists', 'journal_fenced'];
 
-/** Access to the runs of a chain, or to the actors of a durable machine, by owner. To others than its owner, each does not exist. */
+/** Gives owners access to their runs of a chain, or their actors of a durable machine: for anyone else, these do not exist. */
 export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly startedAt: string }> {
   readonly #options: OwnJournalsOptions<Entry, Summary>;
   readonly #labels = new Map<string, Labels>();
@@ -90,7 +90,7 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
     })();
   }
 
-  /** Returns whether the request with this digest has started it. Throws an `HttpError` 422 if another request has. */
+  /** Returns whether the request with this digest has started the run or actor. Throws an `HttpError` 422 if another request has. */
   async isStarted(id: string, digest: string | undefined): Promise<boolean> {
     const first = await this.#firstEntry(id);
     if (first === null) return false;
@@ -119,7 +119,7 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
       );
   }
 
-  /** Counts it from now on, unless it is in memory and counted already. With `mustFit`, throws an `HttpError` if the owner may have no more. */
+  /** Opens a run or actor, and counts it unless it is in memory. With `mustFit`, throws an `HttpError` if the owner may have no more. */
   async opening<Result>(owner: Owner, id: string, mustFit: boolean, open: () => Promise<Result>): Promise<Result> {
     const { usage } = this.#options;
     usage.requireOpen();
@@ -131,7 +131,7 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
       .finally(() => opened(0));
   }
 
-  /** Counts it until it leaves the memory of this process with its cost. Returns false if it is counted already. */
+  /** Counts a run or actor until it leaves memory; `left` resolves to its cost. Returns false if it is counted already. */
   track(owner: Owner, id: string, left: Promise<number>): boolean {
     if (this.#inMemory.has(id)) return false;
     this.#inMemory.add(id);
@@ -144,7 +144,7 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
     return true;
   }
 
-  /** Returns those of the owner that `isListed` accepts, newest first. */
+  /** Returns the owner's runs or actors that `isListed` accepts, newest first. */
   async list(
     owner: Owner,
     { limit, before }: Page,
@@ -156,7 +156,7 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
     let place: ListOptions<Summary>['after'] = before === undefined ? undefined : { startedAt: before };
     for (;;) {
       const page = await journals.list({ limit: size, where: { owner }, ...(place !== undefined && { after: place }) });
-      // A store of your own may ignore `where`.
+      // A user's store may ignore `where`.
       for (const summary of page) {
         const labels = await this.#labelsOf(idOf(summary));
         if (labels['owner'] === owner && isListed(labels)) found.push(summary);
@@ -167,7 +167,7 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
     }
   }
 
-  /** Deletes one that has ended. Throws an `HttpError` for any other, and if the store cannot delete journals. */
+  /** Deletes a run or actor that has ended. Throws an `HttpError` if it has not, or if the store cannot delete journals. */
   async delete(owner: Owner, id: string, remove: ((id: string) => Promise<void>) | undefined): Promise<void> {
     const { noun } = this.#options;
     const entries = await this.entries(owner, id);
@@ -183,7 +183,7 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
     return unknownId(this.#options.noun, this.#options.path);
   }
 
-  /** Rethrows an error; as an `HttpError` if another process is executing the run or actor, which then must receive the event. */
+  /** Rethrows an error: as an `HttpError` if another process is executing the run or actor. */
   readonly busy = (error: unknown): never => {
     const { noun } = this.#options;
     if (!PostChainError.isInstance(error) || !HELD.includes(error.code)) throw error;

@@ -57,7 +57,7 @@ export interface EvaluateOptions<Case extends EvaluationCase, Of extends Systems
   readonly rerun?: boolean;
 }
 
-/** How a system did in one case. */
+/** What a system returned for one case. */
 interface Result {
   /** Undefined if a machine has failed. */
   readonly output: unknown;
@@ -85,7 +85,7 @@ export interface EvaluatedTotals {
   readonly scores: Readonly<Record<string, number>>;
   /** The share of answers that are completed, and of machines that are done, from 0 to 1. */
   readonly completed: number;
-  /** In sum, including those of stored results. */
+  /** The totals, including stored results. */
   readonly modelCalls: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -106,8 +106,8 @@ const BUILT_IN = ['system', ...COLUMNS];
 /**
  * Runs each chain and machine with each case, and scores the answers and outputs. At most four runs of a chain are active at a time, unless
  * it has `maxConcurrentRuns`. A machine that fails gets 0 from every scorer. Rejects with `invalid_option` if names repeat, a scorer has the
- * name of a built-in column (such as `completed` or `cost`), a score is not from 0 to 1, or a machine does not end by itself, and as
- * `chain.run` and `open` of durable machines do.
+ * name of a built-in column (such as `completed` or `cost`), a score is not from 0 to 1, or a machine waits for an event, and with the
+ * errors of `chain.run` and of `open` of durable machines.
  */
 export async function evaluate<Case extends EvaluationCase, const Of extends Systems>(
   cases: readonly Case[],
@@ -241,7 +241,7 @@ function totalsOf(results: readonly EvaluatedCase<unknown>[]): EvaluatedTotals {
   };
 }
 
-/** Returns an evaluation as a Markdown table of the systems, and a list of the cases that not every system gets entirely right. */
+/** Returns an evaluation as a Markdown table of the systems, and a list of the cases with a score below 1. */
 export function evaluationText({ cases, systems }: Evaluation<unknown>): string {
   const scorers = Object.keys(cases[0]?.scores ?? {});
   const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;

@@ -283,7 +283,7 @@ interface RunRowProps {
   readonly index: number;
   readonly columns: readonly ColumnName[];
   readonly nowMs: number;
-  /** Of the row that has the focus. */
+  /** Receives the link of the row that has the focus; null for other rows. */
   readonly link: RefObject<HTMLAnchorElement | null> | null;
 }
 

@@ -56,7 +56,7 @@ function Step(props: PanelProps) {
   const { log, fold, selection, at } = view;
   const isSystem = view.run.kind === 'system';
   const isTool = selection.kind === 'capability' || selection.kind === 'retrieval';
-  // Of an actor of any machine, only what its calls record is known to be of this step.
+  // In a system, only the records of a call are known to belong to this step.
   const isOfCall = !isSystem || selection.kind === 'attempt' || isTool;
   const calls = isOfCall ? stepCalls(fold, selection, at) : null;
   const uses = isOfCall ? toolUses(log, fold, selection, at) : [];

@@ -15,8 +15,8 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  *
  * `sum` is the CRC-32 of all lines so far as they are stored, each without its `sum`, so every changed, missing or moved line is detected.
  * `deflate` is the text of the entries, compressed (raw DEFLATE, with the text of the preceding `deflate` blocks and plain lines as the
- * dictionary) and written in base 85. A block with `"alone":true` has no dictionary, so that it can be read without the lines before, and neither
- * have the blocks after it any of the text before it. Each block is one line, so a torn write loses only that block.
+ * dictionary) and written in base 85. A block with `"alone":true` has no dictionary, so that it can be read without the lines before it; the
+ * dictionaries of later blocks begin after it. Each block is one line, so a torn write loses only that block.
  */
 export interface LineWriter<Entry> {
   /** Returns the lines of the next entries, without line feeds. Throws if a value cannot be serialized. */
@@ -222,7 +222,7 @@ export function lineReader<Entry extends StoredEntry>(
   const window = new TextEnd(WINDOW_BYTES);
   const damaged = (why: string): PostChainError => damagedAt(place, count, why);
 
-  /** `value`: the parsed `json`. Of the two, the one that is not stored is made when it is needed. */
+  /** `value` is the parsed `json`. The one that is not stored is derived from the other when it is needed. */
   function readEntry(json: string | null, value?: unknown): ReadEntry<Entry> {
     const seq = count;
     count += 1;

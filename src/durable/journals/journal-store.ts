@@ -58,19 +58,19 @@ interface ListPlace {
   readonly startedAt: string;
 }
 
-/** Each option leaves out the journals that do not match it. */
+/** The filters of a list: a journal must match all of them. */
 export interface ListOptions<Summary> {
   /** The id of the machine. */
   readonly machine?: string;
   /** The status, or one of these. */
   readonly status?: StatusOf<Summary> | readonly StatusOf<Summary>[];
-  /** The type of an event for which it waits, `approval` for an approval, or the `for` of a waiting run. */
+  /** The type of an event that it waits for, `approval` for an approval, or the `for` of a waiting run. */
   readonly waitingFor?: string;
-  /** It waits, and its next delay ends at this time or before, in milliseconds since the epoch. */
+  /** It waits, and its next delay ends by this time, in milliseconds since the epoch. */
   readonly dueBefore?: number;
   /** Members of the actor's `product` (of a run: its `host`), or of the last result of `describeWait` or `describeEnd`. */
   readonly where?: Readonly<Record<string, string | number | boolean | null>>;
-  /** It follows this one in the list: pass the last one of a page to get the next page, or `{ startedAt }` for those that started earlier. */
+  /** The last summary of a page, to get the next page, or `{ startedAt }`, to get those that started earlier. */
   readonly after?: Summary | ListPlace;
   /** At most this many, a whole number of at least 0; by default all. */
   readonly limit?: number;
@@ -90,7 +90,7 @@ export interface JournalTail {
 }
 
 export interface BoundsQuery {
-  /** By default all. */
+  /** The journals to read; by default all. */
   readonly ids?: readonly string[] | undefined;
   /** Whether the entries of a journal in this version are not needed. */
   readonly isKnown?: ((id: string, version: string) => boolean) | undefined;

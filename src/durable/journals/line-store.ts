@@ -46,11 +46,11 @@ export interface JournalBackend {
   linesBackward?(id: string): AsyncIterable<string> | Iterable<string>;
   /** Opens a journal for appending; a torn last line is dropped. */
   reopen(id: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
-  /** The journals of a query, by default all; a backend may yield others, too. */
+  /** Yields the journals of a query, by default all; it may yield others, too. */
   bounds(query?: LinesQuery): AsyncIterable<LineBounds> | Iterable<LineBounds>;
   /** Sets the index of a journal that has none. */
   index?(id: string, index: JournalIndex): Promise<unknown>;
-  /** As `changes` of `JournalStore`. By default, any journal may have changed twice a second. */
+  /** As `changes` of `JournalStore`. By default, reports null twice a second. */
   watch?(onChange: (ids: readonly string[] | null) => void): () => void;
   /** Like `watch`, for one journal that a program follows, which keeps its process alive. By default, its version is polled. */
   watchOne?(id: string, onChange: () => void): () => void;

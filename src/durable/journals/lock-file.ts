@@ -240,7 +240,7 @@ function readLease(path: string): Lease | null {
 
 function openIfThere(path: string): number | null {
   try {
-    // Each write looks for a successor, which there seldom is: an error would take as long as the rest of the write.
+    // Each write looks for a successor, and rarely finds one. Throwing an error would take as long as the rest of the write.
     return fs().statSync(path, { throwIfNoEntry: false }) === undefined ? null : fs().openSync(path, 'r');
   } catch (error) {
     if (NO_FILE.has(codeOf(error))) return null;

@@ -356,7 +356,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
       indexed = JSON.stringify(index);
       seq += lines.length;
       file.leases.beatIfLate();
-      // The writes of several journals share transactions. That of a single one is faster at once.
+      // Writes of several journals share transactions. If only one journal is written, an immediate write is faster.
       const isOnly = file.lastSink === sink;
       file.lastSink = sink;
       const [line, ...others] = lines;

@@ -5,8 +5,8 @@ import type { ExternalEvent } from '../../durable/entries.ts';
 import type { CallOutcome, Cluster, Pending, Report } from './cluster.ts';
 
 /**
- * For a product whose calls have one outcome each and do not ask whether they were interrupted, and whose `recordOnce` is deterministic. By
- * default, everything that a call reports is recorded and has an outcome of its own.
+ * For a host whose calls have one outcome each and do not ask whether they were interrupted, and whose `recordOnce` is deterministic. By
+ * default, everything that a call reports is recorded, each report as its own outcome.
  */
 export interface OneOutcome {
   readonly isKept: (report: Report) => boolean;
@@ -24,7 +24,7 @@ interface CallsOptions {
   readonly lose: (report: Report) => void;
 }
 
-/** A call or an effect in progress: one outcome after another, each when it has reported something. */
+/** A call or an effect in progress. It has one outcome after another, each with what it has reported. */
 class Call {
   /** Null if no outcome is requested. */
   pending: Pending | null = null;

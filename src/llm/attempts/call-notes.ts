@@ -4,7 +4,7 @@ import type { Clock } from '../../durable/clock.ts';
 import { type PromptWriter, textsOf } from '../recorded-prompts.ts';
 import { requestDigest } from '../request-digest.ts';
 
-/** A piece of text is recorded at the latest with the first text that arrives this long after its start, or when it is this long. */
+/** Limits of a piece of text: it is recorded when text arrives this long after the last record, or when it is this long. */
 const MAX_PIECE_MS = 200;
 const MAX_PIECE_CHARS = 1_024;
 

@@ -17,6 +17,14 @@ export interface DeleteFlags extends JournalFlags {
 
 const MAX_LISTED = 10;
 
+/** Returns how many runs and actors these are, such as "2 runs and 1 actor". */
+function counted(listed: readonly ListedRun[]): string {
+  const actors = listed.filter(({ machine }) => machine !== undefined).length;
+  const runs = listed.length - actors;
+  const counts = [runs > 0 || actors === 0 ? count(runs, 'run') : '', actors > 0 ? count(actors, 'actor') : ''];
+  return counts.filter(Boolean).join(' and ');
+}
+
 /**
  * `postchain runs --delete`: deletes runs and durable actors after a confirmation, never one in progress. Returns the text to print.
  *
@@ -27,25 +35,19 @@ export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<stri
   const store = openActors(flags);
   const { chosen, skipped } = await chosenRuns(store, all, flags);
   const shortId = shortRunIds(all);
-  const name = ({ id: runId }: ListedRun): string => oneLine(shortId(runId));
-  const note = skipped > 0 ? `${count(skipped, 'run')} in progress skipped.\n` : '';
-  if (chosen.length === 0) return `${note}No run is that old.\n`;
+  const name = ({ id }: ListedRun): string => oneLine(shortId(id));
+  const note = skipped.length > 0 ? `${counted(skipped)} in progress skipped.\n` : '';
+  if (chosen.length === 0) return `${note}No run or actor is that old.\n`;
   if (flags.yes !== true) await confirm(chosen, name, asker);
-  const problems = (
-    await Promise.all(
-      chosen.map((run) =>
-        store.delete(run.id).then(
-          () => [],
-          (error: unknown) => [`${name(run)}: ${oneLine(firstLineOf(error))}`],
-        ),
-      ),
-    )
-  ).flat();
-  const deleted = `${note}Deleted ${count(chosen.length - problems.length, 'run')}.\n`;
-  if (problems.length === 0) return deleted;
+  const problems = new Map<ListedRun, string>();
+  const remove = (run: ListedRun) =>
+    store.delete(run.id).catch((error) => problems.set(run, `${name(run)}: ${oneLine(firstLineOf(error))}`));
+  await Promise.all(chosen.map(remove));
+  const deleted = `${note}Deleted ${counted(chosen.filter((run) => !problems.has(run)))}.\n`;
+  if (problems.size === 0) return deleted;
   throw new PostChainError(
     'invalid_journal',
-    `${oneLine(deleted)} ${count(problems.length, 'run')} could not be deleted: ${problems.join('; ')}`,
+    `${oneLine(deleted)} ${counted([...problems.keys()])} could not be deleted: ${[...problems.values()].join('; ')}`,
   );
 }
 
@@ -60,13 +62,13 @@ async function chosenRuns(store: ActorJournals, all: readonly ListedRun[], flags
     named === true
       ? await unchangedRuns(store, all, olderThan ?? 0)
       : [...new Set(named.map((name) => requireRun(name, all)))];
-  const running = matching.filter(({ status }) => status === 'running');
-  if (named !== true && running[0] !== undefined)
-    throw new PostChainError(
-      'journal_held',
-      `Run ${oneLine(running[0].id)} is in progress and cannot be deleted; wait until it ends`,
-    );
-  return { chosen: matching.filter(({ status }) => status !== 'running'), skipped: running.length };
+  const skipped = matching.filter(({ status }) => status === 'running');
+  const [held] = skipped;
+  if (named !== true && held !== undefined) {
+    const what = `${held.machine === undefined ? 'Run' : 'Actor'} ${oneLine(held.id)}`;
+    throw new PostChainError('journal_held', `${what} is in progress and cannot be deleted; wait until it ends`);
+  }
+  return { chosen: matching.filter(({ status }) => status !== 'running'), skipped };
 }
 
 /** Returns the runs that do not wait and whose last entry was written more than `ms` milliseconds ago. */
@@ -87,7 +89,7 @@ export function olderRuns(runs: readonly ListedRun[], ms: number): readonly List
 }
 
 async function confirm(runs: readonly ListedRun[], name: (run: ListedRun) => string, asker: Asker): Promise<void> {
-  const what = count(runs.length, 'run');
+  const what = counted(runs);
   if (asker === null)
     throw new PostChainError('invalid_option', `--delete would delete ${what}; pass --yes to delete without asking`);
   for (const run of runs.slice(0, MAX_LISTED))

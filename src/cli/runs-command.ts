@@ -1,4 +1,4 @@
-import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
+import { count, cutEnd, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { olderRuns } from './delete-runs.ts';
 import { type JournalFlags, type ListedRun, listAll, NO_RUNS, openExistingJournals, shortRunIds } from './find-run.ts';
 import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
@@ -25,16 +25,16 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
   const runs = chosen.slice(0, limit);
   if (flags.json) return `${printableJson(JSON.stringify(runs, null, 2))}\n`;
   if (all.length === 0) return `${NO_RUNS}\n`;
-  if (runs.length === 0) return 'No run is that old.\n';
+  if (runs.length === 0) return 'No run or actor is that old.\n';
   const { dim } = colorsFor(stdout);
   const lines = rowsOf(runs, shortRunIds(all), stdout);
   const interrupted = runs.filter(({ status }) => status === 'interrupted').length;
   const waiting = runs.filter(({ waiting }) => waiting !== null).length;
   if (interrupted > 0)
-    lines.push(dim(`${count(interrupted, 'interrupted run')}; continue one with: postchain resume <run>`));
+    lines.push(dim(`${grouped(interrupted)} interrupted; continue one with: postchain resume <run>`));
   if (waiting > 0) lines.push(dim(`${count(waiting, 'waiting run')}; answer in: postchain resume <run>`));
   const more = chosen.length - runs.length;
-  if (more > 0) lines.push(dim(`${count(more, 'more run')}; see all with: postchain runs --limit ${chosen.length}`));
+  if (more > 0) lines.push(dim(`${grouped(more)} more; see all with: postchain runs --limit ${chosen.length}`));
   return wrapLines(`${lines.join('\n')}\n`, stdout);
 }
 

@@ -68,12 +68,14 @@ describe('postchain runs --delete', () => {
     const reading = replayCommand(join(journals, file), {});
     await expect(reading).rejects.toThrow('an actor of the machine "order", not a run');
     const held = await orders.open('o-17');
-    await expect(remove({ delete: ['o-17'], yes: true })).rejects.toThrow('Run o-17 is in progress');
+    await expect(remove({ delete: ['o-17'], yes: true })).rejects.toThrow('Actor o-17 is in progress');
     await held.stop();
     expect(await runsCommand({ journals, olderThan: 0 })).toMatch(/^o-17 .* stopped .*actor of order$/mu);
-    expect(await remove({ delete: ['o-1'], yes: true })).toBe('Deleted 1 run.\n');
+    expect(await remove({ delete: ['o-1'], yes: true })).toBe('Deleted 1 actor.\n');
     await (await orders.open('o-18')).stop();
-    expect(await remove({ delete: true, olderThan: 0, yes: true })).toBe('Deleted 1 run.\n');
+    await (await orders.open('o-19')).stop();
+    await expect(remove({ delete: ['o-18', 'o-19'] })).rejects.toThrow('would delete 2 actors; pass --yes');
+    expect(await remove({ delete: true, olderThan: 0, yes: true })).toBe('Deleted 2 actors.\n');
     expect(await orders.list()).toEqual([]);
   });
 
@@ -81,7 +83,7 @@ describe('postchain runs --delete', () => {
     const { left, remove } = await recordedRuns({ apple: 1, banana: 29, cherry: 31 });
     expect(await remove({ delete: true, olderThan: 30 * DAY_MS, yes: true })).toBe('Deleted 1 run.\n');
     expect(await left()).toEqual(['apple', 'banana']);
-    expect(await remove({ delete: true, olderThan: 30 * DAY_MS, yes: true })).toBe('No run is that old.\n');
+    expect(await remove({ delete: true, olderThan: 30 * DAY_MS, yes: true })).toBe('No run or actor is that old.\n');
   });
 
   it('counts the age from the last entry, and keeps runs that wait', async () => {

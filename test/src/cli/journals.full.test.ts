@@ -185,7 +185,7 @@ describe('postchain resume and fork', () => {
     killed.child.kill('SIGKILL');
     await killed.finished;
     expect((await user.call('runs')).stdout).toMatch(
-      /interrupted.*\n1 interrupted run; continue one with: postchain resume <run>/u,
+      /interrupted.*\n1 interrupted; continue one with: postchain resume <run>/u,
     );
     const resumed = await user.call('resume', 'last');
     expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining(replies.synthesis.answerText) });

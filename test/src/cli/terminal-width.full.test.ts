@@ -62,14 +62,14 @@ describe('postchain runs', () => {
     const rows = (text: string) => text.split('\n').filter((line) => line.startsWith('run-of')).length;
     const text = await runsCommand({ journals }, out);
     expect(rows(text)).toBe(20);
-    expect(text).toContain('2 more runs; see all with: postchain runs --limit 22');
+    expect(text).toContain('2 more; see all with: postchain runs --limit 22');
     expect(rows(await runsCommand({ journals, limit: 3 }, out))).toBe(3);
     expect(rows(await runsCommand({ journals }))).toBe(22);
   });
 
   it('lists only older runs with --older-than', async () => {
     const { journals } = await recordedRuns(IDS.slice(0, 1));
-    expect(await runsCommand({ journals, olderThan: 3_600_000_000_000 })).toBe('No run is that old.\n');
+    expect(await runsCommand({ journals, olderThan: 3_600_000_000_000 })).toBe('No run or actor is that old.\n');
     const [{ startedAt = '' } = {}] = await fileJournals(journals).list();
     const age = Date.now() - Date.parse(startedAt);
     if (age > 1) expect(await runsCommand({ journals, olderThan: age - 1 })).toContain('e07be2ba');

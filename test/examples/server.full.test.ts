@@ -29,7 +29,7 @@ it('the server example answers from docs/ on the loopback interface, and stops o
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
-it('the example of durable machines takes an order, and shows no more than its view', async () => {
+it('the example of durable machines takes an order, and shows only its view', async () => {
   const port = await freePort();
   vi.stubEnv('PORT', `${port}`).stubEnv('TOKEN', 'a-long-secret-token').stubEnv('JOURNALS', temporaryFolder());
   const before = process.listeners('SIGTERM');

@@ -68,7 +68,7 @@ it('an actor is replayed and continued with the module of its machine, and a dif
   expect(changed).toMatchObject({ code: 1, text: expect.stringContaining('Different: entry') });
 });
 
-it('a fork continues until it only waits or has ended', async () => {
+it('a fork continues until it only waits or ends', async () => {
   const { host, module } = moduleOf();
   await (await host.open('r-1')).close();
   await sendCommand('r-1', '{"type":"refund","amount":40}', { module });

@@ -106,7 +106,7 @@ describe('the exported page of a durable actor', () => {
     return { text, data, page, rows: page.lines.map((line) => JSON.parse(line) as SystemEntry) };
   }
 
-  it('has all that the journal has and, with the machine, charts and contexts', async () => {
+  it('has everything in the journal and, with the machine, charts and contexts', async () => {
     const { journals, module, id } = await anActor();
     const alone = await exported('order-', { journals });
     expect(alone.text).toContain(`${id} looks like an email address`.slice(9));

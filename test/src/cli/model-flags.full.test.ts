@@ -196,7 +196,7 @@ describe('without what a model needs', () => {
     expect(entries.at(-1)?.type).toBe('end');
   });
 
-  it('fork does not claim that a fork that ends at once has ended before', async () => {
+  it('fork does not report that a fork that ends at once had ended before', async () => {
     const user = aUser({}, temporaryFolder());
     await user.call('run', 'Is it so?', '--model', 'offline');
     const { stderr } = await user.call('fork', 'last', '--at', '20');

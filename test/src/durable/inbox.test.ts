@@ -14,7 +14,7 @@ describe('an inbox', () => {
     expect(inbox.isEmpty).toBe(true);
   });
 
-  it('gives up the events of callers and keeps what calls have reported', () => {
+  it('takes out the events of callers and keeps what calls have reported', () => {
     const inbox = new Inbox();
     const [one, two] = [new Sender(), new Sender()];
     inbox.add({ atMs: 0, event: { type: 'stopped' }, sender: one });

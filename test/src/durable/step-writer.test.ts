@@ -90,7 +90,7 @@ describe('a step writer', () => {
     expect(events).toEqual(['failed']);
   });
 
-  it('stores what is left when it closes', async () => {
+  it('stores the remaining entries when it closes', async () => {
     const { writer, written, events } = setUp();
     writer.append(timer(0), 0);
     await writer.close();
@@ -123,7 +123,7 @@ describe('a step writer', () => {
     expect([add(), add(), add(), add(), add(), add()]).toEqual([false, false, false, false, false, true]);
   });
 
-  it('adds none for an actor that another build of the machine started', () => {
+  it('adds no keyframe for an actor that another build of the machine started', () => {
     const { writer, written } = setUp({ keyframeEvery: 1, keepsKeyframes: false });
     for (let entry = 0; entry < 9; entry += 1) writer.append(timer(0), 0);
     writer.addKeyframeIfDue({ isAtRest: true, keyframe: () => ({}) as Keyframe }, 0);

@@ -130,7 +130,7 @@ describe('a timekeeper', () => {
     expect(wakes).toBe(2);
   });
 
-  it('says when an actor has only waited for long enough to park', () => {
+  it('reports when an actor has only waited for long enough to park', () => {
     const { clock, time } = setUp({ parkAfterMs: 50 });
     let onlyWaits = true;
     const wait = (): void =>

@@ -135,7 +135,7 @@ describe('an actor of a durable machine', () => {
     expect((await get(`/machines/order/${id}`)).status).toBe(404);
   });
 
-  it('is started and gets an event once, however often a request is repeated', async () => {
+  it('is started once and receives an event once, however often the request is repeated', async () => {
     const { post, say, state } = await serveOrders();
     const key = { headers: { 'idempotency-key': 'cart-7' } };
     const responses = await Promise.all([1, 2, 3].map(() => post('/machines/order', { input: { amount: 1 } }, key)));
@@ -151,7 +151,7 @@ describe('an actor of a durable machine', () => {
     expect((await state(id)).context).toMatchObject({ notes: ['fragile', 'fragile'] });
   });
 
-  it('is paid after the approval of its very question, which records who gave it', async () => {
+  it('accepts an approval only for the question that it asks, and records who gave it', async () => {
     const { say, state, begin, journals } = await serveOrders();
     const id = await begin();
     await say(id, { type: 'PAY' });

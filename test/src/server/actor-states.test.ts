@@ -36,7 +36,7 @@ it('the states of an actor follow a journal whose first step is stored in two pa
   expect(await next()).toBeUndefined();
 });
 
-it('the states of an actor end with `diverged` if the machine does something else now', async () => {
+it('the states of an actor end with `diverged` if the machine has changed', async () => {
   const journals = memoryJournals();
   await createDurableMachine(machine('paid'), { journals }).start('o').send({ type: 'PAY' });
   await expect(followed(journals, 'free')()).rejects.toMatchObject({ code: 'diverged' });

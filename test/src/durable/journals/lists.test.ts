@@ -85,7 +85,7 @@ describe('an SQLite file', () => {
     expect(idsOf(await journals.list({ dueBefore: START_MS + HOUR }))).toEqual(['ann']);
   });
 
-  it('of an earlier version that may only be read is listed', async () => {
+  it('of an earlier version is listed even if it is read-only', async () => {
     const path = await oldFile();
     const { prepare } = Database.prototype;
     const spy = vi.spyOn(Database.prototype, 'prepare').mockImplementation(function (this: Database.Database, sql) {

@@ -143,7 +143,7 @@ describe('an SQLite file', () => {
     expect(await other.read(names)).toEqual(['a', 'b']);
   });
 
-  it('writes one statement at once, unless earlier writes wait or another process locks the file', async () => {
+  it('executes one statement immediately, unless earlier writes wait or another process locks the file', async () => {
     const { path, file, other } = openTwice();
     const write = (name: string): boolean => file.writeNow((connection) => void insert(name)(connection));
     expect(write('a')).toBe(true);

@@ -128,7 +128,7 @@ describe('RestateExecutor', () => {
     expect(other.entries).toEqual(entries);
   });
 
-  it('starts effects and calls in the order of the machine, whichever the cluster runs first', async () => {
+  it("starts effects and calls in the machine's order, whichever the cluster runs first", async () => {
     const started: string[] = [];
     const start = (name: string) => (): void => void started.push(name);
     const call = fromCallback(start('call'));

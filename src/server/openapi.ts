@@ -91,6 +91,10 @@ const answers = (description: string, contents?: object, status = 200) => ({
     default: { description: 'The request failed.', content: json('Error') },
   },
 });
+const starts = (name: SchemaName, other: object = {}) => {
+  const before = answers('Started by an earlier request, or streamed.', { ...json(name), ...other });
+  return { responses: { ...answers('Started and stored.', json(name), 201).responses, ...before.responses } };
+};
 const parameter = (name: string, where: 'path' | 'query' | 'header', description: string) => ({
   name,
   in: where,
@@ -148,15 +152,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Returns whether the server is running. Needs no token.',
     ...answers('The state of the server.', json('Object')),
   },
-  'GET /openapi.json': {
-    summary: 'Returns this document. Needs no token.',
-    ...answers('The document.', json('Object')),
-  },
+  'GET /openapi.json': { summary: 'Returns this document. Needs no token.', ...answers('OpenAPI.', json('Object')) },
   'POST /runs': {
     summary: 'Starts a run. With "Accept: text/event-stream", the response streams it.',
     parameters: [idempotency],
     ...body(json('NewRun')),
-    ...answers('The run has started.', { ...json('StartedRun'), ...stream }, 201),
+    ...starts('StartedRun', stream),
   },
   'GET /runs': {
     summary: 'Lists your runs, newest first.',
@@ -200,7 +201,7 @@ function machineOperations({ name, events, input }: NamedMachine, toJson: ToJson
       summary: `Starts an actor of "${name}".`,
       parameters: [idempotency],
       ...body(content({ type: 'object', properties: { input: input ? toJson(input) : {} } })),
-      ...answers('The actor has started and is stored.', json('StartedActor'), 201),
+      ...starts('StartedActor'),
     },
     [`GET ${path}`]: {
       summary: `Lists your actors of "${name}", newest first.`,

@@ -395,5 +395,7 @@ describe('an operator', () => {
     for (const { at, operation } of operations)
       expect(operation, at).toMatchObject({ summary: expect.any(String), responses: expect.any(Object) });
     expect(operations).toHaveLength(26);
+    for (const path of ['/runs', '/machines/order'])
+      expect(paths[path]?.['post'], path).toMatchObject({ responses: { 200: {}, 201: {}, default: {} } });
   });
 });

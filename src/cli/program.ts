@@ -147,9 +147,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
 }
 
 function addServeCommand(program: Command): void {
-  withChainOptions(
-    program.command('serve').description('serve a chain over HTTP, to clients that start and follow runs'),
-  )
+  withChainOptions(program.command('serve').description('serve a chain and durable machines over HTTP'))
     .option('--session-file <file>', 'SQLite file of the sessions (default: in memory)')
     .option(
       '--module <file>',

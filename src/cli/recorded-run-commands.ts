@@ -17,10 +17,10 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
   program
     .command('runs')
     .description('list recorded runs, then durable actors')
-    .option('--limit <count>', 'the most runs to list (default: 20 on a terminal, otherwise all)', positiveInteger)
-    .option('--delete [runs...]', 'delete these runs or actors, or with --older-than all unchanged for longer')
+    .option('--limit <count>', 'maximum number of rows (default: 20 on a terminal, otherwise all)', positiveInteger)
+    .option('--delete [runs...]', 'delete these runs or actors; with --older-than, all unchanged since then')
     .option('--yes', 'delete without asking')
-    .option('--older-than <age>', 'only runs that started longer ago, such as 30d, 12h or 2w', age)
+    .option('--older-than <age>', 'only those that started longer ago, such as 30d, 12h or 2w', age)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print JSON')
     .action(async (flags) => {

@@ -76,7 +76,7 @@ export class Timekeeper {
     this.sinceMs = Math.floor(now);
   }
 
-  /** Ends the pause before the start, which does not count if no time without a process does. Returns its end in ISO 8601 if it was long. */
+  /** Ends the pause before the start, which counts only if time without a process does. Returns its end in ISO 8601 if it was long. */
   endPause(): string | null {
     const { clock, doesTimeCount } = this.#options;
     if (doesTimeCount) return null;

@@ -5,7 +5,7 @@ import type { ExternalEvent } from '../../durable/entries.ts';
 import type { CallOutcome, Cluster, Pending, Report } from './cluster.ts';
 
 /**
- * For a host whose calls have one outcome each and do not ask whether they were interrupted, and whose `recordOnce` is deterministic. By
+ * For a product whose calls have one outcome each and do not ask whether they were interrupted, and whose `recordOnce` is deterministic. By
  * default, everything that a call reports is recorded, each report as its own outcome.
  */
 export interface OneOutcome {

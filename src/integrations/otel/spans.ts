@@ -30,7 +30,7 @@ export const ABORTED: SpanError = { code: 'aborted', message: null };
 /** The error of spans that are still open when the journal ends. */
 export const CUT_OFF: SpanError = {
   code: 'journal_cut_off',
-  message: 'The journal ends before its run or actor does.',
+  message: 'The journal ends too early.',
 };
 
 /** The options of `traceRun` that decide what is exported. */

@@ -145,9 +145,7 @@ describe('the exported page of a durable actor', () => {
     const before = process.cwd();
     try {
       process.chdir(journals);
-      expect(await exportCommand('order/17', { journals })).toMatch(
-        /^Wrote actor-order_17\.html \(.*\nSHA-256 of the actor: /u,
-      );
+      expect(await exportCommand('order/17', { journals })).toMatch(/^Wrote actor-order_17\.html .*\n.* actor: /u);
     } finally {
       process.chdir(before);
     }

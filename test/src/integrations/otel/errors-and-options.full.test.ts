@@ -44,10 +44,7 @@ describe('an incomplete journal', () => {
       expect(spans.map(({ name }) => name).toSorted()).toEqual(begun.toSorted());
       const [root] = spans;
       expect(millis(root?.endTime ?? [0, 0])).toBe(length - 1);
-      expect(root?.status).toEqual({
-        code: SpanStatusCode.ERROR,
-        message: 'The journal ends before its run or actor does.',
-      });
+      expect(root?.status).toEqual({ code: SpanStatusCode.ERROR, message: 'The journal ends too early.' });
       expect(root?.attributes['error.type']).toBe('journal_cut_off');
       const after = spans.filter(({ endTime }) => millis(endTime) > length - 1);
       expect(after).toEqual([]);

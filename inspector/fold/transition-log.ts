@@ -115,7 +115,8 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     take(entry) {
       if (entry.type === 'transition' && !isInternal(entry)) takeTransition(entry);
       else if (entry.type === 'timer-start') takeTimer(entry);
-      else if (entry.type === 'attempt-start') moveTo(ATTEMPT, NONE, entry.seq, true);
+      // Systems record the machine's own transitions.
+      else if (entry.type === 'attempt-start' && !('actor' in entry)) moveTo(ATTEMPT, NONE, entry.seq, true);
     },
   };
 }

@@ -280,8 +280,9 @@ export function actorMessages(
         else {
           if (replayed !== null) endReplaced(actorsIn(replayed, step), replay?.isNew === true);
           for (const entry of step) {
-            // Send nothing after `end`.
-            if (replayed !== null && entry.type === 'end') reportReplayed(step);
+            // Send nothing after `end`. The others may be stored long after the step.
+            if (replayed !== null && (entry.type === 'end' || entry.type === 'closed' || entry.type === 'resumed'))
+              reportReplayed(step);
             take(entry);
           }
           if (replayed !== null) reportReplayed(step);

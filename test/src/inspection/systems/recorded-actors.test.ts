@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyMachineSnapshot, createMachine } from 'xstate';
+import { type AnyMachineSnapshot, createMachine, fromPromise } from 'xstate';
 import { replyAt } from '../../../../inspector/fold/output.ts';
 import { createRunFold } from '../../../../inspector/fold/run-fold.ts';
 import { actorText, stateOf, statusWords } from '../../../../inspector/fold/run-list.ts';
@@ -253,6 +253,8 @@ describe('an actor that invokes attempts', () => {
     const lines = page.entries('c-1').map((entry) => JSON.stringify(entry));
     log.add(lines, fold.take);
     expect(log.problem).toBeNull();
+    const { machines, positionsOf } = fold.transitions;
+    expect(machines.flatMap(positionsOf).filter(({ targets }) => targets.length === 0)).toEqual([]);
     const rows = systemTrace({ log, fold, charts: null, count: log.count, isOver: true });
     const calling = rows.filter(({ usage }) => usage !== null);
     expect(calling.map(({ title, note, usage }) => [title, note?.split(',')[0], usage?.modelCalls])).toEqual([
@@ -284,6 +286,25 @@ function messagesOf(host: ReplayHost, pieces: readonly (readonly DurableEntry[])
   for (const piece of pieces) for (const _ of messages.take(piece));
   return { sent, problem: messages.problem };
 }
+
+it('reports the end of a child at the time of its step, also if the process closes the actor later', async () => {
+  const asking = { invoke: { src: fromPromise(async () => 1), onDone: 'done' } };
+  const child = createMachine({ initial: 'asking', states: { asking, done: { type: 'final' } } });
+  const invoke = { src: child, id: 'child', onDone: 'waiting' };
+  const states = { calling: { invoke }, waiting: { on: { GO: {} } } };
+  const host = createDurableMachine(createMachine({ id: 'parent', initial: 'calling', states }), {
+    journals: memoryJournals(),
+  });
+  const actor = await host.open('a');
+  await expect.poll(() => actor.getSnapshot().value).toBe('waiting');
+  await actor.close();
+  const journal = actor.entries.map((entry) =>
+    entry.type === 'closed' ? { ...entry, atMs: entry.atMs + 60_000 } : entry,
+  );
+  const { sent } = messagesOf(host, [journal]);
+  const end = sent.find((message) => message.type === 'end' && message.actor === '/child');
+  expect(end?.at).toBeLessThan(Math.max(...sent.map(({ at }) => at)));
+});
 
 describe.each(Object.entries(scenarios))('a recorded actor: %s', (_, scenario) => {
   it('is shown completely, read at once or as it grows, also after a kill', async () => {

@@ -38,7 +38,7 @@ export interface TransitionLog {
 const NONE: readonly string[] = [];
 const NO_POSITIONS: readonly MachinePosition[] = [];
 
-/** The machine of a model call; it restarts with each attempt. */
+/** The machine of a model call; it restarts with each attempt of a run. Systems record its transitions. */
 const ATTEMPT = 'attempt';
 
 /** The event of a machine's initial steps. */
@@ -115,7 +115,6 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     take(entry) {
       if (entry.type === 'transition' && !isInternal(entry)) takeTransition(entry);
       else if (entry.type === 'timer-start') takeTimer(entry);
-      // Systems record the machine's own transitions.
       else if (entry.type === 'attempt-start' && !('actor' in entry)) moveTo(ATTEMPT, NONE, entry.seq, true);
     },
   };

@@ -281,8 +281,7 @@ export function actorMessages(
           if (replayed !== null) endReplaced(actorsIn(replayed, step), replay?.isNew === true);
           for (const entry of step) {
             // Send nothing after `end`. The others may be stored long after the step.
-            if (replayed !== null && (entry.type === 'end' || entry.type === 'closed' || entry.type === 'resumed'))
-              reportReplayed(step);
+            if (replayed !== null && /^(?:end|closed|resumed)$/u.test(entry.type)) reportReplayed(step);
             take(entry);
           }
           if (replayed !== null) reportReplayed(step);

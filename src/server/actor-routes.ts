@@ -93,7 +93,7 @@ export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedM
         id,
         startedAt,
         status,
-        waitingFor: waiting?.events ?? null,
+        waitingFor: waiting && [...waiting.events, ...(waiting.approvals ? ['approval'] : [])],
       })),
     });
   });

@@ -152,9 +152,12 @@ describe('an actor of a durable machine', () => {
   });
 
   it('accepts an approval only for the question that it asks, and records who gave it', async () => {
-    const { say, state, begin, journals } = await serveOrders();
+    const { say, state, begin, get, journals } = await serveOrders();
     const id = await begin();
     await say(id, { type: 'PAY' });
+    await expect
+      .poll(async () => (await get('/machines/order')).json())
+      .toMatchObject({ actors: [{ waitingFor: expect.arrayContaining(['approval']) }] });
     const { pending } = await state(id);
     expect(pending.approvals).toMatchObject([{ question: { amount: 40 } }]);
     const [{ id: asked, digest } = { id: '', digest: '' }] = pending.approvals;

@@ -12,6 +12,7 @@ import type { DurableEntry } from '../durable/entries.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import * as actorStores from '../durable/stores.ts';
 import { describeValue } from '../internal/describe-value.ts';
+import { firstLineOf } from '../internal/printable.ts';
 import { requireKnownOptions } from '../internal/require-known.ts';
 import { isMachine } from '../internal/xstate-internals.ts';
 
@@ -63,6 +64,8 @@ interface Result {
   readonly output: unknown;
   /** Of the answer; `done` or `error` for a machine. */
   readonly status: FinalAnswer['status'] | 'done' | 'error';
+  /** The first line of the error of a machine that has failed; null otherwise. */
+  readonly error: string | null;
   readonly usage: Pick<Usage, 'modelCalls' | 'inputTokens' | 'outputTokens'>;
   /** In the currency of `prices`; null if it is unknown. */
   readonly cost: number | null;
@@ -171,7 +174,8 @@ async function runsOf(options: ChainOptions, journals: RunJournals, rerun: boole
     const output = stored ?? (await (known.has(runId) ? await chain.resume(runId) : chain.run(given)).answer);
     const { usage, cost } = output.metadata;
     const { status } = output;
-    return { output, status, usage, cost: cost?.amount ?? null, isStored: stored !== null, snapshot: null };
+    const isStored = stored !== null;
+    return { output, status, error: null, usage, cost: cost?.amount ?? null, isStored, snapshot: null };
   };
 }
 
@@ -195,14 +199,12 @@ async function actorsOf(system: AnyStateMachine | DurableMachine<AnyStateMachine
       const problem = `waits in ${place}; expected a machine that ends without events`;
       throw new PostChainError('invalid_option', `cases: for ${describeValue(name)}, ${host.machineId} ${problem}.`);
     }
-    const status = await actor.output.then(
-      () => 'done' as const,
-      () => 'error' as const,
-    );
+    const error = await actor.output.then(() => null, firstLineOf);
+    const status = error === null ? 'done' : 'error';
     const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
     const usage = usageIn(await entriesOf(host.journals.read(runId)));
     const isStored = known.get(runId) === 'done' || known.get(runId) === 'error';
-    return { output: snapshot.output, status, usage, cost: null, isStored, snapshot };
+    return { output: snapshot.output, status, error, usage, cost: null, isStored, snapshot };
   };
 }
 
@@ -259,11 +261,11 @@ export function evaluationText({ cases, systems }: Evaluation<unknown>): string 
       ]),
   );
   const wrong = cases.filter(({ scores }) => Object.values(scores).some((score) => score < 1));
-  const lines = wrong.map(({ name, system, scores, status, runId }) => {
+  const lines = wrong.map(({ name, system, scores, status, error, runId }) => {
     const low = scorers
       .filter((scorer) => (scores[scorer] ?? 0) < 1)
       .map((one) => `${one} ${percent(scores[one] ?? 0)}`);
-    return `- ${name} (${system}): ${low.join(', ')}; ${status}; ${runId}`;
+    return `- ${name} (${system}): ${low.join(', ')}; ${error === null ? status : `${status}: ${error}`}; ${runId}`;
   });
   return [row(head), row(head.map(() => '---')), ...rows, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n');
 }

@@ -166,7 +166,9 @@ it('compares machines by output and last snapshot, with their model calls, and r
     ['large', 'plain', 'error', undefined, { correct: 0, added: 0 }],
   ]);
   expect(systems['plain']).toMatchObject({ completed: 0.5, modelCalls: 2, outputTokens: 6, cost: null });
-  expect(evaluationText({ cases: results, systems })).toMatch(/^- large \(plain\): correct 0 %, added 0 %; error; /mu);
+  expect(evaluationText({ cases: results, systems })).toMatch(
+    /^- large \(plain\): correct 0 %, added 0 %; error: \S.*; evaluation-/mu,
+  );
   const again = await evaluate(sums, { ...options, systems: { durable } });
   expect(again.cases.map(({ isStored, output }) => [isStored, output])).toEqual([
     [true, 2],

@@ -71,7 +71,7 @@ export async function findHosted(name: string, { module: given }: ModuleFlags): 
 const unknownActor = (name: string, paths: readonly string[]): PostChainError =>
   new PostChainError(
     'invalid_journal',
-    `Actor ${JSON.stringify(name)} not found in the stores of ${paths.join(', ')}; "postchain runs" lists the ids`,
+    `Actor ${JSON.stringify(name)} not found in the stores of ${paths.join(', ')}; "postchain runs --journals PLACE" lists the ids`,
   );
 
 /** Like `findHosted`, for commands that only durable actors have. */

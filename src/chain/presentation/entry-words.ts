@@ -96,7 +96,7 @@ function operationsText(applied: EntryOf<'operations'>['applied']): string {
 
 export function membersText(facts: object): string {
   return Object.entries(facts)
-    .filter(([name]) => !PLACE.has(name))
+    .filter(([name, value]) => !PLACE.has(name) && value !== '')
     .map(([name, value]) => `${name} ${valueText(value)}`)
     .join(', ');
 }

@@ -82,7 +82,9 @@ it('a fork continues until it only waits or ends', async () => {
 it('a command without the module of the machine names the option to pass', async () => {
   const { module } = moduleOf();
   await expect(requireHosted('r-1', {})).rejects.toThrow('pass --module FILE');
-  await expect(requireHosted('r-1', { module })).rejects.toThrow('Actor "r-1" not found in the stores of');
+  await expect(requireHosted('r-1', { module })).rejects.toThrow(
+    /^Actor "r-1" not found in the stores of .*; "postchain runs --journals PLACE" lists the ids$/u,
+  );
   await expect(sendCommand('r-1', '{', { module })).rejects.toThrow('not found');
 });
 
@@ -97,4 +99,14 @@ it('the model calls of an actor are printed as those of a run', async () => {
   expect(printed).toMatch(/attempt-end .* check, attempt 1 failed: invalid_reply, /u);
   expect(printed).toMatch(/attempt-end .* check, attempt 2 succeeded, \d+ tokens/u);
   expect(printed).toMatch(/text-delta .* \{"ok/u);
+});
+
+it('the entries of the root are printed without its path, which is empty', async () => {
+  const journals = temporaryFolder();
+  const actor = await createDurableMachine(refunds, { journals: fileJournals(journals) }).open('r-1');
+  await actor.send({ type: 'refund', amount: 5 });
+  await actor.close();
+  const { terminal, shown } = fakeTerminal();
+  await showCommand('r-1', { journals }, terminal.out);
+  expect(shown().join('\n')).toMatch(/delivery +\d+ ms +event \{"type":"refund"/u);
 });

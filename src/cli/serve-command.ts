@@ -65,6 +65,7 @@ export async function serveCommand(
       for (const note of prepared.notes) stderr.write(`${note}\n`);
       stderr.write(`Server: http://${name}:${actual}\n`);
       stderr.write(`${exampleOf(`http://${name}:${actual}`, given === null ? random : '$TOKEN')}\n`);
+      for (const id of Object.keys(machines)) stderr.write(`Machine: http://${name}:${actual}/machines/${id}\n`);
       stderr.write('Press Ctrl-C to stop the server.\n');
       await untilStopped();
     } finally {

@@ -73,7 +73,8 @@ describe('postchain serve', () => {
        const lamp = createMachine({ id: 'lamp', initial: 'off', states });
        export const lamps = createDurableMachine(lamp, { journals: memoryJournals() });`,
     );
-    const { server, stop } = await serve(['--module', module], { POSTCHAIN_JOURNALS: join(folder, 'journals') });
+    const { server, text, stop } = await serve(['--module', module], { POSTCHAIN_JOURNALS: join(folder, 'journals') });
+    expect(text.stderr).toContain(`Machine: ${server.url}/machines/lamp\n`);
     const lamp = remoteActor(server, 'lamp', await startActor(server, 'lamp'));
     expect(await lamp.send({ type: 'TOGGLE' })).toBe(true);
     lamp.subscribe(() => {});

@@ -28,10 +28,11 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
   if (runs.length === 0) return 'No run or actor is that old.\n';
   const { dim } = colorsFor(stdout);
   const lines = rowsOf(runs, shortRunIds(all), stdout);
-  const interrupted = runs.filter(({ status }) => status === 'interrupted').length;
+  const interrupted = runs.filter(({ status }) => status === 'interrupted');
+  const module = interrupted.some((run) => 'machine' in run) ? ', for an actor with --module FILE' : '';
   const waiting = runs.filter(({ waiting }) => waiting !== null).length;
-  if (interrupted > 0)
-    lines.push(dim(`${grouped(interrupted)} interrupted; continue one with: postchain resume <run>`));
+  if (interrupted.length > 0)
+    lines.push(dim(`${grouped(interrupted.length)} interrupted; continue one with: postchain resume <run>${module}`));
   if (waiting > 0) lines.push(dim(`${count(waiting, 'waiting run')}; answer in: postchain resume <run>`));
   const more = chosen.length - runs.length;
   if (more > 0) lines.push(dim(`${grouped(more)} more; see all with: postchain runs --limit ${chosen.length}`));

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import { answerCommand, forkActor, replayActor, resumeActor, sendCommand } from '../../../src/cli/actor-commands.ts';
 import { requireHosted } from '../../../src/cli/durable-modules.ts';
+import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
 import { approval, createDurableMachine, fileJournals, memoryJournals } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
@@ -109,4 +110,12 @@ it('the entries of the root are printed without its path, which is empty', async
   const { terminal, shown } = fakeTerminal();
   await showCommand('r-1', { journals }, terminal.out);
   expect(shown().join('\n')).toMatch(/delivery +\d+ ms +event \{"type":"refund"/u);
+});
+
+it('the list of runs with an interrupted actor names the option that continues it', async () => {
+  const journals = temporaryFolder();
+  const never = fromPromise(() => new Promise(() => {}));
+  const machine = createMachine({ id: 'stuck', invoke: { src: never } });
+  await (await createDurableMachine(machine, { journals: fileJournals(journals) }).open('s-1')).close();
+  expect(await runsCommand({ journals })).toContain('postchain resume <run>, for an actor with --module FILE');
 });

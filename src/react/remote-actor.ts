@@ -32,7 +32,7 @@ export interface RemoteActor<Context = unknown> {
   getSnapshot(): RemoteSnapshot<Context> | null;
   /** Returns the snapshot with the state of the connection. */
   getState(): RemoteState<Context>;
-  /** Follows the actor as long as something subscribes to it. */
+  /** Follows the actor as long as something subscribes to it. After its end or a permanent error, reports that at once. */
   subscribe(listener: Listener<Context> | Listener<Context>['next']): { unsubscribe(): void };
   /**
    * Resolves when the event is stored: to false if it changed nothing, for example because its key is known or the actor has ended. Rejects
@@ -78,6 +78,7 @@ export function remoteActor<Context = unknown>(
   const listeners = new Set<Listener<Context>>();
   let state: RemoteState<Context> = { snapshot: null, connection: 'connecting', error: null };
   let leaving: AbortController | null = null;
+  let hasEnded = false;
 
   async function follow({ signal }: AbortController): Promise<void> {
     const last = { ...LAST, initial: state.snapshot };
@@ -87,7 +88,13 @@ export function remoteActor<Context = unknown>(
       for (const { next } of listeners) next?.(state.snapshot);
     }
     if (signal.aborted) return;
-    for (const { error, complete } of listeners) state.error === null ? complete?.() : error?.(state.error);
+    hasEnded = true;
+    [...listeners].forEach(end);
+  }
+
+  function end({ error, complete }: Listener<Context>): void {
+    if (state.error === null) complete?.();
+    else error?.(state.error);
   }
 
   const send: RemoteActor['send'] = async (event, idempotencyKey) =>
@@ -103,8 +110,9 @@ export function remoteActor<Context = unknown>(
       listeners.add(listener);
       if (leaving === null) {
         leaving = new AbortController();
+        hasEnded = false;
         void follow(leaving);
-      }
+      } else if (hasEnded) end(listener);
       return {
         unsubscribe() {
           listeners.delete(listener);

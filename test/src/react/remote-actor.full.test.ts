@@ -94,6 +94,7 @@ describe('a remote actor', () => {
     await expect.poll(() => seen.at(-1)).toBe('complete');
     expect(order.getState()).toMatchObject({ connection: 'closed', error: null, snapshot: { status: 'done' } });
     expect(order.getSnapshot()?.context).toEqual({ amount: 9 });
+    expect(observe(order).seen).toEqual(['complete']);
     expect(await order.send({ type: 'ADD' })).toBe(false);
   });
 
@@ -112,6 +113,7 @@ describe('a remote actor', () => {
     const { seen } = observe(foreign);
     await expect.poll(() => seen.at(-1)).toBe('unknown_actor');
     expect(foreign.getState()).toMatchObject({ connection: 'closed', error: { status: 404 } });
+    expect(observe(foreign).seen).toEqual(['unknown_actor']);
     await expect(foreign.send({ type: 'ADD' })).rejects.toMatchObject({ code: 'unknown_actor' });
   });
 });

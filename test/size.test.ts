@@ -20,7 +20,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/llm': { lines: 4565, exported: 70, floors: 9 },
   'src/models': { lines: 4320, exported: 70, floors: 5 },
   'src/testing': { lines: 4740, exported: 93, floors: 8 },
-  'src/react': { lines: 470, exported: 10, floors: 3 },
+  'src/react': { lines: 480, exported: 10, floors: 3 },
   'src/server': { lines: 5280, exported: 85, floors: 11 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
   inspector: { lines: 17380, exported: 350, floors: 12 },

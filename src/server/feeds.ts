@@ -51,8 +51,8 @@ export function createFeeds<Item>(read: Read<Item>, { latestOnly = false } = {})
       feed.failure = error;
     }
     feed.isOver = true;
-    // After an error, the next reader reads the journal again.
-    if (feed.failure !== null && feeds.get(id) === feed) feeds.delete(id);
+    // The next reader reads the journal again: there may be another one with this id by then.
+    if (feeds.get(id) === feed) feeds.delete(id);
     wake(feed);
   }
 

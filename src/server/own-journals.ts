@@ -1,5 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { entriesOf, type JournalStore, type ListOptions, type StoredEntry } from '../durable/journals/journal-store.ts';
+import type { JournalStore, ListOptions, StoredEntry } from '../durable/journals/journal-store.ts';
 import { FINAL, HttpError, unknownId } from './http-error.ts';
 import type { Owner } from './owners.ts';
 import type { UsageLimits } from './usage-limits.ts';
@@ -30,7 +30,7 @@ interface OwnJournalsOptions<Entry, Summary> {
   readonly labelsIn: (first: Entry) => Labels;
 }
 
-/** The number of journals whose labels are cached. */
+/** The number of journals whose labels are cached, for lists. */
 const MAX_REMEMBERED = 10_000;
 /** The minimum number of journals to list at a time, so that a search for a few does not list them one by one. */
 const LEAST_PAGE = 100;
@@ -64,30 +64,31 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
     return first === null ? {} : this.remember(id, this.#options.labelsIn(first));
   }
 
-  async requireOwn(owner: Owner, id: string): Promise<void> {
-    if ((await this.#labelsOf(id))['owner'] !== owner) throw this.unknown();
+  /** Reads the labels again: other code may have deleted the journal, and started another owner's with the same id. */
+  #requireOwner(owner: Owner, id: string, first: Entry | undefined): void {
+    const labels = first === undefined ? {} : this.remember(id, this.#options.labelsIn(first));
+    if (labels['owner'] !== owner) throw this.unknown();
   }
 
   async entries(owner: Owner, id: string): Promise<readonly Entry[]> {
-    await this.requireOwn(owner, id);
-    return entriesOf(this.#options.journals.read(id)).catch(async (error: unknown) => {
-      // It may have been deleted after its labels were read.
-      throw (await this.#firstEntry(id)) === null ? this.unknown() : error;
-    });
+    const entries: Entry[] = [];
+    try {
+      for await (const entry of this.#options.journals.read(id)) {
+        if (entries.length === 0) this.#requireOwner(owner, id, entry);
+        entries.push(entry);
+      }
+    } catch (error) {
+      // It may not exist, or have been deleted meanwhile.
+      throw error instanceof HttpError || (await this.#firstEntry(id)) !== null ? error : this.unknown();
+    }
+    if (entries.length === 0) throw this.unknown();
+    return entries;
   }
 
-  /** Returns the items of a journal. One that cannot be read may have been deleted, so an error drops its cached labels. */
+  /** Returns the items of a journal. */
   async read<Item>(owner: Owner, id: string, items: AsyncGenerator<Item, void>): Promise<AsyncGenerator<Item, void>> {
-    await this.requireOwn(owner, id);
-    const forget = (): void => void this.#labels.delete(id);
-    return (async function* () {
-      try {
-        yield* items;
-      } catch (error) {
-        forget();
-        throw error;
-      }
-    })();
+    this.#requireOwner(owner, id, (await this.#firstEntry(id)) ?? undefined);
+    return items;
   }
 
   /** Returns whether the request with this digest has started the run or actor. Throws an `HttpError` 422 if another request has. */

@@ -463,10 +463,10 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
 /** XState would end the actor with an error. */
 export function requireEvent(event: unknown, id: string): void {
   const { type } = Object(event) as { type?: unknown };
-  if (typeof type === 'string' && !type.startsWith('xstate.')) return;
+  if (typeof type === 'string' && !type.startsWith('xstate.') && type !== '*') return;
   throw new PostChainError(
     'invalid_option',
-    `event for ${id}: expected an object with a "type" that does not begin with "xstate."; received ${type === undefined ? describeValue(event) : `the type ${describeValue(type)}`}.`,
+    `event for ${id}: expected an object with a "type" that is not "*" and does not begin with "xstate."; received ${type === undefined ? describeValue(event) : `the type ${describeValue(type)}`}.`,
   );
 }
 

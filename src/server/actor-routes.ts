@@ -63,7 +63,9 @@ export const machinesSchema = z
   );
 
 const newActorSchema = z.strictObject({ input: z.optional(z.unknown()) });
-const eventSchema = z.looseObject({ type: z.string() });
+/** XState keeps every type that a machine has received in memory. */
+const MAX_TYPE_CHARS = 200;
+const eventSchema = z.looseObject({ type: z.string().check(z.maxLength(MAX_TYPE_CHARS)) });
 /** The server adds who answered. */
 export const approvalSchema = z.strictObject({
   type: z.literal('approval.given'),

@@ -84,16 +84,20 @@ export function checked<Schema extends z.ZodMiniType>(given: unknown, schema: Sc
 
 /** A run checks, copies and stores each value several times: this many keep the event loop busy for a quarter of a second. */
 const MAX_BODY_VALUES = 20_000;
+/** Journals store at most 500 levels, and a machine may put a value anywhere in its context. */
+const MAX_BODY_LEVELS = 200;
 
-/** Throws an `HttpError` 400 for a JSON body with too many items and members, at all depths together. */
+/** Throws an `HttpError` 400 for a JSON body with too many levels, or with too many items and members at all levels together. */
 export function requireFewValues(body: unknown): void {
-  const found = [body];
-  for (const value of found) {
-    if (typeof value !== 'object' || value === null) continue;
-    const inside = Object.values(value);
-    if (found.length + inside.length > MAX_BODY_VALUES)
+  let count = 1;
+  let level = [body];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_BODY_LEVELS)
+      throw invalid('body', `expected at most ${MAX_BODY_LEVELS} nested levels; received more`);
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []));
+    count += level.length;
+    if (count > MAX_BODY_VALUES)
       throw invalid('body', `expected at most ${MAX_BODY_VALUES} items and members in all; received more`);
-    found.push(...inside);
   }
 }
 

@@ -224,6 +224,25 @@ describe('an actor of a durable machine', () => {
     );
   });
 
+  it('belongs to the owner of its journal, also if an earlier one with the same id had another owner', async () => {
+    const { host, get } = await serveOrders();
+    const statuses = () =>
+      Promise.all(
+        [ALICE, BOB].flatMap((token) =>
+          ['x', 'x/events'].map(async (path) => {
+            const { status, body } = await get(`/machines/order/${path}`, { token });
+            await body?.cancel();
+            return status;
+          }),
+        ),
+      );
+    await host.start('x', { product: { owner: 'alice' } }).close();
+    expect(await statuses()).toEqual([200, 200, 404, 404]);
+    await host.delete('x');
+    await host.start('x', { product: { owner: 'bob' } }).close();
+    expect(await statuses()).toEqual([404, 404, 200, 200]);
+  });
+
   it('is listed page by page, the newest first', async () => {
     const { host, get } = await serveOrders();
     for (const [at, id] of ['a', 'b', 'c'].entries())
@@ -314,6 +333,15 @@ describe('what clients send', () => {
     const id = await begin();
     expect(await say(id, { type: 'xstate.stop' })).toMatchObject([400, { code: 'invalid_request' }]);
     expect(await say(id, { kind: 'NOTE' })).toMatchObject([400, { code: 'invalid_request' }]);
+    // XState would fail for the first one, and would keep the second one in memory.
+    for (const type of ['*', 'x'.repeat(201)]) expect((await say(id, { type }))[0]).toBe(400);
+    const deep = `${'['.repeat(300)}${']'.repeat(300)}`;
+    for (const [path, body] of [
+      ['', `{"input":${deep}}`],
+      [`/${id}/events`, `{"type":"NOTE","text":${deep}}`],
+    ])
+      expect((await post(`/machines/order${path}`, body)).status).toBe(400);
+    expect(await say(id, { type: 'PAY' })).toEqual(CHANGED);
     expect((await post('/machines/order', { amount: 1 })).status).toBe(400);
     expect((await post('/machines/other', {})).status).toBe(404);
   });

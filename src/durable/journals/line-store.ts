@@ -48,8 +48,8 @@ export interface JournalBackend {
   reopen(id: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
   /** Yields the journals of a query, by default all; it may yield others, too. */
   bounds(query?: LinesQuery): AsyncIterable<LineBounds> | Iterable<LineBounds>;
-  /** Sets the index of a journal that has none. */
-  index?(id: string, index: JournalIndex): Promise<unknown>;
+  /** Sets the index of a journal that has none, unless a process holds it or has changed this version. */
+  index?(id: string, index: JournalIndex, version: string): Promise<unknown>;
   /** As `changes` of `JournalStore`. By default, reports null twice a second. */
   watch?(onChange: (ids: readonly string[] | null) => void): () => void;
   /** Like `watch`, for one journal that a program follows, which keeps its process alive. By default, its version is polled. */
@@ -145,7 +145,8 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
       if (query?.ids?.includes(id) === false) continue;
       const ends = lines && endsOf(lines);
       // Another program may keep the place locked, or this one may only read it.
-      if (needsIndex && ends?.first) backend.index?.(id, indexOf(format, ends.first, ends.last.at(-1))).catch(() => {});
+      if (needsIndex && ends?.first)
+        backend.index?.(id, indexOf(format, ends.first, ends.last.at(-1)), version).catch(() => {});
       yield { id, version, ends, isWritten };
       await pause();
     }

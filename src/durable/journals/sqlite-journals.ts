@@ -57,13 +57,18 @@ const SCHEMA = `
   CREATE TABLE line (journal INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (journal, seq)) STRICT;
 `;
 
-/** What lists filter by: see `JournalIndex`. `machine` is JSON. `state` is null in rows that an earlier version wrote. */
+/**
+ * What lists filter by: see `JournalIndex`. `machine` is JSON. `indexed` is the token of the lease under which they were set: processes of an
+ * earlier version, which may still use the file, take leases and write lines without setting them.
+ */
 const UPGRADE = `
   ALTER TABLE journal ADD COLUMN machine TEXT;
   ALTER TABLE journal ADD COLUMN state TEXT;
   ALTER TABLE journal ADD COLUMN due_ms REAL;
+  ALTER TABLE journal ADD COLUMN indexed INTEGER;
   CREATE INDEX journal_by_state ON journal (state, due_ms);
   CREATE INDEX journal_by_machine ON journal (machine, state, due_ms);
+  CREATE INDEX journal_unindexed ON journal (id) WHERE token IS NOT indexed;
 `;
 
 interface Row {
@@ -131,8 +136,12 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
           if (ids !== undefined || page.length < PAGE_JOURNALS) return;
         }
       },
-      index: (id, index) =>
-        file.write((connection) => setIndex(connection, index, 'name = ? AND state IS NULL', [keyOf(id)])),
+      index: (id, index, version) =>
+        file.write((connection) => {
+          // If a process holds it, or has written to it, the index may no longer be right.
+          const where = `name = ? AND token IS NOT indexed AND owner IS NULL AND ${VERSION} = ?`;
+          setIndex(connection, index, where, [keyOf(id), version]);
+        }),
       watch: (onChange) => watchRows(() => file, onChange),
     },
     format,
@@ -165,7 +174,7 @@ function openJournalFile(resolved: string, path: string, format: Named): Journal
     schema: SCHEMA,
     upgrade: UPGRADE,
     withoutUpgrade: `CREATE TEMP VIEW journal AS
-      SELECT *, NULL AS machine, NULL AS state, NULL AS due_ms FROM main.journal`,
+      SELECT *, NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed FROM main.journal`,
   });
   const rethrow = (cause: unknown): never => {
     if (cause instanceof PostChainError) throw cause;
@@ -384,7 +393,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
 
 function setIndex(connection: SqliteConnection, index: JournalIndex, where: string, values: readonly string[]): void {
   const { machine, state, dueMs } = index;
-  const sql = `UPDATE journal SET machine = ?, state = ?, due_ms = ? WHERE ${where}`;
+  const sql = `UPDATE journal SET machine = ?, state = ?, due_ms = ?, indexed = token WHERE ${where}`;
   connection.run(sql, [machine === null ? null : keyOf(machine), state, dueMs, ...values]);
 }
 
@@ -410,7 +419,7 @@ function readBounds(
   { ids, isKnown, list }: LinesQuery = {},
   after = 0,
 ): readonly LineBounds[] {
-  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, state IS NULL AS needsIndex FROM journal`;
+  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, token IS NOT indexed AS needsIndex FROM journal`;
   const listed = listedIds(list);
   const rows =
     ids === undefined
@@ -432,6 +441,7 @@ function readBounds(
 
 /** Null for a journal without lines. */
 const LAST_SEQ = '(SELECT max(seq) FROM line WHERE line.journal = journal.id)';
+const VERSION = `journal.id || ' ' || ${LAST_SEQ}`;
 
 interface ListedRow extends Row {
   readonly lastSeq: number | null;
@@ -448,7 +458,7 @@ export function listedIds({ machine, states, dueBefore }: Partial<NonNullable<Li
   if (conditions.length === 0) return { sql: '', values: [] };
   return {
     sql: `id IN (SELECT id FROM journal WHERE ${conditions.join(' AND ')}
-      UNION ALL SELECT id FROM journal WHERE state IS NULL) AND`,
+      UNION ALL SELECT id FROM journal WHERE token IS NOT indexed) AND`,
     values: [machine === undefined ? [] : keyOf(machine), states ?? [], dueBefore ?? []].flat(),
   };
 }

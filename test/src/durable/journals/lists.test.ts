@@ -42,7 +42,7 @@ describe('an SQLite file', () => {
       { machine: 'order', states: ['waiting'] as const, dueBefore: START_MS },
     ]) {
       const plan = planOf(list);
-      expect(plan).not.toMatch(/\bSCAN (?:main\.)?journal\b/u);
+      expect(plan).not.toMatch(/\bSCAN (?:main\.)?journal\b(?! USING (?:COVERING )?INDEX journal_unindexed)/u);
       expect(plan).toMatch(/SEARCH journal USING (?:COVERING )?INDEX journal_by_(?:machine|state)/u);
       expect(plan).toMatch(/SEARCH journal USING INTEGER PRIMARY KEY \(rowid=\?\)/u);
     }
@@ -56,7 +56,8 @@ describe('an SQLite file', () => {
     await storeActors(journals);
     journals.close();
     const database = new Database(path);
-    database.exec(`DROP INDEX journal_by_state; DROP INDEX journal_by_machine; ALTER TABLE journal DROP COLUMN machine;
+    database.exec(`DROP INDEX journal_by_state; DROP INDEX journal_by_machine; DROP INDEX journal_unindexed;
+      ALTER TABLE journal DROP COLUMN indexed; ALTER TABLE journal DROP COLUMN machine;
       ALTER TABLE journal DROP COLUMN state; ALTER TABLE journal DROP COLUMN due_ms; PRAGMA user_version = 1`);
     database.close();
     return path;
@@ -83,6 +84,27 @@ describe('an SQLite file', () => {
         ['"order"', 'ended', null],
       ]);
     expect(idsOf(await journals.list({ dueBefore: START_MS + HOUR }))).toEqual(['ann']);
+  });
+
+  it('of an earlier version is listed as it is while processes of that version write to it', async () => {
+    const path = await oldFile();
+    const journals = sqliteJournals(path);
+    onTestFinished(() => journals.close());
+    const due = async () => idsOf(await journals.list({ dueBefore: START_MS + HOUR }));
+    const old = new Database(path);
+    onTestFinished(() => void old.close());
+    const take = (name: string) =>
+      old.exec(`UPDATE journal SET owner = '{}', token = abs(random()) WHERE name = '"${name}"'`);
+    // "ann" is held by a process of that version when it is first listed, and "bob" afterwards.
+    take('ann');
+    await due();
+    await expect.poll(() => statesIn(path)[1]).toEqual(['"order"', 'waiting', START_MS + 1.25 * HOUR]);
+    expect(statesIn(path)[0]).toEqual([null, null, null]);
+    take('bob');
+    old.exec(`DELETE FROM line WHERE journal = (SELECT id FROM journal WHERE name = '"bob"') AND seq > 0`);
+    old.exec('UPDATE journal SET owner = NULL');
+    expect(await due()).toEqual(['ann']);
+    expect(idsOf(await journals.list({ status: 'interrupted' }))).toEqual(['bob', 'killed']);
   });
 
   it('of an earlier version is listed even if it is read-only', async () => {

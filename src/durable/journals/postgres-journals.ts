@@ -32,8 +32,8 @@ const EXPIRES = `now() + interval '${LEASE_MS} milliseconds'`;
 
 /**
  * `name` is the id of the journal as JSON, because PostgreSQL stores no zero characters. `owner` is the process that holds the lease, as JSON;
- * null if none does. `token` is random for every lease. `machine`, `state` and `due` are what lists filter by: see `JournalIndex`. They are null in
- * rows that an earlier version wrote.
+ * null if none does. `token` is random for every lease. `machine`, `state` and `due` are what lists filter by: see `JournalIndex`. They
+ * are valid if `indexed` is the token: processes of an earlier version take leases and write lines without setting them.
  */
 const schemaOf = (journals: string, lines: string): string => `
   CREATE TABLE IF NOT EXISTS ${journals} (
@@ -57,8 +57,10 @@ const schemaOf = (journals: string, lines: string): string => `
   ALTER TABLE ${journals}
     ADD COLUMN IF NOT EXISTS machine text COLLATE "C",
     ADD COLUMN IF NOT EXISTS state text COLLATE "C",
-    ADD COLUMN IF NOT EXISTS due float8;
-  UPDATE ${journals} SET state = 'ended' WHERE ended AND state IS NULL;
+    ADD COLUMN IF NOT EXISTS due float8,
+    ADD COLUMN IF NOT EXISTS indexed bigint;
+  UPDATE ${journals} SET state = 'ended', indexed = token WHERE ended AND state IS NULL;
+  CREATE INDEX IF NOT EXISTS ${journals}_unindexed ON ${journals} (id) WHERE token IS DISTINCT FROM indexed;
   CREATE INDEX IF NOT EXISTS ${journals}_by_state ON ${journals} (state, due);
   CREATE INDEX IF NOT EXISTS ${journals}_by_machine ON ${journals} (machine, state, due);`;
 
@@ -159,12 +161,12 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
     `, inserted AS (INSERT INTO ${lines} (journal, seq, line) ${given}) SELECT ${notify(channel)} FROM journal`;
   const MANY = `SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)`;
   const INSERT = `WITH journal AS (
-      INSERT INTO ${journals} (name, token, lines, ended, machine, state, due, started, owner, expires)
-      VALUES ($1, $2, $4::integer + cardinality($3::text[]), $6 = 'ended', $5, $6, $7, $8, $9, ${EXPIRES})
+      INSERT INTO ${journals} (name, token, lines, ended, machine, state, due, indexed, started, owner, expires)
+      VALUES ($1, $2, $4::integer + cardinality($3::text[]), $6 = 'ended', $5, $6, $7, $2, $8, $9, ${EXPIRES})
       ON CONFLICT (name) DO NOTHING RETURNING id, name
     )${insert(MANY)}`;
   const update = (count: string, given: string): string => `WITH journal AS (
-      UPDATE ${journals} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, expires = ${EXPIRES}
+      UPDATE ${journals} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, indexed = token, expires = ${EXPIRES}
       WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id, name
     )${insert(given)}`;
   const UPDATE = update('cardinality($3::text[])', MANY);
@@ -265,9 +267,9 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
         for (const sink of sinks.values()) await sink.written();
         const { startedAt, machine, states, dueBefore } = list ?? {};
         const hints = [
-          ['machine = $ OR machine', machine && nameOf(machine)] as const,
-          ['state = ANY($) OR state', states] as const,
-          ['due <= $ OR state', dueBefore] as const,
+          ['machine IS NULL OR machine = $', machine && nameOf(machine)] as const,
+          ['state = ANY($)', states] as const,
+          ['due <= $', dueBefore] as const,
         ].filter(([, value]) => value !== undefined);
         for (let last: ListedRow | undefined; ; ) {
           const page: readonly ListedRow[] = await db.rows<ListedRow>(
@@ -276,7 +278,7 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
                (SELECT line FROM ${lines} WHERE journal = id AND seq = lines - 1) AS last
              FROM ${journals} WHERE ($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
                AND ($3::text IS NULL OR (started, id) < ($3, $4::bigint))
-               ${hints.map(([sql], at) => `AND (${sql.replace('$', `$${at + 5}`)} IS NULL)`).join(' ')}
+               ${hints.map(([sql], at) => `AND (${sql.replace('$', `$${at + 5}`)} OR token IS DISTINCT FROM indexed)`).join(' ')}
              ORDER BY started DESC, ${journals}.id DESC LIMIT ${PAGE_JOURNALS}`,
             [ids?.map(nameOf), startedAt, last?.started, last?.id, ...hints.map(([, value]) => value)].map(
               (value) => value ?? null,

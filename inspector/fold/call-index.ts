@@ -28,7 +28,8 @@ export function callIndexOf(fold: RunFold): CallIndex {
     index.numbers.set(call, index.numbers.size + 1);
     const step = stepOf(call);
     if (Number.isNaN(step) || followsPhases(call.task)) index.others.push(call);
-    else index.byStep.set(step, [...(index.byStep.get(step) ?? []), call]);
+    else if (index.byStep.has(step)) index.byStep.get(step)?.push(call);
+    else index.byStep.set(step, [call]);
   }
   return index;
 }

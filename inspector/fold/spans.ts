@@ -180,8 +180,15 @@ export function createSpanFold(): SpanFold {
     if (actor !== null) latestOf.set(actor, span);
   }
 
-  function endAttempt({ attemptId, seq, failure, usage }: EntryOf<'attempt-end'>): void {
-    const span = newest.get(attemptId);
+  /** The attempt of an event. Two actors of a system may have attempts with the same id. */
+  function attemptOf(entry: EntryOf<'attempt-end' | 'attempt-retry'>): AttemptSpan | undefined {
+    const latest = latestOf.get(actorOf(entry) ?? '');
+    return latest?.attemptId === entry.attemptId ? latest : newest.get(entry.attemptId);
+  }
+
+  function endAttempt(entry: EntryOf<'attempt-end'>): void {
+    const { attemptId, seq, failure, usage } = entry;
+    const span = attemptOf(entry);
     end(span, seq, failure);
     // A call that timed out has no last event.
     for (const [number, { span: call, attemptId: id }] of open)
@@ -290,7 +297,7 @@ export function createSpanFold(): SpanFold {
         endAttempt(entry);
         break;
       case 'attempt-retry': {
-        const span = newest.get(entry.attemptId);
+        const span = attemptOf(entry);
         if (span !== undefined) span.backOff = { at: seq, inMs: entry.delayMs };
         break;
       }

@@ -60,8 +60,9 @@ const NEAR_PROMPTS = 3;
 export function promptSeq(log: RunLog, { entries }: RunFold, { span, number: _ }: NumberedCall): number | null {
   const prompts = entries.of('prompt');
   const first = countUpTo(prompts, span.from - 1);
-  // The prompt of a call that started early may be in between.
-  const own = prompts.slice(first, first + NEAR_PROMPTS).find((seq) => {
+  // The prompt of a call that started early may be in between, or those of all other actors of a system.
+  const last = span.actor === null ? first + NEAR_PROMPTS : countUpTo(prompts, span.to ?? Number.POSITIVE_INFINITY);
+  const own = prompts.slice(first, last).find((seq) => {
     const entry = log.entry(seq);
     return entry.type === 'prompt' && entry.attemptId === span.attemptId;
   });

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { callIndexOf } from '../../../inspector/fold/call-index.ts';
+import { promptSeq } from '../../../inspector/fold/step.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { NO_USAGE } from '../../../machines/policies/usage.ts';
+import { folded } from '../../support/inspector/inspected-runs.ts';
+
+/** Returns the spans of attempts that several actors of a system make at the same time. */
+function parallelAttempts(ids: readonly string[]) {
+  const facts = [
+    ...ids.map((attemptId) => ({ type: 'attempt-start', attemptId, task: 'value', attempt: 1, model: 0 })),
+    ...ids.map((attemptId) => ({ type: 'prompt', attemptId, digest: '', turns: [], schema: 0, tools: [], parts: {} })),
+    ...ids.map((attemptId, at) => ({
+      type: 'attempt-end',
+      attemptId,
+      task: 'value',
+      attempt: 1,
+      failure: null,
+      usage: { ...NO_USAGE, inputTokens: at, estimated: false },
+    })),
+  ];
+  const entries = facts.map((fact, seq) => ({ ...fact, seq, atMs: seq, actor: `a${seq % ids.length}` }));
+  return folded(entries as unknown as JournalEntry[]);
+}
+
+it('finds the prompt of each of several model calls at the same time', () => {
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const { log, fold } = parallelAttempts(ids);
+  const found = fold.spans.attempts.map((span) => promptSeq(log, fold, { span } as never));
+  expect(found).toEqual(ids.map((_, at) => ids.length + at));
+});
+
+it('keeps the attempts of two actors apart, even if they have the same id', () => {
+  const { attempts } = parallelAttempts(['a', 'a']).fold.spans;
+  expect(attempts.map(({ to, usage }) => [to, usage?.inputTokens])).toEqual([
+    [4, 0],
+    [5, 1],
+  ]);
+});
+
+it('numbers any number of calls of one step in linear time', () => {
+  const attempts = Array.from({ length: 200_000 }, () => ({ attemptId: 's1.action', task: 'action' }));
+  expect(callIndexOf({ spans: { attempts } } as never).byStep.get(1)).toHaveLength(attempts.length);
+});

@@ -454,6 +454,9 @@ export function requireId(id: unknown): string {
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
+/** PostgreSQL has no zero characters. */
+const isTime = (value: unknown): boolean => isText(value) && !String(value).includes('\0');
+
 const isNumber = (value: unknown): boolean => typeof value === 'number' && !Number.isNaN(value);
 
 /** What each option of a store, and of its methods `list` and `prune`, must be: JavaScript does not check it, and `prune` deletes. */
@@ -466,7 +469,7 @@ const OPTIONS: Readonly<Record<string, readonly [expected: string, isValid: (val
     'an object of strings, numbers, booleans and nulls',
     (value) => Object(value) === value && Object.values(Object(value)).every((each) => Object(each) !== each),
   ],
-  after: ['an item of the list, or { startedAt }', (value) => isText(Object(value).startedAt)],
+  after: ['an item of the list, or { startedAt }', (value) => isTime(Object(value).startedAt)],
   limit: [
     'a whole number of at least 0',
     (value) => value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 0),

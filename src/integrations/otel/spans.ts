@@ -44,6 +44,8 @@ export interface FoldOptions {
 /** `shared` are the attributes that its measurements have too. */
 export interface OpenSpan {
   readonly parent: OpenSpan | null;
+  /** Those that are open, in start order. */
+  readonly children: Set<OpenSpan>;
   readonly startMs: number;
   readonly shared: SpanAttributes;
   /** Undefined if the tracer threw an error. */
@@ -104,8 +106,16 @@ export function createSpanLog({ api, tracer, meter, context: rootContext }: Tele
         ),
       );
       const within = span === undefined ? context : trace.setSpan(context, span);
-      const opened: OpenSpan = { parent, startMs: startedMs, shared: common, span, context: within };
+      const opened: OpenSpan = {
+        parent,
+        children: new Set(),
+        startMs: startedMs,
+        shared: common,
+        span,
+        context: within,
+      };
       open.add(opened);
+      parent?.children.add(opened);
       return opened;
     },
     addEvent({ span }: OpenSpan, name: string, attributes: SpanAttributes = {}): void {
@@ -117,7 +127,8 @@ export function createSpanLog({ api, tracer, meter, context: rootContext }: Tele
     /** Ends a span. `endedAtMs` may be earlier than the current time. */
     end(opened: OpenSpan, error: SpanError | null, attributes: SpanAttributes = {}, endedAtMs = nowMs): void {
       if (!open.delete(opened)) return;
-      for (const other of [...open]) if (other.parent === opened) log.end(other, ABORTED, {}, endedAtMs);
+      opened.parent?.children.delete(opened);
+      for (const child of opened.children) log.end(child, ABORTED, {}, endedAtMs);
       const failure = error === null ? {} : { 'error.type': error.code };
       withoutThrowing(() => {
         const { span } = opened;

@@ -47,7 +47,11 @@ export class ActorFold {
   readonly #open = new Map<ActorPath, OpenSpan>();
   /** The machines whose spans have their names. */
   readonly #named = new Set<ActorPath>(['']);
+  /** The paths of open spans within each path, in start order. */
+  readonly #inner = new Map<ActorPath, Set<ActorPath>>();
   readonly #calls = new Map<ActorPath, ReturnType<ActorFold['callsBelow']>>();
+  /** The model calls of the actor of each attempt in progress. */
+  readonly #attempts = new Map<string, ReturnType<typeof createModelCalls>>();
   readonly #activities = new Map<number, ActorPath>();
   readonly #reportedMs = new Map<ActorPath, number>();
   /** When each state was last entered: its question was asked then. */
@@ -80,7 +84,7 @@ export class ActorFold {
     if (entry.type === 'resumed' && !entry.wasPaused)
       this.#pausedMs = Math.max(this.#pausedMs, Date.parse(entry.resumedAt) - this.#startMs - entry.atMs);
     this.#spans.moveTo(entry.atMs + this.#pausedMs);
-    (this.#handlers[entry.type] as ((entry: DurableEntry) => void) | undefined)?.(entry);
+    if (Object.hasOwn(this.#handlers, entry.type)) this.#handlers[entry.type]?.(entry as never);
   }
 
   /** Ends the open spans. No more entries follow. */
@@ -135,8 +139,8 @@ export class ActorFold {
       else this.#note(actor, 'emitted', this.#eventOf(event));
     },
     note: ({ note }) => {
-      if (Object(note).type !== 'text-delta') return;
-      for (const { models } of this.#calls.values()) models.addText(note as never);
+      const { type, attemptId } = Object(note) as { readonly type?: unknown; readonly attemptId?: never };
+      if (type === 'text-delta') this.#attempts.get(attemptId ?? '')?.addText(note as never);
     },
     failed: ({ actor, error }) => {
       if (actor !== '') this.#end(actor, this.#errorOf(error));
@@ -170,9 +174,11 @@ export class ActorFold {
   }
 
   #begin(path: ActorPath, subject: string, startedMs?: number): OpenSpan {
-    const parent = this.#spanOf(path.slice(0, path.lastIndexOf('/')));
+    const parentPath = path.slice(0, path.lastIndexOf('/'));
+    const parent = this.#spanOf(parentPath);
     const span = this.#spans.begin({ subject, parent, shared: {}, attributes: { 'postchain.actor': path }, startedMs });
     this.#open.set(path, span);
+    this.#inner.set(parentPath, (this.#inner.get(parentPath) ?? new Set()).add(path));
     return span;
   }
 
@@ -180,11 +186,12 @@ export class ActorFold {
   #end(path: ActorPath, error: SpanError | null, attributes: SpanAttributes = {}, atMs?: number): void {
     const span = this.#open.get(path);
     if (span === undefined) return;
-    for (const inner of [...this.#open.keys()].reverse())
-      if (inner.startsWith(`${path}/`)) this.#end(inner, null, STOPPED, this.#reportedMs.get(inner));
+    for (const inner of [...(this.#inner.get(path) ?? [])].reverse())
+      this.#end(inner, null, STOPPED, this.#reportedMs.get(inner));
+    if (path !== '') this.#inner.get(path.slice(0, path.lastIndexOf('/')))?.delete(path);
     this.#calls.get(path)?.models.abort('run');
     this.#spans.end(span, error, attributes, atMs);
-    for (const known of [this.#open, this.#calls, this.#reportedMs, this.#named]) known.delete(path);
+    for (const known of [this.#open, this.#inner, this.#calls, this.#reportedMs, this.#named]) known.delete(path);
   }
 
   /** A child is known by its id until its first transition. */
@@ -223,9 +230,13 @@ export class ActorFold {
   #takeCall(path: ActorPath, event: EntryOf<'attempt-start' | 'attempt-end' | 'attempt-retry'> | ToolEvent): void {
     const { models, tools } = this.#calls.get(path) ?? this.callsBelow(path);
     this.#calls.set(path, { models, tools });
-    if (event.type === 'attempt-start') models.start(event);
-    else if (event.type === 'attempt-end') models.end(event);
-    else if (event.type === 'attempt-retry') models.retry(event);
+    if (event.type === 'attempt-start') {
+      this.#attempts.set(event.attemptId, models);
+      models.start(event);
+    } else if (event.type === 'attempt-end') {
+      this.#attempts.delete(event.attemptId);
+      models.end(event);
+    } else if (event.type === 'attempt-retry') models.retry(event);
     else if (event.type === 'capability-end') tools.end(event);
     else {
       this.#tools.add(event.capability);

@@ -1,5 +1,6 @@
 import type { Meter, Tracer } from '@opentelemetry/api';
 import * as z from 'zod/mini';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -155,7 +156,7 @@ function endAttributes(
 type Handlers = { readonly [Type in JournalEntry['type']]?: (entry: EntryOf<Type>) => void };
 
 function handle(handlers: Handlers, entry: JournalEntry): void {
-  (handlers[entry.type] as ((entry: JournalEntry) => void) | undefined)?.(entry);
+  if (Object.hasOwn(handlers, entry.type)) handlers[entry.type]?.(entry as never);
 }
 
 export interface TraceRunOptions {
@@ -181,7 +182,7 @@ export interface TraceRunOptions {
  * Resolves when the journal and its spans have ended. Errors in OpenTelemetry do not affect it.
  *
  * @throws PostChainError `invalid_option` for invalid options, `package_missing` without `@opentelemetry/api`, `invalid_journal` if the
- * first entry is not `start`. Errors of the iterable are rethrown after the open spans are ended.
+ * first entry is not `start`, or an entry is damaged. Errors of the iterable are rethrown after the open spans are ended.
  */
 export async function traceRun(
   entries: AsyncIterable<RunEvent | DurableEntry> | Iterable<JournalEntry | DurableEntry>,
@@ -194,13 +195,23 @@ export async function traceRun(
   try {
     for await (const entry of entries) {
       if (!('seq' in entry)) continue;
-      if (fold === null) fold = foldOf(entry, settings, telemetry);
-      else fold.take(entry);
+      try {
+        if (fold === null) fold = foldOf(entry, settings, telemetry);
+        else fold.take(entry);
+      } catch (cause) {
+        throw damaged(entry, cause);
+      }
     }
     if (fold === null) runStartOf([]);
   } finally {
     fold?.finish();
   }
+}
+
+function damaged({ seq }: { readonly seq: number }, cause: unknown): PostChainError {
+  if (PostChainError.isInstance(cause)) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new PostChainError('invalid_journal', `traceRun: cannot read entry ${seq}: ${reason}`, { cause });
 }
 
 interface Fold {

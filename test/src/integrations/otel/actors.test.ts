@@ -209,3 +209,36 @@ it.each(Object.keys(scenarios))(
     for (const span of spans()) expect(millis(span.endTime)).toBeGreaterThanOrEqual(millis(span.startTime));
   },
 );
+
+it('a damaged entry ends the spans with `invalid_journal`, and one of an unknown type is skipped', async () => {
+  const [start] = (await opened('o-9')).entries;
+  const traced = (entry: object) => spansOf([start, { seq: 1, atMs: 1, ...entry }] as never);
+  for (const type of ['constructor', '__proto__', '__defineGetter__']) expect(await traced({ type })).toHaveLength(1);
+  for (const entry of [
+    { type: 'closed', waiting: null },
+    { type: 'delivery', actor: '', event: null },
+    { type: 'effect' },
+    { type: 'failed', actor: '/a', error: { value: { message: { toString: 1 } } } },
+  ])
+    await expect(traced(entry)).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message: expect.stringContaining('entry 1'),
+    });
+  await expect(spansOf([{ ...start, machine: null }] as never)).rejects.toMatchObject({ code: 'invalid_journal' });
+});
+
+it('thousands of model calls at the same time are traced in linear time', async () => {
+  const [start] = (await opened('o-10')).entries;
+  const ids = Array.from({ length: 10_000 }, (_, at) => `a${at}`);
+  const entries = ids.flatMap((attemptId) => [
+    {
+      type: 'emitted',
+      actor: `/${attemptId}`,
+      event: { type: 'attempt-start', attemptId, task: 'value', attempt: 1, model: 0 },
+    },
+  ]);
+  const texts = ids.map((attemptId) => ({ type: 'note', note: { type: 'text-delta', attemptId, text: 'a' } }));
+  const ends = ids.map((attemptId) => ({ type: 'failed', actor: `/${attemptId}`, error: null }));
+  const journal = [...entries, ...texts, ...ends].map((entry, at) => ({ ...entry, seq: at + 1, atMs: 1 }));
+  await traceRun([start, ...journal] as never, memoryTelemetry().options);
+});

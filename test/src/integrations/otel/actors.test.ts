@@ -241,4 +241,4 @@ it('thousands of model calls at the same time are traced in linear time', async 
   const ends = ids.map((attemptId) => ({ type: 'failed', actor: `/${attemptId}`, error: null }));
   const journal = [...entries, ...texts, ...ends].map((entry, at) => ({ ...entry, seq: at + 1, atMs: 1 }));
   await traceRun([start, ...journal] as never, memoryTelemetry().options);
-});
+}, 10_000);

@@ -289,7 +289,7 @@ describe('what clients send', () => {
         order: {
           host,
           input: z.object({ amount: z.number().positive() }),
-          events: { NOTE: z.object({ text: z.string() }), PAY: z.object({}) },
+          events: { NOTE: z.object({ text: z.string() }), PAY: z.object({}), 'approval.given': z.looseObject({}) },
           view: ({ context }) => ({ amount: context.amount, at: new Date(0) }),
         },
       },
@@ -312,6 +312,9 @@ describe('what clients send', () => {
     ]);
     for (const type of ['CANCEL', 'toString', 'xstate.stop', 'xstate.done.actor.ask'])
       expect(await say(id, { type })).toMatchObject([400, { code: 'invalid_request' }]);
+    // No schema lets a client name who answers.
+    const forged = { type: 'approval.given', id: 'a', digest: 'd', decision: 'approve', by: 'mallory' };
+    expect(await say(id, forged)).toMatchObject([400, { code: 'invalid_request' }]);
     // The schema removes other members.
     expect(await say(id, { type: 'NOTE', text: 'a', actor: 'x' })).toEqual(CHANGED);
     const document = (await (await get('/openapi.json')).json()) as { paths: Record<string, { post?: object }> };

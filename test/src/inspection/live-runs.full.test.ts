@@ -36,7 +36,7 @@ describe('a live run', () => {
           status: 'running',
           live: true,
           fidelity: [],
-          summary: expect.objectContaining({ cycles: 0, confidence: null, models: ['scripted'] }),
+          summary: expect.objectContaining({ confidence: null, models: ['scripted'] }),
         },
       ],
       removed: [],

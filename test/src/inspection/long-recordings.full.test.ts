@@ -98,7 +98,7 @@ describe('a long recording', () => {
     const { store } = endlessJournal(aStart(), () => new Promise(() => {}));
     const journals = {
       ...store,
-      list: async () => Array.from({ length: 17 }, (_, number) => ({ ...SUMMARY, runId: `long-${number}` })),
+      list: async () => Array.from({ length: 17 }, (_, number) => ({ ...SUMMARY, id: `long-${number}` })),
     };
     const page = await openPage((await startInspector({ journals })).url);
     for (let number = 0; number < 17; number += 1) page.say({ type: 'open', runId: `long-${number}`, from: 0 });
@@ -111,7 +111,7 @@ describe('a long recording', () => {
   it('stops counting toward that limit once it was sent in full', async () => {
     const start = aStart();
     const journals = {
-      list: async () => Array.from({ length: 17 }, (_, number) => ({ ...SUMMARY, runId: `short-${number}` })),
+      list: async () => Array.from({ length: 17 }, (_, number) => ({ ...SUMMARY, id: `short-${number}` })),
       async *read() {
         yield start;
       },

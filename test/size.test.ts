@@ -17,7 +17,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/inspection': { lines: 4620, exported: 59, floors: 10 },
   'src/integrations': { lines: 3950, exported: 43, floors: 6 },
   'src/internal': { lines: 2770, exported: 126, floors: 4 },
-  'src/llm': { lines: 4565, exported: 70, floors: 9 },
+  'src/llm': { lines: 4565, exported: 71, floors: 9 },
   'src/models': { lines: 4320, exported: 70, floors: 5 },
   'src/testing': { lines: 4740, exported: 93, floors: 8 },
   'src/react': { lines: 480, exported: 10, floors: 3 },

@@ -136,7 +136,7 @@ export function promptTurns(
   if (turns[0]?.role !== 'system') return [{ role: 'system', content: system }, ...turns];
   throw new PostChainError(
     'invalid_option',
-    'system: expected one system turn; received one in the prompt too. Remove one of them.',
+    'system: expected one system turn; received one in the prompt too. Remove one.',
   );
 }
 

@@ -3,6 +3,7 @@ import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { clippedLine } from '../../../machines/text/clip.ts';
 import { type DeltaPart, GrowingText } from './part-source.ts';
+import { quotedName } from './quoted-name.ts';
 import type { FoundValue, OfferedCalls, StreamDriver } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
 import { withoutThought } from './thought.ts';
@@ -158,7 +159,7 @@ function isWhole(json: string): boolean {
 }
 
 function truncatedFailure(name: string): Failure {
-  const message = `The reply was cut off at the output limit before the arguments of the tool “${clippedLine(name, MAX_NAME_CHARS)}” ended.`;
+  const message = `The reply was cut off at the output limit, within the arguments of ${quotedName(name)}.`;
   return failureOf('extraction', 'truncated', message);
 }
 
@@ -172,6 +173,6 @@ function unknownToolFailure(name: string, names: ReadonlySet<string>): Failure {
     .slice(0, MAX_NAMES)
     .map((one) => clippedLine(one, MAX_NAME_CHARS))
     .join(', ');
-  const message = `The reply calls “${clippedLine(name, MAX_NAME_CHARS)}”, which is not an available tool; expected a call of ${known}, or one JSON object.`;
+  const message = `The reply calls ${quotedName(name)}, which is not an available tool; expected a call of ${known}, or one JSON object.`;
   return failureOf('extraction', 'no_tool_call', message);
 }

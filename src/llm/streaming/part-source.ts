@@ -195,7 +195,7 @@ function usageIn(usage: unknown): TokenUsage | null {
 }
 
 function tooLong(maxChars: number): Failure {
-  const message = `The reply is longer than ${maxChars} characters, including its reasoning; expected at most ${maxChars}.`;
+  const message = `The reply is longer than ${maxChars} characters, including its reasoning.`;
   return failureOf('extraction', 'too_long', message);
 }
 

@@ -15,6 +15,7 @@ import { firstLongNumber, longNumberProblem } from '../../internal/json-text.ts'
 import { MAX_DEPTH } from './json-scanner.ts';
 import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
 import { GrowingText, PartSource, type StreamEnd } from './part-source.ts';
+import { quotedName } from './quoted-name.ts';
 import {
   createTextDriver,
   type FoundValue,
@@ -346,15 +347,12 @@ function createPartialView({ onPartial, onComplete, onParsed, onThrown }: Partia
   };
 }
 
-/** Names in messages are cut to this length: a model may have invented them. */
-const MAX_NAME_CHARS = 60;
-
 /**
  * Returns a driver for replies that are the arguments of a tool call: the first call of this tool. The arguments are one complete JSON
  * text. Text, other calls, and further calls of the same tool are not part of the reply.
  */
 function createToolCallDriver(toolName: string): StreamDriver {
-  const tool = `the tool “${clippedLine(toolName, MAX_NAME_CHARS)}”`;
+  const tool = `the tool ${quotedName(toolName)}`;
   let index: number | null = null;
   let otherCall: string | null = null;
   const prose = new GrowingText();
@@ -382,7 +380,7 @@ function createToolCallDriver(toolName: string): StreamDriver {
   }
 
   function instead(): string {
-    if (otherCall !== null) return `a call of “${clippedLine(otherCall, MAX_NAME_CHARS)}” came instead`;
+    if (otherCall !== null) return `a call of ${quotedName(otherCall)} came instead`;
     const text = clippedLine(withoutThought(prose.text), QUOTED_CHARS);
     return text === '' ? 'nothing came instead' : `text came instead: “${text}”`;
   }

@@ -5,6 +5,7 @@ import { clippedLine } from '../../../machines/text/clip.ts';
 import { BracketBalance, CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } from '../../internal/json-text.ts';
 import { JsonCandidate, MAX_DEPTH } from './json-scanner.ts';
 import { type DeltaPart, GrowingText } from './part-source.ts';
+import { quotedName } from './quoted-name.ts';
 import { type ThoughtMark, ThoughtMarks, withoutThought } from './thought.ts';
 
 /** `to` is exclusive. */
@@ -127,10 +128,8 @@ class ReasonedReply {
   }
 }
 
-const MAX_NAME_CHARS = 60;
-
 function calledFailure(tool: string): Failure {
-  const message = `The reply calls the tool “${clippedLine(tool, MAX_NAME_CHARS)}”, which was not offered; expected one JSON object in its text.`;
+  const message = `The reply calls the tool ${quotedName(tool)}, which was not offered; expected one JSON object in its text.`;
   return failureOf('extraction', 'empty_reply', message);
 }
 

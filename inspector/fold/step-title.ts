@@ -35,8 +35,8 @@ export interface StepTitle {
 }
 
 /**
- * Whether a run or system is no longer running, so that anything without an end was stopped. A durable actor that waits or was interrupted
- * still counts as running: it keeps its state while no process holds it.
+ * Whether a run or system has stopped: whatever has no end then was stopped with it. A durable actor that waits or was interrupted still counts
+ * as running, because it keeps its state while no process holds it.
  */
 export const isOver = ({ kind, live, status }: StepView['run']): boolean =>
   !live && status !== 'running' && !(kind === 'system' && (status === 'waiting' || status === 'interrupted'));

@@ -2,12 +2,12 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
 import { commandLine } from '../../machines/text/quoting.ts';
 import { withoutBytes } from '../chain/journal/journal-format.ts';
-import { entryWords, membersText } from '../chain/presentation/entry-words.ts';
+import { entryWords, membersText, valueText } from '../chain/presentation/entry-words.ts';
 import type { ActorSummary } from '../durable/durable-format.ts';
 import type { DurableEntry, Waiting } from '../durable/entries.ts';
 import type { StoredEntry } from '../durable/journals/journal-store.ts';
 import { callFact } from '../inspection/systems/call-facts.ts';
-import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
+import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { findActor, findRun, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
@@ -144,10 +144,4 @@ function transitionText({ event, source, target, candidates }: Transition): stri
 function inputsText(inputs: Transition['candidates'][number]['inputs']): string {
   const pairs = Object.entries(inputs ?? {}).map(([name, value]) => unbroken(oneLine(`${name} ${value}`)));
   return pairs.length === 0 ? '' : ` (${pairs.join(', ')})`;
-}
-
-const MAX_VALUE_CHARS = 200;
-
-function valueText(value: unknown): string {
-  return cutEnd(typeof value === 'string' && value !== '' ? value : (JSON.stringify(value) ?? ''), MAX_VALUE_CHARS);
 }

@@ -62,7 +62,7 @@ export interface EvaluateOptions<Case extends EvaluationCase, Of extends Systems
 interface Result {
   /** Undefined if a machine has failed. */
   readonly output: unknown;
-  /** Of the answer; `done` or `error` for a machine. */
+  /** The status of the answer; for a machine, `done` or `error`. */
   readonly status: FinalAnswer['status'] | 'done' | 'error';
   /** The first line of the error of a machine that has failed; null otherwise. */
   readonly error: string | null;

@@ -192,7 +192,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>(
       const read = async (): Promise<unknown> =>
         (await entriesOf(tail.read())).flat().map((json) => (JSON.parse(json) as StoredEntry).seq);
       equal(await read(), [0, 1, 2], 'the numbers of the first entries');
-      equal(await read(), [], 'the numbers of entries if there are no others');
+      equal(await read(), [], 'the numbers of the entries that a second read adds');
       await writer.write(rest);
       equal(
         await read(),

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../../machines/contracts/model-status.ts';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
-import { count, grouped } from '../../internal/printable.ts';
+import { count, cutEnd, grouped } from '../../internal/printable.ts';
 
 const LINE_CHARS = 200;
 
@@ -111,7 +111,7 @@ const failureText = ({ code, message }: { readonly code: string; readonly messag
 const start = (text: string): string => firstChars(text, LINE_CHARS);
 
 export function valueText(value: unknown): string {
-  if (typeof value === 'string') return start(value);
+  if (typeof value === 'string') return cutEnd(value, LINE_CHARS);
   if (Array.isArray(value) && value.length > 20) return `${grouped(value.length)} items`;
-  return start(JSON.stringify(value) ?? '');
+  return cutEnd(JSON.stringify(value) ?? '', LINE_CHARS);
 }

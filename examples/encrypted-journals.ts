@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
-import { createPostChain } from 'postchain';
-import { fileJournals } from 'postchain/node';
+import { createDurableMachine, fileJournals } from 'postchain/durable';
 import { journalStoreChecks } from 'postchain/testing';
+import { createMachine } from 'xstate';
 
 const key = randomBytes(32);
 const codec = {
@@ -19,9 +19,15 @@ const codec = {
 };
 const open = () => fileJournals(mkdtempSync('/tmp/postchain-'), { codec });
 
-const run = createPostChain({ journals: open() }).run({ request: 'What does the Yield phase decide?' });
-await run.answer;
+const machine = createMachine({
+  id: 'order',
+  initial: 'open',
+  states: { open: { on: { PAY: 'paid' } }, paid: { on: { SHIP: 'shipped' } }, shipped: { type: 'final' } },
+});
+const order = await createDurableMachine(machine, { journals: open() }).open('o-17');
+await order.send({ type: 'PAY' });
+await order.send({ type: 'SHIP' });
 
 // `skipped` says which optional method is missing; null for none.
-for (const { name, check } of journalStoreChecks({ open, journal: run.entries }))
+for (const { name, check } of journalStoreChecks({ open, journal: order.entries }))
   await check().then((skipped) => console.log(name, skipped ?? 'passed'));

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPassageIndex, createPostChain, type JournalEntry, replay } from 'postchain';
+import { createPassageIndex, createPostChain, readRun, replay } from 'postchain';
 import { fileJournals, loadDocuments } from 'postchain/node';
 
 const { documents } = await loadDocuments(['docs']);
@@ -12,8 +12,7 @@ const run = chain.run({ request: 'What does the Yield phase decide?' });
 await run.answer;
 
 // Replays the real charts with no model, in a few milliseconds.
-const recorded: JournalEntry[] = [];
-for await (const entry of journals.read(run.id)) recorded.push(entry);
+const recorded = await readRun(journals.read(run.id));
 // Every entry is identical.
 console.log(replay(recorded).divergence); // null
 
@@ -23,4 +22,4 @@ const fork = await chain.fork(run.id, { at: decision?.seq ?? 1, set: { 'threshol
 console.log((await fork.answer).metadata.decision?.rule); // confidenceReached
 
 // In another process, after a crash: chain.resume(runId).
-for (const { id, status } of await journals.list()) console.log(id, status);
+for (const { id, status, title } of await journals.list()) console.log(id, status, title);

@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'journal_exists'
   | 'journal_held'
   | 'journal_fenced'
+  | 'journal_failed'
   | 'diverged'
   | 'not_durable'
   | 'port_missing'

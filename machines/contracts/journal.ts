@@ -5,8 +5,6 @@ import { callErrorSchema, callEventSchema, chainEventSchema, type EmittedEvent, 
 import { attachmentSchema } from './message.ts';
 import { usageSchema } from './usage.ts';
 
-const FORMAT = 3;
-
 /** A transition that was considered, in document order: its guard, the guard's result, and the values it compared. */
 const candidateSchema = z.object({
   guard: z.nullable(z.string()),
@@ -52,7 +50,6 @@ export type RunProduct = z.infer<typeof runProductSchema>;
 /** The first entry: everything that determines the run. */
 const runStartSchema = z.object({
   type: z.literal('start'),
-  format: z.literal(FORMAT),
   /** The id of the run. */
   actorId: z.string(),
   /** The chart, and a digest of its definition. */

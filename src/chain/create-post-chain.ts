@@ -6,12 +6,11 @@ import { workingForms } from '../../machines/policies/model-status.ts';
 import { takeTurnOf } from '../durable/clock.ts';
 import { closed, MAX_REOPENS } from '../durable/durable-actor.ts';
 import type { DueActor } from '../durable/durable-machine.ts';
-import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
-import { entriesOf } from '../durable/journals/journal-store.ts';
+import type { JournalStore, OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { requireKnownOptions } from '../internal/require-known.ts';
 import { type ForkOptions, forkRun } from './journal/fork.ts';
-import type { JournalStore } from './journal/journal-format.ts';
-import { type AdvanceRunOptions, advanceRun, dueRuns, requireResumable, resumeRun } from './journal/resume.ts';
+import { type AdvanceRunOptions, advanceRun, requireResumable, resumeRun } from './journal/resume.ts';
+import { parseRun, readRun } from './journal/run-journal.ts';
 import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
 import { createChainHost, enqueueRun, type Run } from './runtime/run.ts';
 import { type AnswerSchema, type AnswerValue, createChainInput, type RunOptions } from './runtime/run-options.ts';
@@ -65,7 +64,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   const chain = createChainHost(
     parts,
     options.journals,
-    (entries) => requireResumable(entries, parts),
+    (entries) => requireResumable(parseRun(entries), parts),
     options.parkAfterMs,
   );
   const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
@@ -102,7 +101,10 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
       }
       throw closed(runId);
     },
-    due: async () => dueRuns(chain, kept()),
+    async due() {
+      kept();
+      return chain.machine.due();
+    },
     async advance(runId, how = {}) {
       requireKnownOptions('advance', how, 'signal onOpen');
       await advanceRun(chain, runId, how);
@@ -110,7 +112,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
     async fork(run, how) {
       requireKnownOptions('fork', how, 'at set turns host signal');
       return startInSlot(slots, how.signal, async () => {
-        const entries = Array.isArray(run) ? run : await entriesOf(kept().read(run as string));
+        const entries = Array.isArray(run) ? run : await readRun(kept().read(run as string));
         return forkRun(chain, entries, how);
       });
     },

@@ -1,10 +1,11 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { checkRuns } from '../chain/journal/check-runs.ts';
+import { isRun } from '../chain/journal/run-journal.ts';
 import { type CheckedActor, type CheckedMachine, checkDeploy, uncheckedActors } from '../durable/check-deploy.ts';
+import type { JournalStore } from '../durable/journals/journal-store.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { durableMachines } from './durable-modules.ts';
-import { type JournalFlags, listActors, openActors, openExistingJournals } from './find-run.ts';
+import { type JournalFlags, openExistingJournals } from './find-run.ts';
 import { colorsFor } from './screen.ts';
 
 export interface CheckDeployFlags extends JournalFlags {
@@ -32,10 +33,12 @@ export async function checkDeployCommand(
   const machines = await durableMachines({ module: modules });
   const checked = runs ? await checkRuns(runs) : (await Promise.all(machines.map(checkDeploy))).flat();
   const unchecked = runs
-    ? await uncheckedActors([await othersIn(flags, await runs.list())], 'a module given to check-deploy')
+    ? await uncheckedActors([othersIn(runs)], 'a module given to check-deploy')
     : await uncheckedActors(machines, modules.join(', '));
   const listed = [...checked, ...unchecked];
-  const all = (await Promise.all((runs ? [runs] : machines).map((each) => each.list()))).flat();
+  const all = runs
+    ? (await runs.list()).filter(isRun)
+    : (await Promise.all(machines.map((machine) => machine.list()))).flat();
   // A user who forgets to pass the modules must not get a success.
   const isForgotten = runs !== null && flags.journals === undefined && all.length === 0;
   const code = isForgotten || listed.some(({ problem }) => problem !== null) ? 1 : 0;
@@ -53,9 +56,11 @@ export async function checkDeployCommand(
 }
 
 /** Returns the durable actors in the store of the runs, listed as by a machine that owns none of them. */
-async function othersIn(flags: JournalFlags, runs: readonly RunSummary[]): Promise<Pick<CheckedMachine, 'list'>> {
-  const actors = await listActors(runs, openActors(flags));
-  return { list: async ({ allMachines = false } = {}) => (allMachines ? actors : []) };
+function othersIn(store: JournalStore): Pick<CheckedMachine, 'list'> {
+  return {
+    list: async ({ allMachines = false } = {}) =>
+      (allMachines ? await store.list() : []).filter((actor) => !isRun(actor)),
+  };
 }
 
 function textOf(

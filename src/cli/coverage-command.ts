@@ -1,5 +1,5 @@
+import { readRun } from '../chain/journal/run-journal.ts';
 import { machinesByName } from '../chain/machines.ts';
-import { entriesOf } from '../durable/journals/journal-store.ts';
 import { count, printableJson } from '../internal/printable.ts';
 import { collectCoverage } from '../testing/coverage/coverage.ts';
 import {
@@ -41,7 +41,7 @@ async function coverageOfRuns(names: readonly string[], flags: JournalFlags): Pr
   const collector = collectCoverage(Object.values(machinesByName));
   for (const name of names) {
     const { store, runId } = await findRun(name, flags);
-    collector.addJournal(await entriesOf(store.read(runId)));
+    collector.addJournal(await readRun(store.read(runId)));
   }
   return collector.coverage().map((one) => ({ ...one, items: one.items.filter(({ isRecorded }) => isRecorded) }));
 }

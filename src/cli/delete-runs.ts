@@ -1,9 +1,8 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { lastWrittenMs } from '../durable/journals/journal-store.ts';
-import type { ActorJournals } from '../durable/stores.ts';
+import { type Journals, lastWrittenMs } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { type Asker, ask } from './ask-user.ts';
-import { type JournalFlags, type ListedRun, listAll, openActors, requireRun, shortRunIds } from './find-run.ts';
+import { type JournalFlags, type ListedRun, listAll, openJournals, requireRun, shortRunIds } from './find-run.ts';
 import { localTime } from './screen.ts';
 
 export interface DeleteFlags extends JournalFlags {
@@ -32,7 +31,7 @@ function counted(listed: readonly ListedRun[]): string {
  */
 export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<string> {
   const all = await listAll(flags);
-  const store = openActors(flags);
+  const store = openJournals(flags);
   const { chosen, skipped } = await chosenRuns(store, all, flags);
   const shortId = shortRunIds(all);
   const name = ({ id }: ListedRun): string => oneLine(shortId(id));
@@ -52,7 +51,7 @@ export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<stri
 }
 
 /** Runs in progress are an error if they were named. Old ones are skipped, as are old runs that wait. */
-async function chosenRuns(store: ActorJournals, all: readonly ListedRun[], flags: DeleteFlags) {
+async function chosenRuns(store: Journals, all: readonly ListedRun[], flags: DeleteFlags) {
   const { delete: named, olderThan } = flags;
   if (named === true && olderThan === undefined)
     throw new PostChainError('invalid_option', '--delete needs run ids, or --older-than with an age such as 30d');
@@ -72,7 +71,7 @@ async function chosenRuns(store: ActorJournals, all: readonly ListedRun[], flags
 }
 
 /** Returns the runs that do not wait and whose last entry was written more than `ms` milliseconds ago. */
-async function unchangedRuns(store: ActorJournals, all: readonly ListedRun[], ms: number) {
+async function unchangedRuns(store: Journals, all: readonly ListedRun[], ms: number) {
   const unchanged: ListedRun[] = [];
   for (const run of olderRuns(all, ms)) {
     if (run.status === 'waiting') continue;

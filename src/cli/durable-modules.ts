@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { ActorSummary } from '../durable/durable-format.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
+import type { ActorSummary } from '../durable/journals/journal-store.ts';
 import { oneLine } from '../internal/printable.ts';
 import type { JournalFlags } from './find-run.ts';
 import { importModule } from './load-chart-module.ts';
@@ -42,6 +42,14 @@ export async function durableMachines({
   return (await Promise.all(paths.map(durableMachinesIn))).flat();
 }
 
+/** Returns the actors of the durable machines of modules, each with its machine. */
+export async function hostedActors(flags: Pick<ModuleFlags, 'module'>): Promise<readonly FoundActor[]> {
+  const hosts = await durableMachines(flags);
+  const actorsOf = async (host: FoundActor['host']): Promise<readonly FoundActor[]> =>
+    (await host.list()).map((actor) => ({ host, actor }));
+  return (await Promise.all(hosts.map(actorsOf))).flat();
+}
+
 /**
  * Finds an actor by its id, or the start of one, in the stores of the given modules. Returns null if no module is given and the configuration
  * of the working directory has no such actor. Throws `invalid_journal` if none or several match.
@@ -50,10 +58,7 @@ export async function findHosted(name: string, { module: given }: ModuleFlags): 
   // A journal file needs no module: it is that of a run, or `show` prints it.
   if (given === undefined && existsSync(name)) return null;
   const paths = given ?? configs();
-  const hosts = await durableMachines({ module: paths });
-  const hosted = (
-    await Promise.all(hosts.map(async (host) => (await host.list()).map((actor): FoundActor => ({ host, actor }))))
-  ).flat();
+  const hosted = await hostedActors({ module: paths });
   const exact = hosted.find(({ actor }) => actor.id === name);
   const matches = exact ? [exact] : hosted.filter(({ actor }) => actor.id.startsWith(name));
   const [only, ...others] = matches;

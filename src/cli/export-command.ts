@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { runStartOf } from '../chain/journal/journal-format.ts';
+import { readRun } from '../chain/journal/run-journal.ts';
+import { runStartOf } from '../chain/journal/run-start.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { exportRun, sharedEntries } from '../inspection/export-run.ts';
 import { exportNotes, type Redaction, redactionOf, redactionsIn } from '../inspection/redaction.ts';
@@ -57,7 +58,7 @@ async function findEntries(name: string, flags: ExportFlags) {
     return { id, isActor: true, hosts: await durableMachines(flags), entries };
   }
   const { store, runId } = await findRun(name, flags);
-  const entries = await entriesOf(store.read(runId));
+  const entries = await readRun(store.read(runId));
   return { id: runStartOf(entries).input.runId, isActor: false, hosts: [], entries };
 }
 

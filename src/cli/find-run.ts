@@ -2,12 +2,11 @@ import { existsSync, statSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
 import { commandLine } from '../../machines/text/quoting.ts';
-import type { JournalStore } from '../chain/journal/journal-format.ts';
-import { fileJournals, journalFile, postgresJournals, sqliteJournals } from '../chain/journal/node-stores.ts';
-import type { RunJournals } from '../chain/journal/stores.ts';
-import { type ActorSummary, durableFormat } from '../durable/durable-format.ts';
-import { createJournalFile } from '../durable/journals/file-journals.ts';
-import * as actorStores from '../durable/stores.ts';
+import { isRun, runSummary } from '../chain/journal/run-journal.ts';
+import { fileJournals, journalFile } from '../durable/journals/file-journals.ts';
+import type { ActorSummary, JournalStore, Journals } from '../durable/journals/journal-store.ts';
+import { postgresJournals } from '../durable/journals/postgres-journals.ts';
+import { sqliteJournals } from '../durable/journals/sqlite-journals.ts';
 import { homePath } from './home.ts';
 
 export interface JournalFlags {
@@ -21,50 +20,32 @@ const OTHER_URL = /^[a-z][a-z\d+.-]+:\/\//iu;
 
 const defaultPlace = (): string => process.env['POSTCHAIN_JOURNALS'] || homePath('journals');
 
-const runStores = { fileJournals, sqliteJournals, postgresJournals };
-
-export const openJournals = (flags: JournalFlags): RunJournals => openPlace(flags, runStores);
-
-/** Opens the same place for the actors of any machine. */
-export const openActors = (flags: JournalFlags): actorStores.ActorJournals => openPlace(flags, actorStores);
-
-function openPlace<Store>(
-  { journals = defaultPlace() }: JournalFlags,
-  stores: Readonly<Record<keyof typeof runStores, (place: string) => Store>>,
-): Store {
-  if (POSTGRES_URL.test(journals)) return stores.postgresJournals(journals);
+export function openJournals({ journals = defaultPlace() }: JournalFlags): Journals {
+  if (POSTGRES_URL.test(journals)) return postgresJournals(journals);
   if (OTHER_URL.test(journals))
     throw new PostChainError(
       'invalid_option',
       `Cannot open the journals ${JSON.stringify(journals)}; expected a directory, an SQLite file (.db) or a postgres:// URL`,
     );
-  return SQLITE_FILE.test(journals) ? stores.sqliteJournals(journals) : stores.fileJournals(journals);
+  return SQLITE_FILE.test(journals) ? sqliteJournals(journals) : fileJournals(journals);
 }
 
-/** Returns the durable actors that are not runs of the chain. */
-export async function listActors(
-  runs: readonly RunSummary[],
-  store: Pick<actorStores.ActorJournals, 'list'>,
-): Promise<readonly ActorSummary[]> {
-  const runIds = new Set(runs.map(({ id }) => id));
-  return (await store.list()).filter(({ id, machine }) => machine !== null && !runIds.has(id));
-}
-
-/** A run, or a durable actor of another machine: `runId` is its id, and `machine` the id of its machine. */
+/** A run, or a durable actor of another machine: `machine` is the id of its machine. */
 export type ListedRun = Omit<RunSummary, 'status'> & {
   readonly status: RunStatus | ActorSummary['status'];
   readonly machine?: string;
 };
 
-/** Returns all runs, then all durable actors. Throws as `openExistingJournals` does. */
+/** Returns all runs and durable actors, newest first. Throws as `openExistingJournals` does. */
 export async function listAll(flags: JournalFlags): Promise<readonly ListedRun[]> {
-  const runs = await openExistingJournals(flags).list();
-  const actors = await listActors(runs, openActors(flags));
-  const rows = actors.map(({ id, machine: of, startedAt, status }) => {
-    const machine = of?.id ?? '';
-    return { id, startedAt, status, machine, request: `actor of ${machine}`, forkedFrom: null, waiting: null };
-  });
-  return [...runs, ...rows];
+  return (await openExistingJournals(flags).list()).map(listed);
+}
+
+export function listed(actor: ActorSummary): ListedRun {
+  if (isRun(actor)) return runSummary(actor);
+  const { id, startedAt, status, title, forkedFrom } = actor;
+  const machine = actor.machine?.id ?? '';
+  return { id, request: title || `actor of ${machine}`, startedAt, forkedFrom, status, waiting: null, machine };
 }
 
 export const isExistingFile = (name: string): boolean => existsSync(name) && statSync(name).isFile();
@@ -72,16 +53,10 @@ export const isExistingFile = (name: string): boolean => existsSync(name) && sta
 /** Finds a durable actor that is not a run: by journal file or id or, if no run matches, by the start of an id or `last`. */
 export async function findActor(name: string, flags: JournalFlags) {
   const isFile = isExistingFile(name);
-  const store = isFile ? createJournalFile(name, durableFormat) : openActors(flags);
-  const runs = await (isFile ? journalFile(name) : openJournals(flags)).list();
-  const actors = await listActors(runs, store);
-  const matches =
-    matchingIds(name, runIdsOf(runs)).length > 0
-      ? []
-      : matchingIds(
-          name,
-          actors.map(({ id }) => id),
-        );
+  const store = isFile ? journalFile(name) : openJournals(flags);
+  const all = await store.list();
+  const actors = all.filter((actor) => !isRun(actor));
+  const matches = matchingIds(name, idsOf(all.filter(isRun))).length > 0 ? [] : matchingIds(name, idsOf(actors));
   const exact = actors.find(({ id }) => isFile || id === name);
   if (exact === undefined) requireOne(name, matches, 'actors');
   const actor = exact ?? actors.find(({ id }) => id === matches[0]);
@@ -133,10 +108,11 @@ const MAX_LISTED = 5;
 export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
   if (isExistingFile(name)) {
     const store = journalFile(name);
-    return { store, runId: name, status: (await store.list())[0]?.status ?? 'damaged', isFile: true, isForeign: true };
+    const [run] = await store.list();
+    return { store, runId: name, status: run ? runSummary(run).status : 'damaged', isFile: true, isForeign: true };
   }
   const store = openExistingJournals(flags);
-  const runs = await store.list();
+  const runs = (await store.list()).filter(isRun).map(runSummary);
   await requireNoActor(name, runs, flags);
   const run = requireRun(name, runs);
   return { store, runId: run.id, status: run.status, isFile: false, isForeign: flags.journals !== undefined };
@@ -144,7 +120,7 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
 
 /** Throws `invalid_journal` if the name is that of an actor, not of a run: the error says more than "not found". */
 async function requireNoActor(name: string, runs: readonly RunSummary[], flags: JournalFlags): Promise<void> {
-  const found = matchingIds(name, runIdsOf(runs)).length === 0 && (await findActor(name, flags));
+  const found = matchingIds(name, idsOf(runs)).length === 0 && (await findActor(name, flags));
   if (!found) return;
   const { id, machine } = found.actor;
   throw new PostChainError(
@@ -156,7 +132,7 @@ async function requireNoActor(name: string, runs: readonly RunSummary[], flags: 
 /** Returns the listed run with this id, prefix of an id, or `last`. Throws `unknown_journal` if none matches, `invalid_journal` if several do. */
 export function requireRun<Run extends ListedRun>(name: string, runs: readonly Run[]): Run {
   if (name === 'last' && runs.length === 0) throw new PostChainError('unknown_journal', NO_RUNS);
-  const ids = matchingIds(name, runIdsOf(runs));
+  const ids = matchingIds(name, idsOf(runs));
   const run = runs.find(({ id: runId }) => runId === ids[0]);
   if (run === undefined)
     throw new PostChainError(
@@ -167,7 +143,7 @@ export function requireRun<Run extends ListedRun>(name: string, runs: readonly R
   return run;
 }
 
-const runIdsOf = (runs: readonly ListedRun[]): readonly string[] => runs.map(({ id }) => id);
+const idsOf = (listed: readonly { readonly id: string }[]): readonly string[] => listed.map(({ id }) => id);
 
 /** Returns the newest id for `last`, the id with this name, or all that start with it. The newest is first. */
 function matchingIds(name: string, ids: readonly string[]): readonly string[] {

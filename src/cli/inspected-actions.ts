@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RunStart } from '../../machines/contracts/journal.ts';
-import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
+import { readRun, runEntries } from '../chain/journal/run-journal.ts';
+import { runStartOf } from '../chain/journal/run-start.ts';
 import type { Run } from '../chain/runtime/run.ts';
-import { entriesOf } from '../durable/journals/journal-store.ts';
+import type { JournalStore } from '../durable/journals/journal-store.ts';
 import type { RunActions } from '../inspection/run-actions.ts';
 import { isWaiting } from '../inspection/run-figures.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
@@ -43,7 +44,7 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
   return {
     model: defaultModel(process.env, undefined),
     async resume(runId, { confirmed, force }) {
-      const start = await startIn(journals.read(runId));
+      const start = await startIn(runEntries(journals.read(runId)));
       const prepare = (flags: RunFlags) =>
         prepareRun(flags, requireSameStart(start, force ? requireWaiting(journals) : journals));
       return continued(start, confirmed, prepare, async ({ chain }) => {
@@ -52,7 +53,7 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
       });
     },
     async fork(runId, change, { confirmed }) {
-      const entries = await entriesOf(journals.read(runId));
+      const entries = await readRun(journals.read(runId));
       // A fork is not added to the session of the original run, nor to its journal file.
       const prepare = ({ session: _, sessionFile: __, ...flags }: RunFlags) =>
         prepareRun(flags, isFile ? undefined : journals);

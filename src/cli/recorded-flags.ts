@@ -3,7 +3,9 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
-import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
+import { parseRun } from '../chain/journal/run-journal.ts';
+import { runStartOf } from '../chain/journal/run-start.ts';
+import type { JournalStore } from '../durable/journals/journal-store.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import { oneLine, printableJson } from '../internal/printable.ts';
 import { type Asker, ask, askerFor, prompted, type SelectOptions, type Terminal } from './ask-user.ts';
@@ -104,7 +106,7 @@ export function openedIf(
     ...store,
     async open(runId, options) {
       const opened = await store.open(runId, options);
-      if (isAccepted(opened.entries)) return opened;
+      if (isAccepted(parseRun(opened.entries))) return opened;
       await opened.writer.close();
       throw new PostChainError('invalid_journal', `Run ${oneLine(runId)} ${problem}`);
     },

@@ -16,11 +16,12 @@ import {
 export function addRecordedRunCommands(program: Command, setExitCode: (code: number) => void): void {
   program
     .command('runs')
-    .description('list recorded runs, then durable actors')
+    .description('list recorded runs and durable actors')
     .option('--limit <count>', 'maximum number of rows (default: 20 on a terminal, otherwise all)', positiveInteger)
     .option('--delete [runs...]', 'delete these runs or actors; with --older-than, all unchanged since then')
     .option('--yes', 'delete without asking')
     .option('--older-than <age>', 'only those that started longer ago, such as 30d, 12h or 2w', age)
+    .option('--module <file>', MODULE, collect)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print JSON')
     .action(async (flags) => {
@@ -38,6 +39,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     .description('print the steps and answer of a run, or the entries of a durable actor')
     .argument('<run>', RUN_OR_ACTOR)
     .option('--all', 'print every journal entry, with the result and inputs of each guard')
+    .option('--module <file>', MODULE, collect)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print the journal entries as JSON lines')
     .action(async (run, flags) => {

@@ -3,10 +3,12 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { journalFile, journalText } from '../chain/journal/node-stores.ts';
 import { type Divergence, divergenceText, replay } from '../chain/journal/replay.ts';
 import { rerecord } from '../chain/journal/rerecord.ts';
-import { entriesOf } from '../durable/journals/journal-store.ts';
+import { readRun } from '../chain/journal/run-journal.ts';
+import { storedEntry } from '../chain/journal/stored-entries.ts';
+import { journalFile } from '../durable/journals/file-journals.ts';
+import { journalText } from '../durable/journals/journal-lines.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { replayActor } from './actor-commands.ts';
@@ -37,7 +39,7 @@ export async function replayCommand(name: string, flags: ReplayFlags, { stdout, 
     return code;
   }
   const { store, runId } = await findRun(name, flags);
-  const recorded = await entriesOf(store.read(runId));
+  const recorded = await readRun(store.read(runId));
   if (flags.vitest !== undefined) return writeTest(flags.vitest, recorded, stdout);
   const { divergence } = replay(recorded);
   if (divergence !== null && flags.update) return update(name, recorded, divergence, stdout);
@@ -76,7 +78,7 @@ function replaceJournal(path: string, journal: readonly JournalEntry[]): void {
   const temporary = `${path}.new`;
   try {
     writeOrThrow(path, () => {
-      writeFileSync(temporary, journalText(journal), { mode: 0o600 });
+      writeFileSync(temporary, journalText(journal.map(storedEntry)), { mode: 0o600 });
       renameSync(temporary, path);
     });
   } finally {
@@ -114,7 +116,7 @@ async function writeTest(path: string, recorded: readonly JournalEntry[], stdout
     );
   const file = `${basename(path).replace(TEST_FILE, '')}.jsonl`;
   const text = toVitest(recorded, { journalPath: `./${file}` });
-  const recording = journalText(recorded);
+  const recording = journalText(recorded.map(storedEntry));
   requireUnused(path, text);
   requireUnused(join(dirname(path), file), recording);
   writeOrThrow(join(dirname(path), file), () => writeFileSync(join(dirname(path), file), recording, { mode: 0o600 }));

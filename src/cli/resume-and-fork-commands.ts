@@ -1,7 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus } from '../../machines/contracts/journal.ts';
-import { runStartOf } from '../chain/journal/journal-format.ts';
-import { entriesOf } from '../durable/journals/journal-store.ts';
+import { readRun, runEntries } from '../chain/journal/run-journal.ts';
+import { runStartOf } from '../chain/journal/run-start.ts';
 import { forkActor, resumeActor } from './actor-commands.ts';
 import { findHosted, type ModuleFlags } from './durable-modules.ts';
 import { findRun } from './find-run.ts';
@@ -24,7 +24,7 @@ export async function resumeCommand(
   if (hosted !== null) return print(await resumeActor(hosted), streams);
   const found = await findRun(name, flags);
   if (ENDED.has(found.status)) return printEndedRun(found, flags, streams);
-  const start = await startIn(found.store.read(found.runId));
+  const start = await startIn(runEntries(found.store.read(found.runId)));
   const continued = await flagsToContinue(start, found.isForeign, flags, streams);
   const prepared = await prepareRun(continued, requireSameStart(start, found.store));
   return completeRun(prepared, flags, streams, ({ chain }) => {
@@ -45,7 +45,7 @@ export async function forkCommand(name: string, flags: ForkFlags, streams: Strea
       ? []
       : ['No --set: the fork repeats the run from there on, with the recorded results of identical calls'];
   const found = await findRun(name, flags);
-  const entries = await entriesOf(found.store.read(found.runId));
+  const entries = await readRun(found.store.read(found.runId));
   // A fork is not added to the session of the original run.
   const start = runStartOf(entries);
   const {

@@ -3,11 +3,11 @@ import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { pendingApprovals, recommendedDirection } from '../../machines/policies/questions.ts';
-import { runStartOf } from '../chain/journal/journal-format.ts';
+import { readRun } from '../chain/journal/run-journal.ts';
+import { runStartOf } from '../chain/journal/run-start.ts';
 import { reasonOf } from '../chain/presentation/progress-line.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
-import { entriesOf } from '../durable/journals/journal-store.ts';
 import { oneLine, printable } from '../internal/printable.ts';
 import { type Answerer, answererFor, NOBODY_ASKED, type UserReply } from './ask-user.ts';
 import { type FoundRun, openJournals } from './find-run.ts';
@@ -67,7 +67,7 @@ export async function completeRun(
 /** Prints a run that has ended from its journal, without its model, documents and servers. Returns the exit code. */
 export async function printEndedRun({ store, runId }: FoundRun, flags: RunFlags, streams: Streams): Promise<number> {
   const format = flags.json ? 'json' : (flags.format ?? 'text');
-  const entries = await entriesOf(store.read(runId));
+  const entries = await readRun(store.read(runId));
   const end = entries.findLast((entry) => entry.type === 'answer');
   if (end === undefined)
     throw new PostChainError('invalid_journal', `Run ${oneLine(runId)} has ended without an answer`);

@@ -1,9 +1,11 @@
+import { newestFirst } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { olderRuns } from './delete-runs.ts';
-import { type JournalFlags, type ListedRun, listAll, NO_RUNS, openExistingJournals, shortRunIds } from './find-run.ts';
+import { hostedActors, type ModuleFlags } from './durable-modules.ts';
+import { type ListedRun, listAll, listed, NO_RUNS, shortRunIds } from './find-run.ts';
 import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
 
-export interface RunsFlags extends JournalFlags {
+export interface RunsFlags extends ModuleFlags {
   readonly json?: boolean;
   readonly limit?: number;
   /** Milliseconds. */
@@ -19,7 +21,7 @@ const MIN_REQUEST_CHARS = 24;
 const DEFAULT_LIMIT = 20;
 
 export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
-  const all = flags.json ? await openExistingJournals(flags).list() : await listAll(flags);
+  const all = await listEverywhere(flags);
   const chosen = flags.olderThan === undefined ? all : olderRuns(all, flags.olderThan);
   const limit = flags.limit ?? (stdout.isTTY && !flags.json ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY);
   const runs = chosen.slice(0, limit);
@@ -37,6 +39,14 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
   const more = chosen.length - runs.length;
   if (more > 0) lines.push(dim(`${grouped(more)} more; see all with: postchain runs --limit ${chosen.length}`));
   return wrapLines(`${lines.join('\n')}\n`, stdout);
+}
+
+/** Returns the runs and actors in the journals, and the actors in the stores of the modules, newest first. */
+async function listEverywhere(flags: RunsFlags): Promise<readonly ListedRun[]> {
+  const recorded = await listAll(flags);
+  const known = new Set(recorded.map(({ id }) => id));
+  const hosted = (await hostedActors(flags)).flatMap(({ actor }) => (known.has(actor.id) ? [] : [listed(actor)]));
+  return [...recorded, ...hosted].sort(newestFirst);
 }
 
 /** Formats each run as one line; on a narrow terminal, as two. */

@@ -1,19 +1,19 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
 import { commandLine } from '../../machines/text/quoting.ts';
-import { withoutBytes } from '../chain/journal/journal-format.ts';
+import { runEntries, withoutBytes } from '../chain/journal/run-journal.ts';
 import { entryWords, membersText, valueText } from '../chain/presentation/entry-words.ts';
-import type { ActorSummary } from '../durable/durable-format.ts';
 import type { DurableEntry, Waiting } from '../durable/entries.ts';
-import type { StoredEntry } from '../durable/journals/journal-store.ts';
+import type { ActorSummary, StoredEntry } from '../durable/journals/journal-store.ts';
 import { callFact } from '../inspection/systems/call-facts.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
-import { findActor, findRun, type JournalFlags } from './find-run.ts';
+import { findHosted, type ModuleFlags } from './durable-modules.ts';
+import { findActor, findRun } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';
 
-export interface ShowFlags extends JournalFlags {
+export interface ShowFlags extends ModuleFlags {
   readonly all?: boolean;
   readonly json?: boolean;
 }
@@ -25,7 +25,10 @@ export async function showCommand(
 ): Promise<void> {
   const screen = createScreen(stdout);
   const numbered = createNumbering(screen);
-  const found = await findActor(name, flags);
+  const hosted = await findHosted(name, flags);
+  const found = hosted
+    ? { actor: hosted.actor, entries: hosted.host.journals.read(hosted.actor.id) }
+    : await findActor(name, flags);
   if (found !== undefined) {
     if (!flags.json) screen.line(wrapLines(actorLine(found.actor), stdout));
     for await (const entry of found.entries) {
@@ -38,7 +41,7 @@ export async function showCommand(
   const { store, runId } = await findRun(name, flags);
   const progress = createProgress(numbered.screen);
   let answer: Extract<JournalEntry, { type: 'answer' }> | null = null;
-  for await (const recorded of store.read(runId)) {
+  for await (const recorded of runEntries(store.read(runId))) {
     const entry = withoutBytes(recorded);
     if (flags.json) {
       stdout.write(`${printableJson(JSON.stringify(entry))}\n`);

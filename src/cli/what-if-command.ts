@@ -1,8 +1,8 @@
 import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { commandLine, shellWord } from '../../machines/text/quoting.ts';
 import { differs, type PhasesEnd, type PhaseUse, type WhatIf } from '../chain/journal/decided-run.ts';
+import { isRun, readRun, runSummary } from '../chain/journal/run-journal.ts';
 import { readDecidingNumbers, whatIf } from '../chain/journal/what-if.ts';
-import { entriesOf } from '../durable/journals/journal-store.ts';
 import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { type JournalFlags, NO_RUNS, openExistingJournals, requireRun, shortRunIds } from './find-run.ts';
 import { parseChange } from './resume-and-fork-commands.ts';
@@ -23,13 +23,13 @@ export async function whatIfCommand(flags: WhatIfFlags, stdout: NodeJS.WriteStre
   const set = Object.fromEntries(flags.set.map(parseChange)) as Record<string, number>;
   readDecidingNumbers(set);
   const store = openExistingJournals(flags);
-  const all = await store.list();
+  const all = (await store.list()).filter(isRun).map(runSummary);
   const chosen = flags.runs === undefined ? all : flags.runs.map((name) => requireRun(name, all));
   const results: Result[] = [];
   const unknown: { readonly runId: string; readonly problem: string }[] = [];
   for (const { id: runId, request } of chosen) {
     try {
-      results.push({ runId, request, ...whatIf(await entriesOf(store.read(runId)), set) });
+      results.push({ runId, request, ...whatIf(await readRun(store.read(runId)), set) });
     } catch (error) {
       unknown.push({ runId, problem: error instanceof Error ? error.message : String(error) });
     }

@@ -6,6 +6,7 @@ import {
   createActor,
   type InspectedMicrostepEvent,
 } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { isThenable } from '../internal/async.ts';
 import {
   activeNodes,
@@ -26,7 +27,7 @@ import {
   transitionsTaken,
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
-import { approval, type OpenApproval } from './approval.ts';
+import { approval } from './approval.ts';
 import { type Codec, copyOfJson, earlierText, type Json, type Rules } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import {
@@ -38,9 +39,9 @@ import {
   type ExternalEvent,
   type Keyframe,
   markInline,
+  type OpenApproval,
   type StartEntry,
 } from './entries.ts';
-import { PostChainError } from './error.ts';
 import { hasInlineGuard, labelOf, withRecordedGuards } from './guards.ts';
 import { registerActivity } from './hosted-call.ts';
 import { digestOf } from './machine-digest.ts';

@@ -1,6 +1,7 @@
 import type { ActorLogic, Snapshot } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Json } from './codec.ts';
-import { PostChainError } from './error.ts';
+import type { OpenApproval } from './entries.ts';
 import { digestOf } from './machine-digest.ts';
 
 /** The answer to exactly one question: that of the approval with this id and digest. */
@@ -14,17 +15,6 @@ export interface ApprovalGiven {
   readonly reason?: string;
   /** Who answered. */
   readonly by?: string;
-}
-
-/** An approval that waits for its answer. */
-export interface OpenApproval {
-  /** Unique in its actor system. */
-  readonly id: string;
-  /** Identifies the question of this actor; does not depend on the order of its members. */
-  readonly digest: string;
-  readonly question: Json;
-  /** Milliseconds since the epoch. */
-  readonly askedAtMs: number;
 }
 
 /** The output of an approval. */

@@ -1,10 +1,9 @@
 import type { AnyStateMachine } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { isMachine } from '../internal/xstate-internals.ts';
 import { missingImplementations } from './charts/chart-nodes.ts';
 import type { Codec } from './codec.ts';
-import { PostChainError } from './error.ts';
-import type { JournalStore } from './journals/journal-store.ts';
 import { requireKnown } from './known-options.ts';
 import { machinesOf } from './machine-digest.ts';
 
@@ -45,11 +44,9 @@ export function requireOptions(machine: unknown, options: object): void {
     timeWithoutProcess = 'counts',
     parkAfterMs = 0,
   } = options as Record<string, unknown>;
-  const expected = 'a journal store of postchain/durable, for example fileJournals("orders")';
+  const expected = 'a journal store, for example fileJournals("orders")';
   if (typeof (journals as { create?: unknown } | undefined)?.create !== 'function')
     throw invalid('journals', expected, describeValue(journals));
-  const { noun = 'actor' } = journals as JournalStore<unknown, unknown>;
-  if (noun !== 'actor') throw invalid('journals', expected, `a store for journals of a ${noun}`);
   if (Array.isArray(versions) || !Object.values(Object(versions)).every(isMachine))
     throw invalid('versions', 'an object of state machines by version', describeValue(versions));
   if (!['counts', 'pauses'].includes(timeWithoutProcess as string) && typeof timeWithoutProcess !== 'function')

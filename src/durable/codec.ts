@@ -1,5 +1,5 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { cutEnd } from '../internal/printable.ts';
-import { PostChainError } from './error.ts';
 import {
   addMember,
   BUILT_IN,

@@ -6,6 +6,7 @@ import type {
   OutputFrom,
   SnapshotFrom,
 } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { withResolvers } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { type Activity, type DurableActorSystem, type Effect, runEffect } from './actor-system.ts';
@@ -13,7 +14,6 @@ import type { ApprovalGiven } from './approval.ts';
 import { takeTurnOf } from './clock.ts';
 import { type Codec, copyOfJson, type Json } from './codec.ts';
 import type { DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
-import { PostChainError } from './error.ts';
 import { Inbox, type Item, Sender } from './inbox.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 import { requireKnown } from './known-options.ts';
@@ -102,7 +102,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   constructor(
     { system, unstored }: Pick<ReplayedSystem, 'system'> & Partial<Pick<ReplayedSystem, 'unstored'>>,
     entries: readonly DurableEntry[],
-    writer: JournalWriter<DurableEntry>,
+    writer: JournalWriter,
     options: RunningActorOptions,
   ) {
     this.id = options.id;

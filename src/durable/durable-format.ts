@@ -1,32 +1,19 @@
 import type { Json } from './codec.ts';
-import { type DurableEntry, isExternal, JOURNAL_FORMAT, type StartEntry, type Waiting } from './entries.ts';
-import { type JournalFormat, type ListedJournal, newestFirst, redactStrings } from './journals/journal-store.ts';
-
-/** An actor in a list. */
-export interface ActorSummary {
-  readonly id: string;
-  /** The id and version of its machine; null if the journal cannot be read. */
-  readonly machine: { readonly id: string; readonly version: string | null } | null;
-  /** ISO 8601; empty if the journal cannot be read. */
-  readonly startedAt: string;
-  /**
-   * `running`: a process holds it. `waiting`: none does, and it only waits for what `waiting` lists. `interrupted`: none does, and it was
-   * killed, or closed while something was in progress, so a worker continues it.
-   */
-  readonly status: 'running' | 'waiting' | 'interrupted' | 'done' | 'error' | 'stopped' | 'damaged';
-  readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
-  /** The number of the last entry. */
-  readonly lastSeq: number;
-  /** What it waits for, with the result of `describeWait`; null while a process holds it, and after a kill until it is continued. */
-  readonly waiting: (Waiting & { readonly summary: Json }) | null;
-}
+import { type DurableEntry, isExternal, isRedacted, JOURNAL_FORMAT, type StartEntry, type Waiting } from './entries.ts';
+import {
+  type ActorSummary,
+  type ListedJournal,
+  newestFirst,
+  type Redact,
+  redactStrings,
+} from './journals/journal-store.ts';
 
 const ENDS = ['done', 'error', 'stopped'] as const;
 
 /** How stores keep the entries of durable actors. */
-export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
-  noun: 'actor',
-  parse(value) {
+export const durableFormat = {
+  /** Returns a parsed JSON value as an entry. Throws an error that names what is invalid. */
+  parse(value: unknown): DurableEntry {
     const entry = Object(value) as Partial<DurableEntry>;
     if (!Number.isInteger(entry.seq))
       throw new Error(`seq: expected an integer; received ${JSON.stringify(entry.seq)}`);
@@ -38,17 +25,52 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
       throw new Error(`format: expected ${JOURNAL_FORMAT}; received ${JSON.stringify(entry.format)}`);
     return value as DurableEntry;
   },
+  /** Returns what lists show of a journal. */
   summarize: summaryOf,
+  /** The order of lists, as in `Array.sort`. */
   compare: newestFirst,
-  startedAt: (first) => (first.type === 'start' ? first.startedAt : ''),
+  /** When a journal with this first entry started, as in its summary. */
+  startedAt: (first: DurableEntry): string => (first.type === 'start' ? startedAtOf(first) : ''),
+  /** Returns the JSON object that `where` of a list compares, from the first entry, which nothing has checked. */
+  hostData: (first: unknown): unknown => {
+    const { product } = Object(first) as Partial<StartEntry>;
+    const { host = product } = Object(product) as { readonly host?: unknown };
+    return host;
+  },
+  /** The statuses that a summary has only after the end of its journal. */
   endStatuses: ENDS,
-  isCheckpoint: ({ type }) => type === 'start' || type === 'end',
-  isEnd: (entry) => endedAs(entry) !== undefined,
-  isReadAlone: ({ type }) => type === 'closed',
-  isKeyframe: ({ type }) => type === 'keyframe',
-  isNote: ({ type }) => type === 'note',
-  redact: redactStrings,
+  /** Whether an entry is synced with `fsync: 'checkpoint'`. */
+  isCheckpoint: ({ type }: DurableEntry): boolean => type === 'start' || type === 'emitted' || type === 'end',
+  /** Whether an entry ends its journal. It is stored such that a list can read it without the entries before it. */
+  isEnd: (entry: DurableEntry): boolean => endedAs(entry) !== undefined,
+  /** Whether lists also read this entry. Like an end, it is stored so that it can be read without the entries before it. */
+  isReadAlone: ({ type }: DurableEntry): boolean => type === 'closed',
+  /** Whether an entry is a keyframe, from which the journal can be read. */
+  isKeyframe: ({ type }: DurableEntry): boolean => type === 'keyframe',
+  /** Whether an entry is a note, which may be written between steps. */
+  isNote: ({ type }: DurableEntry): boolean => type === 'note',
+  /** Returns an entry as a store with `redact` writes it. */
+  redact: (entry: DurableEntry, redact: Redact): DurableEntry => redactStrings(asRedacted(entry), redact),
+  /** Whether a journal that starts with this entry is redacted. A store with `redact` continues no other journals. */
+  isRedacted: (first: DurableEntry): boolean => first.type === 'start' && isRedacted(first),
 };
+
+/**
+ * Returns an entry as a redacted journal stores it. The start is marked. Attachments have no bytes. Streamed text is empty, because a
+ * secret may be split across two pieces; the whole text follows in the reply, which is redacted.
+ */
+function asRedacted(entry: DurableEntry): DurableEntry {
+  if (entry.type === 'start') return { ...entry, redacted: true };
+  const { type, ...note } = Object(entry.type === 'note' ? entry.note : null) as Readonly<Record<string, Json>>;
+  if (type === 'text-delta') return { ...entry, note: { ...note, type, text: '' } } as DurableEntry;
+  return type === 'attachment' ? ({ ...entry, note: { ...note, type, data: '' } } as DurableEntry) : entry;
+}
+
+/** A fork of a run keeps the start of its original. */
+function startedAtOf({ product, startedAt }: StartEntry): string {
+  const { forkedAt } = Object(Object(product).fork) as { readonly forkedAt?: unknown };
+  return typeof forkedAt === 'string' ? forkedAt : startedAt;
+}
 
 /** An actor has ended when its last effects have. */
 function endedAs(last: Partial<DurableEntry>): 'done' | 'error' | 'stopped' | undefined {
@@ -60,13 +82,29 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJou
   const start = Object(first) as Partial<DurableEntry>;
   const end = Object(last) as Partial<DurableEntry>;
   const waits = end.type === 'closed' ? end.waiting : undefined;
-  if (isDamaged || !isStart(start) || (waits !== undefined && !isWaiting(waits)))
-    return { id, machine: null, startedAt: '', status: 'damaged', forkedFrom: null, lastSeq, waiting: null };
-  const { machine, startedAt, forkedFrom } = start;
+  if (isDamaged || !isStart(start) || (waits !== undefined && !isWaiting(waits))) return { ...DAMAGED, id, lastSeq };
+  const { machine, forkedFrom } = start;
   const waiting = isWritten ? null : waitingIn(end);
   const status = endedAs(end) ?? (isWritten ? 'running' : waiting ? 'waiting' : 'interrupted');
   const origin = forkedFrom ? { actorId: forkedFrom.actorId, seq: forkedFrom.seq } : null;
-  return { id, machine, startedAt, status, forkedFrom: origin, lastSeq, waiting };
+  const summary = (end.type === 'end' && end.summary) || null;
+  const [title, startedAt] = [titleOf(start.input), startedAtOf(start)];
+  return { id, machine, title, startedAt, status, forkedFrom: origin, lastSeq, summary, waiting };
+}
+
+const DAMAGED = {
+  machine: null,
+  title: '',
+  startedAt: '',
+  status: 'damaged',
+  forkedFrom: null,
+  summary: null,
+  waiting: null,
+} as const;
+
+function titleOf(input: Json): string {
+  const { title, request } = Object(input) as Readonly<Record<string, unknown>>;
+  return [title, request].find((text) => typeof text === 'string') ?? '';
 }
 
 /** Any program may have written the journal, so these members are checked before they are used. */

@@ -1,4 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
 import { cutEnd } from '../internal/printable.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
@@ -16,10 +17,16 @@ import {
   requireEvent,
   type SendOptions,
 } from './durable-actor.ts';
-import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
+import { endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
-import { isRaceLost, PostChainError } from './error.ts';
-import type { JournalStore, JournalWriter, ListOptions, OpenJournalOptions } from './journals/journal-store.ts';
+import { isRaceLost } from './error.ts';
+import type {
+  ActorSummary,
+  JournalStore,
+  JournalWriter,
+  ListOptions,
+  OpenJournalOptions,
+} from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
 import { requireId } from './journals/line-store.ts';
 import { requireKnown } from './known-options.ts';
@@ -42,7 +49,7 @@ import type { ValueCodec } from './value-codecs.ts';
 
 export interface DurableMachineOptions {
   /** Where the journals are stored: `fileJournals(folder)`, `sqliteJournals(file)`, `postgresJournals(source)`, `memoryJournals()`, or your own. */
-  readonly journals: JournalStore<DurableEntry, ActorSummary>;
+  readonly journals: JournalStore;
   /** Earlier versions of the machine, by their `version`: actors that were started on one of them continue on it. */
   readonly versions?: Readonly<Record<string, AnyStateMachine>>;
   /** How values of your classes are stored. JSON, Date, Map, Set, Error and BigInt need none. */
@@ -126,7 +133,7 @@ export interface ForkActorOptions<Machine extends AnyStateMachine> extends RunAc
   readonly reuse?: Omit<ReuseOptions, 'entries' | 'from'>;
 }
 
-interface ListActorsOptions extends Omit<ListOptions<ActorSummary>, 'machine'> {
+interface ListActorsOptions extends Omit<ListOptions, 'machine'> {
   /** Whether to list the actors of other machines in the same store too, and journals that cannot be read. */
   readonly allMachines?: boolean;
 }
@@ -498,7 +505,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   /** Returns null if a journal may exist already: opening it shows whether it does. */
-  #createJournal(id: string): JournalWriter<DurableEntry> | null {
+  #createJournal(id: string): JournalWriter | null {
     try {
       return this.#options.journals.create(id);
     } catch (error) {
@@ -510,7 +517,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   /** Executes the first step of a new actor, and then starts its effects. */
   #start(
     id: string,
-    writer: JournalWriter<DurableEntry>,
+    writer: JournalWriter,
     { notes = [], isPaused = false, onEntry, mayPark, reuse, input, ...about }: StartActorOptions<Machine>,
   ): { readonly actor: RunningActor<Machine>; readonly stored: void | Promise<void> } {
     try {
@@ -549,7 +556,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
    * Closes the writer and deletes the journal of an actor whose first step failed. Keeps the journal if it may belong to another process: the
    * writer has failed (the id may be taken), or the store has `has`, and so stores nothing without entries.
    */
-  async #removeFailed(id: string, writer: JournalWriter<DurableEntry>): Promise<void> {
+  async #removeFailed(id: string, writer: JournalWriter): Promise<void> {
     const { journals } = this.#options;
     try {
       await writer.close();
@@ -563,7 +570,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async #resume(
     id: string,
     entries: readonly DurableEntry[],
-    writer: JournalWriter<DurableEntry>,
+    writer: JournalWriter,
     options: RunActorOptions,
     reuse?: ReusedCalls,
   ): Promise<RunningActor<Machine>> {
@@ -579,7 +586,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async #continue(
     replayed: ReplayedSystem,
-    writer: JournalWriter<DurableEntry>,
+    writer: JournalWriter,
     { isPaused = false, ...options }: RunningActorOptions & { readonly isPaused?: boolean },
   ): Promise<RunningActor<Machine>> {
     const { entries, unstored } = replayed;

@@ -1,4 +1,3 @@
-import type { OpenApproval } from './approval.ts';
 import type { Json } from './codec.ts';
 
 /** The version of the journal's format. */
@@ -27,6 +26,8 @@ export interface StartEntry {
   readonly product: Json;
   /** The seed of `Math.random` and `crypto.randomUUID` in the machine. */
   readonly seed: number;
+  /** Whether the store has replaced texts on writing: such a journal cannot be replayed. */
+  readonly redacted?: true;
   /** ISO 8601. */
   readonly startedAt: string;
   readonly node: string;
@@ -34,6 +35,9 @@ export interface StartEntry {
   /** `clockStartMs`: when the clock of the fork stood at 0, in milliseconds since the epoch. */
   readonly forkedFrom: { readonly actorId: string; readonly seq: number; readonly clockStartMs: number } | null;
 }
+
+/** Whether texts were replaced on writing: such a journal cannot be replayed. A run of an earlier version says so in its `product`. */
+export const isRedacted = ({ redacted, product }: StartEntry): boolean => redacted ?? Object(product).redacted === true;
 
 /** External events, one at a time. They determine the actor: a replay feeds them to the machine again. */
 export type ExternalEvent =
@@ -156,6 +160,17 @@ export type Annotation =
     }
   /** The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. */
   | { readonly type: 'keyframe'; readonly state: Keyframe };
+
+/** An approval that waits for its answer. */
+export interface OpenApproval {
+  /** Unique in its actor system. */
+  readonly id: string;
+  /** Identifies the question of this actor; does not depend on the order of its members. */
+  readonly digest: string;
+  readonly question: Json;
+  /** Milliseconds since the epoch. */
+  readonly askedAtMs: number;
+}
 
 /** What a closed actor waits for. Times are in milliseconds since the epoch. */
 export interface Waiting {

@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Json } from './codec.ts';
-import { PostChainError } from './error.ts';
 
 /** What an activity knows of its durable actor. */
 export interface HostedCall {

@@ -1,5 +1,4 @@
-import { unknownOption } from '../internal/unknown-option.ts';
-import { PostChainError } from './error.ts';
+import { requireKnownOptions } from '../internal/require-known.ts';
 
 /** The options of each function. */
 const OPTIONS = {
@@ -22,11 +21,5 @@ const OPTIONS = {
 
 /** Throws `invalid_option` for an unknown option, or anything but an object. */
 export function requireKnown(name: keyof typeof OPTIONS, options: unknown): void {
-  requireOnly(name, options, OPTIONS[name]);
-}
-
-/** As `requireKnown`, with the names that are known. */
-export function requireOnly(name: string, options: unknown, known: string): void {
-  const problem = unknownOption(name, options, known);
-  if (problem !== null) throw new PostChainError('invalid_option', problem);
+  requireKnownOptions(name, options, OPTIONS[name]);
 }

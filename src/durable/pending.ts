@@ -1,8 +1,8 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { activeNodes } from '../internal/xstate-internals.ts';
 import type { DurableActorSystem, Timer } from './actor-system.ts';
-import { isAnswer, type OpenApproval } from './approval.ts';
-import type { ActorPath } from './entries.ts';
+import { isAnswer } from './approval.ts';
+import type { ActorPath, OpenApproval } from './entries.ts';
 import { digestOf } from './machine-digest.ts';
 
 /** What an actor is waiting for. Times are in milliseconds since the epoch. */

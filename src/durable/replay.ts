@@ -1,4 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { DurableActorSystem, type SystemOwner, type SystemParts } from './actor-system.ts';
 import { inEarlierForm, type Json } from './codec.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type Keyframe,
   type StartEntry,
 } from './entries.ts';
-import { PostChainError } from './error.ts';
 import { machineDigest } from './machine-digest.ts';
 import { type Pending, pendingOf } from './pending.ts';
 

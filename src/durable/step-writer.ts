@@ -1,8 +1,8 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import type { DurableActorSystem } from './actor-system.ts';
 import { inRealWorld } from './determinism.ts';
 import type { DurableEntry, DurableEvent } from './entries.ts';
-import { PostChainError } from './error.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 
@@ -23,7 +23,7 @@ export class StepWriter {
   readonly entries: DurableEntry[];
   /** Why nothing more is written: `journal_fenced`, `journal_failed`, or `internal` if a codec threw; null if everything could be. */
   failure: PostChainError | null = null;
-  readonly #writer: JournalWriter<DurableEntry>;
+  readonly #writer: JournalWriter;
   readonly #options: StepWriterOptions;
   readonly #onFailure: () => void;
   #unstored: DurableEntry[] = [];
@@ -33,7 +33,7 @@ export class StepWriter {
 
   constructor(
     entries: readonly DurableEntry[],
-    writer: JournalWriter<DurableEntry>,
+    writer: JournalWriter,
     options: StepWriterOptions,
     onFailure: () => void,
   ) {

@@ -1,5 +1,5 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { base64Of, bytesOf } from '../internal/base64.ts';
-import { PostChainError } from './error.ts';
 
 /** How values of one class are stored. The first codec whose `is` holds for a value stores it. */
 // biome-ignore lint/suspicious/noExplicitAny: a list of codecs has one for each class

@@ -1,8 +1,9 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { nextTurn } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { DueActor } from './durable-machine.ts';
-import { isRaceLost, PostChainError } from './error.ts';
+import { isRaceLost } from './error.ts';
 import { requireKnown } from './known-options.ts';
 
 /** A durable machine or a chain, whose actors or runs a worker continues. */

@@ -1,11 +1,11 @@
 /** Durable statecharts: any XState machine, with a journal, replay, resume, fork and timers that survive. */
 
-export { type ApprovalDecision, type ApprovalGiven, approval, type OpenApproval } from '../durable/approval.ts';
+export { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
+export { type ApprovalDecision, type ApprovalGiven, approval } from '../durable/approval.ts';
 export { type CheckedActor, type CheckedMachine, checkDeploy } from '../durable/check-deploy.ts';
 export type { Clock } from '../durable/clock.ts';
 export type { Json } from '../durable/codec.ts';
 export type { DurableActor, ParkOptions, SendOptions } from '../durable/durable-actor.ts';
-export type { ActorSummary } from '../durable/durable-format.ts';
 export {
   type ActorReplay,
   type AdvanceOptions,
@@ -18,24 +18,26 @@ export {
   type RunActorOptions,
   type StartActorOptions,
 } from '../durable/durable-machine.ts';
-export type { Candidate, DurableEntry, Waiting } from '../durable/entries.ts';
-export { type DurableErrorCode, PostChainError } from '../durable/error.ts';
+export type { Candidate, DurableEntry, OpenApproval, Waiting } from '../durable/entries.ts';
 export { defineGuard, type GuardResult } from '../durable/guards.ts';
 export { addNote, idempotencyKey, wasInterrupted } from '../durable/hosted-call.ts';
-export type { JournalStore, JournalWriter, ListOptions, OpenedJournal } from '../durable/journals/journal-store.ts';
-export type { JournalBackend } from '../durable/journals/line-store.ts';
+export { fileJournals } from '../durable/journals/file-journals.ts';
+export type {
+  ActorSummary,
+  JournalStore,
+  Journals,
+  JournalWriter,
+  ListOptions,
+  OpenedJournal,
+} from '../durable/journals/journal-store.ts';
+export { customJournals, type JournalBackend } from '../durable/journals/line-store.ts';
+export { memoryJournals } from '../durable/journals/memory-journals.ts';
 export type { PostgresPool, PostgresSource } from '../durable/journals/postgres.ts';
+export { postgresJournals } from '../durable/journals/postgres-journals.ts';
+export { sqliteJournals } from '../durable/journals/sqlite-journals.ts';
 export type { Pending } from '../durable/pending.ts';
 export { recordOnce } from '../durable/recorded-values.ts';
 export type { Divergence, ReplayStep } from '../durable/replay.ts';
 export type { ReuseOptions } from '../durable/reused-calls.ts';
-export {
-  type ActorJournals,
-  customJournals,
-  fileJournals,
-  memoryJournals,
-  postgresJournals,
-  sqliteJournals,
-} from '../durable/stores.ts';
 export { errorCodec, type ValueCodec } from '../durable/value-codecs.ts';
 export { createWorker, type Worker, type WorkerEvent, type WorkerHost, type WorkerOptions } from '../durable/worker.ts';

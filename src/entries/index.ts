@@ -12,7 +12,7 @@ export { type ErrorCode, PostChainError } from '../../machines/contracts/error.t
 export type { ChainEvent, ClientEvent } from '../../machines/contracts/events.ts';
 export type { Failure } from '../../machines/contracts/failure.ts';
 export type { AnswerGrades, GradingInput, SomeGrades } from '../../machines/contracts/grading.ts';
-export type { JournalEntry, RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
+export type { JournalEntry } from '../../machines/contracts/journal.ts';
 export type { Limits, Thresholds } from '../../machines/contracts/limits.ts';
 export type { AttachedFile, Attachment, Message } from '../../machines/contracts/message.ts';
 export type {
@@ -39,13 +39,11 @@ export { checkRuns } from '../chain/journal/check-runs.ts';
 export { contextHistory } from '../chain/journal/context-history.ts';
 export type { PhasesEnd, PhaseUse, WhatIf, WhatIfChanges } from '../chain/journal/decided-run.ts';
 export type { ForkChanges, ForkOptions } from '../chain/journal/fork.ts';
-export type { JournalStore, JournalWriter, OpenedJournal } from '../chain/journal/journal-format.ts';
 export type { Divergence } from '../chain/journal/replay.ts';
 export { type ReplayedRun, replay } from '../chain/journal/replay.ts';
 export { rerecord } from '../chain/journal/rerecord.ts';
+export { readRun, runEntries } from '../chain/journal/run-journal.ts';
 export { type StateAfter, type StateHistory, stateAt, stateHistory } from '../chain/journal/state-at.ts';
-export type { JournalStoreOptions } from '../chain/journal/stores.ts';
-export { memoryJournals } from '../chain/journal/stores.ts';
 export { whatIf } from '../chain/journal/what-if.ts';
 export { definePrompt, type Prompt, type PromptInputs } from '../chain/prompts/prompt.ts';
 export { prompts } from '../chain/prompts/registry.ts';
@@ -81,7 +79,17 @@ export {
   readDocument,
 } from '../documents/read-document.ts';
 export type { Clock } from '../durable/clock.ts';
-export type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
+export type { DurableEntry } from '../durable/entries.ts';
+export type {
+  ActorSummary,
+  JournalStore,
+  JournalStoreOptions,
+  Journals,
+  JournalWriter,
+  OpenedJournal,
+  OpenJournalOptions,
+} from '../durable/journals/journal-store.ts';
+export { memoryJournals } from '../durable/journals/memory-journals.ts';
 export type { JsonSchema } from '../internal/standard-schema.ts';
 export type { AttemptLimits, AttemptOptions, AttemptPrompt, PromptTurn } from '../llm/attempts/attempt-options.ts';
 export { AttemptsExhausted } from '../llm/attempts/attempts-exhausted.ts';

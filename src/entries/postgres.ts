@@ -1,5 +1,5 @@
 /** Journals of runs and sessions in PostgreSQL. */
 
-export { type PostgresJournals, postgresJournals } from '../chain/journal/node-stores.ts';
 export { type PostgresSessions, type PostgresSessionsOptions, postgresSessions } from '../chain/postgres-sessions.ts';
 export type { PostgresPool, PostgresSource } from '../durable/journals/postgres.ts';
+export { type PostgresJournals, postgresJournals } from '../durable/journals/postgres-journals.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
-import { isStartOfRun, originOf, runStartOf, startedAtOf, withoutBytes } from '../chain/journal/journal-format.ts';
+import { isStartOfRun, parseRun, withoutBytes } from '../chain/journal/run-journal.ts';
+import { isStored, originOf, runStartOf, startedAtOf } from '../chain/journal/run-start.ts';
 import { stateHistory } from '../chain/journal/state-at.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
@@ -58,7 +59,10 @@ export async function sharedEntries(
   { hosts = [], id }: Pick<ExportOptions, 'hosts' | 'id'> = {},
 ): Promise<SharedEntries> {
   const [start] = entries;
-  if (start?.type !== 'start' || isStartOfRun(start)) return entries as readonly JournalEntry[];
+  if (start?.type !== 'start' || isStartOfRun(start))
+    return start && isStored(start)
+      ? parseRun(entries as readonly DurableEntry[])
+      : (entries as readonly JournalEntry[]);
   return actorPage(id ?? start.actorId, entries as readonly DurableEntry[], hosts);
 }
 

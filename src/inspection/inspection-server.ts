@@ -6,9 +6,9 @@ import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalStore } from '../chain/journal/journal-format.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import type { DurableMachineOptions } from '../durable/durable-machine.ts';
+import type { JournalStore } from '../durable/journals/journal-store.ts';
 import { hasMethod, invalidOption } from '../internal/options.ts';
 import { servePage } from './page-session.ts';
 import { builtFolder } from './pages.ts';
@@ -25,7 +25,7 @@ import {
 import type { RunActions } from './run-actions.ts';
 import { runList } from './runs.ts';
 import { openSockets, type SocketEndpoint } from './sockets.ts';
-import type { AnyJournals } from './stored-runs.ts';
+import type { InspectedStore } from './stored-runs.ts';
 import type { ReplayHost } from './systems/actor-messages.ts';
 import type { Inspect } from './systems/observe-for-inspector.ts';
 import { inspectHere, systemsEndpoint } from './systems/systems-endpoint.ts';
@@ -261,7 +261,7 @@ const PORT_RANGE = 'expected an integer from 0 to 65535';
 
 const optionsSchema = z.strictObject({
   journals: z._default(
-    z.nullable(hasMethod<AnyJournals>('list', 'expected a journal store, for example fileJournals("runs")')),
+    z.nullable(hasMethod<InspectedStore>('list', 'expected a journal store, for example fileJournals("runs")')),
     null,
   ),
   hosts: z._default(
@@ -278,7 +278,7 @@ const optionsSchema = z.strictObject({
 });
 
 interface InspectionSettings {
-  readonly journals: AnyJournals | null;
+  readonly journals: InspectedStore | null;
   readonly hosts: readonly ReplayHost[];
   readonly port: number;
   readonly token?: string | undefined;

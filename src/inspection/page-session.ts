@@ -2,7 +2,7 @@ import type { RawData, WebSocket } from 'ws';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { runStartOf } from '../chain/journal/journal-format.ts';
+import { runStartOf } from '../chain/journal/run-start.ts';
 import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
 import { withPauses } from '../internal/async.ts';

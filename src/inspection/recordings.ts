@@ -6,9 +6,10 @@ import {
   type RunStart,
   type RunSummary,
 } from '../../machines/contracts/journal.ts';
-import { RUN_JOURNALS, tryRead, withoutBytes } from '../chain/journal/journal-format.ts';
+import { isStartOfRun, parseRunEntry, runSummary, tryRead, withoutBytes } from '../chain/journal/run-journal.ts';
 import { stateSteps } from '../chain/journal/state-at.ts';
 import { storedEntry } from '../chain/journal/stored-entries.ts';
+import { durableFormat } from '../durable/durable-format.ts';
 import { parsedEntry } from '../durable/journals/journal-lines.ts';
 import { type JournalBounds, type JournalTail, listedJournal } from '../durable/journals/journal-store.ts';
 import { placeOf, repeat } from '../durable/journals/line-store.ts';
@@ -28,7 +29,7 @@ import {
   runCharts,
   type SourceSink,
 } from './source.ts';
-import { type AnyJournals, boundsOf, changesOf, tailOf } from './stored-runs.ts';
+import { boundsOf, changesOf, type InspectedStore, tailOf } from './stored-runs.ts';
 import type { ReplayHost } from './systems/actor-messages.ts';
 import { recordedActor } from './systems/recorded-actor.ts';
 
@@ -56,7 +57,7 @@ const CHECK_MS = 1_000;
  * is gone; `allRead` is called whenever a store has been read for the first time.
  */
 export function recordingsOf(
-  journals: AnyJournals | null,
+  journals: InspectedStore | null,
   changed: (runId: string) => void,
   allRead: () => void,
   hosts: readonly ReplayHost[] = [],
@@ -88,7 +89,7 @@ export function recordingsOf(
 }
 
 function recordingsIn(
-  journals: AnyJournals,
+  journals: InspectedStore,
   changed: (runId: string) => void,
   allRead: () => void,
   hosts: readonly ReplayHost[],
@@ -104,7 +105,8 @@ function recordingsIn(
   function recordingOf(run: JournalBounds): RecordedSource {
     const { id, ends } = run;
     const before = known.get(id);
-    const kind = ends !== null && RUN_JOURNALS.summarize(listedJournal(run)) === null ? 'system' : 'run';
+    const isActor = durableFormat.summarize(listedJournal(run)).machine !== null && !isStartOfRun(ends?.first);
+    const kind = isActor ? 'system' : 'run';
     if (before !== undefined && (ends === null || before.info().kind === kind)) return before;
     const source = kind === 'run' ? recordedRun : recordedActor;
     return source(id, journals, () => changed(id), hosts);
@@ -237,9 +239,8 @@ const startSchema = z.object({
 });
 
 /** Returns a stored run as a source. Its limitations depend on all its entries, so they are known only after it was opened. */
-function recordedRun(runId: string, journals: AnyJournals, changed: () => void): RecordedSource {
-  const parse = (json: string, seq: number) =>
-    parsedEntry(RUN_JOURNALS, placeOf(RUN_JOURNALS, runId), parseJson(json), seq);
+function recordedRun(runId: string, journals: InspectedStore, changed: () => void): RecordedSource {
+  const parse = (json: string, seq: number) => parseRunEntry(parsedEntry(placeOf(runId), parseJson(json), seq), runId);
   let version: string | null = null;
   /** With the status of a run that no process writes. */
   let idle = NO_SUMMARY;
@@ -400,7 +401,7 @@ function recordedRun(runId: string, journals: AnyJournals, changed: () => void):
         const first = tryRead(run.ends.first);
         const last = run.ends.last.map(tryRead);
         ({ lastSeq } = run.ends);
-        idle = RUN_JOURNALS.summarize(listedJournal({ ...run, isWritten: false })) ?? idle;
+        idle = runSummary(durableFormat.summarize(listedJournal({ ...run, isWritten: false })));
         start = startSchema.safeParse(first).data ?? null;
         isCounted &&= !isNew;
         if (start !== null && (fold === null || (!fold.hasAnswer && counted === null)))

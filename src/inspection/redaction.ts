@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { type JournalEntry, journalEntrySchema } from '../../machines/contracts/journal.ts';
-import { asRedacted } from '../chain/journal/journal-format.ts';
+import { withoutBytes } from '../chain/journal/run-journal.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { count, oneLine } from '../internal/printable.ts';
 import type { ActorPageEntry } from './systems/export-actor.ts';
@@ -42,11 +42,17 @@ function compiled(source: string, flags: string, pattern: string): RegExp {
   }
 }
 
+/** Streamed text is left out, because a secret may be split across two pieces; the whole text follows in the reply. */
+const withoutTexts = (entry: JournalEntry): JournalEntry => {
+  if (entry.type === 'start') return { ...entry, product: { ...entry.product, redacted: true } };
+  return entry.type === 'text-delta' ? { ...entry, text: '' } : withoutBytes(entry);
+};
+
 /** Returns a redacted journal. Names that the format defines are kept. Throws `invalid_option` if another value of the format is hidden. */
 export function redacted<Entry extends Shared>(entries: readonly Entry[], redact: Redact): readonly Entry[] {
   return entries.map((entry) => {
     if (entry.type === 'page') return withTexts(withoutDelta(entry), redact) as Entry;
-    const shown = asRedacted(entry);
+    const shown = withoutTexts(entry);
     const changedTexts = withTexts(shown, redact);
     const names = (journalEntrySchema.safeParse(changedTexts).error?.issues ?? []).filter(isName);
     const hidden = names.reduce<unknown>((value, { path }) => restored(value, shown, path), changedTexts) as Entry;

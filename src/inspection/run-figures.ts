@@ -4,7 +4,7 @@ import { phaseSchema } from '../../machines/contracts/phase.ts';
 import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
 import { wasDenied } from '../../machines/policies/failures.ts';
 import { firstChars } from '../../machines/text/clip.ts';
-import { runStartOf } from '../chain/journal/journal-format.ts';
+import { runStartOf } from '../chain/journal/run-start.ts';
 import type { RunFigures } from './wire.ts';
 
 const answerSchema = z.object({

@@ -1,13 +1,13 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
-import { originOf, startedAtOf } from '../chain/journal/journal-format.ts';
+import { originOf, startedAtOf } from '../chain/journal/run-start.ts';
 import { watchStates } from '../chain/journal/state-at.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { recordingsOf } from './recordings.ts';
 import { FiguresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, lineLog, problemOf, type RunSource, runCharts } from './source.ts';
-import type { AnyJournals } from './stored-runs.ts';
+import type { InspectedStore } from './stored-runs.ts';
 import type { ReplayHost } from './systems/actor-messages.ts';
 import type { InspectedRun, StateFrame } from './wire.ts';
 
@@ -45,7 +45,7 @@ interface RunListChange {
   readonly message: string;
 }
 
-export function runList(journals: AnyJournals | null, hosts: readonly ReplayHost[] = []): RunList {
+export function runList(journals: InspectedStore | null, hosts: readonly ReplayHost[] = []): RunList {
   const sources = new Map<string, RunSource>();
   const listeners = new Set<() => void>();
   const ended: (() => void)[] = [];

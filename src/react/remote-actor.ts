@@ -1,4 +1,5 @@
-import type { ApprovalGiven, OpenApproval } from '../durable/approval.ts';
+import type { ApprovalGiven } from '../durable/approval.ts';
+import type { OpenApproval } from '../durable/entries.ts';
 import type { ActorState } from '../server/actor-states.ts';
 import { type ConnectionState, type Followed, followStream, post, type RunServer } from './connection.ts';
 

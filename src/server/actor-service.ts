@@ -2,8 +2,7 @@ import type { AnyStateMachine } from 'xstate';
 import type { Clock } from '../durable/clock.ts';
 import type { Json } from '../durable/codec.ts';
 import type { DurableActor } from '../durable/durable-actor.ts';
-import type { ActorSummary } from '../durable/durable-format.ts';
-import type { DurableEntry } from '../durable/entries.ts';
+import type { ActorSummary } from '../durable/journals/journal-store.ts';
 import { type ActorState, type NumberedState, type ShownMachine, stateOf, statesOf } from './actor-states.ts';
 import { createFeeds } from './feeds.ts';
 import { followable, type Labels, OwnJournals, type Page } from './own-journals.ts';
@@ -51,13 +50,13 @@ export function createActorService({ machine, clock, usage, eventsPerRun }: Serv
   const { name, host } = machine;
   const journals = followable(host.journals, `machines.${name}`, 'a durable machine');
   const feeds = createFeeds((id, options) => statesOf(machine, id, journals.follow(id, options)), { latestOnly: true });
-  const own = new OwnJournals<DurableEntry, ActorSummary>({
+  const own = new OwnJournals({
     journals,
+    machine: host.machineId,
     noun: 'actor',
     path: `/machines/${name}`,
     usage,
     eventsPerRun,
-    idOf: ({ id }) => id,
     labelsIn: (first) =>
       first.type === 'start' && first.machine.id === host.machineId ? (Object(first.product) as Labels) : {},
   });

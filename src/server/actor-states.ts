@@ -1,8 +1,8 @@
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
-import type { OpenApproval } from '../durable/approval.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
+import type { OpenApproval } from '../durable/entries.ts';
 import { type DurableEntry, isAnnotation, isExternal } from '../durable/entries.ts';
-import { PostChainError } from '../durable/error.ts';
 import { isSameButKeyframes, type ReplayStep } from '../durable/replay.ts';
 import { nextTurn, pauses } from '../internal/async.ts';
 import { plainJson } from '../internal/plain-json.ts';

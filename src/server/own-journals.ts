@@ -1,12 +1,12 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalStore, ListOptions, StoredEntry } from '../durable/journals/journal-store.ts';
+import type { DurableEntry } from '../durable/entries.ts';
+import type { ActorSummary, JournalStore, ListOptions, StoredEntry } from '../durable/journals/journal-store.ts';
 import { FINAL, HttpError, unknownId } from './http-error.ts';
 import type { Owner } from './owners.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
 /** A journal store with `follow`, such as any store of PostChain. */
-export type FollowableJournals<Entry, Summary> = JournalStore<Entry, Summary> &
-  Required<Pick<JournalStore<Entry, Summary>, 'follow'>>;
+type FollowableJournals = JournalStore & Required<Pick<JournalStore, 'follow'>>;
 
 /** What the server stores with a run or an actor and never changes: its `owner`, the digest of its `request`, and those of a protocol. */
 export type Labels = Readonly<Record<string, unknown>>;
@@ -18,16 +18,17 @@ export interface Page {
   readonly before?: string | undefined;
 }
 
-interface OwnJournalsOptions<Entry, Summary> {
-  readonly journals: FollowableJournals<Entry, Summary>;
+interface OwnJournalsOptions {
+  readonly journals: FollowableJournals;
+  /** The id of the machine. */
+  readonly machine: string;
   readonly noun: 'run' | 'actor';
   /** The path at which clients list their own. */
   readonly path: string;
   readonly usage: UsageLimits;
   readonly eventsPerRun: number;
-  readonly idOf: (summary: Summary) => string;
   /** Returns the labels in the first entry. Empty if the journal is not one of those served. */
-  readonly labelsIn: (first: Entry) => Labels;
+  readonly labelsIn: (first: DurableEntry) => Labels;
 }
 
 /** The number of journals whose labels are cached, for lists. */
@@ -39,15 +40,15 @@ const LEAST_PAGE = 100;
 const HELD: readonly string[] = ['journal_held', 'journal_exists', 'journal_fenced'];
 
 /** Gives owners access to their runs of a chain, or their actors of a durable machine: for anyone else, these do not exist. */
-export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly startedAt: string }> {
-  readonly #options: OwnJournalsOptions<Entry, Summary>;
+export class OwnJournals {
+  readonly #options: OwnJournalsOptions;
   readonly #labels = new Map<string, Labels>();
   /** Those in the memory of this process, by id. */
   readonly #inMemory = new Set<string>();
   readonly #starts = createQueues();
   readonly #sends = createQueues();
 
-  constructor(options: OwnJournalsOptions<Entry, Summary>) {
+  constructor(options: OwnJournalsOptions) {
     this.#options = options;
   }
 
@@ -65,13 +66,13 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
   }
 
   /** Reads the labels again: other code may have deleted the journal, and started another owner's with the same id. */
-  #requireOwner(owner: Owner, id: string, first: Entry | undefined): void {
+  #requireOwner(owner: Owner, id: string, first: DurableEntry | undefined): void {
     const labels = first === undefined ? {} : this.remember(id, this.#options.labelsIn(first));
     if (labels['owner'] !== owner) throw this.unknown();
   }
 
-  async entries(owner: Owner, id: string): Promise<readonly Entry[]> {
-    const entries: Entry[] = [];
+  async entries(owner: Owner, id: string): Promise<readonly DurableEntry[]> {
+    const entries: DurableEntry[] = [];
     try {
       for await (const entry of this.#options.journals.read(id)) {
         if (entries.length === 0) this.#requireOwner(owner, id, entry);
@@ -106,11 +107,11 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
   }
 
   /** Sends one event at a time, so that several requests do not exceed the limit together. */
-  send<Result>(owner: Owner, id: string, act: (entries: readonly Entry[]) => Promise<Result>): Promise<Result> {
+  send<Result>(owner: Owner, id: string, act: (entries: readonly DurableEntry[]) => Promise<Result>): Promise<Result> {
     return this.#sends(id, async () => act(await this.entries(owner, id)));
   }
 
-  requireFewEvents(entries: readonly Entry[]): void {
+  requireFewEvents(entries: readonly StoredEntry[]): void {
     const { noun, eventsPerRun } = this.#options;
     if (entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
       throw new HttpError(
@@ -150,16 +151,17 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
     owner: Owner,
     { limit, before }: Page,
     isListed: (labels: Labels) => boolean = () => true,
-  ): Promise<readonly Summary[]> {
-    const { journals, idOf } = this.#options;
-    const found: Summary[] = [];
+  ): Promise<readonly ActorSummary[]> {
+    const { journals, machine } = this.#options;
+    const found: ActorSummary[] = [];
     const size = Math.max(limit, LEAST_PAGE);
-    let place: ListOptions<Summary>['after'] = before === undefined ? undefined : { startedAt: before };
+    let place: ListOptions['after'] = before === undefined ? undefined : { startedAt: before };
     for (;;) {
-      const page = await journals.list({ limit: size, where: { owner }, ...(place !== undefined && { after: place }) });
+      const after = place === undefined ? {} : { after: place };
+      const page = await journals.list({ machine, limit: size, where: { owner }, ...after });
       // A user's store may ignore `where`.
       for (const summary of page) {
-        const labels = await this.#labelsOf(idOf(summary));
+        const labels = await this.#labelsOf(summary.id);
         if (labels['owner'] === owner && isListed(labels)) found.push(summary);
         if (found.length === limit) return found;
       }
@@ -205,7 +207,7 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
   }
 
   /** Returns the first entry; null if the journal does not exist. */
-  async #firstEntry(id: string): Promise<Entry | null> {
+  async #firstEntry(id: string): Promise<DurableEntry | null> {
     try {
       for await (const entry of this.#options.journals.read(id)) return entry;
     } catch (error) {
@@ -217,12 +219,8 @@ export class OwnJournals<Entry extends StoredEntry, Summary extends { readonly s
 }
 
 /** Returns the store of what an option names, if it can be followed. Throws `invalid_option`. */
-export function followable<Entry, Summary>(
-  journals: JournalStore<Entry, Summary> | undefined,
-  option: string,
-  what: string,
-): FollowableJournals<Entry, Summary> {
-  if (typeof Object(journals).follow === 'function') return journals as FollowableJournals<Entry, Summary>;
+export function followable(journals: JournalStore | undefined, option: string, what: string): FollowableJournals {
+  if (typeof Object(journals).follow === 'function') return journals as FollowableJournals;
   throw new PostChainError(
     'invalid_option',
     `${option}: expected ${what} with a journal store, for example memoryJournals(); received ${journals === undefined ? `${what} without journals` : 'a store without the method "follow"'}.`,

@@ -7,13 +7,14 @@ import {
 } from '../../machines/contracts/events.ts';
 import type { JournalEntry, RunSummary } from '../../machines/contracts/journal.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
-import { runStartOf } from '../chain/journal/journal-format.ts';
+import { CHAIN, isStartOfRun, parseRun, runEntries, runSummary } from '../chain/journal/run-journal.ts';
 import { RUN_DESCRIPTION, type Run } from '../chain/runtime/run.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
 import type { Clock } from '../durable/clock.ts';
+import type { StartEntry } from '../durable/entries.ts';
 import { createFeeds } from './feeds.ts';
 import { FINAL, HttpError } from './http-error.ts';
-import { followable, OwnJournals, type Page } from './own-journals.ts';
+import { followable, type Labels, OwnJournals, type Page } from './own-journals.ts';
 import { type Owner, ownId, sessionIdOf } from './owners.ts';
 import { emptyView, nextView, type RunView } from './run-view.ts';
 import { numberedUpdates, type Updates, updatesOf } from './updates.ts';
@@ -66,15 +67,15 @@ interface ServiceOptions {
 /** Throws `invalid_option` for a chain without journals that can be followed. */
 export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: ServiceOptions): RunService {
   const journals = followable(chain.options.journals, 'chain', 'a chain');
-  const feeds = createFeeds((runId, options) => numberedUpdates(journals.follow(runId, options)));
-  const own = new OwnJournals<JournalEntry, RunSummary>({
+  const feeds = createFeeds((runId, options) => numberedUpdates(runEntries(journals.follow(runId, options))));
+  const own = new OwnJournals({
     journals,
+    machine: CHAIN,
     noun: 'run',
     path: '/runs',
     usage,
     eventsPerRun,
-    idOf: ({ id: runId }) => runId,
-    labelsIn: (first) => runStartOf([first]).product.host ?? {},
+    labelsIn: (first) => (isStartOfRun(first) ? Object(Object((first as StartEntry).product).host) : {}),
   });
 
   /** Counts a run of this process until it leaves memory, and then its cost above `spent`, which was counted before. */
@@ -155,13 +156,16 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
     },
     updates: (owner, runId, signal) => own.read(owner, runId, feeds.items(runId, signal)),
     async view(owner, runId) {
-      return [...updatesOf(await own.entries(owner, runId))].reduce(nextView, emptyView);
+      return [...updatesOf(parseRun(await own.entries(owner, runId)))].reduce(nextView, emptyView);
     },
-    send: (owner, runId, event) => own.send(owner, runId, (entries) => send(owner, runId, event, entries)),
-    list: (owner, { conversation, ...page }) =>
-      own.list(owner, page, (labels) => conversation === undefined || labels['conversation'] === conversation),
+    send: (owner, runId, event) => own.send(owner, runId, (entries) => send(owner, runId, event, parseRun(entries))),
+    async list(owner, { conversation, ...page }) {
+      const isListed = (labels: Labels): boolean =>
+        conversation === undefined || labels['conversation'] === conversation;
+      return (await own.list(owner, page, isListed)).map(runSummary);
+    },
     delete: (owner, runId) => own.delete(owner, runId, journals.delete),
-    journal: (owner, runId) => own.entries(owner, runId),
+    journal: async (owner, runId) => parseRun(await own.entries(owner, runId)),
   };
 }
 

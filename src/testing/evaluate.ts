@@ -4,13 +4,13 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { TokenUsage, Usage } from '../../machines/contracts/usage.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
 import { createPostChain } from '../chain/create-post-chain.ts';
-import { memoryJournals, type RunJournals } from '../chain/journal/stores.ts';
+import { readRun } from '../chain/journal/run-journal.ts';
 import type { PostChainOptions } from '../chain/runtime/options.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
 import { createDurableMachine, type DurableMachine } from '../durable/durable-machine.ts';
 import type { DurableEntry } from '../durable/entries.ts';
-import { entriesOf } from '../durable/journals/journal-store.ts';
-import * as actorStores from '../durable/stores.ts';
+import { entriesOf, type Journals } from '../durable/journals/journal-store.ts';
+import { memoryJournals } from '../durable/journals/memory-journals.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { firstLineOf } from '../internal/printable.ts';
 import { requireKnownOptions } from '../internal/require-known.ts';
@@ -53,7 +53,7 @@ export interface EvaluateOptions<Case extends EvaluationCase, Of extends Systems
    * Stores the runs of chains; durable machines have a store of their own. A result that is stored under the same names of system and case,
    * for the same request or input, is scored again without a call, and an interrupted run continues. By default, nothing is stored.
    */
-  readonly journals?: RunJournals;
+  readonly journals?: Journals;
   /** Whether to run again despite stored results, which are deleted. Default: false. */
   readonly rerun?: boolean;
 }
@@ -163,7 +163,7 @@ type RunCase = (
 ) => Promise<Result & { readonly snapshot: AnyMachineSnapshot | null }>;
 
 /** Runs cases with a chain. */
-async function runsOf(options: ChainOptions, journals: RunJournals, rerun: boolean): Promise<RunCase> {
+async function runsOf(options: ChainOptions, journals: Journals, rerun: boolean): Promise<RunCase> {
   const approve = () => ({ decision: 'deny', reason: 'nobody approves calls of an evaluation' }) as const;
   const chain = createPostChain({ maxConcurrentRuns: 4, approve, ...options, journals });
   const known = new Set((await journals.list()).map(({ id }) => id));
@@ -180,14 +180,14 @@ async function runsOf(options: ChainOptions, journals: RunJournals, rerun: boole
 }
 
 /** The chart may have changed since, so the run is not replayed. */
-async function storedAnswer(journals: RunJournals, runId: string): Promise<FinalAnswer | null> {
-  const entry = (await entriesOf(journals.read(runId))).findLast(({ type }) => type === 'answer');
+async function storedAnswer(journals: Journals, runId: string): Promise<FinalAnswer | null> {
+  const entry = (await readRun(journals.read(runId))).findLast(({ type }) => type === 'answer');
   return entry?.type === 'answer' ? entry.answer : null;
 }
 
 /** Runs cases with a machine, until it ends. */
 async function actorsOf(system: AnyStateMachine | DurableMachine<AnyStateMachine>, rerun: boolean): Promise<RunCase> {
-  const host = isMachine(system) ? createDurableMachine(system, { journals: actorStores.memoryJournals() }) : system;
+  const host = isMachine(system) ? createDurableMachine(system, { journals: memoryJournals() }) : system;
   const known = new Map((await host.list()).map(({ id, status }) => [id, status]));
   return async (runId, { name, input }) => {
     if (rerun && known.delete(runId)) await host.journals.delete?.(runId);

@@ -1,11 +1,12 @@
+import type { DurableEntry } from '../durable/entries.ts';
 import {
+  type ActorSummary,
   entriesOf,
   type JournalBounds,
   type JournalStore,
+  type Journals,
   type JournalWriter,
   type ListOptions,
-  type ManagedJournals,
-  type StoredEntry,
 } from '../durable/journals/journal-store.ts';
 import { requireKnownOptions } from '../internal/require-known.ts';
 
@@ -16,47 +17,45 @@ export interface JournalStoreCheck {
   check(): Promise<string | null>;
 }
 
-export interface JournalStoreChecksOptions<Entry, Summary> {
+export interface JournalStoreChecksOptions {
   /** Returns a store without journals; called once for each check. */
-  readonly open: () => JournalStore<Entry, Summary> | Promise<JournalStore<Entry, Summary>>;
-  /** The entries of a journal that has ended, for example `run.entries`: at least five. */
-  readonly journal: readonly Entry[];
+  readonly open: () => JournalStore | Promise<JournalStore>;
+  /** The entries of a journal that has ended, for example `actor.entries`: at least five. */
+  readonly journal: readonly DurableEntry[];
 }
 
 /**
  * Returns the checks that every journal store must pass, for any test runner. Those of optional methods that the store lacks are skipped.
  *
  * @example
- * for (const { name, check } of journalStoreChecks({ open: () => myStore(), journal: run.entries }))
+ * for (const { name, check } of journalStoreChecks({ open: () => myStore(), journal: actor.entries }))
  *   test(name, async ({ skip }) => {
  *     const reason = await check();
  *     if (reason !== null) skip(reason);
  *   });
  */
-export function journalStoreChecks<Entry extends StoredEntry, Summary>(
-  options: JournalStoreChecksOptions<Entry, Summary>,
-): readonly JournalStoreCheck[] {
+export function journalStoreChecks(options: JournalStoreChecksOptions): readonly JournalStoreCheck[] {
   requireKnownOptions('journalStoreChecks', options, 'open journal');
   const { open, journal: given } = options;
-  type Store = JournalStore<Entry, Summary>;
+  type Store = JournalStore;
   // The form in which a store returns entries.
-  const journal: readonly Entry[] = JSON.parse(JSON.stringify(given));
+  const journal: readonly DurableEntry[] = JSON.parse(JSON.stringify(given));
   const middle = journal.slice(0, 3);
   const rest = journal.slice(3);
 
-  async function written(store: Store, id: string, entries: readonly Entry[]): Promise<JournalWriter<Entry>> {
+  async function written(store: Store, id: string, entries: readonly DurableEntry[]): Promise<JournalWriter> {
     const writer = store.create(id);
     for (const entry of entries) await writer.write([entry]);
     equal(writer.failure, null, 'the failure of the writer');
     return writer;
   }
-  async function stored(store: Store, id: string, entries: readonly Entry[]): Promise<void> {
+  async function stored(store: Store, id: string, entries: readonly DurableEntry[]): Promise<void> {
     await (await written(store, id, entries)).close();
   }
-  const has = async (store: Store, id: string, entries: readonly Entry[]): Promise<void> =>
+  const has = async (store: Store, id: string, entries: readonly DurableEntry[]): Promise<void> =>
     equal(await entriesOf(store.read(id)), entries, `the entries of ${JSON.stringify(id)}`);
 
-  const checks: Record<string, (store: ManagedJournals<Entry, Summary>) => Promise<void>> = {
+  const checks: Record<string, (store: Journals) => Promise<void>> = {
     async 'reads what was written, also while a journal is being written'(store) {
       const writer = await written(store, 'a', middle);
       await has(store, 'a', middle);
@@ -153,14 +152,18 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>(
       equal(others.length, 0, 'the number of other journals');
       for (const id of ['b', 'c']) await stored(store, id, journal);
       const all = await store.list();
-      const ended = all.filter((each) => statusOf(each) !== statusOf(running as Summary));
+      const ended = all.filter((each) => each.status !== running?.status);
       equal(ended.length, 2, 'the number of journals whose status differs from that of one being written');
-      equal(await store.list({ status: statusOf(ended[0] as Summary) }), ended, 'the journals with one status');
-      const pages: Summary[] = [];
+      equal(
+        await store.list({ status: ended[0]?.status as ActorSummary['status'] }),
+        ended,
+        'the journals with one status',
+      );
+      const pages: ActorSummary[] = [];
       // A store that ignores `after` would return pages forever.
       for (let page = await store.list({ limit: 1 }); page.length > 0 && pages.length <= all.length; ) {
         pages.push(...page);
-        page = await store.list({ limit: 1, after: page[0] as Summary });
+        page = await store.list({ limit: 1, after: page[0] as ActorSummary });
       }
       equal(pages, all, 'the pages of the list');
       await writer.close();
@@ -168,11 +171,11 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>(
     },
     async 'lists journals by machine, wait, due time and host data'(store) {
       const closed = { seq: 3, atMs: 3, type: 'closed', closedAt: '2026-01-01T00:00:00.000Z' };
-      const waiting = { ...closed, waiting: { sinceMs: 1, dueAtMs: 5_000, events: ['GO'] } } as unknown as Entry;
+      const waiting = { ...closed, waiting: { sinceMs: 1, dueAtMs: 5_000, events: ['GO'] } } as unknown as DurableEntry;
       await stored(store, 'waiting', [...middle, waiting]);
       await stored(store, 'interrupted', middle);
       await stored(store, 'ended', journal);
-      const count = async (options: ListOptions<Summary>): Promise<number> => (await store.list(options)).length;
+      const count = async (options: ListOptions): Promise<number> => (await store.list(options)).length;
       const counts = [
         await count({ machine: machineOf(journal[0]) }),
         await count({ machine: 'another machine' }),
@@ -183,14 +186,14 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>(
         await count({ where: { 'no such member': true } }),
       ];
       equal(counts, [3, 0, 1, 0, 1, 0, 0], 'the numbers of journals');
-      await rejected(store.list({ before: 'a' } as ListOptions<Summary>), 'invalid_option');
+      await rejected(store.list({ before: 'a' } as ListOptions), 'invalid_option');
       await rejected(store.list({ limit: -1 }), 'invalid_option');
     },
     async 'reads each entry of a growing journal once'(store) {
       const writer = await written(store, 'a', middle);
       const tail = store.tail('a');
       const read = async (): Promise<unknown> =>
-        (await entriesOf(tail.read())).flat().map((json) => (JSON.parse(json) as StoredEntry).seq);
+        (await entriesOf(tail.read())).flat().map((json) => (JSON.parse(json) as DurableEntry).seq);
       equal(await read(), [0, 1, 2], 'the numbers of the first entries');
       equal(await read(), [], 'the numbers of the entries that a second read adds');
       await writer.write(rest);
@@ -208,13 +211,13 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>(
         (await entriesOf(store.bounds({ ids: [id, 'c'] })))[0];
       const [a, b] = [await read('a'), await read('b')];
       equal([a?.isWritten, b?.isWritten], [true, false], 'whether a process is writing them');
-      const last = b?.ends?.last.at(-1) as StoredEntry | undefined;
+      const last = b?.ends?.last.at(-1) as DurableEntry | undefined;
       equal(
         [a?.ends?.lastSeq, b?.ends?.lastSeq, last?.seq],
         [2, journal.length - 1, journal.length - 1],
         'the last entries',
       );
-      equal((a?.ends?.first as StoredEntry | undefined)?.type, journal[0]?.type, 'the type of the first entry');
+      equal((a?.ends?.first as DurableEntry | undefined)?.type, journal[0]?.type, 'the type of the first entry');
       await writer.write(rest);
       ok((await read('a'))?.version !== a?.version, 'the version changes with every entry');
       equal((await entriesOf(store.bounds())).length, 2, 'the number of journals');
@@ -301,7 +304,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>(
       const store = await open();
       const missing = NEEDED[name]?.find((method) => store[method] === undefined);
       if (missing !== undefined) return `the store has no method "${missing}"`;
-      await check(store as ManagedJournals<Entry, Summary>);
+      await check(store as Journals);
       return null;
     },
   }));
@@ -323,10 +326,6 @@ const NEEDED: Readonly<Record<string, readonly ('follow' | 'delete' | 'prune' | 
 const REPORT_MS = 30_000;
 
 const machineOf = (start: unknown): string => Object(Object(start).machine).id;
-
-type Status<Summary> = NonNullable<NonNullable<Parameters<JournalStore<never, Summary>['list']>[0]>['status']>;
-
-const statusOf = <Summary>(summary: Summary) => (summary as { readonly status: Status<Summary> }).status;
 
 /** With sorted keys: a store may return them in another order. */
 const textOf = (value: unknown): string =>

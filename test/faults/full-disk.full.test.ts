@@ -57,7 +57,7 @@ describe.each(['file', 'sqlite'])('a disk that is full (%s journals; needs unsha
       expect(failure).toMatch(/the disk is full; free space on its volume|ENOSPC: no space left on device/u);
     expect(listed.length).toBeGreaterThan(1);
     // Neither running for ever nor damaged, although not even the release of a journal could be written.
-    for (const { status } of listed) expect(['completed', 'interrupted']).toContain(status);
+    for (const { status } of listed) expect(['done', 'interrupted']).toContain(status);
     expect(session).toMatchObject({
       code: 'session_failed',
       message: expect.stringMatching(/: the disk is full; free space on its volume$/u),
@@ -68,6 +68,6 @@ describe.each(['file', 'sqlite'])('a disk that is full (%s journals; needs unsha
     );
     expect(turns).toBe(1);
     expect(after).toHaveLength(listed.length + 1);
-    for (const { status } of after) expect(status).toBe('completed');
+    for (const { status } of after) expect(status).toBe('done');
   });
 });

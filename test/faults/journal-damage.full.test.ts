@@ -1,9 +1,11 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { JournalStore } from '../../src/chain/journal/journal-format.ts';
-import { fileJournals, sqliteJournals } from '../../src/chain/journal/node-stores.ts';
+import { parseRun } from '../../src/chain/journal/run-journal.ts';
+import type { DurableEntry } from '../../src/durable/entries.ts';
+import { fileJournals } from '../../src/durable/journals/file-journals.ts';
+import { entriesOf, type JournalStore } from '../../src/durable/journals/journal-store.ts';
+import { sqliteJournals } from '../../src/durable/journals/sqlite-journals.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { createRandom, type Random, SEED } from '../support/random.ts';
 import { startScripted } from '../support/run-chain.ts';
@@ -39,8 +41,8 @@ const swappedLines = ofLines((lines, random) => {
 });
 
 /** What a damaged journal yields until it ends or is rejected. */
-async function readDamaged(store: JournalStore, runId: string): Promise<{ entries: JournalEntry[]; error: unknown }> {
-  const entries: JournalEntry[] = [];
+async function readDamaged(store: JournalStore, runId: string): Promise<{ entries: DurableEntry[]; error: unknown }> {
+  const entries: DurableEntry[] = [];
   try {
     for await (const entry of store.read(runId)) entries.push(entry);
     return { entries, error: null };
@@ -49,22 +51,24 @@ async function readDamaged(store: JournalStore, runId: string): Promise<{ entrie
   }
 }
 
-const asText = (entries: readonly JournalEntry[]): readonly string[] => entries.map((entry) => JSON.stringify(entry));
+const asText = (entries: readonly DurableEntry[]): readonly string[] => entries.map((entry) => JSON.stringify(entry));
 
 /** Checks that a damaged journal yields no entry that is not in the original, and is not taken for the whole original. */
-async function expectDetected(store: JournalStore, original: readonly JournalEntry[], label: string): Promise<void> {
+async function expectDetected(store: JournalStore, original: readonly DurableEntry[], label: string): Promise<void> {
   const { entries, error } = await readDamaged(store, 'run-1');
   expect(asText(entries), label).toEqual(asText(original.slice(0, entries.length)));
   if (error === null) expect(entries.length, label).toBeLessThan(original.length);
   else expect(error, label).toMatchObject({ code: expect.stringMatching(/^invalid_(?:journal|path)$/u) });
 }
 
-async function recorded(store: JournalStore): Promise<readonly JournalEntry[]> {
+async function recorded(store: JournalStore): Promise<readonly DurableEntry[]> {
   const { run } = startScripted({}, { journals: store });
   await run.answer;
   for await (const _ of run.events);
   expect(run.journalFailure).toBeNull();
-  return JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
+  const stored = await entriesOf(store.read('run-1'));
+  expect(parseRun(stored)).toEqual(JSON.parse(JSON.stringify(run.entries)));
+  return stored;
 }
 
 it.each([

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { replay } from '../../src/chain/journal/replay.ts';
-import { entriesOf } from '../../src/durable/journals/journal-store.ts';
+import { readRun } from '../../src/chain/journal/run-journal.ts';
 import { temporaryFolder } from '../support/cli.ts';
 // @ts-expect-error: plain JavaScript, because it also runs in child processes.
 import { aChain, request } from '../support/killed-run.mjs';
@@ -90,8 +90,7 @@ describe.each(['file', 'sqlite', 'postgres'])('a killed process with its journal
       const { place, counts, counted } = await createPlace(kind);
       await killedAt(kind, place, counts, seq);
       const { chain, store } = closing(aChain(kind, place, counts));
-      const stored: JournalEntry[] = [];
-      for await (const entry of store.read('run-1')) stored.push(entry);
+      const stored = await readRun(store.read('run-1'));
       // Entries are written in steps: the ones of the same step follow.
       expect(stored.length).toBeGreaterThan(seq);
       const resumed = await chain.resume('run-1');
@@ -125,8 +124,8 @@ describe.each(['file', 'sqlite', 'postgres'])('a killed process with its journal
       const { store } = closing(someChains(kind, place, 0, () => {}));
       const stored = new Map<string, readonly JournalEntry[]>();
       for (const { id: runId, status } of await store.list()) {
-        expect(['completed', 'interrupted'], label).toContain(status);
-        stored.set(runId, await entriesOf(store.read(runId)));
+        expect(['done', 'interrupted'], label).toContain(status);
+        stored.set(runId, await readRun(store.read(runId)));
       }
       let calls = 0;
       const all = closing(
@@ -137,13 +136,13 @@ describe.each(['file', 'sqlite', 'postgres'])('a killed process with its journal
       for (const run of await continueRuns(all)) {
         expect((await run.answer).answerText, label).toBe(answerOf(run));
         expect(run.journalFailure, label).toBeNull();
-        const before = stored.get(run.runId) ?? [];
+        const before = stored.get(run.id) ?? [];
         expect(readBack(run.entries.slice(0, before.length)), label).toEqual(before);
         expect(replay(readBack(run.entries) as JournalEntry[]).divergence, label).toBeNull();
       }
       // At most the calls that were in flight are repeated, for each run and kill: two with a call that started early.
       expect(calls + killedCalls, label).toBeLessThanOrEqual((count / 2) * (7 + 4 + 3 + 2));
-      for (const { status } of await all.store.list()) expect(status, label).toBe('completed');
+      for (const { status } of await all.store.list()) expect(status, label).toBe('done');
     }
   });
 });

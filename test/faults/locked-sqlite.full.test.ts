@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
-import { sqliteJournals } from '../../src/chain/journal/node-stores.ts';
 import { replay } from '../../src/chain/journal/replay.ts';
-import { entriesOf } from '../../src/durable/journals/journal-store.ts';
+import { readRun, runSummary } from '../../src/chain/journal/run-journal.ts';
+import type { ActorSummary } from '../../src/durable/journals/journal-store.ts';
+import { sqliteJournals } from '../../src/durable/journals/sqlite-journals.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { lockInOtherProcess } from '../support/file-lock.ts';
 // @ts-expect-error: plain JavaScript, because it also runs in child processes.
@@ -47,9 +48,9 @@ it('records twenty runs whole while another process locks the file', async () =>
 
   const store = sqliteJournals(place);
   onTestFinished(() => store.close());
-  for (const { id: runId, status } of await store.list()) {
-    expect(status).toBe('completed');
-    expect(replay(await entriesOf(store.read(runId))).divergence).toBeNull();
+  for (const listed of await store.list()) {
+    expect(runSummary(listed).status).toBe('completed');
+    expect(replay(await readRun(store.read(listed.id))).divergence).toBeNull();
   }
   expect(await store.list()).toHaveLength(RUNS);
 });
@@ -66,7 +67,7 @@ it('resumes runs that were killed while another process locked the file', async 
     expect((await run.answer).answerText).toBe(answerOf(run));
     expect(run.journalFailure).toBeNull();
   }
-  expect((await all.store.list()).map(({ status }: { status: string }) => status)).toEqual(
+  expect((await all.store.list()).map((listed: ActorSummary) => runSummary(listed).status)).toEqual(
     Array.from({ length: RUNS }, () => 'completed'),
   );
 });

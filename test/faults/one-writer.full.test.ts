@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { JournalStore } from '../../src/chain/journal/journal-format.ts';
-import { fileJournals, postgresJournals, sqliteJournals } from '../../src/chain/journal/node-stores.ts';
-import { entriesOf } from '../../src/durable/journals/journal-store.ts';
+import type { DurableEntry } from '../../src/durable/entries.ts';
+import { fileJournals } from '../../src/durable/journals/file-journals.ts';
+import { entriesOf, type JournalStore } from '../../src/durable/journals/journal-store.ts';
+import { postgresJournals } from '../../src/durable/journals/postgres-journals.ts';
+import { sqliteJournals } from '../../src/durable/journals/sqlite-journals.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { hasContainers, startWriter, type WriterProcess } from '../support/journal-writers.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { startScripted } from '../support/run-chain.ts';
+import { recordedRun } from '../support/recorded-run.ts';
 
 let server: PostgresServer | null = null;
 beforeAll(async () => {
@@ -22,7 +23,7 @@ const cases = kinds.flatMap((kind) => places.map((where) => [kind, where] as con
 
 interface Place {
   readonly store: JournalStore;
-  readonly journal: readonly JournalEntry[];
+  readonly journal: readonly DurableEntry[];
   readonly writer: WriterProcess;
   /** Writes the rest of the journal here, and checks that it is whole. */
   finish(): Promise<void>;
@@ -45,9 +46,7 @@ async function startRun(kind: (typeof kinds)[number], isContainer: boolean): Pro
   const place = (kind === 'postgres' && (await server?.newSchema())) || join(temporaryFolder(), 'runs.db');
   const store = { file: fileJournals, sqlite: sqliteJournals, postgres: postgresJournals }[kind](place);
   if ('close' in store) onTestFinished(() => (store as { close(): void }).close());
-  const { run } = startScripted();
-  await run.answer;
-  const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
+  const journal = await recordedRun();
   const writer = await startWriter(kind, place, isContainer);
   expect(await writer.order({ create: 'a' })).toBeNull();
   for (const write of journal.slice(0, 5)) expect(await writer.order({ write: [write] })).toBeNull();
@@ -68,7 +67,7 @@ describe(`a journal that a process writes (${kinds.join(', ')}; ${places.join(',
       expect((await store.list())[0]?.status).toBe('running');
       await expect(store.open('a')).rejects.toMatchObject({
         code: 'journal_held',
-        message: expect.stringMatching(/^Run "a" is still running in process \d+/u),
+        message: expect.stringMatching(/^Journal "a" is still running in process \d+/u),
       });
       expect(await writer.order({ close: true })).toBeNull();
       await finish();
@@ -87,8 +86,8 @@ describe(`a journal that a process writes (${kinds.join(', ')}; ${places.join(',
       await finish();
       writer.signal('SIGCONT');
       const [, , , , , next] = journal;
-      expect(await writer.order({ write: [next as JournalEntry] })).toMatch(
-        /^Run "a" is no longer written by this process, because (?:process \d+ has taken it over|its lock was removed)/u,
+      expect(await writer.order({ write: [next as DurableEntry] })).toMatch(
+        /^Journal "a" is no longer written by this process, because (?:process \d+ has taken it over|its lock was removed)/u,
       );
       await writer.order({ close: true });
       expect(await entriesOf(store.read('a'))).toEqual(journal);
@@ -97,9 +96,9 @@ describe(`a journal that a process writes (${kinds.join(', ')}; ${places.join(',
   it('can be taken over by force from a process that runs', () =>
     everywhere(async ({ writer, journal, store }) => {
       const opened = await store.open('a', { force: true });
-      const [, , , , , next, after] = journal as [JournalEntry, JournalEntry, ...JournalEntry[]];
-      expect(await writer.order({ write: [next as JournalEntry] })).toMatch(/has taken it over/u);
-      for (const entry of [next, after]) await opened.writer.write([entry as JournalEntry]);
+      const [, , , , , next, after] = journal as [DurableEntry, DurableEntry, ...DurableEntry[]];
+      expect(await writer.order({ write: [next as DurableEntry] })).toMatch(/has taken it over/u);
+      for (const entry of [next, after]) await opened.writer.write([entry as DurableEntry]);
       expect(opened.writer.failure).toBeNull();
       await writer.order({ close: true });
       expect((await store.list())[0]?.status).toBe('running');

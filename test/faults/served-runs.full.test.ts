@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { postgresJournals } from '../../src/chain/journal/node-stores.ts';
+import { postgresJournals } from '../../src/durable/journals/postgres-journals.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { emptyView, nextView, type RunView } from '../../src/server/run-view.ts';
 import { isAfter } from '../../src/server/updates.ts';

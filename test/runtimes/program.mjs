@@ -1,4 +1,4 @@
-import { createPassageIndex, createPostChain, memoryJournals, replay } from 'postchain';
+import { createPassageIndex, createPostChain, memoryJournals, readRun, replay } from 'postchain';
 import { openaiModel } from 'postchain/openai';
 import { createStructuredOutput } from 'postchain/structured-output';
 import * as z from 'zod';
@@ -25,8 +25,7 @@ export async function runProgram(baseURL) {
   const events = [];
   for await (const event of run.events) events.push(event.type);
   const answer = await run.answer;
-  const entries = [];
-  for await (const entry of journals.read(run.id)) entries.push(entry);
+  const entries = await readRun(journals.read(run.id));
   const { divergence } = replay(entries);
 
   const recipe = createStructuredOutput({

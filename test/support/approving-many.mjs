@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as rest } from 'node:timers/promises';
 import * as z from 'zod';
-import { createPostChain, pendingApprovals } from '../../dist/index.js';
+import { createPostChain, pendingApprovals, readRun } from '../../dist/index.js';
 import { postgresJournals } from '../../dist/postgres.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
 
@@ -30,14 +30,8 @@ const chain = createPostChain({
 });
 
 async function approve(runId) {
-  for (const { questionId, digest } of pendingApprovals(await entriesOf(runId)))
+  for (const { questionId, digest } of pendingApprovals(await readRun(journals.read(runId))))
     await chain.send(runId, { type: 'approval.given', questionId, digest, decision: 'approve' });
-}
-
-async function entriesOf(runId) {
-  const entries = [];
-  for await (const entry of journals.read(runId)) entries.push(entry);
-  return entries;
 }
 
 const known = new Set((await journals.list()).map(({ id }) => id));
@@ -46,7 +40,7 @@ for (; next <= Number(last); next += 1) if (!known.has(`run-${next}`)) chain.run
 const acts = { waiting: approve, interrupted: (runId) => chain.resume(runId) };
 for (;;) {
   const runs = await journals.list();
-  if (runs.filter(({ status }) => status === 'completed' || status === 'degraded').length === Number(count)) break;
+  if (runs.filter(({ status }) => status === 'done').length === Number(count)) break;
   // The other process may hold a run, or be faster.
   for (const { id: runId, status } of runs) await acts[status]?.(runId).catch(() => {});
   await rest(20);

@@ -1,10 +1,10 @@
 import type { AnyStateMachine } from 'xstate';
 import type { Clock } from '../../src/durable/clock.ts';
 import type { DurableActor } from '../../src/durable/durable-actor.ts';
-import type { ActorSummary } from '../../src/durable/durable-format.ts';
 import { createDurableMachine, type DurableMachine } from '../../src/durable/durable-machine.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
 import { idempotencyKey } from '../../src/durable/hosted-call.ts';
+import type { ActorSummary } from '../../src/durable/journals/journal-store.ts';
 import {
   fromKeyframe,
   type JournalStore,
@@ -18,7 +18,7 @@ import { TestClock } from './simulated-clock.ts';
  * A store whose process dies after a number of stored entries: it then stores nothing and never answers. With keyframes, it writes one as
  * often as possible.
  */
-class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
+class MortalJournals implements JournalStore {
   readonly entries: DurableEntry[];
   isDead = false;
   readonly #life: number;
@@ -30,7 +30,7 @@ class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
     this.#keyframes = keyframes;
   }
 
-  create(): JournalWriter<DurableEntry> {
+  create(): JournalWriter {
     if (this.entries.length > 0) throw new Error('the journal exists');
     return this.#writer();
   }
@@ -39,16 +39,15 @@ class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
     yield* this.entries;
   }
 
-  async open(): Promise<OpenedJournal<DurableEntry>> {
-    const isKeyframe = ({ type }: DurableEntry): boolean => this.#keyframes && type === 'keyframe';
-    return { entries: fromKeyframe(this.entries, isKeyframe), writer: this.#writer() };
+  async open(): Promise<OpenedJournal> {
+    return { entries: this.#keyframes ? fromKeyframe(this.entries) : this.entries, writer: this.#writer() };
   }
 
   async list(): Promise<readonly ActorSummary[]> {
     return [];
   }
 
-  #writer(): JournalWriter<DurableEntry> {
+  #writer(): JournalWriter {
     return {
       failure: null,
       keyframeEvery: this.#keyframes ? 1 : undefined,

@@ -1,9 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { fileJournals, journalText, sqliteJournals } from '../../src/chain/journal/node-stores.ts';
+import { storedEntry } from '../../src/chain/journal/stored-entries.ts';
 import type { Turn } from '../../src/chain/runtime/run-options.ts';
-import type { JournalWriter } from '../../src/durable/journals/journal-store.ts';
+import type { DurableEntry } from '../../src/durable/entries.ts';
+import { fileJournals } from '../../src/durable/journals/file-journals.ts';
+import { journalText } from '../../src/durable/journals/journal-lines.ts';
+import { sqliteJournals } from '../../src/durable/journals/sqlite-journals.ts';
 import { createPostChain, type JournalStore, memoryJournals } from '../../src/entries/index.ts';
 import { temporaryFolder } from './cli.ts';
 
@@ -45,23 +48,25 @@ export function fileWith(text: string | Uint8Array, name = 'run.jsonl'): string 
 }
 
 /** Stores a journal, as if its process had just ended. */
-export async function writeJournal<Entry>(
-  store: { create(id: string): JournalWriter<Entry> },
+export async function writeJournal(
+  store: Pick<JournalStore, 'create'>,
   id: string,
-  entries: readonly Entry[],
+  entries: readonly DurableEntry[],
 ): Promise<void> {
   const writer = store.create(id);
   await writer.write(entries);
   await writer.close();
 }
 
-export const journalFile = (journal: readonly JournalEntry[]): string => fileWith(journalText(journal));
+/** A journal file with these entries of a run. */
+export const journalFile = (journal: readonly JournalEntry[]): string =>
+  fileWith(journalText(journal.map(storedEntry)));
 
 /** A store with these entries of a run, whose process was killed after them. */
 export function killedAfter(entries: readonly JournalEntry[], runId = 'run-1'): JournalStore {
   const journals = memoryJournals();
   const writer = journals.create(runId);
-  writer.write(entries);
+  writer.write(entries.map(storedEntry));
   void writer.close();
   return journals;
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { DurableEntry } from '../../src/durable/entries.ts';
 
 const UNSHARE = 'unshare';
 const CONTAINER = ['--pid', '--fork', '--mount-proc', '--kill-child'];
@@ -13,7 +13,7 @@ export const hasContainers = spawnSync(UNSHARE, [...CONTAINER, 'true']).status =
 type Order =
   | { readonly create: string }
   | { readonly open: string; readonly force?: boolean }
-  | { readonly write: readonly JournalEntry[] }
+  | { readonly write: readonly DurableEntry[] }
   | { readonly close: true };
 
 /** A process that writes a journal. */

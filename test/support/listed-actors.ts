@@ -1,8 +1,6 @@
 import { expect } from 'vitest';
 import { createMachine } from 'xstate';
-import type { ActorSummary } from '../../src/durable/durable-format.ts';
-import type { ListOptions } from '../../src/durable/journals/journal-store.ts';
-import type { ActorJournals } from '../../src/durable/stores.ts';
+import type { ActorSummary, Journals, ListOptions } from '../../src/durable/journals/journal-store.ts';
 import { approval, createDurableMachine } from '../../src/entries/durable.ts';
 import { writeJournal } from './journal-files.ts';
 import { TestClock } from './simulated-clock.ts';
@@ -22,7 +20,7 @@ const purchaseMachine = createMachine({
 });
 
 /** Stores five actors of two machines; `now` is half an hour after they started. */
-export async function storeActors(journals: ActorJournals): Promise<void> {
+export async function storeActors(journals: Journals): Promise<void> {
   const clock = new TestClock();
   clock.set(START_MS);
   const orders = createDurableMachine(orderMachine, { journals, clock, describeWait: () => ({ room: 7 }) });
@@ -46,8 +44,8 @@ export async function storeActors(journals: ActorJournals): Promise<void> {
 export const idsOf = (found: readonly ActorSummary[]): readonly string[] => found.map(({ id }) => id).toSorted();
 
 /** Checks the lists of a store that has only these actors. */
-export async function checkLists(journals: ActorJournals): Promise<void> {
-  const ids = async (options: ListOptions<ActorSummary>) => idsOf(await journals.list(options));
+export async function checkLists(journals: Journals): Promise<void> {
+  const ids = async (options: ListOptions) => idsOf(await journals.list(options));
   expect(await ids({})).toEqual(['ann', 'bob', 'bought', 'killed', 'paid']);
   expect(await ids({ machine: 'order' })).toEqual(['ann', 'bob', 'paid']);
   expect(await ids({ machine: 'ord' })).toEqual([]);

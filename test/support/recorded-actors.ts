@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
-import { fileJournals as runJournals } from '../../src/chain/journal/node-stores.ts';
 import { approval, createDurableMachine, defineGuard, fileJournals } from '../../src/entries/durable.ts';
 import { createAttempt } from '../../src/llm/attempts/create-attempt.ts';
 import { scriptedChain } from './run-chain.ts';
@@ -104,7 +103,7 @@ export async function storeActors(folder: string) {
   await damaged.close();
   damage(join(folder, 'o-damaged.jsonl'));
 
-  const journals = runJournals(folder);
+  const journals = fileJournals(folder);
   for (const runId of ['run-1', 'run-2'])
     await scriptedChain({}, { journals, newId: () => runId }).chain.run({ request: `Is it ${runId}?` }).answer;
   return { orders, journals, running };

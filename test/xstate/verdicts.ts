@@ -10,7 +10,7 @@ import {
 } from 'xstate';
 import type { DurableActor } from '../../src/durable/durable-actor.ts';
 import { createDurableMachine } from '../../src/durable/durable-machine.ts';
-import { memoryJournals } from '../../src/durable/stores.ts';
+import { memoryJournals } from '../../src/durable/journals/memory-journals.ts';
 
 /** A root machine that a test has created, and the events that it and its children received from outside. */
 export interface Scenario {

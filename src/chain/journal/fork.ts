@@ -23,9 +23,9 @@ import { describeCall } from '../runtime/describe-call.ts';
 import { attachRun, type ChainHost, createFeed, productOf, type Run } from '../runtime/run.ts';
 import { createChainInput, type RunOptions } from '../runtime/run-options.ts';
 import { readNumber } from './changed-numbers.ts';
-import { runStartOf } from './journal-format.ts';
 import { replyValue } from './phase-finding.ts';
 import { requireSameChart } from './replay.ts';
+import { runStartOf } from './run-start.ts';
 import { isResult, readCallEvent, storedCallEvent, storedEntry } from './stored-entries.ts';
 
 export interface ForkOptions {

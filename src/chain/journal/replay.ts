@@ -9,7 +9,7 @@ import type { ReplayedCall } from '../../durable/replay.ts';
 import { provideChain } from '../runtime/actors.ts';
 import { resolveOptions } from '../runtime/options.ts';
 import { type ChainHost, createChainHost } from '../runtime/run.ts';
-import { runStartOf } from './journal-format.ts';
+import { runStartOf } from './run-start.ts';
 import { readEntry, storedEntry } from './stored-entries.ts';
 
 export interface ReplayedRun {

@@ -8,7 +8,7 @@ import type { CallInfo } from '../../durable/reused-calls.ts';
 import { filesIn } from '../../llm/content.ts';
 import { resolveOptions } from '../runtime/options.ts';
 import { attachRun, createChainHost, createFeed } from '../runtime/run.ts';
-import { runStartOf } from './journal-format.ts';
+import { runStartOf } from './run-start.ts';
 import { storedEntry } from './stored-entries.ts';
 
 /**

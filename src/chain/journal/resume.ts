@@ -1,16 +1,15 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { DurableActor } from '../../durable/durable-actor.ts';
-import type { DueActor, RunActorOptions } from '../../durable/durable-machine.ts';
-import { crashesIn, type DurableEntry } from '../../durable/entries.ts';
-import { PostChainError as DurableError } from '../../durable/error.ts';
-import { entriesOf, type OpenJournalOptions } from '../../durable/journals/journal-store.ts';
+import type { RunActorOptions } from '../../durable/durable-machine.ts';
+import type { DurableEntry } from '../../durable/entries.ts';
+import type { OpenJournalOptions } from '../../durable/journals/journal-store.ts';
 import { oneLine } from '../../internal/printable.ts';
 import { fileIn } from '../../llm/content.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { attachRun, type ChainHost, createFeed, type Run } from '../runtime/run.ts';
-import { type JournalStore, runStartOf } from './journal-format.ts';
 import { requireSameChart } from './replay.ts';
+import { runStartOf } from './run-start.ts';
 
 /**
  * Resumes a run whose process ended: replays its journal, then continues live. Finished calls are not repeated; a call in flight is made
@@ -62,23 +61,9 @@ export async function advanceRun(host: ChainHost, runId: string, how: AdvanceRun
   await host.machine.advance(runId, options).catch(cannotResume(runId));
 }
 
-/** Returns the runs that no process executes and that have something to do. */
-export async function dueRuns({ parts, writers, runs }: ChainHost, journals: JournalStore): Promise<DueActor[]> {
-  const due: DueActor[] = [];
-  for (const { id } of await journals.list({ status: 'interrupted' })) {
-    if (runs.has(id)) continue;
-    // Its journal does not say what it waits for: it is continued until it does. If it cannot be read, that reports the error.
-    const entries = await entriesOf(writers.store.read(id)).catch(() => []);
-    due.push({ id, crashes: crashesIn(entries) });
-  }
-  for (const { id } of await journals.list({ dueBefore: parts.clock.now() }))
-    if (!runs.has(id)) due.push({ id, crashes: 0 });
-  return due;
-}
-
 function cannotResume(runId: string) {
   return (error: unknown): never => {
-    if (DurableError.isInstance(error) && error.code === 'diverged')
+    if (PostChainError.isInstance(error) && error.code === 'diverged')
       throw new PostChainError('invalid_journal', `Cannot resume ${runId}: ${error.message}`, { cause: error });
     throw error;
   };

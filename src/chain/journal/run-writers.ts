@@ -1,10 +1,6 @@
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { ActorSummary } from '../../durable/durable-format.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
 import { guardedWriter } from '../../durable/journals/guarded-writer.ts';
-import type { JournalStore as StoreOf } from '../../durable/journals/journal-store.ts';
-import type { JournalStore, JournalWriter } from './journal-format.ts';
-import { readEntry, storedEntry } from './stored-entries.ts';
+import type { JournalStore, JournalWriter } from '../../durable/journals/journal-store.ts';
 
 /**
  * The state of a run's journal. A run continues if its journal fails, so its actor does not learn of it, unless another process has taken the
@@ -18,7 +14,7 @@ interface RunWriter {
 
 /** The writers of the runs of a chain. */
 export interface RunWriters {
-  readonly store: StoreOf<DurableEntry, ActorSummary>;
+  readonly store: JournalStore;
   of(runId: string): RunWriter;
   /** Whether the journal of a run is complete, so that another process can continue it. */
   isComplete(runId: string): boolean;
@@ -28,15 +24,15 @@ export interface RunWriters {
 
 const UNSTORED: RunWriter = { failure: null, isFenced: false, onFailure: () => {} };
 
-/** Stores the entries of durable actors in the journals of runs. */
+/** Writes the journals of runs to the store of a chain, if it has one. They have no keyframes, because a run needs its first notes. */
 export function createRunWriters(
   journals: JournalStore | undefined,
-  requireResumable: (entries: readonly JournalEntry[]) => void = () => {},
+  requireResumable: (entries: readonly DurableEntry[]) => void = () => {},
 ): RunWriters {
   const writers = new Map<string, RunWriter>();
 
-  function writerOf(runId: string, given: JournalWriter) {
-    const writer = guardedWriter<JournalEntry>(given);
+  function writerOf(runId: string, given: JournalWriter): JournalWriter {
+    const writer = guardedWriter(given);
     const state: RunWriter = {
       get failure() {
         return writer.failure;
@@ -60,8 +56,8 @@ export function createRunWriters(
       get isFenced() {
         return state.isFenced;
       },
-      write(entries: readonly DurableEntry[]) {
-        const written = writer.write(entries.map(readEntry));
+      write(entries) {
+        const written = writer.write(entries);
         return written === undefined ? check() : written.then(check);
       },
       close() {
@@ -71,7 +67,7 @@ export function createRunWriters(
     };
   }
 
-  const reserved = new Map<string, ReturnType<typeof writerOf>>();
+  const reserved = new Map<string, JournalWriter>();
 
   return {
     of: (runId) => writers.get(runId) ?? { ...UNSTORED },
@@ -86,7 +82,7 @@ export function createRunWriters(
         reserved.delete(runId);
         return writer;
       },
-      async open(runId, options) {
+      async open(runId, { fromKeyframe: _, ...options } = {}) {
         if (journals === undefined) throw new TypeError('a chain without journals opens none');
         const { entries, writer } = await journals.open(runId, options);
         try {
@@ -95,12 +91,12 @@ export function createRunWriters(
           await writer.close();
           throw error;
         }
-        return { entries: entries.map(storedEntry), writer: writerOf(runId, writer) };
+        return { entries, writer: writerOf(runId, writer) };
       },
       async *read(runId) {
-        for await (const entry of journals?.read(runId) ?? []) yield storedEntry(entry);
+        yield* journals?.read(runId) ?? [];
       },
-      list: async () => [],
+      list: async (options) => journals?.list(options) ?? [],
     },
   };
 }

@@ -1,7 +1,7 @@
 import { type CallError, type CallEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
 import { ANNOTATIONS, type JournalEntry, type JournalEvent } from '../../../machines/contracts/journal.ts';
 import { createCodec, type Json } from '../../durable/codec.ts';
-import type { DurableEntry } from '../../durable/entries.ts';
+import { type DurableEntry, isRedacted, JOURNAL_FORMAT } from '../../durable/entries.ts';
 
 const { encode, decode } = createCodec();
 
@@ -9,8 +9,11 @@ const { encode, decode } = createCodec();
 export function readEntry(entry: DurableEntry): JournalEntry {
   const { seq, atMs } = entry;
   switch (entry.type) {
-    case 'start':
-      return { ...entry, input: decode(entry.input) } as JournalEntry;
+    case 'start': {
+      const product = { ...(entry.product as object), redacted: isRedacted(entry) };
+      const { format: _, ...start } = entry;
+      return { ...start, input: decode(entry.input), product } as unknown as JournalEntry;
+    }
     case 'delivery':
       return { ...entry, event: decode(entry.event) } as JournalEntry;
     case 'activity-event':
@@ -60,8 +63,12 @@ export function isResult(stored: Json): boolean {
 /** Returns an entry as a durable actor stores it. */
 export function storedEntry(entry: JournalEntry): DurableEntry {
   switch (entry.type) {
-    case 'start':
-      return { ...entry, input: encode(entry.input, 'input') } as DurableEntry;
+    case 'start': {
+      // The order of its members is that of the recorded entry, so that a copy of a journal has the same bytes.
+      const { seq, atMs, type, ...start } = entry;
+      const input = encode(entry.input, 'input');
+      return { seq, atMs, type, format: JOURNAL_FORMAT, ...start, input } as DurableEntry;
+    }
     case 'delivery':
       return { ...entry, event: encode(entry.event, 'event') };
     case 'activity-event':

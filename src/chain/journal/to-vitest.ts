@@ -4,8 +4,8 @@ import { firstChars } from '../../../machines/text/clip.ts';
 import { jsString } from '../../../machines/text/quoting.ts';
 import { oneLine } from '../../internal/printable.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
-import { runStartOf } from './journal-format.ts';
 import { divergenceText, replay } from './replay.ts';
+import { runStartOf } from './run-start.ts';
 
 export interface ToVitestOptions {
   /** The path of the journal, relative to the test. */
@@ -34,14 +34,13 @@ export function toVitest(recorded: readonly JournalEntry[], options: ToVitestOpt
   const rules = recorded.flatMap((entry) => (entry.type === 'decision' ? [entry.decision.rule] : []));
   const status = recorded.findLast((entry) => entry.type === 'end')?.summary.status ?? null;
   return `import { fileURLToPath } from 'node:url';
-import { type JournalEntry, replay } from 'postchain';
+import { readRun, replay } from 'postchain';
 import { readJournal } from 'postchain/node';
 import { expect, it } from 'vitest';
 
 it(${jsString(`replays: ${titleOf(request)}`)}, async () => {
-  const recorded: JournalEntry[] = [];
   const path = fileURLToPath(new URL(${jsString(urlOf(journalPath))}, import.meta.url));
-  for await (const entry of readJournal(path)) recorded.push(entry);
+  const recorded = await readRun(readJournal(path));
   const { answer, divergence } = replay(recorded);
   expect(divergence).toBeNull();
   expect(recorded.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []))).toEqual(${listOf(phases)});

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { NumberChanges } from '../../../machines/policies/decisions.ts';
 import { readNumber } from './changed-numbers.ts';
 import { type DecisionPoint, decidedRun, outcomeWith, type WhatIf, type WhatIfChanges } from './decided-run.ts';
-import { runStartOf } from './journal-format.ts';
+import { runStartOf } from './run-start.ts';
 import { type StateAfter, stateSteps } from './state-at.ts';
 
 /** The numbers with which decisions compare recorded results. Any other number changes what the phases do. */

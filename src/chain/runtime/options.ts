@@ -8,6 +8,7 @@ import { PROMPT_NAMES, type PromptName } from '../../../machines/contracts/phase
 import type { SessionStore } from '../../../machines/contracts/session.ts';
 import { type PriceTable, priceTableSchema } from '../../../machines/contracts/usage.ts';
 import { type Clock, systemClock } from '../../durable/clock.ts';
+import type { JournalStore } from '../../durable/journals/journal-store.ts';
 import { requireId } from '../../durable/journals/line-store.ts';
 import { clockSchema, functionSchema, hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
 import { isStandardSchema } from '../../internal/standard-schema.ts';
@@ -15,7 +16,6 @@ import type { RetryPolicy } from '../../llm/attempts/retry-policy.ts';
 import { extractiveModel } from '../../models/extractive/extractive-model.ts';
 import type { Capability } from '../../tools/capability.ts';
 import { createRegistry } from '../../tools/registry.ts';
-import type { JournalStore } from '../journal/journal-format.ts';
 import type { Prompt, PromptInputs } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
 import { type ApprovingFunction, type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
@@ -90,7 +90,7 @@ export interface PostChainOptions {
   readonly prompts?: { readonly [Name in PromptName]?: Prompt<PromptInputs[Name], Name> };
   /** Stores the turns of sessions; by default in memory, for the lifetime of the chain. */
   readonly sessions?: SessionStore;
-  /** Stores the journals of runs, so that they can be listed, replayed and resumed. */
+  /** Stores the journals of runs, for example `fileJournals('runs')`, so that they can be listed, replayed and resumed. */
   readonly journals?: JournalStore;
   /**
    * What happens to a run whose journal can no longer be written, for example because the disk is full: `continue` (the default), with a

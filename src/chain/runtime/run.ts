@@ -22,13 +22,14 @@ import type { Json } from '../../durable/codec.ts';
 import type { DurableActor } from '../../durable/durable-actor.ts';
 import { createDurableMachine, type DurableMachine } from '../../durable/durable-machine.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
+import type { JournalStore } from '../../durable/journals/journal-store.ts';
 import { keepAlive, onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
 import { fileIn } from '../../llm/content.ts';
 import { createPromptWriter, type PromptWriter } from '../../llm/recorded-prompts.ts';
-import { type JournalStore, runStartOf } from '../journal/journal-format.ts';
+import { runStartOf } from '../journal/run-start.ts';
 import { createRunWriters, type RunWriters } from '../journal/run-writers.ts';
 import { readEntry } from '../journal/stored-entries.ts';
 import type { Prompt } from '../prompts/prompt.ts';
@@ -81,7 +82,7 @@ export interface ChainHost {
 export function createChainHost(
   parts: ChainParts,
   journals?: JournalStore,
-  requireResumable?: (entries: readonly JournalEntry[]) => void,
+  requireResumable?: (entries: readonly DurableEntry[]) => void,
   parkAfterMs = Number.POSITIVE_INFINITY,
 ): ChainHost {
   const writers = createRunWriters(journals, requireResumable);

@@ -1,16 +1,11 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { pauses } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { makeDirectory } from '../../internal/make-directory.ts';
-import { PostChainError } from '../error.ts';
+import type { DurableEntry } from '../entries.ts';
 import { type FileNames, fileNames, LOCK } from './file-names.ts';
 import { lineReader, unreadable } from './journal-lines.ts';
-import type {
-  JournalFormat,
-  JournalStoreOptions,
-  ManagedJournals,
-  OpenJournalOptions,
-  StoredEntry,
-} from './journal-store.ts';
+import type { JournalStoreOptions, Journals, OpenJournalOptions } from './journal-store.ts';
 import { seemsHeld } from './lease.ts';
 import { dropTornLine, firstAndLastLine, linesOfFile, linesOfFileBackward } from './line-file.ts';
 import {
@@ -33,17 +28,17 @@ import { createFile, type HeldLock, readLock, takeLock, takeOverLock } from './l
 const fs = () => process.getBuiltinModule('node:fs');
 const paths = () => process.getBuiltinModule('node:path');
 
-type Named = Pick<JournalFormat<never, unknown>, 'noun'>;
-
-export function createFileJournals<Entry extends StoredEntry, Summary>(
-  folder: string,
-  format: JournalFormat<Entry, Summary>,
-  options: JournalStoreOptions = {},
-): ManagedJournals<Entry, Summary> {
+/**
+ * Keeps each journal as a file of compressed lines in a directory, readable by its owner only. The directory is created on the first write.
+ * The entries of a step are handed to the operating system before its actor continues, so they survive a crash of the process; a power
+ * failure may lose the latest ones, unless `fsync` is set. Throws `invalid_option` if `folder` is not a path, and throws or rejects with
+ * `invalid_path` if the directory cannot be used.
+ */
+export function fileJournals(folder: string, options: JournalStoreOptions = {}): Journals {
   requireStoreOptions('fileJournals', options);
   const resolved = requirePath(folder, 'directory');
   const names = fileNames(resolved);
-  const backend = fileBackend(names, folder, format);
+  const backend = fileBackend(names, folder);
   return createLineStore(
     {
       ...backend,
@@ -54,30 +49,26 @@ export function createFileJournals<Entry extends StoredEntry, Summary>(
       bounds: (query) => boundsIn(resolved, names, query, backend.boundsOf),
       watch: (onChange) => watchFolder(resolved, names, onChange),
     },
-    format,
     options,
   );
 }
 
-export function createJournalFile<Entry extends StoredEntry, Summary>(
-  path: string,
-  format: JournalFormat<Entry, Summary>,
-  options: JournalStoreOptions = {},
-): ManagedJournals<Entry, Summary> {
+/** Returns a journal store for one file with one entry per line, whatever the id of the actor. `create` overwrites the file. */
+export function journalFile(path: string, options: JournalStoreOptions = {}): Journals {
   const resolved = requirePath(path, 'file');
-  const backend = fileBackend({ pathOf: () => resolved, keepId: () => {}, forgetId: () => {} }, path, format);
+  const backend = fileBackend({ pathOf: () => resolved, keepId: () => {}, forgetId: () => {} }, path);
   return createLineStore(
     { ...backend, create: backend.replace, bounds: (query) => backend.boundsOf(resolved, query) },
-    format,
     { ...options, isPlain: true },
   );
 }
 
-export async function* readJournalFile<Entry extends StoredEntry>(
-  path: string,
-  format: JournalFormat<Entry, unknown>,
-): AsyncGenerator<Entry> {
-  const reader = lineReader(format, path);
+/**
+ * Yields the entries of a journal file, in order. A last line without a line feed, as a killed process may leave it, is skipped. Throws
+ * `invalid_journal` if the file cannot be read, or if a line is not an entry, was changed or is out of place.
+ */
+export async function* readJournal(path: string): AsyncGenerator<DurableEntry> {
+  const reader = lineReader(path);
   try {
     for await (const line of linesOfFile(path)) for (const { entry } of reader.read(line)) yield entry();
   } catch (cause) {
@@ -88,7 +79,7 @@ export async function* readJournalFile<Entry extends StoredEntry>(
 }
 
 /** Returns a backend of journal files. A lock file beside each journal marks it as in use while it is written. */
-function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, givenPath: string, format: Named) {
+function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, givenPath: string) {
   /** Returns the path of a journal's lock file; null for a device or a pipe, which gets none. */
   function lockOf(id: string): string | null {
     if (statusOf(pathOf(id))?.isFile() === false) return null;
@@ -98,30 +89,30 @@ function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, give
   const fenceOf = (id: string) => (check: () => void) => replaceByCopy(pathOf(id), check);
   function claim(id: string): HeldLock | null {
     const lock = lockOf(id);
-    return lock === null ? null : takeLock(lock, subjectOf(format, id), fenceOf(id));
+    return lock === null ? null : takeLock(lock, subjectOf(id), fenceOf(id));
   }
   const exists = (id: string): boolean => statusOf(pathOf(id)) !== undefined;
   function requireNew(id: string): void {
-    if (exists(id)) throw journalExists(format, id);
+    if (exists(id)) throw journalExists(id);
   }
   async function lockExisting(id: string, force: boolean): Promise<HeldLock | null> {
     let lock: HeldLock | null = null;
     try {
       const isKnown = exists(id) || statusOf(lockPathOf(pathOf(id))) !== undefined;
       const path = isKnown ? lockOf(id) : null;
-      if (path !== null) lock = await takeOverLock(path, subjectOf(format, id), force, fenceOf(id));
+      if (path !== null) lock = await takeOverLock(path, subjectOf(id), force, fenceOf(id));
     } catch (cause) {
       throw invalidPath(givenPath, cause);
     }
     if (exists(id)) return lock;
     // It may have no entry yet, or have been deleted before this process had the lock.
     lock?.release();
-    throw noSuchJournal(format, id);
+    throw noSuchJournal(id);
   }
   /** Starts a file with its first lines at once, so that a killed process leaves no empty journal. */
   function startFile(id: string, text: string): number {
     keepId(id);
-    if (!createFile(pathOf(id), text, copyOf(pathOf(id)))) throw journalExists(format, id);
+    if (!createFile(pathOf(id), text, copyOf(pathOf(id)))) throw journalExists(id);
     return fs().openSync(pathOf(id), 'a', 0o600);
   }
   /** `open` returns null for a file that starts with the first lines. */
@@ -173,7 +164,7 @@ function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, give
         () => {
           if (exists(id)) return linesOfFile(pathOf(id), from);
           if (seemsHeld(readLock(lockPathOf(pathOf(id))))) return [];
-          throw noSuchJournal(format, id);
+          throw noSuchJournal(id);
         },
         'read',
       ),

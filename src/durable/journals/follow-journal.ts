@@ -1,22 +1,23 @@
 import { onAbort } from '../../internal/async.ts';
-import type { FollowOptions, StoredEntry } from './journal-store.ts';
+import type { DurableEntry } from '../entries.ts';
+import type { FollowOptions } from './journal-store.ts';
 
-interface Followed<Entry> {
+interface Followed {
   /** Yields the entries after those that it yielded before. */
-  read(): AsyncIterable<Entry> | Iterable<Entry>;
+  read(): AsyncIterable<DurableEntry> | Iterable<DurableEntry>;
   /** Calls `onChange` after the journal has changed, or may have. Returns a function that stops it. */
   watch(onChange: () => void): () => void;
-  isEnd(entry: Entry): boolean;
+  isEnd(entry: DurableEntry): boolean;
 }
 
 /** Yields the entries of a journal from `from` until one ends it. Watches only while it is iterated; `return` also ends a pending `next`. */
-export function followJournal<Entry extends StoredEntry>(
-  { read, watch, isEnd }: Followed<Entry>,
+export function followJournal(
+  { read, watch, isEnd }: Followed,
   { from = 0, signal }: FollowOptions = {},
-): AsyncIterableIterator<Entry> {
+): AsyncIterableIterator<DurableEntry> {
   let isReturned = false;
   let wake = (): void => {};
-  async function* follow(): AsyncGenerator<Entry, undefined> {
+  async function* follow(): AsyncGenerator<DurableEntry, undefined> {
     signal?.throwIfAborted();
     let hasChanged = true;
     const changed = (): void => {

@@ -1,4 +1,4 @@
-import { PostChainError } from '../error.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalWriter } from './journal-store.ts';
 
 /** The codes that mean another writer: the journal was taken over, or another process created it before the first write. */
@@ -8,9 +8,7 @@ const ANOTHERS: readonly string[] = ['journal_fenced', 'journal_exists'];
  * Returns a writer that never throws or rejects, because journal stores are user code. After the first error, which becomes its
  * `failure`, and after `close`, it writes nothing more.
  */
-export function guardedWriter<Entry>(
-  writer: Omit<JournalWriter<Entry>, 'failure'> & Partial<JournalWriter<Entry>>,
-): JournalWriter<Entry> {
+export function guardedWriter(writer: Omit<JournalWriter, 'failure'> & Partial<JournalWriter>): JournalWriter {
   let failure: string | null = null;
   let isFenced = false;
   let closed = false;

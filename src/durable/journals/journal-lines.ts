@@ -1,7 +1,9 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { parseJson } from '../../internal/json-text.ts';
-import { PostChainError } from '../error.ts';
+import { durableFormat } from '../durable-format.ts';
+import type { DurableEntry } from '../entries.ts';
 import { decodeBase85, encodeBase85 } from './base85.ts';
-import type { JournalFormat, Redact, StoredEntry } from './journal-store.ts';
+import type { Redact } from './journal-store.ts';
 
 /** Loaded on use, because durable machines also run in browsers, which have no zlib. */
 const zlib = () => process.getBuiltinModule('node:zlib');
@@ -18,26 +20,26 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  * dictionary) and written in base 85. A block with `"alone":true` has no dictionary, so that it can be read without the lines before it; the
  * dictionaries of later blocks begin after it. Each block is one line, so a torn write loses only that block.
  */
-export interface LineWriter<Entry> {
+export interface LineWriter {
   /** Returns the lines of the next entries, without line feeds. Throws if a value cannot be serialized. */
-  lines(entries: readonly Entry[]): readonly string[];
+  lines(entries: readonly DurableEntry[]): readonly string[];
 }
 
 /** Verifies lines, in order, and parses their entries. All methods throw `invalid_journal`. */
-export interface LineReader<Entry> {
+export interface LineReader {
   /** Returns the entries of the next line. */
-  read(line: string): readonly ReadEntry<Entry>[];
+  read(line: string): readonly ReadEntry[];
   /** Checks that the journal has at least one entry. Call it after the last line. */
   end(): void;
   /** Returns a writer that continues after the lines read so far. */
-  writer(options: LineOptions): LineWriter<Entry>;
+  writer(options: LineOptions): LineWriter;
 }
 
-interface ReadEntry<Entry> {
+interface ReadEntry {
   /** Its JSON in the stored form. */
   readonly json: string;
   /** Parses and validates it, which takes longer than reading. Throws `invalid_journal`. */
-  readonly entry: () => Entry;
+  readonly entry: () => DurableEntry;
 }
 
 export interface LineOptions {
@@ -128,24 +130,19 @@ function blockIn(line: string): Block | null {
 }
 
 /** The entries of a block, each with its JSON. */
-interface Unwritten<Entry> {
-  readonly entries: Entry[];
+interface Unwritten {
+  readonly entries: DurableEntry[];
   readonly texts: string[];
   chars: number;
 }
 
 /** Returns a writer of a new journal, or one that continues after `state`. */
-export function lineWriter<Entry extends StoredEntry>(
-  format: JournalFormat<Entry, unknown>,
-  { redact, isPlain = false }: LineOptions,
-  state: TextState = NO_TEXT,
-): LineWriter<Entry> {
+export function lineWriter({ redact, isPlain = false }: LineOptions, state: TextState = NO_TEXT): LineWriter {
   let { sum } = state;
   const window = new TextEnd(MAX_DICTIONARY_BYTES, state.window);
 
-  const jsonOfEntry = (entry: Entry): string => {
-    const written = redact ? format.redact(entry, redact) : entry;
-    return JSON.stringify(format.toJson === undefined ? written : format.toJson(written));
+  const jsonOfEntry = (entry: DurableEntry): string => {
+    return JSON.stringify(redact ? durableFormat.redact(entry, redact) : entry);
   };
 
   /** Returns a line with its checksum. `start` is the line up to it. */
@@ -154,13 +151,13 @@ export function lineWriter<Entry extends StoredEntry>(
     return `${start},"sum":"${hex(sum)}"}`;
   }
 
-  const isReadAlone = (entry: Entry): boolean =>
-    format.isEnd(entry) || format.isReadAlone(entry) || format.isKeyframe?.(entry) === true;
+  const isReadAlone = (entry: DurableEntry): boolean =>
+    durableFormat.isEnd(entry) || durableFormat.isReadAlone(entry) || durableFormat.isKeyframe(entry);
 
-  function block({ entries, texts, chars }: Unwritten<Entry>): string {
+  function block({ entries, texts, chars }: Unwritten): string {
     const start = `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}`;
     // Notes are many, and no step waits for them.
-    const isShort = chars < MIN_DEFLATED_CHARS && !entries.every((entry) => format.isNote?.(entry));
+    const isShort = chars < MIN_DEFLATED_CHARS && !entries.every((entry) => durableFormat.isNote(entry));
     const isAlone = entries.some(isReadAlone);
     if (isAlone) window.clear();
     if (isShort) return line(`${start}${isAlone ? ALONE : ''},"entries":[${texts.join(',')}]`);
@@ -177,13 +174,13 @@ export function lineWriter<Entry extends StoredEntry>(
     return line(`${start}${dictionary.length > 0 ? '' : ALONE},"deflate":"${encodeBase85(deflated)}"`);
   }
 
-  function blocksOf(all: readonly Entry[]): readonly Unwritten<Entry>[] {
-    const blocks: Unwritten<Entry>[] = [];
+  function blocksOf(all: readonly DurableEntry[]): readonly Unwritten[] {
+    const blocks: Unwritten[] = [];
     for (const entry of all) {
       const text = jsonOfEntry(entry);
       let last = blocks.at(-1);
       // Lists read the first line: what follows in the first step may be large, such as files.
-      const startsBlock = entry.seq === 1 || format.isKeyframe?.(entry);
+      const startsBlock = entry.seq === 1 || durableFormat.isKeyframe(entry);
       if (last === undefined || startsBlock || last.chars + text.length > BLOCK_CHARS) {
         last = { entries: [], texts: [], chars: 0 };
         blocks.push(last);
@@ -202,20 +199,13 @@ export function lineWriter<Entry extends StoredEntry>(
 }
 
 /** Returns a whole journal as the text of a file with one entry per line. */
-export function linesOf<Entry extends StoredEntry>(
-  format: JournalFormat<Entry, unknown>,
-  journal: readonly Entry[],
-): string {
-  const lines = lineWriter(format, { isPlain: true }).lines(journal);
+export function journalText(journal: readonly DurableEntry[]): string {
+  const lines = lineWriter({ isPlain: true }).lines(journal);
   return lines.map((line) => `${line}\n`).join('');
 }
 
 /** Returns a reader. `place` names the journal in errors. With `startsLate`, the first line need not be that of the journal. */
-export function lineReader<Entry extends StoredEntry>(
-  format: JournalFormat<Entry, unknown>,
-  place: string,
-  { startsLate = false } = {},
-): LineReader<Entry> {
+export function lineReader(place: string, { startsLate = false } = {}): LineReader {
   let count = 0;
   let isLate = startsLate;
   let sum = 0;
@@ -223,14 +213,14 @@ export function lineReader<Entry extends StoredEntry>(
   const damaged = (why: string): PostChainError => damagedAt(place, count, why);
 
   /** `value` is the parsed `json`. The one that is not stored is derived from the other when it is needed. */
-  function readEntry(json: string | null, value?: unknown): ReadEntry<Entry> {
+  function readEntry(json: string | null, value?: unknown): ReadEntry {
     const seq = count;
     count += 1;
     return {
       get json() {
         return json ?? JSON.stringify(value);
       },
-      entry: () => parsedEntry(format, place, json === null ? value : parseJson(json), seq),
+      entry: () => parsedEntry(place, json === null ? value : parseJson(json), seq),
     };
   }
 
@@ -260,20 +250,15 @@ export function lineReader<Entry extends StoredEntry>(
     end() {
       if (count === 0) throw unreadable(place, 'the journal is empty');
     },
-    writer: (options) => lineWriter(format, options, { sum, window: window.last() }),
+    writer: (options) => lineWriter(options, { sum, window: window.last() }),
   };
 }
 
 /** Returns the entry with a number from its parsed JSON. Throws `invalid_journal`. */
-export function parsedEntry<Entry extends StoredEntry>(
-  format: Pick<JournalFormat<Entry, unknown>, 'parse'>,
-  place: string,
-  value: unknown,
-  seq: number,
-): Entry {
-  let entry: Entry;
+export function parsedEntry(place: string, value: unknown, seq: number): DurableEntry {
+  let entry: DurableEntry;
   try {
-    entry = format.parse(value);
+    entry = durableFormat.parse(value);
   } catch (error) {
     throw damagedAt(place, seq, error instanceof Error ? error.message : String(error));
   }
@@ -281,7 +266,7 @@ export function parsedEntry<Entry extends StoredEntry>(
   return entry;
 }
 
-const damagedAt = (place: string, seq: number, why: string): PostChainError =>
+export const damagedAt = (place: string, seq: number, why: string): PostChainError =>
   unreadable(place, `cannot read entry ${seq}: ${why}`);
 
 /** Returns the text of a block; null if it is damaged. */
@@ -324,12 +309,9 @@ const ALONE = ',"alone":true';
 const ALONE_START = new RegExp(`^\\{"seq":\\d+,"count":\\d+${ALONE},`, 'u');
 
 /** Whether a line holds a keyframe, so that the journal can be read from there. */
-export function hasKeyframe<Entry extends StoredEntry>(
-  { isKeyframe }: JournalFormat<Entry, unknown>,
-  line: string,
-): boolean {
-  if (isKeyframe === undefined || !ALONE_START.test(line)) return false;
-  return (entriesInLine(line) ?? []).some((entry) => isKeyframe(entry as Entry));
+export function hasKeyframe(line: string): boolean {
+  if (!ALONE_START.test(line)) return false;
+  return (entriesInLine(line) ?? []).some((entry) => durableFormat.isKeyframe(entry as DurableEntry));
 }
 
 const hex = (sum: number): string => sum.toString(16).padStart(8, '0');

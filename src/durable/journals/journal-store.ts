@@ -1,3 +1,6 @@
+import type { Json } from '../codec.ts';
+import type { DurableEntry, Waiting } from '../entries.ts';
+
 /** The fields of every journal entry. */
 export interface StoredEntry {
   /** Counts from 0 without gaps. */
@@ -8,7 +11,7 @@ export interface StoredEntry {
 }
 
 /** Writes one journal, in order. What is written survives a killed process. */
-export interface JournalWriter<Entry> {
+export interface JournalWriter {
   /** Why no more entries are written, for example a full disk; null otherwise. */
   readonly failure: string | null;
   /** Whether the failure is that another process has taken over the journal. */
@@ -22,15 +25,15 @@ export interface JournalWriter<Entry> {
    * Writes the entries of one step. The host starts the step's calls, and continues, when they are written: at once, or when the returned
    * promise resolves.
    */
-  write(entries: readonly Entry[]): void | Promise<void>;
+  write(entries: readonly DurableEntry[]): void | Promise<void>;
   /** Releases the journal: no more entries follow. */
   close(): void | Promise<void>;
 }
 
 /** An existing journal to continue: its complete entries, and a writer for the next ones. */
-export interface OpenedJournal<Entry> {
-  readonly entries: readonly Entry[];
-  readonly writer: JournalWriter<Entry>;
+export interface OpenedJournal {
+  readonly entries: readonly DurableEntry[];
+  readonly writer: JournalWriter;
 }
 
 export interface ReadJournalOptions {
@@ -50,7 +53,28 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type StatusOf<Summary> = Summary extends { readonly status: infer Status } ? Status : string;
+/** An actor in a list. */
+export interface ActorSummary {
+  readonly id: string;
+  /** The id and version of its machine; null if the journal cannot be read. */
+  readonly machine: { readonly id: string; readonly version: string | null } | null;
+  /** The member `title` or `request` of its input, if that is a text; empty otherwise. */
+  readonly title: string;
+  /** When the actor (for a fork of a run: the fork) started, in ISO 8601; empty if the journal cannot be read. */
+  readonly startedAt: string;
+  /**
+   * `running`: a process holds it. `waiting`: none does, and it only waits for what `waiting` lists. `interrupted`: none does, and it was
+   * killed, or closed while something was in progress, so a worker continues it.
+   */
+  readonly status: 'running' | 'waiting' | 'interrupted' | 'done' | 'error' | 'stopped' | 'damaged';
+  readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
+  /** The number of the last entry. */
+  readonly lastSeq: number;
+  /** The result of `describeEnd`; null for none, and before the end. */
+  readonly summary: Json;
+  /** What it waits for, with the result of `describeWait`; null while a process holds it, and after a kill until it is continued. */
+  readonly waiting: (Waiting & { readonly summary: Json }) | null;
+}
 
 /** The place of a journal in a list. */
 interface ListPlace {
@@ -59,28 +83,28 @@ interface ListPlace {
 }
 
 /** The filters of a list: a journal must match all of them. */
-export interface ListOptions<Summary> {
+export interface ListOptions {
   /** The id of the machine. */
   readonly machine?: string;
   /** The status, or one of these. */
-  readonly status?: StatusOf<Summary> | readonly StatusOf<Summary>[];
-  /** The type of an event that it waits for, `approval` for an approval, or the `for` of a waiting run. */
+  readonly status?: ActorSummary['status'] | readonly ActorSummary['status'][];
+  /** The type of an event that it waits for, `approval` for an approval, or the member `for` of the result of `describeWait`. */
   readonly waitingFor?: string;
   /** It waits, and its next delay ends by this time, in milliseconds since the epoch. */
   readonly dueBefore?: number;
-  /** Members of the actor's `product` (of a run: its `host`), or of the last result of `describeWait` or `describeEnd`. */
+  /** Members of the `host` of a run, or of the last result of `describeWait` or `describeEnd`. */
   readonly where?: Readonly<Record<string, string | number | boolean | null>>;
   /** The last summary of a page, to get the next page, or `{ startedAt }`, to get those that started earlier. */
-  readonly after?: Summary | ListPlace;
+  readonly after?: ActorSummary | ListPlace;
   /** At most this many, a whole number of at least 0; by default all. */
   readonly limit?: number;
 }
 
-export interface PruneOptions<Summary> {
+export interface PruneOptions {
   /** Deletes journals whose last entry was written at least this many milliseconds ago. */
   readonly olderThanMs: number;
   /** Only journals with this status, or one of these; by default all that have ended. */
-  readonly status?: StatusOf<Summary> | readonly StatusOf<Summary>[];
+  readonly status?: ActorSummary['status'] | readonly ActorSummary['status'][];
 }
 
 /** Reads a journal that may grow. */
@@ -124,41 +148,38 @@ export interface JournalEnds {
  * Stores journals by id. A journal has one writer at a time. Every method throws or rejects with `journal_held` if another writer has the
  * journal, `journal_exists` if it is already there (`create`), `unknown_journal` if it is missing, and `invalid_journal` if it is damaged.
  */
-export interface JournalStore<Entry, Summary> {
+export interface JournalStore {
   /** Starts a journal. A store that finds out only at the first write that the id is taken fails that write, and has the method `has`. */
-  create(id: string): JournalWriter<Entry>;
+  create(id: string): JournalWriter;
   /** Whether a journal exists. Only for stores whose `create` does not throw for an existing one. */
   has?(id: string): Promise<boolean>;
   /** The entries of a journal, in order. A torn last line, as a kill leaves it, is skipped. */
-  read(id: string, options?: ReadJournalOptions): AsyncIterable<Entry>;
+  read(id: string, options?: ReadJournalOptions): AsyncIterable<DurableEntry>;
   /** Opens a journal to continue it; a torn last line is dropped. */
-  open(id: string, options?: OpenJournalOptions): Promise<OpenedJournal<Entry>>;
+  open(id: string, options?: OpenJournalOptions): Promise<OpenedJournal>;
   /** The journals, the latest start first; journals that started at the same time by id. */
-  list(options?: ListOptions<Summary>): Promise<readonly Summary[]>;
+  list(options?: ListOptions): Promise<readonly ActorSummary[]>;
   /**
    * Yields every entry once, in order, as it is written, also by another process, until an entry ends the journal. Until then, it keeps its
    * process alive. Rejects with `unknown_journal` if the journal is deleted, also if one with its id is created again.
    */
-  follow?(id: string, options?: FollowOptions): AsyncIterableIterator<Entry>;
+  follow?(id: string, options?: FollowOptions): AsyncIterableIterator<DurableEntry>;
   /** Returns a reader of a journal, for programs that follow many. By default, they `read` it from the start each time. */
   tail?(id: string): JournalTail;
   /** The first and last entries of journals that exist, in any order. By default, programs use `list`. */
   bounds?(query?: BoundsQuery): AsyncIterable<JournalBounds>;
   /** Reports journals that are new, have grown or are gone; null if any may have. Does not keep its process alive. Returns a function that stops it. */
   changes?(onChange: (ids: readonly string[] | null) => void): () => void;
-  /** What its journals belong to, for messages: "run", "actor". A store of runs is refused for a durable machine. */
-  readonly noun?: string;
   /** Whether reading checks a checksum of every entry. */
   readonly hasChecksums?: boolean;
   /** Deletes a journal that no process is writing. */
   delete?(id: string): Promise<void>;
   /** Deletes the old journals that no process is writing. Returns how many. */
-  prune?(options: PruneOptions<Summary>): Promise<number>;
+  prune?(options: PruneOptions): Promise<number>;
 }
 
 /** A store that has all optional members except `has`. */
-export type ManagedJournals<Entry, Summary> = Required<Omit<JournalStore<Entry, Summary>, 'has'>> &
-  Pick<JournalStore<Entry, Summary>, 'has'>;
+export type Journals = Required<Omit<JournalStore, 'has'>> & Pick<JournalStore, 'has'>;
 
 /** Returns the text to write instead of the given text. */
 export type Redact = (text: string) => string;
@@ -198,40 +219,6 @@ export function listedJournal({ id, ends, isWritten }: Omit<JournalBounds, 'vers
   return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten };
 }
 
-/** How a kind of journal validates, lists and redacts its entries. */
-export interface JournalFormat<Entry extends StoredEntry, Summary> {
-  /** What a journal belongs to, for messages: "run", "actor". */
-  readonly noun: string;
-  /** Returns a parsed JSON value as an entry. Throws an error that names what is invalid. */
-  parse(value: unknown): Entry;
-  /** Returns the JSON value that is stored for an entry; by default the entry itself. `parse` reverses it. */
-  toJson?(entry: Entry): unknown;
-  /** Returns what lists show of a journal; null if it is of another kind, and not listed. */
-  summarize(journal: ListedJournal): Summary | null;
-  /** The order of lists, as in `Array.sort`. */
-  compare(one: Summary, other: Summary): number;
-  /** Returns the JSON object that `where` of a list compares, from the first entry as it is stored; by default its `product`. */
-  hostData?(first: unknown): unknown;
-  /** When a journal with this first entry started, as in its summary. */
-  startedAt(first: Entry): string;
-  /** The statuses that a summary has only after the end of its journal. */
-  readonly endStatuses: readonly string[];
-  /** Whether an entry is synced with `fsync: 'checkpoint'`. */
-  isCheckpoint(entry: Entry): boolean;
-  /** Whether an entry ends its journal. It is stored such that a list can read it without the entries before it. */
-  isEnd(entry: Entry): boolean;
-  /** Whether lists also read this entry. Like an end, it is stored so that it can be read without the entries before it. */
-  isReadAlone(entry: Entry): boolean;
-  /** Whether an entry is a keyframe, from which the journal can be read. By default, none is. */
-  isKeyframe?(entry: Entry): boolean;
-  /** Whether an entry is a note, which may be written between steps. */
-  isNote?(entry: Entry): boolean;
-  /** Returns an entry as a store with `redact` writes it. */
-  redact(entry: Entry, redact: Redact): Entry;
-  /** Whether a journal that starts with this entry is redacted. A store with `redact` continues no other journals. */
-  isRedacted?(first: Entry): boolean;
-}
-
 /** Compares by start, the newest first, and then by id. A place without an id sorts after all journals that started at the same time. */
 export function newestFirst(one: ListPlace & { id?: string }, other: ListPlace & { id?: string }): number {
   const compare = (a = '\u{10ffff}', b = '\u{10ffff}'): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -247,10 +234,8 @@ export function redactStrings<Value>(value: Value, redact: Redact): Value {
 export const KEYFRAME_EVERY = 1_000;
 
 /** Leaves out the entries between the first one and the last keyframe but one. The entries after that keyframe verify it. */
-export function fromKeyframe<Entry extends StoredEntry>(
-  entries: readonly Entry[],
-  isKeyframe: (entry: Entry) => boolean,
-): readonly Entry[] {
+export function fromKeyframe(entries: readonly DurableEntry[]): readonly DurableEntry[] {
+  const isKeyframe = ({ type }: DurableEntry): boolean => type === 'keyframe';
   const last = entries.findLastIndex(isKeyframe);
   const from = last < 1 ? -1 : entries.findLastIndex((entry, at) => at < last && isKeyframe(entry));
   return from < 1 ? entries : [...entries.slice(0, 1), ...entries.slice(from)];

@@ -1,5 +1,5 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { nextTurn } from '../../internal/async.ts';
-import { PostChainError } from '../error.ts';
 import { journalInUse, repeat } from './line-store.ts';
 
 /** Loaded on use, because durable machines also run in browsers, which have no file system. */

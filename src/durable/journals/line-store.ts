@@ -1,8 +1,11 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { pauses } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import type { Waiting } from '../entries.ts';
-import { isRaceLost, PostChainError } from '../error.ts';
-import { requireKnown, requireOnly } from '../known-options.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
+import { durableFormat } from '../durable-format.ts';
+import type { DurableEntry, Waiting } from '../entries.ts';
+import { isRaceLost } from '../error.ts';
+import { requireKnown } from '../known-options.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
 import {
@@ -17,12 +20,13 @@ import {
   unreadable,
 } from './journal-lines.ts';
 import {
+  type ActorSummary,
   type BoundsQuery,
   entriesOf,
   type JournalBounds,
   type JournalEnds,
-  type JournalFormat,
   type JournalStoreOptions,
+  type Journals,
   type JournalTail,
   type JournalWriter,
   KEYFRAME_EVERY,
@@ -31,10 +35,7 @@ import {
   type ListOptions,
   lastWrittenMs,
   listedJournal,
-  type ManagedJournals,
   type OpenJournalOptions,
-  type PruneOptions,
-  type StoredEntry,
 } from './journal-store.ts';
 
 /** Stores the lines of journals, for one writer at a time. Methods throw or reject with the codes of `JournalStore`. */
@@ -112,24 +113,24 @@ export interface FirstAndLast {
   readonly last: string;
 }
 
+/** Keeps journals where you want, as lines of text: see `JournalBackend`. Throws `invalid_option` for an unknown option. */
+export const customJournals = (backend: JournalBackend, options: JournalStoreOptions = {}): Journals =>
+  createLineStore(backend, requireStoreOptions('customJournals', options));
+
 /** Returns the journal store that keeps its lines in a backend. */
-export function createLineStore<Entry extends StoredEntry, Summary>(
-  given: JournalBackend,
-  format: JournalFormat<Entry, Summary>,
-  options: JournalStoreOptions & LineOptions,
-): ManagedJournals<Entry, Summary> {
+export function createLineStore(given: JournalBackend, options: JournalStoreOptions & LineOptions): Journals {
   const { fsync = 'never', codec } = options;
   const backend = codec === undefined ? given : withCodec(given, codec);
-  const mustSync = (entries: readonly Entry[]): boolean =>
-    fsync === 'always' || (fsync === 'checkpoint' && entries.some((entry) => format.isCheckpoint(entry)));
+  const mustSync = (entries: readonly DurableEntry[]): boolean =>
+    fsync === 'always' || (fsync === 'checkpoint' && entries.some((entry) => durableFormat.isCheckpoint(entry)));
 
   function tail(id: string): JournalTail {
-    const reader = lineReader(format, placeOf(format, requireId(id)));
+    const reader = lineReader(placeOf(requireId(id)));
     let count = 0;
     return {
       async *read() {
         const pause = pauses();
-        for await (const line of linesIn(backend, format, id, count)) {
+        for await (const line of linesIn(backend, id, count)) {
           count += 1;
           yield reader.read(line).map(({ json }) => json);
           await pause();
@@ -146,73 +147,72 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
       const ends = lines && endsOf(lines);
       // Another program may keep the place locked, or this one may only read it.
       if (needsIndex && ends?.first)
-        backend.index?.(id, indexOf(format, ends.first, ends.last.at(-1)), version).catch(() => {});
+        backend.index?.(id, indexOf(ends.first, ends.last.at(-1)), version).catch(() => {});
       yield { id, version, ends, isWritten };
       await pause();
     }
   }
 
-  async function readAll(id: string): Promise<ReadJournal<Entry>> {
-    const reader = lineReader(format, placeOf(format, id));
-    return { entries: await entriesOf(entriesIn(reader, linesIn(backend, format, id))), reader };
+  async function readAll(id: string): Promise<ReadJournal> {
+    const reader = lineReader(placeOf(id));
+    return { entries: await entriesOf(entriesIn(reader, linesIn(backend, id))), reader };
   }
 
   /** Returns null if there are fewer than two keyframes, or if a line is damaged: reading the whole journal reports the damage. */
-  async function readFromKeyframe(id: string): Promise<ReadJournal<Entry> | null> {
-    const { isKeyframe } = format;
-    if (isKeyframe === undefined) return null;
-    const place = placeOf(format, id);
+  async function readFromKeyframe(id: string): Promise<ReadJournal | null> {
+    const place = placeOf(id);
     const lines: string[] = [];
     let count = 0;
     try {
       for await (const line of backend.linesBackward?.(id) ?? (await entriesOf(backend.lines(id))).toReversed()) {
         lines.push(line);
-        if (hasKeyframe(format, line)) count += 1;
+        if (hasKeyframe(line)) count += 1;
         if (count === 2 || lines.length > MAX_LINES_SEARCHED) break;
       }
       if (count < 2) return null;
-      const reader = lineReader(format, place, { startsLate: true });
+      const reader = lineReader(place, { startsLate: true });
       const last = lines.toReversed().flatMap((line) => reader.read(line).map(({ entry }) => entry()));
       for await (const line of backend.lines(id)) {
-        const [first] = lineReader(format, place).read(line);
-        return first ? { entries: [first.entry(), ...last.slice(last.findIndex(isKeyframe))], reader } : null;
+        const [first] = lineReader(place).read(line);
+        return first
+          ? { entries: [first.entry(), ...last.slice(last.findIndex(durableFormat.isKeyframe))], reader }
+          : null;
       }
     } catch {}
     return null;
   }
 
   /** `first` is the first entry of an existing journal. */
-  function writerTo(sink: LineSink, lines: LineWriter<Entry>, first?: Entry): JournalWriter<Entry> {
+  function writerTo(sink: LineSink, lines: LineWriter, first?: DurableEntry): JournalWriter {
     let start = first;
     return guardedWriter({
-      keyframeEvery: format.isKeyframe && options.isPlain !== true ? KEYFRAME_EVERY : undefined,
+      keyframeEvery: options.isPlain === true ? undefined : KEYFRAME_EVERY,
       write(entries) {
         const isNew = start === undefined;
         start ??= entries[0];
         return sink.append(lines.lines(entries), {
           sync: mustSync(entries),
-          startedAt: isNew && start !== undefined ? format.startedAt(start) : undefined,
-          index: indexOf(format, start, entries.at(-1)),
+          startedAt: isNew && start !== undefined ? durableFormat.startedAt(start) : undefined,
+          index: indexOf(start, entries.at(-1)),
         });
       },
       close: () => sink.close(),
     });
   }
 
-  const store: ManagedJournals<Entry, Summary> = {
-    noun: format.noun,
+  const store: Journals = {
     hasChecksums: true,
     tail,
     bounds,
     changes: (onChange) => backend.watch?.(onChange) ?? repeat(POLL_MS, () => onChange(null)),
-    create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(format, options)),
+    create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(options)),
     ...(backend.has && { has: async (id: string) => backend.has?.(requireId(id)) ?? false }),
     async *read(id, readOptions = {}) {
       requireId(id);
       requireKnown('read', readOptions);
       const late = readOptions.fromKeyframe ? await readFromKeyframe(id) : null;
       if (late !== null) yield* late.entries;
-      else yield* entriesIn(lineReader(format, placeOf(format, id)), linesIn(backend, format, id));
+      else yield* entriesIn(lineReader(placeOf(id)), linesIn(backend, id));
     },
     async open(id, openOptions = {}) {
       requireKnown('open of a store', openOptions);
@@ -220,7 +220,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
       try {
         const { entries, reader } =
           (openOptions.fromKeyframe ? await readFromKeyframe(id) : null) ?? (await readAll(id));
-        if (options.redact !== undefined) requireRedacted(format, id, entries);
+        if (options.redact !== undefined) requireRedacted(id, entries);
         return { entries, writer: writerTo(sink, reader.writer(options), entries[0]) };
       } catch (error) {
         await sink.close();
@@ -229,7 +229,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     },
     follow(id, followOptions = {}) {
       requireKnown('follow', followOptions);
-      const reader = lineReader(format, placeOf(format, requireId(id)));
+      const reader = lineReader(placeOf(requireId(id)));
       let last: string | null = null;
       let at = 0;
       return followJournal(
@@ -237,7 +237,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
           async *read() {
             // The last line again: its checksum covers all lines that were read.
             let known = last;
-            for await (const line of linesIn(backend, format, id, at)) {
+            for await (const line of linesIn(backend, id, at)) {
               if (known !== null && line !== known) break;
               if (known === null) {
                 if (last !== null) at += 1;
@@ -246,16 +246,15 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
               }
               known = null;
             }
-            if (known !== null) throw journalReplaced(format, id);
+            if (known !== null) throw journalReplaced(id);
           },
           watch: (onChange) => backend.watchOne?.(id, onChange) ?? pollVersion(backend, id, onChange),
-          isEnd: format.isEnd,
+          isEnd: durableFormat.isEnd,
         },
         followOptions,
       );
     },
     ...listing({
-      format,
       bounds,
       isOrdered: backend.isOrdered === true,
       read: (id) => store.read(id),
@@ -274,17 +273,17 @@ function waitIn(last: unknown): Partial<Waiting> | undefined {
 const machineIn = (first: unknown): unknown => Object(Object(first).machine).id;
 
 /** `first` and `last` may be in their stored form. */
-function indexOf(format: Pick<JournalFormat<never, unknown>, 'isEnd'>, first: unknown, last: unknown): JournalIndex {
+function indexOf(first: unknown, last: unknown): JournalIndex {
   const [machine, waiting] = [machineIn(first), waitIn(last)];
   return {
     machine: typeof machine === 'string' ? machine : null,
-    state: format.isEnd(Object(last) as never) ? 'ended' : waiting ? 'waiting' : 'open',
+    state: durableFormat.isEnd(Object(last) as never) ? 'ended' : waiting ? 'waiting' : 'open',
     dueMs: waiting?.dueAtMs ?? null,
   };
 }
 
 /** Yields the entries of a whole journal. */
-async function* entriesIn<Entry>(reader: LineReader<Entry>, lines: AsyncIterable<string>): AsyncGenerator<Entry> {
+async function* entriesIn(reader: LineReader, lines: AsyncIterable<string>): AsyncGenerator<DurableEntry> {
   const pause = pauses();
   for await (const line of lines) {
     for (const { entry } of reader.read(line)) yield entry();
@@ -296,9 +295,9 @@ async function* entriesIn<Entry>(reader: LineReader<Entry>, lines: AsyncIterable
 /** If fewer than two keyframes are among this many last lines, the journal is read from the start. */
 const MAX_LINES_SEARCHED = 50 * KEYFRAME_EVERY;
 
-interface ReadJournal<Entry> {
-  readonly entries: readonly Entry[];
-  readonly reader: LineReader<Entry>;
+interface ReadJournal {
+  readonly entries: readonly DurableEntry[];
+  readonly reader: LineReader;
 }
 
 /** Lists may show what is among the last entries, for example an answer. */
@@ -331,12 +330,11 @@ function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || /: the disk is full; /u.test((error as Error).message);
 }
 
-interface ListSource<Summary> {
-  readonly format: Pick<JournalFormat<never, Summary>, 'summarize' | 'compare' | 'endStatuses' | 'hostData'>;
+interface ListSource {
   bounds(query: LinesQuery): AsyncIterable<JournalBounds>;
   /** Whether `bounds` yields the journals in the order of the list. */
   readonly isOrdered: boolean;
-  read(id: string): AsyncIterable<StoredEntry>;
+  read(id: string): AsyncIterable<DurableEntry>;
   remove(id: string): void | Promise<void>;
 }
 
@@ -348,24 +346,18 @@ const STATES: Readonly<Record<string, readonly JournalIndex['state'][]>> = {
 };
 
 /** Returns the methods of a store that concern many journals. */
-export function listing<Summary>({
-  format,
-  bounds,
-  isOrdered,
-  read,
-  remove,
-}: ListSource<Summary>): Pick<ManagedJournals<never, Summary>, 'list' | 'delete' | 'prune'> {
-  const { compare, endStatuses } = format;
+export function listing({ bounds, isOrdered, read, remove }: ListSource): Pick<Journals, 'list' | 'delete' | 'prune'> {
+  const { compare, endStatuses } = durableFormat;
   function requireStatus(method: string, status: unknown = []): void {
     const known = ['running', 'waiting', 'interrupted', ...endStatuses, 'damaged'];
     const unknown = [status].flat().find((each) => !known.includes(String(each)));
     if (unknown !== undefined) throw invalid(method, 'status', `one of ${known.join(', ')}`, unknown);
   }
-  function isMatch({ first, last }: ListedJournal, options: ListOptions<Summary>): boolean {
+  function isMatch({ first, last }: ListedJournal, options: ListOptions): boolean {
     const { machine, waitingFor, dueBefore, where } = options;
     const { events = [], approvals = [], dueAtMs } = waitIn(last) ?? {};
     const { summary } = Object(last) as { summary?: { for?: unknown } };
-    const about = Object(format.hostData ? format.hostData(first) : Object(first).product);
+    const about = Object(durableFormat.hostData(first));
     return (
       (machine === undefined || machineIn(first) === machine) &&
       (waitingFor === undefined ||
@@ -375,35 +367,37 @@ export function listing<Summary>({
       Object.entries(where ?? {}).every(([name, value]) => about[name] === value || Object(summary)[name] === value)
     );
   }
-  const startOf = (summary: unknown): string | undefined => (Object(summary) as { startedAt?: string }).startedAt;
+  const isEnded = (status: string): boolean => (endStatuses as readonly string[]).includes(status);
   /** The versions of journals that have ended, by id: lists of the others do not read them again. */
   const ended = new Map<string, string>();
-  async function find(options: ListOptions<Summary>) {
+  async function find(options: ListOptions) {
     const { status, machine, waitingFor, dueBefore, after, limit = Number.POSITIVE_INFINITY } = options;
     const given: readonly unknown[] | null = status === undefined ? null : [status].flat();
     const mustWait = waitingFor !== undefined || dueBefore !== undefined;
     const statuses = mustWait ? (given ?? ['waiting']).filter((each) => each === 'waiting') : given;
-    const listed: { readonly id: string; readonly summary: Summary }[] = [];
+    const listed: ActorSummary[] = [];
     const states = statuses?.includes('damaged')
       ? undefined
       : statuses?.flatMap((each) => STATES[String(each)] ?? (['ended'] as const));
     const isKnown = (id: string, version: string): boolean =>
       states?.includes('ended') === false && ended.get(id) === version;
-    for await (const journal of bounds({ isKnown, list: { startedAt: startOf(after), machine, states, dueBefore } })) {
+    for await (const journal of bounds({
+      isKnown,
+      list: { startedAt: after?.startedAt, machine, states, dueBefore },
+    })) {
       if (journal.ends === null) continue;
       const read = listedJournal(journal);
-      const summary = format.summarize(read);
-      if (summary === null) continue;
-      const { status: found } = Object(summary) as { status?: unknown };
-      if (endStatuses.includes(String(found))) ended.set(journal.id, journal.version);
+      const summary = durableFormat.summarize(read);
+      const { status: found, startedAt } = summary;
+      if (isEnded(found)) ended.set(journal.id, journal.version);
       if (statuses?.includes(found) === false || !isMatch(read, options)) continue;
-      if (after !== undefined && compare(after as Summary, summary) >= 0) continue;
+      if (after !== undefined && compare(after, summary) >= 0) continue;
       const isFull = isOrdered && listed.length >= limit;
       // What started at the same time is sorted by id below.
-      if (isFull && startOf(summary) !== startOf(listed.at(-1)?.summary)) break;
-      listed.push({ id: journal.id, summary });
+      if (isFull && startedAt !== listed.at(-1)?.startedAt) break;
+      listed.push(summary);
     }
-    return listed.toSorted((one, other) => compare(one.summary, other.summary)).slice(0, limit);
+    return listed.toSorted(compare).slice(0, limit);
   }
 
   return {
@@ -411,20 +405,20 @@ export function listing<Summary>({
       requireKnown('list', options);
       requireValid('list', options);
       requireStatus('list', options.status);
-      return (await find(options)).map(({ summary }) => summary);
+      return find(options);
     },
     delete: async (id) => remove(requireId(id)),
     async prune(options) {
       requireKnown('prune', options);
       requireValid('prune', { ...options, olderThanMs: options.olderThanMs });
       requireStatus('prune', options.status);
-      const { olderThanMs, status = endStatuses as NonNullable<PruneOptions<Summary>['status']> } = options;
+      const { olderThanMs, status = endStatuses } = options;
       const latestMs = Date.now() - olderThanMs;
       let count = 0;
-      for (const { id, summary } of await find({ status, after: { startedAt: new Date(latestMs).toISOString() } }))
+      for (const { id, startedAt } of await find({ status, after: { startedAt: new Date(latestMs).toISOString() } }))
         try {
           // If a journal cannot be read, its start counts.
-          if ((await lastWrittenMs(startOf(summary) ?? '', read(id)).catch(() => 0)) > latestMs) continue;
+          if ((await lastWrittenMs(startedAt, read(id)).catch(() => 0)) > latestMs) continue;
           await remove(id);
           count += 1;
         } catch (error) {
@@ -488,7 +482,7 @@ const OPTIONS: Readonly<Record<string, readonly [expected: string, isValid: (val
 
 /** Returns the options of a journal store. Throws `invalid_option` for an unknown or invalid one. */
 export function requireStoreOptions<Options extends object>(store: string, options: Options): Options {
-  requireOnly(store, options, 'redact codec fsync');
+  requireKnownOptions(store, options, 'redact codec fsync');
   requireValid(store, options);
   return options;
 }
@@ -590,51 +584,44 @@ export function repeat(everyMs: number, act: () => void): () => void {
 }
 
 /** Yields a journal's lines. Reports a backend's own errors (a directory instead of a file, a damaged database page) as `invalid_journal`. */
-async function* linesIn(backend: JournalBackend, format: Named, id: string, from = 0): AsyncGenerator<string> {
+async function* linesIn(backend: JournalBackend, id: string, from = 0): AsyncGenerator<string> {
   try {
     yield* backend.lines(requireId(id), from);
   } catch (cause) {
     if (cause instanceof PostChainError) throw cause;
-    throw unreadable(placeOf(format, id), cause instanceof Error ? cause.message : String(cause), cause);
+    throw unreadable(placeOf(id), cause instanceof Error ? cause.message : String(cause), cause);
   }
 }
 
 /** Throws `invalid_journal` for an unfinished journal without redaction, because a partly redacted journal cannot be replayed. */
-function requireRedacted<Entry extends StoredEntry>(
-  format: JournalFormat<Entry, unknown>,
-  id: string,
-  entries: readonly Entry[],
-): void {
+function requireRedacted(id: string, entries: readonly DurableEntry[]): void {
   const [first, last] = [entries[0], entries.at(-1)];
-  if (!first || !last || format.isRedacted?.(first) !== false || format.isEnd(last)) return;
+  if (!first || !last || durableFormat.isRedacted(first) || durableFormat.isEnd(last)) return;
   throw new PostChainError(
     'invalid_journal',
-    `${subjectOf(format, id)} was recorded without "redact" and cannot continue with it; open it in a store without "redact"`,
+    `${subjectOf(id)} was recorded without "redact" and cannot continue with it; open it in a store without "redact"`,
   );
 }
 
-type Named = Pick<JournalFormat<never, unknown>, 'noun'>;
-
-/** Names a journal at the start of a message: `Run "a"`. */
-export const subjectOf = ({ noun }: Named, id: string): string =>
-  `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${JSON.stringify(id)}`;
+/** Names a journal at the start of a message. */
+export const subjectOf = (id: string): string => `Journal ${JSON.stringify(id)}`;
 
 /** Names a journal before the reason why it cannot be read. */
-export const placeOf = ({ noun }: Named, id: string): string => `${noun} ${String(id)}`;
+export const placeOf = (id: string): string => `journal ${String(id)}`;
 
-export function noSuchJournal({ noun }: Named, id: string): PostChainError {
+export function noSuchJournal(id: string): PostChainError {
   return new PostChainError(
     'unknown_journal',
-    `There is no ${noun} ${JSON.stringify(id)}; list() returns the known ${noun}s`,
+    `There is no journal ${JSON.stringify(id)}; list() returns those there are`,
   );
 }
 
-export function journalExists(format: Named, id: string): PostChainError {
-  return new PostChainError('journal_exists', `${subjectOf(format, id)} already exists; use a new id`);
+export function journalExists(id: string): PostChainError {
+  return new PostChainError('journal_exists', `${subjectOf(id)} already exists; use a new id`);
 }
 
-export function journalReplaced(format: Named, id: string): PostChainError {
-  const subject = subjectOf(format, id);
+export function journalReplaced(id: string): PostChainError {
+  const subject = subjectOf(id);
   return new PostChainError('unknown_journal', `${subject} was deleted and created again; follow it from the start`);
 }
 

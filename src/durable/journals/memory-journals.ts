@@ -1,5 +1,7 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { pauses } from '../../internal/async.ts';
-import { PostChainError } from '../error.ts';
+import { durableFormat } from '../durable-format.ts';
+import type { DurableEntry } from '../entries.ts';
 import { requireKnown } from '../known-options.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
@@ -8,13 +10,11 @@ import {
   type BoundsQuery,
   fromKeyframe,
   type JournalBounds,
-  type JournalFormat,
+  type Journals,
   type JournalWriter,
   KEYFRAME_EVERY,
-  type ManagedJournals,
   type ReadJournalOptions,
   type Redact,
-  type StoredEntry,
 } from './journal-store.ts';
 import {
   journalExists,
@@ -28,39 +28,36 @@ import {
   subjectOf,
 } from './line-store.ts';
 
-interface MemoryJournal<Entry> {
-  readonly entries: Entry[];
+interface MemoryJournal {
+  readonly entries: DurableEntry[];
   /** Identifies the writer that holds the journal. */
   holder: object | null;
 }
 
-/** Returns a journal store in memory, for tests and for machines inspected in the same process. It shares the entries with their hosts. */
-export function createMemoryJournals<Entry extends StoredEntry, Summary>(
-  format: JournalFormat<Entry, Summary>,
-  options: { readonly redact?: Redact } = {},
-): ManagedJournals<Entry, Summary> {
+/** Keeps journals in memory, for tests and for actors inspected in the same process. It shares the entries with their hosts. */
+export function memoryJournals(options: { readonly redact?: Redact } = {}): Journals {
   requireStoreOptions('memoryJournals', options);
   const { redact } = options;
-  const journals = new Map<string, MemoryJournal<Entry>>();
+  const journals = new Map<string, MemoryJournal>();
   const watchers = new Set<(ids: readonly string[]) => void>();
   const changed = (id: string): void => {
     for (const onChange of watchers) onChange([id]);
   };
-  const find = (id: string): MemoryJournal<Entry> => {
+  const find = (id: string): MemoryJournal => {
     const journal = journals.get(requireId(id));
-    if (journal === undefined) throw noSuchJournal(format, id);
+    if (journal === undefined) throw noSuchJournal(id);
     return journal;
   };
-  const readable = (id: string, options: ReadJournalOptions = {}): readonly Entry[] => {
+  const readable = (id: string, options: ReadJournalOptions = {}): readonly DurableEntry[] => {
     const { entries } = find(id);
-    const place = placeOf(format, id);
+    const place = placeOf(id);
     if (entries.length === 0) throw unreadable(place, 'the journal is empty');
     const at = entries.findIndex(({ seq }, index) => seq !== index);
     if (at >= 0) throw unreadable(place, `cannot read entry ${at}: expected seq ${at}; received ${entries[at]?.seq}`);
-    return format.isKeyframe && options.fromKeyframe ? fromKeyframe(entries, format.isKeyframe) : [...entries];
+    return options.fromKeyframe ? fromKeyframe(entries) : [...entries];
   };
-  const stored = (entry: Entry): Entry => (redact ? format.redact(entry, redact) : entry);
-  const writerOf = (id: string, journal: MemoryJournal<Entry>): JournalWriter<Entry> => {
+  const stored = (entry: DurableEntry): DurableEntry => (redact ? durableFormat.redact(entry, redact) : entry);
+  const writerOf = (id: string, journal: MemoryJournal): JournalWriter => {
     const holder = {};
     const hold = (by: object | null): void => {
       journal.holder = by;
@@ -68,10 +65,10 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     };
     hold(holder);
     return guardedWriter({
-      keyframeEvery: format.isKeyframe && KEYFRAME_EVERY,
+      keyframeEvery: KEYFRAME_EVERY,
       write(entries) {
         if (journal.holder !== holder)
-          throw new PostChainError('journal_fenced', `another writer has taken over ${subjectOf(format, id)}`);
+          throw new PostChainError('journal_fenced', `another writer has taken over ${subjectOf(id)}`);
         journal.entries.push(...entries.map(stored));
         changed(id);
       },
@@ -104,8 +101,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     return () => void watchers.delete(onChange);
   };
 
-  const store: ManagedJournals<Entry, Summary> = {
-    noun: format.noun,
+  const store: Journals = {
     hasChecksums: false,
     bounds,
     changes,
@@ -115,14 +111,14 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
         async *read() {
           const unread = readable(id).slice(count);
           count += unread.length;
-          yield unread.map((entry) => JSON.stringify(format.toJson?.(entry) ?? entry));
+          yield unread.map((entry) => JSON.stringify(entry));
         },
       };
     },
     create(id) {
       requireId(id);
-      if (journals.has(id)) throw journalExists(format, id);
-      const journal: MemoryJournal<Entry> = { entries: [], holder: null };
+      if (journals.has(id)) throw journalExists(id);
+      const journal: MemoryJournal = { entries: [], holder: null };
       journals.set(id, journal);
       return writerOf(id, journal);
     },
@@ -133,37 +129,36 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     async open(id, options = {}) {
       requireKnown('open of a store', options);
       const journal = find(id);
-      if (journal.holder !== null && !options.force) throw journalInUse(subjectOf(format, id), 'this process');
+      if (journal.holder !== null && !options.force) throw journalInUse(subjectOf(id), 'this process');
       return { entries: readable(id, options), writer: writerOf(id, journal) };
     },
     follow(id, options = {}) {
       requireKnown('follow', options);
       let count = 0;
-      let followed: MemoryJournal<Entry> | null = null;
+      let followed: MemoryJournal | null = null;
       return followJournal(
         {
           *read() {
             const journal = find(id);
             followed ??= journal;
-            if (journal !== followed) throw journalReplaced(format, id);
+            if (journal !== followed) throw journalReplaced(id);
             for (const { entries } = journal; count < entries.length; ) {
               count += 1;
-              yield entries[count - 1] as Entry;
+              yield entries[count - 1] as DurableEntry;
             }
           },
           watch: (onChange) => changes((ids) => ids.includes(id) && onChange()),
-          isEnd: format.isEnd,
+          isEnd: durableFormat.isEnd,
         },
         options,
       );
     },
     ...listing({
-      format,
       bounds,
       isOrdered: false,
       read: (id) => store.read(id),
       remove(id) {
-        if (find(id).holder !== null) throw journalInUse(subjectOf(format, id), 'this process');
+        if (find(id).holder !== null) throw journalInUse(subjectOf(id), 'this process');
         journals.delete(id);
         changed(id);
       },

@@ -1,5 +1,5 @@
 import { parseJson } from '../../internal/json-text.ts';
-import type { JournalFormat, JournalStoreOptions, ManagedJournals, StoredEntry } from './journal-store.ts';
+import type { JournalStoreOptions, Journals } from './journal-store.ts';
 import {
   fencedError,
   heartbeat,
@@ -21,7 +21,7 @@ import {
 } from './line-store.ts';
 import { openPostgres, type PostgresSource, type PostgresTables } from './postgres.ts';
 
-export type PostgresJournals<Entry, Summary> = ManagedJournals<Entry, Summary> & {
+export type PostgresJournals = Journals & {
   /** Releases every journal that is still being written. Closes the connections, unless the store was given a pool. */
   close(): Promise<void>;
 };
@@ -99,13 +99,19 @@ interface Batch {
   readonly stored: Promise<void>;
 }
 
-export function createPostgresJournals<Entry extends StoredEntry, Summary>(
+/**
+ * Keeps journals in a PostgreSQL database, which several processes may use at once. Its tables are created on first use. The entries of each
+ * step are one statement, which also checks and renews the lease of the actor. If the connection is lost, entries wait in memory, in order; a
+ * journal that waits for longer than ten seconds fails. `source` is a connection string (requires the package `pg`), or a pool of `pg`, or a
+ * PGlite; the store does not close a pool. Throws `invalid_option` if it is none of them, and its methods reject with `invalid_path` if the
+ * database cannot be used.
+ */
+export function postgresJournals(
   source: PostgresSource,
-  format: JournalFormat<Entry, Summary>,
   options: Omit<JournalStoreOptions, 'fsync'> = {},
-): PostgresJournals<Entry, Summary> {
+): PostgresJournals {
   requireStoreOptions('postgresJournals', options);
-  const [journals, lines] = [`postchain_${format.noun}s`, `postchain_${format.noun}_lines`];
+  const [journals, lines] = ['postchain_actors', 'postchain_actor_lines'];
   // The last relation of the schema: it exists if all of the schema does.
   const channel = `${journals}_by_machine`;
   const db = openPostgres(source, 'postgresJournals', channel, schemaOf(journals, lines));
@@ -124,10 +130,10 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
   /** Executes a statement on a journal that no other process writes: `$1` is its name, `$2` the token of the lease to replace. */
   async function takeOverRow<Taken>(id: string, force: boolean, sql: string, values: readonly unknown[]) {
     await written(id);
-    return takeOver<Taken>(subjectOf(format, id), force, {
+    return takeOver<Taken>(subjectOf(id), force, {
       async read() {
         const row = await rowOf(id);
-        if (row === undefined) throw noSuchJournal(format, id);
+        if (row === undefined) throw noSuchJournal(id);
         return leaseOf(row);
       },
       async replace(previous) {
@@ -149,7 +155,7 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
          ORDER BY seq ${order} LIMIT ${PAGE_LINES}`,
         [nameOf(id), last],
       );
-      if (page.length === 0 && sinks.get(nameOf(id))?.isNew !== true) throw noSuchJournal(format, id);
+      if (page.length === 0 && sinks.get(nameOf(id))?.isNew !== true) throw noSuchJournal(id);
       for (const { line } of page) if (line !== null) yield line;
       if (page.length < PAGE_LINES) return;
       last = page.at(-1)?.seq ?? last;
@@ -201,9 +207,8 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
       if (stored.length === 0) {
         // If the connection was lost before the result arrived, the second try finds the lines of the first.
         const row = await rowOf(id);
-        if (isNew && row !== undefined && row.token !== token) throw journalExists(format, id);
-        if (row?.token !== token || row.lines !== from)
-          throw fencedError(subjectOf(format, id), row ? leaseOf(row) : null);
+        if (isNew && row !== undefined && row.token !== token) throw journalExists(id);
+        if (row?.token !== token || row.lines !== from) throw fencedError(subjectOf(id), row ? leaseOf(row) : null);
       }
       isNew = false;
     }
@@ -241,7 +246,7 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
     {
       // Does not connect: if the journal exists, its first write fails.
       create(id) {
-        if (sinks.has(nameOf(id))) throw journalExists(format, id);
+        if (sinks.has(nameOf(id))) throw journalExists(id);
         return openSink(id, newToken(), 0, true);
       },
       async has(id) {
@@ -302,7 +307,6 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
           if (!payload || payload === nameOf(id)) onChange();
         }),
     },
-    format,
     options,
   );
   return Object.assign(store, {

@@ -1,5 +1,5 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import { PostChainError } from '../error.ts';
 
 /** A pool of `pg`, a PGlite, or anything else with `query`. Without `connect` or `listen`, or a connection to spare, changes are polled. */
 export interface PostgresPool {

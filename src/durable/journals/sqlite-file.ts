@@ -1,7 +1,7 @@
 import type Database from 'libsql';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import { PostChainError } from '../error.ts';
 
 /** One connection to an SQLite file. It is replaced after an error, so nothing may keep it or its statements. */
 export interface SqliteConnection {

@@ -1,6 +1,6 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { parseJson } from '../../internal/json-text.ts';
-import { PostChainError } from '../error.ts';
-import type { JournalFormat, JournalStoreOptions, ManagedJournals, StoredEntry } from './journal-store.ts';
+import type { JournalStoreOptions, Journals } from './journal-store.ts';
 import {
   fencedError,
   heartbeat,
@@ -33,7 +33,7 @@ import {
   sqliteReason,
 } from './sqlite-file.ts';
 
-export type SqliteJournals<Entry, Summary> = ManagedJournals<Entry, Summary> & {
+export type SqliteJournals = Journals & {
   /** Closes the file, and every journal in it that is still being written. */
   close(): void;
 };
@@ -79,26 +79,29 @@ interface Row {
   readonly beatMs: number;
 }
 
-export function createSqliteJournals<Entry extends StoredEntry, Summary>(
-  path: string,
-  format: JournalFormat<Entry, Summary>,
-  options: JournalStoreOptions = {},
-): SqliteJournals<Entry, Summary> {
+/**
+ * Keeps journals in an SQLite file, which several processes may use at once. The file is created on first use, readable by its owner only.
+ * The entries of each step are a transaction, so they survive a crash of the process; `fsync` decides whether they also survive a power
+ * failure. While another process locks the file, entries wait in memory, in order; a journal that waits for longer than 30 seconds fails.
+ * Requires the package `libsql`. Throws `invalid_option` if `path` is not a path, and throws or rejects with `invalid_path` if the file
+ * cannot be used.
+ */
+export function sqliteJournals(path: string, options: JournalStoreOptions = {}): SqliteJournals {
   requireStoreOptions('sqliteJournals', options);
   const resolved = resolveSqlitePath(path, 'journals', 'a store in memory to keep journals');
-  let file = openJournalFile(resolved, path, format);
+  let file = openJournalFile(resolved, path);
   const store = createLineStore(
     {
       create(id) {
         const exists = file.readNow((connection) => rowOf(connection, id) !== undefined) ?? false;
-        if (exists || file.starting.has(id)) throw journalExists(format, id);
+        if (exists || file.starting.has(id)) throw journalExists(id);
         file.starting.add(id);
         return openSink(file, id, { token: newToken(), count: 0, rowId: null });
       },
       async *lines(id, first = 0) {
         const row = await file.read((connection) => rowOf(connection, id));
         if (row === undefined && file.starting.has(id)) return;
-        if (row === undefined) throw noSuchJournal(format, id);
+        if (row === undefined) throw noSuchJournal(id);
         for (let from = first; ; from += PAGE_LINES) {
           const page = await file.read((connection) => linesOf(connection, row.id, from));
           yield* page;
@@ -106,7 +109,7 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
         }
       },
       async *linesBackward(id) {
-        const row = await file.read((connection) => requireRow(connection, file, id));
+        const row = await file.read((connection) => requireRow(connection, id));
         let count = await file.read((connection) => countOf(connection, row.id));
         for (; count > 0; count -= PAGE_LINES)
           yield* (
@@ -144,22 +147,18 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
         }),
       watch: (onChange) => watchRows(() => file, onChange),
     },
-    format,
     options,
   );
   return Object.assign(store, {
     close() {
       file.close();
-      file = openJournalFile(resolved, path, format);
+      file = openJournalFile(resolved, path);
     },
   });
 }
 
-type Named = Pick<JournalFormat<never, unknown>, 'noun'>;
-
 /** An SQLite file whose errors are reported as `invalid_path`, and the leases on its journals. */
 interface JournalFile extends SqliteFile {
-  readonly format: Named;
   /** The journals whose first entry has not been written. Their row is written with it, so that no empty journal is left behind. */
   readonly starting: Set<string>;
   readonly leases: ReturnType<typeof createLeases>;
@@ -167,7 +166,7 @@ interface JournalFile extends SqliteFile {
   lastSink: LineSink | null;
 }
 
-function openJournalFile(resolved: string, path: string, format: Named): JournalFile {
+function openJournalFile(resolved: string, path: string): JournalFile {
   const file = openSqliteFile(resolved, {
     // "PCjo" in ASCII.
     applicationId: 0x50436a6f,
@@ -190,7 +189,6 @@ function openJournalFile(resolved: string, path: string, format: Named): Journal
   }
   const leases = createLeases(file);
   return {
-    format,
     starting: new Set(),
     lastSink: null,
     leases: { ...leases, release: (key, token) => leases.release(key, token).catch(rethrow) },
@@ -290,9 +288,9 @@ function rowOf(connection: SqliteConnection, id: string): Row | undefined {
   return row;
 }
 
-function requireRow(connection: SqliteConnection, { format }: JournalFile, id: string): Row {
+function requireRow(connection: SqliteConnection, id: string): Row {
   const row = rowOf(connection, id);
-  if (row === undefined) throw noSuchJournal(format, id);
+  if (row === undefined) throw noSuchJournal(id);
   return row;
 }
 
@@ -303,11 +301,11 @@ function takeOverRow<Value>(
   force: boolean,
   act: (connection: SqliteConnection, row: Row) => Value,
 ): Promise<Value> {
-  return takeOver(subjectOf(file.format, id), force, {
-    read: () => file.read((connection) => file.leases.of(requireRow(connection, file, id))),
+  return takeOver(subjectOf(id), force, {
+    read: () => file.read((connection) => file.leases.of(requireRow(connection, id))),
     replace: (previous) =>
       file.write((connection) => {
-        const row = requireRow(connection, file, id);
+        const row = requireRow(connection, id);
         return isSameLease(file.leases.of(row), previous) ? act(connection, row) : null;
       }),
   });
@@ -345,10 +343,10 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
   file.leases.hold(key, token);
 
   function insertRow(connection: SqliteConnection): void {
-    if (rowOf(connection, id) !== undefined) throw journalExists(file.format, id);
+    if (rowOf(connection, id) !== undefined) throw journalExists(id);
     const values = [key, JSON.stringify(thisHolder()), token, Date.now()];
     connection.run('INSERT INTO journal (name, owner, token, beat_ms) VALUES (?, ?, ?, ?)', values);
-    rowId = requireRow(connection, file, id).id;
+    rowId = requireRow(connection, id).id;
   }
   function insertLine(connection: SqliteConnection, at: number, line: string): void {
     if (connection.run(INSERT_LINE, [rowId, at, line, token]) > 0) return;
@@ -356,7 +354,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
     const lease = row === undefined ? null : file.leases.of(row);
     // An entry after one that was not written would damage the journal.
     if (lease?.token === token || !hasRow) throw new Error('an earlier entry could not be written');
-    throw fencedError(subjectOf(file.format, id), lease);
+    throw fencedError(subjectOf(id), lease);
   }
   const sink: LineSink = {
     append(lines, { sync, index }) {

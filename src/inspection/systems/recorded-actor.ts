@@ -1,6 +1,7 @@
-import { type ActorSummary, durableFormat } from '../../durable/durable-format.ts';
+import { durableFormat } from '../../durable/durable-format.ts';
 import { type DurableEntry, isExternal, type StartEntry, type Waiting } from '../../durable/entries.ts';
 import { parsedEntry } from '../../durable/journals/journal-lines.ts';
+import type { ActorSummary } from '../../durable/journals/journal-store.ts';
 import { type JournalBounds, listedJournal } from '../../durable/journals/journal-store.ts';
 import { placeOf } from '../../durable/journals/line-store.ts';
 import { clockStartOf } from '../../durable/replay.ts';
@@ -8,17 +9,19 @@ import { withPauses } from '../../internal/async.ts';
 import { parseJson } from '../../internal/json-text.ts';
 import { grouped } from '../../internal/printable.ts';
 import { changeSignal, problemOf, type RecordedSource, type SourceSink } from '../source.ts';
-import { type AnyJournals, tailOf } from '../stored-runs.ts';
+import { type InspectedStore, tailOf } from '../stored-runs.ts';
 import type { ActorWait, InspectedRun } from '../wire.ts';
 import { actorMessages, decoded, type ReplayHost } from './actor-messages.ts';
 import { errorText, observedSystem, STATUS } from './system-log.ts';
 
 const NO_SUMMARY: Omit<ActorSummary, 'id'> = {
   machine: null,
+  title: '',
   startedAt: '',
   status: 'damaged',
   forkedFrom: null,
   lastSeq: -1,
+  summary: null,
   waiting: null,
 };
 
@@ -28,7 +31,7 @@ const NO_SUMMARY: Omit<ActorSummary, 'id'> = {
  */
 export function recordedActor(
   id: string,
-  journals: AnyJournals,
+  journals: InspectedStore,
   changed: () => void,
   hosts: readonly ReplayHost[],
 ): RecordedSource {
@@ -75,9 +78,7 @@ export function recordedActor(
         try {
           for await (const piece of tail.read()) {
             const first = count;
-            const read = piece.map((json, at) =>
-              parsedEntry(durableFormat, placeOf(durableFormat, id), parseJson(json), first + at),
-            );
+            const read = piece.map((json, at) => parsedEntry(placeOf(id), parseJson(json), first + at));
             const entries = [...held, ...read];
             count += piece.length;
             const end = Math.max(0, entries.findLastIndex(isExternal));
@@ -139,7 +140,7 @@ export function recordedActor(
     async actorEntries() {
       const lines: string[] = [];
       for await (const piece of tailOf(journals, id).read()) lines.push(...piece);
-      return lines.map((json, seq) => parsedEntry(durableFormat, placeOf(durableFormat, id), parseJson(json), seq));
+      return lines.map((json, seq) => parsedEntry(placeOf(id), parseJson(json), seq));
     },
     charts: () => ({ charts: [], invoked: {} }),
     follow(from, sink) {
@@ -157,7 +158,7 @@ export function recordedActor(
       isWritten = run.isWritten;
       if (isNew) [damage, integrity] = [null, null];
       if (run.ends !== null) {
-        const { machine, ...read } = durableFormat.summarize(listedJournal({ ...run, isWritten: false })) ?? {};
+        const { machine, ...read } = durableFormat.summarize(listedJournal({ ...run, isWritten: false }));
         const first = Object(run.ends.first) as StartEntry;
         // The start of a damaged journal may be anything.
         const startedAt = machine == null ? '' : new Date(clockStartOf(first)).toISOString();

@@ -4,7 +4,8 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { isStartOfRun, runStartOf } from '../../chain/journal/journal-format.ts';
+import { isStartOfRun, parseRunEntry } from '../../chain/journal/run-journal.ts';
+import { isStored, runStartOf } from '../../chain/journal/run-start.ts';
 import type { RunEvent } from '../../chain/runtime/run-events.ts';
 import type { DurableEntry, StartEntry } from '../../durable/entries.ts';
 import { loadOptional } from '../../internal/optional-package.ts';
@@ -221,7 +222,11 @@ interface Fold {
 
 function foldOf(start: JournalEntry | DurableEntry, settings: Settings, telemetry: Telemetry): Fold {
   if (start.type === 'start' && !isStartOfRun(start)) return new ActorFold(start as StartEntry, settings, telemetry);
-  return createRunFold(runStartOf([start as JournalEntry]), settings, telemetry) as Fold;
+  if (!isStored(start)) return createRunFold(runStartOf([start as JournalEntry]), settings, telemetry) as Fold;
+  const { actorId } = start as StartEntry;
+  const run = (entry: JournalEntry | DurableEntry): JournalEntry => parseRunEntry(entry as DurableEntry, actorId);
+  const fold = createRunFold(runStartOf([run(start)]), settings, telemetry) as Fold;
+  return { ...fold, take: (entry) => fold.take(run(entry)) };
 }
 
 /** The version of the conventions: the newest one that includes generative AI. */

@@ -1,8 +1,8 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { DurableActorSystem, type SystemOwner, type SystemParts } from '../../durable/actor-system.ts';
 import type { Clock } from '../../durable/clock.ts';
 import type { Json } from '../../durable/codec.ts';
 import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent, StartEntry } from '../../durable/entries.ts';
-import { PostChainError } from '../../durable/error.ts';
 import { replaySystem } from '../../durable/replay.ts';
 import { onAbort } from '../../internal/async.ts';
 import { Calls, type OneOutcome } from './calls.ts';

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Attachment } from '../../../machines/contracts/message.ts';
-import { runStartOf } from '../../chain/journal/journal-format.ts';
+import { runStartOf } from '../../chain/journal/run-start.ts';
 import { fileIn } from '../../llm/content.ts';
 import { invalid } from '../context.ts';
 import { functionCallOf } from './openai-responses.ts';

@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
-import { runStartOf } from '../../chain/journal/journal-format.ts';
+import { runStartOf } from '../../chain/journal/run-start.ts';
 import { invalid } from '../context.ts';
 import type { Owner } from '../owners.ts';
 import type { RunService } from '../run-service.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Attachment } from '../../../machines/contracts/message.ts';
-import { runStartOf } from '../../chain/journal/journal-format.ts';
+import { runStartOf } from '../../chain/journal/run-start.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { fileIn } from '../../llm/content.ts';
 import {

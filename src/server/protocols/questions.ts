@@ -3,7 +3,7 @@ import { consentChoiceSchema } from '../../../machines/contracts/context.ts';
 import { type ClientEvent, clientEventSchema } from '../../../machines/contracts/events.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
-import { runStartOf } from '../../chain/journal/journal-format.ts';
+import { runStartOf } from '../../chain/journal/run-start.ts';
 import { HttpError, unknownRun } from '../http-error.ts';
 import { type Owner, sessionIdOf } from '../owners.ts';
 import { outcomesOf, type RunService } from '../run-service.ts';

@@ -4,7 +4,7 @@ import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { type EventOutcome, eventOutcome } from '../../../inspector/fold/event-outcome.ts';
 import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
 import { folded, manualRun, recordedEntries, runToAnswer } from '../../support/inspector/inspected-runs.ts';
 import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';

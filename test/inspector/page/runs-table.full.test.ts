@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { capitalize } from '../../../inspector/fold/format.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { readRun } from '../../../src/chain/journal/run-journal.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
 import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
@@ -15,11 +15,7 @@ async function record(runId: string, request: string): Promise<void> {
   await scriptedChain({}, { journals, newId: () => runId }).chain.run({ request }).answer;
 }
 
-async function stored(runId: string): Promise<readonly JournalEntry[]> {
-  const entries: JournalEntry[] = [];
-  for await (const entry of journals.read(runId)) entries.push(entry);
-  return entries;
-}
+const stored = (runId: string) => readRun(journals.read(runId));
 
 let server: InspectionServer;
 beforeAll(async () => {

@@ -6,7 +6,6 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revealHidden } from '../../../inspector/fold/text.ts';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal.ts';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { withTexts } from '../../../src/inspection/redaction.ts';
@@ -150,11 +149,7 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
         answer: { ...entry.answer, metadata: { ...entry.answer.metadata, decision, cost } },
       } as JournalEntry;
     });
-    const store = memoryJournals();
-    const writer = store.create('run-1');
-    writer.write(forged);
-    writer.close();
-    const stranger = await inspectionServer({ journals: store });
+    const stranger = await inspectionServer({ journals: storeOf([forged]) });
     const watched = await openInspector(browser as NonNullable<typeof browser>, stranger.url, { hash: '/' });
     await watched.page.locator('.runs-grid tbody tr').waitFor();
     const text = await readable(watched.page);

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { readRun } from '../../../src/chain/journal/run-journal.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { failingRun, filePage, inSmallPieces, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
@@ -153,11 +154,7 @@ afterAll(async () => {
   await server.close();
 });
 
-async function entriesOf(runId: string): Promise<readonly JournalEntry[]> {
-  const read: JournalEntry[] = [];
-  for await (const entry of journals.read(runId)) read.push(entry);
-  return read;
-}
+const entriesOf = (runId: string) => readRun(journals.read(runId));
 
 describe.skipIf(browser === null)('a decision', () => {
   it('shows where the run would have ended with another threshold, and forks there', async () => {

@@ -1,20 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
-import { RUN_JOURNALS } from '../../../src/chain/journal/journal-format.ts';
+import { readRun } from '../../../src/chain/journal/run-journal.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
+import { readJournal } from '../../../src/durable/journals/file-journals.ts';
 import { cli, temporaryFolder } from '../../support/cli.ts';
 import { fileWith, LONG_HISTORY } from '../../support/journal-files.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
 
 const REQUEST = 'What does the Yield phase decide, and in which order?';
 
-function entriesIn(path: string): readonly JournalEntry[] {
-  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
-  return lines.map((line) => RUN_JOURNALS.parse(JSON.parse(line)));
-}
+const entriesIn = (path: string) => readRun(readJournal(path));
 
 describe('a run over earlier turns, without a terminal', () => {
   it.each([
@@ -31,7 +27,7 @@ describe('a run over earlier turns, without a terminal', () => {
     expect(stderr).toMatch(/ documents · 4 earlier turns · run [0-9a-f]{8}\n/);
     expect(stderr).toContain(line);
     expect(stderr).not.toContain('\u001b');
-    const entries = entriesIn(path);
+    const entries = await entriesIn(path);
     expect(entries.filter(({ type }) => type === 'consent-asked')).toHaveLength(1);
     const [start] = entries;
     expect(start).toMatchObject({
@@ -86,7 +82,7 @@ describe('a run over earlier turns, at a terminal', () => {
     const { fake, answer, code } = start({ ...flags, journal });
     expect(await code).toBe(0);
     expect(fake.written()).toBe('');
-    expect(entriesIn(journal).find(({ type }) => type === 'consent-resolved')).toMatchObject({
+    expect((await entriesIn(journal)).find(({ type }) => type === 'consent-resolved')).toMatchObject({
       kept: 3,
       by: 'default',
     });

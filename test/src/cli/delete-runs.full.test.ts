@@ -2,14 +2,14 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
+import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
 import { type DeleteFlags, deleteRuns } from '../../../src/cli/delete-runs.ts';
 import { replayCommand } from '../../../src/cli/replay-command.ts';
 import { resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
-import { fileJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
+import { fileJournals } from '../../../src/durable/journals/file-journals.ts';
+import { createDurableMachine, type DurableEntry } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { writeJournal } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -27,7 +27,7 @@ async function recordedRuns(days: Readonly<Record<string, number>>) {
     await writeJournal(
       fileJournals(journals),
       runId,
-      run.entries.map((entry) => (entry.type === 'start' ? { ...entry, startedAt } : entry)),
+      run.entries.map((entry) => storedEntry(entry.type === 'start' ? { ...entry, startedAt } : entry)),
     );
   }
   const left = async () => (await fileJournals(journals).list()).map(({ id }) => id).toSorted();
@@ -47,9 +47,9 @@ describe('postchain runs --delete', () => {
   it('shows and deletes actors of other machines in the same directory', async () => {
     const { journals, left, remove } = await recordedRuns({ apple: 1 });
     const machine = setup({}).createMachine({ id: 'order' });
-    const orders = createDurableMachine(machine, { journals: actorJournals(journals) });
+    const orders = createDurableMachine(machine, { journals: fileJournals(journals) });
     await orders.start('o-17', { product: { owner: 'alice' } }).close();
-    expect(await left()).toEqual(['apple']);
+    expect(await left()).toEqual(['apple', 'o-17']);
     for (const command of [replayCommand, resumeCommand])
       await expect(command('o-17', { journals })).rejects.toThrow(
         '"o-17" is a durable actor of order, not a run; "postchain show o-17" prints it. To replay, resume or fork it, pass --module FILE',
@@ -89,17 +89,14 @@ describe('postchain runs --delete', () => {
     const { journals, left, remove } = await recordedRuns({ ended: 90 });
     const { run } = startScripted();
     await run.answer;
-    const start = { ...run.entries[0], startedAt: new Date(Date.now() - 90 * DAY_MS).toISOString() } as JournalEntry;
+    const [first, ...others] = run.entries.map(storedEntry);
+    const start = { ...first, startedAt: new Date(Date.now() - 90 * DAY_MS).toISOString() } as DurableEntry;
     const now = new Date().toISOString();
     const place = { seq: 1, atMs: 0 };
     const waiting = { sinceMs: 0, dueAtMs: null, events: [] };
-    const journalOf: Record<string, JournalEntry[]> = {
+    const journalOf: Record<string, DurableEntry[]> = {
       waiting: [start, { ...place, type: 'closed', closedAt: now, waiting }],
-      resumed: [
-        start,
-        { ...place, type: 'resumed', resumedAt: now },
-        { ...run.entries.at(-1), seq: 2 } as JournalEntry,
-      ],
+      resumed: [start, { ...place, type: 'resumed', resumedAt: now }, { ...others.at(-1), seq: 2 } as DurableEntry],
     };
     for (const [runId, entries] of Object.entries(journalOf)) {
       await writeJournal(fileJournals(journals), runId, entries);
@@ -114,7 +111,7 @@ describe('postchain runs --delete', () => {
     const { run } = startScripted({}, { newId: () => 'running' });
     await run.answer;
     const running = fileJournals(journals).create('running');
-    await running.write(run.entries.slice(0, 9));
+    await running.write(run.entries.slice(0, 9).map(storedEntry));
     await expect(remove({ delete: ['running'], yes: true })).rejects.toThrow(/Run running is in progress/u);
     expect(await remove({ delete: true, olderThan: 1, yes: true }).catch(String)).toMatch(
       /1 run in progress skipped\. Deleted 1 run\. 1 run could not be deleted: apple/u,

@@ -1,7 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { RUN_JOURNALS } from '../../../src/chain/journal/journal-format.ts';
-import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
 import { coverageCommand } from '../../../src/cli/coverage-command.ts';
 import { exportCommand } from '../../../src/cli/export-command.ts';
@@ -10,6 +8,8 @@ import { resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
 import { whatIfCommand } from '../../../src/cli/what-if-command.ts';
+import { durableFormat } from '../../../src/durable/durable-format.ts';
+import { fileJournals } from '../../../src/durable/journals/file-journals.ts';
 import { cli, temporaryFolder } from '../../support/cli.ts';
 import { runOverHistory } from '../../support/journal-files.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
@@ -50,7 +50,7 @@ function hostile(entry: JournalEntry): JournalEntry {
   for (const path of pathsOf(entry)) {
     const next = changed(forged, path);
     try {
-      RUN_JOURNALS.parse(JSON.parse(JSON.stringify(storedEntry(next))));
+      durableFormat.parse(JSON.parse(JSON.stringify(storedEntry(next))));
       forged = next;
     } catch {}
   }
@@ -63,7 +63,7 @@ describe('an untrusted journal', () => {
     const { entries: journal } = await runOverHistory();
     const journals = temporaryFolder();
     const writer = fileJournals(journals).create('strange');
-    await writer.write(journal.map((entry) => (isForged(entry) ? hostile(entry) : entry)));
+    await writer.write(journal.map((entry) => storedEntry(isForged(entry) ? hostile(entry) : entry)));
     await writer.close();
     vi.stubEnv('NO_COLOR', '1');
     onTestFinished(() => void vi.unstubAllEnvs());

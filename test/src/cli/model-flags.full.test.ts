@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RUN_JOURNALS, runStartOf } from '../../../src/chain/journal/journal-format.ts';
-import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
-import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
+import { readRun } from '../../../src/chain/journal/run-journal.ts';
+import { runStartOf } from '../../../src/chain/journal/run-start.ts';
+import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
+import { durableFormat } from '../../../src/durable/durable-format.ts';
+import { fileJournals } from '../../../src/durable/journals/file-journals.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import {
   type ChatServer,
@@ -26,7 +28,7 @@ async function runOn({ baseURL, exchanges }: ChatServer, ...flags: readonly stri
   expect(code).toBe(0);
   const [firstLine = ''] = readFileSync(journal, 'utf8').split('\n');
   const posted = exchanges.filter(({ method }) => method === 'POST');
-  return { stderr, start: RUN_JOURNALS.parse(JSON.parse(firstLine)), posted };
+  return { stderr, start: durableFormat.parse(JSON.parse(firstLine)), posted };
 }
 
 /** A server that has only the model "good". */
@@ -96,10 +98,10 @@ async function aKilledRun(baseURL: string) {
   const { place, ...user } = aUser(env);
   await user.call('run', 'Is it so?', '--model', 'good', '--base-url', baseURL);
   const [{ id: runId = '' } = {}] = await fileJournals(place).list();
-  const entries = await entriesOf(fileJournals(place).read(runId));
+  const entries = await readRun(fileJournals(place).read(runId));
   const killed = join(place, 'killed');
   const journals = fileJournals(killed);
-  await writeJournal(journals, runId, entries.slice(0, 20));
+  await writeJournal(journals, runId, entries.slice(0, 20).map(storedEntry));
   return { user: aUser(env, killed), start: runStartOf(entries), killed };
 }
 
@@ -146,7 +148,7 @@ describe('the check of the model server before a run', () => {
     const user = aUser({ OPENAI_API_KEY: 'sk-mine' });
     await user.call('run', 'Is it so?', '--model', 'good', '--base-url', server.baseURL, '--timeout', '4');
     const [{ id: runId = '' } = {}] = await fileJournals(user.place).list();
-    const { limits } = runStartOf(await entriesOf(fileJournals(user.place).read(runId))).input;
+    const { limits } = runStartOf(await readRun(fileJournals(user.place).read(runId))).input;
     // The check waits for a quarter of the time.
     expect(limits.totalMs).toBeLessThan(3_500);
   });
@@ -192,7 +194,7 @@ describe('without what a model needs', () => {
     const json = await user.call('resume', runId, '--json');
     expect(JSON.parse(json.stdout)).toMatchObject({ answerText: replies.yield.answer });
     expect(json.stderr).toBe('');
-    const entries = await entriesOf(fileJournals(user.place).read(runId));
+    const entries = await readRun(fileJournals(user.place).read(runId));
     expect(entries.at(-1)?.type).toBe('end');
   });
 

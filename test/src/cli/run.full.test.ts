@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
-import { RUN_JOURNALS } from '../../../src/chain/journal/journal-format.ts';
+import { durableFormat } from '../../../src/durable/durable-format.ts';
 import { chatServer, event, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
@@ -77,7 +77,7 @@ describe('postchain run', () => {
     const entries = readFileSync(file, 'utf8')
       .trimEnd()
       .split('\n')
-      .map((line) => RUN_JOURNALS.parse(JSON.parse(line)));
+      .map((line) => durableFormat.parse(JSON.parse(line)));
     expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index));
     expect(entries.at(-1)).toMatchObject({ type: 'end', summary: { status: 'completed' } });
   });

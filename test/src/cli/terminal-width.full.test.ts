@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { createLongWork } from '../../../src/cli/long-work.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
+import { fileJournals } from '../../../src/durable/journals/file-journals.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal } from '../../support/terminal.ts';

@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { RunProduct } from '../../../machines/contracts/journal.ts';
-import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
-import { fileJournals, journalFile, sqliteJournals } from '../../../src/chain/journal/node-stores.ts';
+import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
 import { inspectedActions } from '../../../src/cli/inspected-actions.ts';
 import { forkCommand, resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
+import type { DurableEntry } from '../../../src/durable/entries.ts';
+import { fileJournals, journalFile } from '../../../src/durable/journals/file-journals.ts';
+import type { JournalStore } from '../../../src/durable/journals/journal-store.ts';
+import { sqliteJournals } from '../../../src/durable/journals/sqlite-journals.ts';
 import type { NeedsTrust } from '../../../src/inspection/wire.ts';
 import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
 import { temporaryFolder } from '../../support/cli.ts';
@@ -33,12 +36,10 @@ function anInstallation(more: Readonly<Record<string, string>> = {}) {
 async function aKilledRun(host: RunProduct['host']) {
   const { run } = startScripted({}, { newId: () => 'friendly' }, { ...(host && { host }) });
   await run.answer;
-  const [start, ...others] = run.entries.slice(0, 20);
+  const [start, ...others] = run.entries.slice(0, 20).map(storedEntry);
   // As if the extractive model had answered: no other is resumed with it.
-  return [
-    { ...start, product: { ...Object(start).product, modelId: extractiveModel().id } },
-    ...others,
-  ] as typeof run.entries;
+  const product = { ...Object(start).product, modelId: extractiveModel().id };
+  return [{ ...start, product } as DurableEntry, ...others];
 }
 
 function streams(terminal = fakeTerminal(), isTTY = false) {

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
+import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
 import { whatIfCommand } from '../../../src/cli/what-if-command.ts';
+import type { DurableEntry } from '../../../src/durable/entries.ts';
+import { fileJournals } from '../../../src/durable/journals/file-journals.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { writeJournal } from '../../support/journal-files.ts';
@@ -20,7 +21,7 @@ async function recordedRun(
   };
   const { run } = startScripted(plan, { newId: () => id });
   await run.answer;
-  await writeJournal(fileJournals(journals), id, run.entries.slice(0, until));
+  await writeJournal(fileJournals(journals), id, run.entries.slice(0, until).map(storedEntry));
   return journals;
 }
 
@@ -52,7 +53,7 @@ describe('postchain what-if', () => {
     const journals = await recordedRun();
     const [start] = await entriesOf(fileJournals(journals).read('apple-run'));
     await writeJournal(fileJournals(journals), 'banana-run', [
-      { ...start, input: { ...Object(start).input, runId: 'banana-run' } } as JournalEntry,
+      { ...start, input: { ...Object(start).input, runId: 'banana-run' } } as DurableEntry,
       { type: 'nothing' } as never,
     ]);
     const text = await whatIfCommand({ journals, set: ['thresholds.confidence=0.6'] });

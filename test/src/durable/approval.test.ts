@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyEventObject, assign, createActor, forwardTo, fromPromise, setup } from 'xstate';
 import {
-  type ActorJournals,
   approval,
   createDurableMachine,
   type DurableActor,
   type DurableEntry,
   type DurableMachine,
   idempotencyKey,
+  type Journals,
   type JournalWriter,
   memoryJournals,
   type OpenApproval,
@@ -69,7 +69,7 @@ function payer(pay: (payment: Payment, self: object) => void) {
   });
 }
 
-function setUp(journals: ActorJournals = memoryJournals()) {
+function setUp(journals: Journals = memoryJournals()) {
   const paid: Payment[] = [];
   const machine = payer((payment) => void paid.push(payment));
   const clock = new TestClock();
@@ -188,7 +188,7 @@ describe('an approval', () => {
 
   it('[Q1] is given once, and its second answer is not stored, while the store is busy', async () => {
     const inner = memoryJournals();
-    const slow = (writer: JournalWriter<DurableEntry>): JournalWriter<DurableEntry> => ({
+    const slow = (writer: JournalWriter): JournalWriter => ({
       failure: null,
       write: async (entries) => writer.write(entries),
       close: () => writer.close(),
@@ -277,9 +277,9 @@ function createWorld() {
     made.set(key, (made.get(key) ?? 0) + 1);
     if (made.size > approvals()) unapproved.push(key);
   });
-  const mortal = (life: number): ActorJournals => {
+  const mortal = (life: number): Journals => {
     let left = life;
-    const wrapped = (writer: JournalWriter<DurableEntry>): JournalWriter<DurableEntry> => ({
+    const wrapped = (writer: JournalWriter): JournalWriter => ({
       get failure() {
         return writer.failure;
       },

@@ -15,7 +15,7 @@ import {
   spawnChild,
 } from 'xstate';
 import { createDurableMachine } from '../../../src/durable/durable-machine.ts';
-import { memoryJournals } from '../../../src/durable/stores.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 
 const fail = (): never => {
   throw new Error('this child cannot be created');

@@ -3,7 +3,7 @@ import { createMachine, SimulatedClock } from 'xstate';
 import { createDurableMachine, type DurableMachine } from '../../../src/durable/durable-machine.ts';
 import type { DurableEntry } from '../../../src/durable/entries.ts';
 import type { JournalWriter } from '../../../src/durable/journals/journal-store.ts';
-import { memoryJournals } from '../../../src/durable/stores.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createWorker } from '../../../src/durable/worker.ts';
 
 const machine = createMachine({
@@ -24,7 +24,7 @@ async function createFaultyHost(refused: readonly DurableEntry['type'][]) {
   await actor.close();
   clock.increment(20);
   const counts = { opened: 0, refused: 0 };
-  const faulty = (writer: JournalWriter<DurableEntry>): JournalWriter<DurableEntry> => ({
+  const faulty = (writer: JournalWriter): JournalWriter => ({
     failure: null,
     write(entries) {
       if (!entries.some(({ type }) => refused.includes(type))) return writer.write(entries);

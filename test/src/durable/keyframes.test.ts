@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type AnyActorRef, assign, cancel, createActor, createMachine, fromPromise, raise, setup } from 'xstate';
 import {
-  type ActorJournals,
   createDurableMachine,
   type DurableEntry,
   fileJournals,
+  type Journals,
   memoryJournals,
   sqliteJournals,
 } from '../../../src/entries/durable.ts';
@@ -51,8 +51,8 @@ const account = (bonus = 0) =>
   });
 
 /** A store with a tenth of the entries between keyframes, so that a test needs a tenth of the events. */
-function frequent(journals: ActorJournals): ActorJournals {
-  type Writer = ReturnType<ActorJournals['create']>;
+function frequent(journals: Journals): Journals {
+  type Writer = ReturnType<Journals['create']>;
   const writer = (given: Writer): Writer => Object.create(given, { keyframeEvery: { value: 100 } }) as Writer;
   return {
     ...journals,
@@ -92,7 +92,7 @@ async function frozenAccount(journals = frequent(memoryJournals()), events = 150
 }
 
 describe('an actor with a long journal', () => {
-  it.each<[string, (folder: string) => ActorJournals, number]>([
+  it.each<[string, (folder: string) => Journals, number]>([
     ['memory', () => memoryJournals(), 1_500],
     ['files', (folder) => frequent(fileJournals(folder)), 150],
     ['SQLite', (folder) => frequent(sqliteJournals(join(folder, 'actors.db'))), 150],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { DurableEntry, DurableEvent, Keyframe } from '../../../src/durable/entries.ts';
-import { PostChainError } from '../../../src/durable/error.ts';
 import { StepWriter, type StepWriterOptions } from '../../../src/durable/step-writer.ts';
 
 const timer = (number: number): DurableEvent => ({ type: 'timer', timer: number });

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { assign, emit, fromPromise, setup } from 'xstate';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { createDurableMachine, type DurableMachineOptions } from '../../../src/durable/durable-machine.ts';
 import type { DurableEntry } from '../../../src/durable/entries.ts';
-import { PostChainError } from '../../../src/durable/error.ts';
 import { defineGuard } from '../../../src/durable/guards.ts';
+import { fileJournals } from '../../../src/durable/journals/file-journals.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { recordOnce } from '../../../src/durable/recorded-values.ts';
-import { fileJournals, memoryJournals } from '../../../src/durable/stores.ts';
 import { errorCodec } from '../../../src/durable/value-codecs.ts';
 
 class CardDeclined extends TypeError {

@@ -1,28 +1,29 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
-import { sqliteJournals } from '../../../src/durable/stores.ts';
+import { sqliteJournals } from '../../../src/durable/journals/sqlite-journals.ts';
 import {
-  type ActorJournals,
   createDurableMachine,
   createWorker,
   fileJournals,
+  type Journals,
   memoryJournals,
   PostChainError,
   type WorkerEvent,
   type WorkerHost,
   type WorkerOptions,
 } from '../../../src/entries/durable.ts';
-import { createPostChain, memoryJournals as runJournals } from '../../../src/entries/index.ts';
+import { createPostChain } from '../../../src/entries/index.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { writeJournal } from '../../support/journal-files.ts';
+import { recordedRun } from '../../support/recorded-run.ts';
 import { entriesOf, plannedModel, settle } from '../../support/run-chain.ts';
 import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
 
 const HOUR = 3_600_000;
 
 /** Orders that pay when an hour has passed. */
-function setUp(pay: (id: string) => Promise<void> = async () => {}, open?: () => ActorJournals) {
+function setUp(pay: (id: string) => Promise<void> = async () => {}, open?: () => Journals) {
   const clock = new TestClock();
   clock.set(Date.parse('2026-01-01T00:00:00Z'));
   const journals = open?.() ?? memoryJournals();
@@ -161,11 +162,9 @@ describe('a worker', () => {
   it.each(['actor', 'run'])('skips what another process has ended since it was listed: %s', async (kind) => {
     const { clock, parked, host, events, work } = setUp();
     await parked('o');
-    const runs = runJournals();
+    const runs = memoryJournals();
     const chain = () => createPostChain({ journals: runs, model: plannedModel({}), clock });
-    const { answer, entries: journal } = chain().run({ request: 'Is it so?' });
-    await answer;
-    await writeJournal(runs, 'o', journal.slice(0, 9));
+    await writeJournal(runs, 'o', (await recordedRun()).slice(0, 9));
     clock.increment(HOUR);
     const [own, other] = kind === 'run' ? [chain(), chain()] : [host(), host()];
     const due = async () => {
@@ -321,7 +320,7 @@ describe('the look of a worker', () => {
   });
 
   it('lists only the runs of a chain that have not ended', async () => {
-    const journals = runJournals();
+    const journals = memoryJournals();
     const listed: (readonly object[])[] = [];
     const list: typeof journals.list = async (options) => {
       const found = await journals.list(options);
@@ -329,9 +328,9 @@ describe('the look of a worker', () => {
       return found;
     };
     const chain = createPostChain({ journals: { ...journals, list }, model: plannedModel({}) });
-    const { answer, entries: journal } = chain.run({ request: 'Is it so?' });
-    await answer;
-    await writeJournal(journals, 'killed', journal.slice(0, 9));
+    const run = await recordedRun();
+    await writeJournal(journals, 'ended', run);
+    await writeJournal(journals, 'killed', run.slice(0, 9));
     expect(await chain.due()).toEqual([{ id: 'killed', crashes: 0 }]);
     expect(listed).toEqual([[expect.objectContaining({ id: 'killed' })], []]);
   });
@@ -339,27 +338,24 @@ describe('the look of a worker', () => {
   it('continues the other runs and actors of a store if one is damaged, and reports that one', async () => {
     const { host, journals, events, parked } = setUp();
     await parked('good');
-    const runs = runJournals();
-    const chain = createPostChain({ journals: runs, model: plannedModel({}) });
-    const { answer, entries: journal } = chain.run({ request: 'Is it so?' });
-    await answer;
+    const chain = createPostChain({ journals, model: plannedModel({}) });
     const { entries: all, writer: opened } = await journals.open('good');
     await opened.close();
     const started = all.filter(({ type }) => type !== 'closed');
-    for (const [store, entries] of [
-      [runs, journal.slice(0, 9)],
-      [journals, started],
+    for (const [kind, entries] of [
+      ['run', (await recordedRun()).slice(0, 9)],
+      ['actor', started],
     ] as const) {
-      await writeJournal<unknown>(store, 'whole', entries);
-      await writeJournal<unknown>(store, 'damaged', [...entries.slice(0, 1), ...entries]);
+      await writeJournal(journals, `whole ${kind}`, entries);
+      await writeJournal(journals, `damaged ${kind}`, [...entries.slice(0, 1), ...entries]);
     }
     const worker = createWorker({ hosts: [host(), chain], onEvent: (event) => events.push(event) });
     await worker.poll();
     await worker.stop();
     const of = (type: string) => events.flatMap((event) => (event.type === type && 'id' in event ? [event.id] : []));
     expect([of('idle'), of('failed')]).toEqual([
-      ['whole', 'whole'],
-      ['damaged', 'damaged'],
+      ['whole actor', 'whole run'],
+      ['damaged actor', 'damaged run'],
     ]);
   });
 });
@@ -367,7 +363,7 @@ describe('the look of a worker', () => {
 describe('a worker of a chain', () => {
   it('resumes interrupted runs, parks those that wait, and continues them when their time is over', async () => {
     const clock = new TestClock();
-    const journals = runJournals();
+    const journals = memoryJournals();
     const history = [{ role: 'user' as const, content: `Look into this. ${'It is a long story. '.repeat(80)}` }];
     const create = () =>
       createPostChain({ consent: 'ask', limits: { consentMs: HOUR }, journals, model: plannedModel({}), clock });
@@ -378,10 +374,10 @@ describe('a worker of a chain', () => {
     expect((await journals.list())[0]?.status).toBe('interrupted');
     const worker = createWorker({ hosts: [create()], clock, pollMs: HOUR });
     await worker.poll();
-    expect(await journals.list()).toMatchObject([{ status: 'waiting', waiting: { for: 'consent' } }]);
+    expect(await journals.list()).toMatchObject([{ status: 'waiting', waiting: { summary: { for: 'consent' } } }]);
     clock.increment(HOUR);
     await worker.poll();
-    expect(await journals.list()).toMatchObject([{ status: 'completed' }]);
+    expect(await journals.list()).toMatchObject([{ status: 'done', summary: { status: 'completed' } }]);
     const ended = await create().resume(run.id);
     expect(entriesOf(ended, 'consent-resolved')).toMatchObject([{ by: 'time-out' }]);
     await worker.stop();

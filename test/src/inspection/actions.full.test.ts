@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import type { RunActions } from '../../../src/inspection/run-actions.ts';
 import type { ActResult, NeedsTrust, RequestResult, RunAction } from '../../../src/inspection/wire.ts';
 import { openPage, startInspector, type TestPage } from '../../support/inspection-server.ts';
+import { writeJournal } from '../../support/journal-files.ts';
 import { scriptedChain, startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
 /** A store with an ended run, `whole`, and an interrupted one, `half`; the chain that recorded them, and its actions. */
@@ -14,9 +16,8 @@ async function recordings() {
   await run.answer;
   const interrupted = scriptedChain({}, { newId: () => 'half' }).chain.run({ request: 'Is it so?' });
   await interrupted.answer;
-  const writer = journals.create('half');
-  writer.write(interrupted.entries.slice(0, interrupted.entries.findIndex(({ type }) => type === 'phase-end') + 1));
-  writer.close();
+  const end = interrupted.entries.findIndex(({ type }) => type === 'phase-end') + 1;
+  await writeJournal(journals, 'half', interrupted.entries.slice(0, end).map(storedEntry));
   const actions: RunActions = {
     resume: (runId, { force }) => chain.resume(runId, { force }),
     fork: (runId, change) => chain.fork(runId, change),

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
-import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
+import { fileJournals } from '../../../src/durable/journals/file-journals.ts';
+import type { JournalStore } from '../../../src/durable/journals/journal-store.ts';
 import type { PageRequest } from '../../../src/inspection/page-messages.ts';
 import { anyText } from '../../support/any-id.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { openPage, rawRequest, startInspector } from '../../support/inspection-server.ts';
+import { killedAfter } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 describe('a page that sends requests and never reads', () => {
@@ -53,13 +54,13 @@ describe('generating a test for a run', () => {
     });
     const { run } = startScripted();
     await run.answer;
-    const summary = { id: 'run-1', request: '', startedAt: '', forkedFrom: null, status: 'completed' };
+    const stored = killedAfter(run.entries);
     const journals = {
-      list: async () => [summary],
-      async *read() {
+      list: () => stored.list(),
+      async *read(id: string) {
         reading += 1;
         await gone;
-        yield* run.entries;
+        yield* stored.read(id);
       },
     } as unknown as JournalStore;
     const page = await openPage((await startInspector({ journals })).url);

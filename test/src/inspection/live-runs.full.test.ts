@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { Run } from '../../../src/chain/runtime/run.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { scriptedChain, settle, startScripted } from '../../support/run-chain.ts';

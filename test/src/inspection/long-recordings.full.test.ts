@@ -1,31 +1,35 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry, RunSummary } from '../../../machines/contracts/journal.ts';
-import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
-
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
+import type { DurableEntry } from '../../../src/durable/entries.ts';
+import type { ActorSummary, JournalStore } from '../../../src/durable/journals/journal-store.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { settle, startScripted } from '../../support/run-chain.ts';
 
-const SUMMARY: RunSummary = {
+const SUMMARY: ActorSummary = {
   id: 'long',
-  request: 'How long?',
+  machine: { id: 'postChain', version: null },
+  title: 'How long?',
   startedAt: '2026-01-01T00:00:00.000Z',
   forkedFrom: null,
-  status: 'completed',
+  status: 'done',
+  lastSeq: 1e9,
+  summary: { status: 'completed' },
   waiting: null,
 };
 
 /** An endless journal that counts how far it was read and whether reading was stopped. */
-function endlessJournal(start: JournalEntry, before: (seq: number) => Promise<void> = async () => {}) {
+function endlessJournal(start: DurableEntry, before: (seq: number) => Promise<void> = async () => {}) {
   const state = { read: 0, isLeft: false };
   const store = {
     list: async () => [SUMMARY],
-    async *read(): AsyncGenerator<JournalEntry> {
+    async *read(): AsyncGenerator<DurableEntry> {
       try {
         yield start;
         for (let seq = 1; ; seq += 1) {
           await before(seq);
           state.read = seq;
-          yield { seq, atMs: seq, type: 'text-delta', attemptId: 'a', text: 'so '.repeat(300) };
+          yield storedEntry({ seq, atMs: seq, type: 'text-delta', attemptId: 'a', text: 'so '.repeat(300) });
         }
       } finally {
         state.isLeft = true;
@@ -35,7 +39,7 @@ function endlessJournal(start: JournalEntry, before: (seq: number) => Promise<vo
   return { state, store };
 }
 
-const aStart = (): JournalEntry => startScripted().run.entries[0] as JournalEntry;
+const aStart = (): DurableEntry => storedEntry(startScripted().run.entries[0] as JournalEntry);
 
 describe('a long recording', () => {
   it('is sent before it is read to its end', async () => {
@@ -124,8 +128,8 @@ describe('a long recording', () => {
   });
 
   it('is not sent if it is closed while it is being looked up', async () => {
-    let give = (_: readonly RunSummary[]): void => {};
-    const given = new Promise<readonly RunSummary[]>((resolve) => {
+    let give = (_: readonly ActorSummary[]): void => {};
+    const given = new Promise<readonly ActorSummary[]>((resolve) => {
       give = resolve;
     });
     let looks = 0;

@@ -2,17 +2,19 @@ import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachine } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
-import { fileJournals, journalFile, journalText } from '../../../src/chain/journal/node-stores.ts';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
-import { fileJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
+import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
+import { fileJournals, journalFile } from '../../../src/durable/journals/file-journals.ts';
+import { journalText } from '../../../src/durable/journals/journal-lines.ts';
+import type { JournalStore } from '../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
+import { createDurableMachine } from '../../../src/entries/durable.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
 import { recordingsOf } from '../../../src/inspection/recordings.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
-import { fileWith } from '../../support/journal-files.ts';
+import { fileWith, writeJournal } from '../../support/journal-files.ts';
 import { ONE_CALL_PER_PHASE, scriptedChain, startScripted } from '../../support/run-chain.ts';
 
 /** An ended run and its stored journal. */
@@ -23,11 +25,13 @@ async function recorded(journals: JournalStore, runId = 'run-1') {
   return run.entries;
 }
 
+const textOf = (entries: readonly JournalEntry[]): string => journalText(entries.map(storedEntry));
+
 /** A page of a server with a directory that has the journal of `run-1`, with changed lines. */
 async function pageOfFolder(change: (lines: string[]) => string[] = (lines) => lines) {
   const place = temporaryFolder();
   const journal = await recorded(memoryJournals());
-  writeFileSync(`${place}/run-1.jsonl`, change(journalText(journal).split('\n')).join('\n'));
+  writeFileSync(`${place}/run-1.jsonl`, change(textOf(journal).split('\n')).join('\n'));
   return { journal, page: await openPage((await startInspector({ journals: fileJournals(place) })).url) };
 }
 
@@ -125,7 +129,7 @@ describe('a recording', () => {
   it('of a durable actor of another machine in the store is a system, even after the store is read again', async () => {
     const place = temporaryFolder();
     const machine = createMachine({ id: 'order', on: { GO: {} } });
-    const actor = await createDurableMachine(machine, { journals: actorJournals(place) }).open('o-1');
+    const actor = await createDurableMachine(machine, { journals: fileJournals(place) }).open('o-1');
     onTestFinished(() => actor.close());
     const recordings = recordingsOf(
       fileJournals(place),
@@ -150,7 +154,7 @@ describe('a recording', () => {
   it('that is damaged is sent up to the damage, with the reason', async () => {
     const memory = memoryJournals();
     const journal = await recorded(memory);
-    const lines = journalText(journal).split('\n');
+    const lines = textOf(journal).split('\n');
     const damaged = lines[9]?.replace(/.(?="\}$)/u, (digit) => (digit === '0' ? '1' : '0')) ?? '';
     const path = fileWith(lines.with(9, damaged).join('\n'));
     const journals = journalFile(path);
@@ -165,7 +169,7 @@ describe('a recording', () => {
   it('with an invalid entry is damaged, and the page, which checks all entries, still gets all of them', async () => {
     const journal = await recorded(memoryJournals());
     const invalid = { ...journal[9], seq: 9, type: 'transition', candidates: 7 } as unknown as JournalEntry;
-    const path = fileWith(journalText(journal.with(9, invalid)));
+    const path = fileWith(textOf(journal.with(9, invalid)));
     const page = await openPage((await startInspector({ journals: journalFile(path) })).url);
     page.say({ type: 'open', runId: path, from: 0 });
     expect((await page.end(path)).problem).toMatch(/cannot read entry 9: not a journal entry/u);
@@ -205,7 +209,7 @@ describe('a recording', () => {
 
   it('in a directory is read before those that were written earlier, and counted down', async () => {
     const place = temporaryFolder();
-    const text = journalText(await recorded(memoryJournals()));
+    const text = textOf(await recorded(memoryJournals()));
     for (const [index, name] of ['middle', 'oldest', 'newest'].entries()) {
       writeFileSync(`${place}/${name}.jsonl`, text);
       const writtenAt = [2_000, 1_000, 3_000][index] ?? 0;
@@ -252,7 +256,7 @@ describe('a recording', () => {
     const product = { ...Object(start).product, redacted: true };
     const machine = { id: 'postChain', version: null, digest: 'another' };
     const older = { ...start, machine, product } as JournalEntry;
-    writeFileSync(`${place}/run-1.jsonl`, journalText([older, ...others]));
+    writeFileSync(`${place}/run-1.jsonl`, textOf([older, ...others]));
     const page = await openPage((await startInspector({ journals })).url, 5);
     expect((await page.runs()).runs[0]?.fidelity).toEqual([]);
     page.say({ type: 'open', runId: 'run-1', from: 5 });
@@ -268,7 +272,7 @@ describe('a recording', () => {
   it('written by another process is followed until that process ends', async () => {
     const journals = memoryJournals();
     const writer = journals.create('run-1');
-    writer.write([startScripted().run.entries[0] as JournalEntry]);
+    writer.write(startScripted().run.entries.slice(0, 1).map(storedEntry));
     const { url } = await startInspector({ journals });
     const [run] = (await (await openPage(url)).runs()).runs;
     expect(run).toMatchObject({ status: 'running', live: false, fidelity: [] });
@@ -284,13 +288,14 @@ describe("a run in a store that is not PostChain's own", () => {
     const memory = memoryJournals();
     const { run } = startScripted();
     await run.answer;
+    const stored = run.entries.map(storedEntry);
     const page = await openPage((await startInspector({ journals: { ...memory } })).url);
     const writer = memory.create('run-1');
-    writer.write(run.entries.slice(0, 30));
+    writer.write(stored.slice(0, 30));
     await page.runs((list) => list.runs[0]?.status === 'running');
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     await expect.poll(() => page.lines('run-1').length).toBe(30);
-    writer.write(run.entries.slice(30));
+    writer.write(stored.slice(30));
     writer.close();
     await page.end('run-1');
     expect(page.entries('run-1')).toEqual(run.entries);
@@ -308,11 +313,10 @@ describe('generating a test for a recording', () => {
 
   it('fails if the replay differs or the recording does not exist', async () => {
     const journals = memoryJournals();
-    const [start, ...others] = (await recorded(memoryJournals())) as [JournalEntry, ...JournalEntry[]];
-    const writer = journals.create('run-1');
-    for (const entry of [start, ...others.map((other) => ({ ...other, atMs: 1 }))])
-      writer.write([entry.type === 'phase-end' ? ({ ...entry, phase: 'yield' } as JournalEntry) : entry]);
-    writer.close();
+    const changed = (await recorded(memoryJournals())).map((entry) =>
+      entry.type === 'phase-end' ? ({ ...entry, phase: 'yield' } as JournalEntry) : entry,
+    );
+    await writeJournal(journals, 'run-1', changed.map(storedEntry));
     const page = await openPage((await startInspector({ journals })).url);
     const test = async (runId: string) => (await page.request({ type: 'test', runId })).problem;
     expect(await test('run-1')).toMatch(/update the recording/u);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { scriptedChain, unsureAnswer } from '../../support/run-chain.ts';
 

@@ -4,9 +4,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
 import {
-  type ActorJournals,
   approval,
   createDurableMachine,
+  type Journals,
   memoryJournals,
   type PostChainError,
 } from '../../../src/entries/durable.ts';
@@ -54,13 +54,11 @@ function orderMachine(pay: () => Promise<string> = async () => 'r-1') {
   });
 }
 
-const ordersIn = (journals: ActorJournals, pay?: () => Promise<string>) =>
+const ordersIn = (journals: Journals, pay?: () => Promise<string>) =>
   createDurableMachine(orderMachine(pay), { journals });
 
 /** Serves orders without a chain. */
-async function serveOrders(
-  given: Partial<ServerOptions> & { journals?: ActorJournals; pay?: () => Promise<string> } = {},
-) {
+async function serveOrders(given: Partial<ServerOptions> & { journals?: Journals; pay?: () => Promise<string> } = {}) {
   const { journals = memoryJournals(), pay, ...options } = given;
   const host = ordersIn(journals, pay);
   const served = await serveUntilEnd({ machines: { order: host }, ...options });

@@ -1,8 +1,8 @@
 import * as ai7 from 'ai';
 import * as ai6 from 'ai-v6';
 import { describe, expect, it } from 'vitest';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { PostChainOptions } from '../../../src/chain/runtime/options.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createPassageIndex, extractiveModel } from '../../../src/entries/index.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import type { ChatData, ChatMetadata } from '../../../src/server/protocols/ai-sdk-chunks.ts';

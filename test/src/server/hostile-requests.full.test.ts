@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
+import { fileJournals } from '../../../src/durable/journals/file-journals.ts';
 import { anyId } from '../../support/any-id.ts';
 import { refunds, startServer } from '../../support/chain-server.ts';
 import { temporaryFolder } from '../../support/cli.ts';

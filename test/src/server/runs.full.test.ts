@@ -9,7 +9,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { PostChainError } from '../../../machines/contracts/error.ts';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
 import { fileJournals } from '../../../src/entries/node.ts';
 import { bearerTokens, createServer } from '../../../src/entries/server.ts';

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createFeeds } from '../../../src/server/feeds.ts';
 import { UiMessageChunks } from '../../../src/server/protocols/ai-sdk-chunks.ts';
 import { ResponseEvents } from '../../../src/server/protocols/openai-responses.ts';
 import { emptyView, nextView, type RunView } from '../../../src/server/run-view.ts';
 import { isAfter, numberedUpdates, type RunUpdate, runUpdateSchema, updatesOf } from '../../../src/server/updates.ts';
 import { replies } from '../../../src/testing/replies.ts';
+import { killedAfter } from '../../support/journal-files.ts';
 import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { sampleSize } from '../../support/soak.ts';
@@ -19,10 +20,7 @@ async function journalOf(full: FullRun, kills: readonly number[]): Promise<reado
   await runUntilEnded(run, first.clock, full.random.words);
   await run.answer;
   for (const share of kills) {
-    const journals = memoryJournals();
-    const writer = journals.create('run');
-    writer.write(run.entries.slice(0, 1 + Math.floor(share * (run.entries.length - 1))));
-    writer.close();
+    const journals = killedAfter(run.entries.slice(0, 1 + Math.floor(share * (run.entries.length - 1))), 'run');
     const next = fullChain(full, { journals });
     run = await next.chain.resume('run');
     await runUntilEnded(run, next.clock, full.random.words);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { memoryJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
 import { createAttempt } from '../../../src/entries/structured-output.ts';
 import { type EvaluateOptions, type EvaluationCase, evaluate, evaluationText } from '../../../src/entries/testing.ts';

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { journalText } from '../../../src/chain/journal/node-stores.ts';
+import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
 import { toVitest } from '../../../src/chain/journal/to-vitest.ts';
-
+import { journalText } from '../../../src/durable/journals/journal-lines.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
 const call = promisify(execFile);
@@ -41,10 +41,10 @@ describe('toVitest', () => {
     const folder = aFolder();
     const recorded = await recordingOf('Is it so? \'); process.exit(7); (\' \\\n*/ $`{1} \u2028 "quoted"');
     writeFileSync(join(folder, 'run.test.ts'), toVitest(recorded, { journalPath: './run.jsonl' }));
-    writeFileSync(join(folder, 'run.jsonl'), journalText(recorded));
+    writeFileSync(join(folder, 'run.jsonl'), journalText(recorded.map(storedEntry)));
     expect(await runTest(folder)).toMatchObject({ passed: true, output: expect.stringContaining('1 passed') });
     const other = recorded.map((entry) => (entry.type === 'phase-end' ? { ...entry, summary: 'otherwise' } : entry));
-    writeFileSync(join(folder, 'run.jsonl'), journalText(other));
+    writeFileSync(join(folder, 'run.jsonl'), journalText(other.map(storedEntry)));
     const { passed, output } = await runTest(folder);
     expect(passed).toBe(false);
     expect(output).toContain('otherwise');

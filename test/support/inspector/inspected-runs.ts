@@ -8,13 +8,15 @@ import { createRunFold, type RunFold } from '../../../inspector/fold/run-fold.ts
 import { createRunLog, type RunLog } from '../../../inspector/wire/run-log.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { PassageSource } from '../../../machines/contracts/passage.ts';
-import { type JournalStore, originOf } from '../../../src/chain/journal/journal-format.ts';
+import { originOf, runStartOf } from '../../../src/chain/journal/run-start.ts';
 import { stateHistory } from '../../../src/chain/journal/state-at.ts';
-import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
 import type { ProfileOption } from '../../../src/chain/runtime/profile.ts';
 import type { Run } from '../../../src/chain/runtime/run.ts';
 import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
+import type { JournalStore } from '../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
 import { forkOf, frameWriter, runCharts } from '../../../src/inspection/source.ts';
 import type { ExportedRun, InspectedRun, RequestResult, RunCharts } from '../../../src/inspection/wire.ts';
@@ -369,22 +371,11 @@ export function readmeRun(
 
 /** A journal store with these runs. */
 export function storeOf(runs: readonly (readonly JournalEntry[])[]): JournalStore {
-  const starts = runs.flatMap(([start]) => (start?.type === 'start' ? [start] : []));
-  const { create, open } = memoryJournals();
-  return {
-    create,
-    open,
-    list: async () =>
-      starts.map(({ input, startedAt }) => ({
-        id: input.runId,
-        request: input.request,
-        startedAt,
-        status: 'completed',
-        forkedFrom: null,
-        waiting: null,
-      })),
-    async *read(runId) {
-      yield* runs.find(([start]) => start?.type === 'start' && start.input.runId === runId) ?? [];
-    },
-  };
+  const journals = memoryJournals();
+  for (const entries of runs) {
+    const writer = journals.create(runStartOf(entries).input.runId);
+    writer.write(entries.map(storedEntry));
+    void writer.close();
+  }
+  return journals;
 }

@@ -4,7 +4,7 @@ import type { Pair } from '../../../../inspector/fold/compare/align.ts';
 import { causeWords, settingWords } from '../../../../inspector/fold/compare/cause.ts';
 import { compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { comparedRun } from '../../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { repliesWith, scriptedChain, startScripted, unsureAnswer } from '../../../support/run-chain.ts';

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { recommendedDirection } from '../../../../machines/policies/questions.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';
 import { buildTestPage, type LivePage, openLivePage, pageTests } from '../../../support/inspector/test-page.ts';

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { storedEntry } from '../../../../src/chain/journal/stored-entries.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { type InspectionServer, inspectionServer } from '../../../../src/inspection/inspection-server.ts';
 import { browserFor, openInspector, openRun } from '../../../support/inspector/inspector-page.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';
+import { writeJournal } from '../../../support/journal-files.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 
 const browser = await browserFor('acting on recorded runs');
@@ -15,9 +17,8 @@ const run = chain.run({ request: 'Is it so?' });
 await run.answer;
 const interrupted = scriptedChain({}, { newId: () => 'half' }).chain.run({ request: 'Is it so?' });
 await interrupted.answer;
-const writer = journals.create('half');
-writer.write(interrupted.entries.slice(0, interrupted.entries.findIndex(({ type }) => type === 'phase-end') + 1));
-writer.close();
+const end = interrupted.entries.findIndex(({ type }) => type === 'phase-end') + 1;
+await writeJournal(journals, 'half', interrupted.entries.slice(0, end).map(storedEntry));
 
 let server: InspectionServer;
 beforeAll(async () => {
@@ -72,7 +73,7 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Trust and continue' }).click();
     await page.locator('.verdict').getByText('Completed').waitFor();
-    expect((await journals.list()).find(({ id: runId }) => runId === 'half')?.status).toBe('completed');
+    expect((await journals.list()).find(({ id: runId }) => runId === 'half')?.status).toBe('done');
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
     await close();
   });

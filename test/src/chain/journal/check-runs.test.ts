@@ -1,21 +1,20 @@
 import { expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { storedEntry } from '../../../../src/chain/journal/stored-entries.ts';
 import { checkRuns, createPostChain, type JournalStore, memoryJournals } from '../../../../src/entries/index.ts';
+import { killedAfter, writeJournal } from '../../../support/journal-files.ts';
 
-/** A store with one recorded run that its process left after so many entries. */
+/** A store with a run that has ended, and one that its process left after so many entries. */
 async function interruptedAfter(count: number, changed: (entry: JournalEntry) => JournalEntry): Promise<JournalStore> {
   const { entries: journal, answer } = createPostChain({ journals: memoryJournals() }).run({ request: 'Is it so?' });
   await answer;
-  const entries = journal.slice(0, count).map(changed);
+  const journals = killedAfter(journal.slice(0, count).map(changed), 'r');
+  await writeJournal(journals, 'ended', journal.map(storedEntry));
   return {
-    ...memoryJournals(),
-    list: async () => [
-      { id: 'ended', request: '', startedAt: '', forkedFrom: null, status: 'completed', waiting: null },
-      { id: 'r', request: '', startedAt: '', forkedFrom: null, status: 'interrupted', waiting: null },
-    ],
-    async *read(runId) {
-      if (runId === 'r') yield* entries;
-      else throw new Error('an ended run is not read');
+    ...journals,
+    read(id) {
+      if (id === 'ended') throw new Error('an ended run is not read');
+      return journals.read(id);
     },
   };
 }

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ForkChanges } from '../../../../src/chain/journal/fork.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { ProfileOption } from '../../../../src/chain/runtime/profile.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded } from '../../../support/random-runs.ts';
 import {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { LAST_EVENTS } from '../../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { killedAfter } from '../../../support/journal-files.ts';
 import {
   type FullRun,

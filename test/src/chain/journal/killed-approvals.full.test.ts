@@ -7,10 +7,11 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { pendingApprovals } from '../../../../machines/policies/questions.ts';
-import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { storedEntry } from '../../../../src/chain/journal/stored-entries.ts';
 import type { Run } from '../../../../src/chain/runtime/run.ts';
+import type { JournalStore } from '../../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
@@ -74,7 +75,7 @@ describe.each(JOURNAL_STORES)('a run with approvals in a %s store', (_, storeOf)
     for (let at = 1; at <= end; at += 1) {
       const recorded = run.entries.slice(0, at);
       const journals = storeOf();
-      await writeJournal(journals, 'run-1', recorded);
+      await writeJournal(journals, 'run-1', recorded.map(storedEntry));
       const { chain, paid } = payingChain(journals);
       const resumed = await chain.resume('run-1');
       await answerQuestions(resumed);

@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { setup } from 'xstate';
-import { createDurableMachine, fileJournals } from '../../../../src/entries/durable.ts';
+import { createDurableMachine } from '../../../../src/entries/durable.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
-import { fileJournals as runJournals } from '../../../../src/entries/node.ts';
+import { fileJournals } from '../../../../src/entries/node.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { plannedModel, settle } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
@@ -62,7 +62,7 @@ it('parked runs take at most 1 kB each, and no timer or socket', async () => {
   let ids = 0;
   const chain = createPostChain({
     consent: 'ask',
-    journals: runJournals(temporaryFolder()),
+    journals: fileJournals(temporaryFolder()),
     model,
     newId: () => `run-${ids++}`,
     clock,

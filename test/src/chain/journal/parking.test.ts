@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { readRun, runSummary } from '../../../../src/chain/journal/run-journal.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import type { Run } from '../../../../src/chain/runtime/run.ts';
-import { entriesOf as listOf } from '../../../../src/durable/journals/journal-store.ts';
+import type { JournalStore } from '../../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { fileJournals } from '../../../../src/entries/node.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
@@ -31,6 +30,7 @@ function setUp({ journals = memoryJournals(), ...options }: Omit<PostChainOption
   return { clock, create, start, journals, model };
 }
 
+const runsIn = async (journals: JournalStore) => (await journals.list()).map(runSummary);
 const questionOf = (run: Run): string => entriesOf(run, 'consent-asked')[0]?.questionId ?? '';
 const keep = (questionId: string) => ({ type: 'consent.given', choice: 'keep', questionId }) as const;
 
@@ -45,7 +45,7 @@ describe.each(JOURNAL_STORES)('a run that waits for consent, with its journal in
     for await (const { type } of run.events) types.push(type);
     expect(types.at(-1)).toBe('closed');
     const questionId = questionOf(run);
-    expect(await journals.list()).toMatchObject([
+    expect(await runsIn(journals)).toMatchObject([
       {
         status: 'waiting',
         waiting: {
@@ -64,10 +64,10 @@ describe.each(JOURNAL_STORES)('a run that waits for consent, with its journal in
     expect(resumed.entries.at(-1)?.atMs).toBe(1_000);
     expect(entriesOf(resumed, 'consent-resolved')).toMatchObject([{ by: 'user' }]);
     expect(model.calls).toHaveLength(calls);
-    const stored = await listOf(journals.read('run-1'));
+    const stored = await readRun(journals.read('run-1'));
     expect(stored).toEqual(JSON.parse(JSON.stringify(resumed.entries)));
     expect(replay(stored).divergence).toBeNull();
-    expect(await journals.list()).toMatchObject([{ status: 'completed', waiting: null }]);
+    expect(await runsIn(journals)).toMatchObject([{ status: 'completed', waiting: null }]);
   });
 });
 
@@ -95,11 +95,11 @@ describe('a parked run', () => {
     first.cancel();
     await settle();
     expect(entriesOf(run, 'resumed')).toMatchObject([{ resumedAt: '2026-01-01T00:00:30.000Z', wasPaused: true }]);
-    const left = killedAfter(await listOf(journals.read('run-2')), 'run-2');
+    const left = killedAfter(await readRun(journals.read('run-2')), 'run-2');
     clock.increment(20_000);
     const resumed = await create(left).resume('run-2');
     await resumed.park();
-    expect(await left.list()).toMatchObject([{ waiting: { due: '2026-01-01T00:01:30.000Z' } }]);
+    expect(await runsIn(left)).toMatchObject([{ waiting: { due: '2026-01-01T00:01:30.000Z' } }]);
     expect(replay(resumed.entries).divergence).toBeNull();
   });
 
@@ -134,11 +134,14 @@ describe('a parked run', () => {
       ...memory,
       create(id) {
         const writer = memory.create(id);
-        const write = (entries: readonly JournalEntry[]) => {
-          if (entries.some(({ type }) => type === 'consent-asked')) throw new Error('disk full');
-          return writer.write(entries);
+        return {
+          failure: null,
+          write(entries) {
+            if (JSON.stringify(entries).includes('consent-asked')) throw new Error('disk full');
+            return writer.write(entries);
+          },
+          close: () => writer.close(),
         };
-        return { failure: null, write, close: () => writer.close() };
       },
     };
     const { clock, start } = setUp({ journals: full, parkAfterMs: 1 });
@@ -174,7 +177,7 @@ describe('a parked run', () => {
     await run.park();
     const questionId = questionOf(run);
     await (await chain.send('run-1', keep(questionId))).answer;
-    const whole = await listOf(journals.read('run-1'));
+    const whole = await readRun(journals.read('run-1'));
     const from = whole.findIndex(({ type }) => type === 'consent-asked');
     for (let length = from + 1; length < whole.length; length += 1) {
       const left = killedAfter(whole.slice(0, length));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { plannedModel } from '../../../support/run-chain.ts';

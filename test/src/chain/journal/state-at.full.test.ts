@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainState, RecordedState } from '../../../../machines/contracts/chain-state.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { stateAt, stateHistory } from '../../../../src/chain/journal/state-at.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import type { JournalStore } from '../../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { type RandomRun, randomChain, randomRunArbitrary, runUntilEnded } from '../../../support/random-runs.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
@@ -20,13 +20,15 @@ async function played(random: RandomRun) {
     ...inner,
     create(runId) {
       const writer = inner.create(runId);
-      const write = (entries: readonly JournalEntry[]): void => {
-        writer.write(entries);
-        // The start is stored before the first step.
-        if (entries[0]?.seq === 0) return;
-        states.set(entries.at(-1)?.seq ?? 0, json(state()));
+      return {
+        failure: null,
+        write(entries) {
+          writer.write(entries);
+          // The start is stored before the first step.
+          if (entries[0]?.seq !== 0) states.set(entries.at(-1)?.seq ?? 0, json(state()));
+        },
+        close: () => writer.close(),
       };
-      return { failure: null, write, close: () => writer.close() };
     },
   };
   const { chain, clock } = randomChain(random, { journals });

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { fileJournals } from '../../../../src/chain/journal/node-stores.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
+import { readRun } from '../../../../src/chain/journal/run-journal.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
-import { entriesOf as entriesIn } from '../../../../src/durable/journals/journal-store.ts';
+import { fileJournals } from '../../../../src/durable/journals/file-journals.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { plannedModel } from '../../../support/run-chain.ts';
@@ -22,7 +22,7 @@ it('a reply that a schema turns into what no journal can store fails its call, a
   });
   const run = chain.run({ request: 'Is it so?' });
   const answer = await run.answer;
-  const stored = await entriesIn(journals.read(run.id));
+  const stored = await readRun(journals.read(run.id));
   expect(stored.filter(({ type }) => type === 'failed').length).toBeGreaterThan(0);
   expect(JSON.parse(JSON.stringify(stored))).toEqual(JSON.parse(JSON.stringify(run.entries)));
   expect(answer.notes).toContain('intention');

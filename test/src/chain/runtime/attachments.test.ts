@@ -4,8 +4,8 @@ import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
 import { addedTokens } from '../../../../machines/policies/message-parts.ts';
+import { readRun } from '../../../../src/chain/journal/run-journal.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
-import { entriesOf as allOf } from '../../../../src/durable/journals/journal-store.ts';
 import {
   type Content,
   createBareChain,
@@ -313,7 +313,7 @@ describe('the journal of a run with files', () => {
     const journals = memoryJournals({ redact: (text) => text.replaceAll('photo', '[hidden]') });
     const { run } = start({}, { journals });
     await run.answer;
-    const entries = await allOf(journals.read('run-1'));
+    const entries = await readRun(journals.read('run-1'));
     expect(entries.find(isFile)).toMatchObject({ name: '[hidden].png', data: '' });
     expect(replay(entries).divergence).toBeNull();
 
@@ -328,7 +328,7 @@ describe('the journal of a run with files', () => {
         'The journal does not contain [hidden].png (image/png, 11 B); expected the bytes of every file. Start a new run with the file.',
     });
     expect(model.calls).toEqual([]);
-    expect(await allOf(again.read('run-1'))).toEqual(cut(entries.slice(0, call)));
+    expect(await readRun(again.read('run-1'))).toEqual(cut(entries.slice(0, call)));
   });
 });
 

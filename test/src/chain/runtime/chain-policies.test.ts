@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { exponentialBackoff, maxCorrections, type RetryPolicy, retryPolicy } from '../../../../src/entries/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { entriesOf, scriptedChain, settle, startScripted } from '../../../support/run-chain.ts';

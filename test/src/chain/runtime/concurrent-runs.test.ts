@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { Run } from '../../../../src/chain/runtime/run.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { caughtError } from '../../../support/errors.ts';
 import { type Plan, scriptedChain, settle } from '../../../support/run-chain.ts';

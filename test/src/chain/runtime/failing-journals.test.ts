@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import type { JournalStore, JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts';
+import type { DurableEntry } from '../../../../src/durable/entries.ts';
+import type { JournalStore, JournalWriter } from '../../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
 /** A store that writes the first steps and then does as told. */
-function storeThat(fail: (entries: readonly JournalEntry[]) => void | Promise<void>, goodSteps = 3): JournalStore {
+function storeThat(fail: (entries: readonly DurableEntry[]) => void | Promise<void>, goodSteps = 3): JournalStore {
   let steps = 0;
   const writer: JournalWriter = {
     failure: null,

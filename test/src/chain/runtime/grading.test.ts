@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { AnswerGrader } from '../../../../src/chain/runtime/answer-grader.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { type ScriptedReply, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { PROMPT_NAMES } from '../../../../machines/contracts/phase.ts';
 import { tokensAllowed } from '../../../../machines/policies/usage.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { entriesOf as allOf } from '../../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
-import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import type { RunEvent } from '../../../../src/chain/runtime/run-events.ts';
-import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { entriesOf, type JournalStore } from '../../../../src/durable/journals/journal-store.ts';
 import { createPostChain, memorySessions } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';

@@ -2,10 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createMachine } from 'xstate';
-import { memoryJournals as runsInMemory } from '../../../../src/chain/journal/stores.ts';
+import { fileJournals } from '../../../../src/durable/journals/file-journals.ts';
 import { entriesInLine } from '../../../../src/durable/journals/journal-lines.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
-import { fileJournals, memoryJournals, postgresJournals, sqliteJournals } from '../../../../src/durable/stores.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
+import { postgresJournals } from '../../../../src/durable/journals/postgres-journals.ts';
+import { sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 import { createDurableMachine } from '../../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 
@@ -13,12 +15,12 @@ it.each([
   ['memory', memoryJournals],
   ['files', () => fileJournals(temporaryFolder())],
   ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'actors.db'))],
-])('journals of actors in %s are named in messages', async (_, open) => {
+])('messages name the journal: %s', async (_, open) => {
   const store = open();
   store.create('a').write([{ seq: 0, atMs: 0, type: 'note', note: null }]);
-  await expect(store.open('a')).rejects.toThrow('Actor "a" is still running in');
-  await expect(entriesOf(store.read('b'))).rejects.toThrow('There is no actor "b"; list() returns the known actors');
-  expect(() => store.create('a')).toThrow('Actor "a" already exists');
+  await expect(store.open('a')).rejects.toThrow('Journal "a" is still running in');
+  await expect(entriesOf(store.read('b'))).rejects.toThrow('There is no journal "b"; list() returns those there are');
+  expect(() => store.create('a')).toThrow('Journal "a" already exists');
 });
 
 it('a list reads neither what follows a start nor the entries before the end', async () => {
@@ -75,5 +77,5 @@ it.each([
   expect(() => fileJournals(folder, options as never)).toThrow(invalid);
   expect(() => sqliteJournals(join(folder, 'actors.db'), options as never)).toThrow(invalid);
   expect(() => postgresJournals('postgres://localhost/actors', options as never)).toThrow(invalid);
-  expect(() => runsInMemory(options as never)).toThrow(invalid);
+  expect(() => memoryJournals(options as never)).toThrow(invalid);
 });

@@ -1,27 +1,38 @@
 import fs, { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { fileJournals, journalFile, journalText } from '../../../../src/chain/journal/node-stores.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
+import { readRun, runSummary } from '../../../../src/chain/journal/run-journal.ts';
+import type { DurableEntry } from '../../../../src/durable/entries.ts';
+import { fileJournals, journalFile } from '../../../../src/durable/journals/file-journals.ts';
+import { journalText } from '../../../../src/durable/journals/journal-lines.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { thisHolder } from '../../../../src/durable/journals/lease.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { writeJournal } from '../../../support/journal-files.ts';
+import { recordedRun } from '../../../support/recorded-run.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 
-const PLACE = '"product":{"fork":null},"forkedFrom":null';
-const START = `{"type":"start","input":{"request":"r"},"startedAt":"2026-01-01T10:00:00.000Z",${PLACE}}\n`;
+const journal = await recordedRun();
+
+const PLACE = '"machine":{"id":"m","version":null},"forkedFrom":null';
+const START = `{"type":"start","input":null,"startedAt":"2026-01-01T10:00:00.000Z",${PLACE}}\n`;
+
+it('a run whose result has another status than a run is damaged', async () => {
+  const store = fileJournals(temporaryFolder());
+  const summary = { status: '\u001b[2J' };
+  await writeJournal(store, 'a', [...journal.slice(0, -1), { ...journal.at(-1), summary } as DurableEntry]);
+  expect((await store.list()).map(runSummary)).toMatchObject([{ id: 'a', status: 'damaged' }]);
+});
 
 describe('fileJournals', () => {
   it.each([
     ['{"type":"start"}\n', 'damaged'],
-    [`{"type":"start","input":{"request":3},"startedAt":"\\u001b]0;x\\u0007",${PLACE}}\n`, 'damaged'],
-    [`{"type":"start","input":{"request":"r"},"startedAt":"\\u001b]0;x",${PLACE}}\n`, 'damaged'],
-    [`${START}{"type":"end","summary":{"status":"\\u001b[2J"}}\n`, 'damaged'],
-    [`${START}{"type":"end"}\n`, 'damaged'],
-    [`${START}null\n`, 'damaged'],
+    ['{"type":"start","machine":{"id":3},"startedAt":"2026-01-01T10:00:00.000Z"}\n', 'damaged'],
+    [`${START}{"type":"closed","waiting":{"sinceMs":"\\u001b[2J"}}\n`, 'damaged'],
+    [`${START}{"type":"end","status":"\\u001b[2J"}\n`, 'interrupted'],
+    [`${START}null\n`, 'interrupted'],
     [START, 'interrupted'],
     ['', 'damaged'],
   ])('lists a journal by its first and last line: %j', async (text, status) => {
@@ -32,13 +43,11 @@ describe('fileJournals', () => {
 
   it('locks a journal once for all symbolic links to it', async () => {
     const [folder, other] = [temporaryFolder(), temporaryFolder()];
-    const { run } = startScripted();
-    await run.answer;
     const writer = fileJournals(folder).create('a');
-    writer.write(run.entries.slice(0, 9));
+    writer.write(journal.slice(0, 9));
     symlinkSync(join(folder, 'a.jsonl'), join(other, 'b.jsonl'));
     expect(await fileJournals(other).list()).toMatchObject([{ id: 'b', status: 'running' }]);
-    await expect(fileJournals(other).open('b')).rejects.toThrow('Run "b" is still running in process');
+    await expect(fileJournals(other).open('b')).rejects.toThrow('Journal "b" is still running in process');
     writer.close();
     (await fileJournals(other).open('b')).writer.close();
   });
@@ -60,16 +69,14 @@ describe('fileJournals', () => {
 
 it('does not create a journal that another process creates, and closes, before this one has the lock', async () => {
   const folder = temporaryFolder();
-  const { run } = startScripted();
-  await run.answer;
   const link = fs.linkSync.bind(fs);
   const spy = vi.spyOn(fs, 'linkSync').mockImplementationOnce((...args) => {
-    writeFileSync(join(folder, 'a.jsonl'), journalText(run.entries));
+    writeFileSync(join(folder, 'a.jsonl'), journalText(journal));
     link(...args);
   });
   onTestFinished(() => spy.mockRestore());
-  expect(() => fileJournals(folder).create('a')).toThrow('Run "a" already exists; use a new id');
-  expect(await entriesOf(fileJournals(folder).read('a'))).toHaveLength(run.entries.length);
+  expect(() => fileJournals(folder).create('a')).toThrow('Journal "a" already exists; use a new id');
+  expect(await entriesOf(fileJournals(folder).read('a'))).toHaveLength(journal.length);
   expect(readdirSync(folder)).toEqual(['a.jsonl']);
 });
 
@@ -78,33 +85,29 @@ it('leaves nothing of a journal whose process ends before the first entry, and d
   const store = fileJournals(folder);
   const writer = store.create('a');
   expect(await store.list()).toEqual([]);
-  await expect(store.open('a')).rejects.toThrow('Run "a" is still running in process');
-  await expect(entriesOf(store.read('a'))).rejects.toThrow('run a: the journal is empty');
+  await expect(store.open('a')).rejects.toThrow('Journal "a" is still running in process');
+  await expect(entriesOf(store.read('a'))).rejects.toThrow('journal a: the journal is empty');
   const followed = store.follow('a').next();
   // The lock of a process that has ended: its id is higher than any process id.
   writeFileSync(join(folder, 'b.jsonl.lock'), JSON.stringify({ ...thisHolder(), id: 'gone', pid: 4_194_305 }));
-  await expect(entriesOf(store.read('b'))).rejects.toThrow('There is no run "b"');
+  await expect(entriesOf(store.read('b'))).rejects.toThrow('There is no journal "b"');
   store.create('b').close();
-  const { run } = startScripted();
-  await run.answer;
-  writer.write(run.entries);
+  writer.write(journal);
   writer.close();
   expect((await followed).value).toMatchObject({ type: 'start' });
-  expect(await store.list()).toMatchObject([{ id: 'a', status: 'completed' }]);
+  expect(await store.list()).toMatchObject([{ id: 'a', status: 'done' }]);
   expect(readdirSync(folder)).toEqual(['a.jsonl']);
 });
 
 it('writes the first lines at once, or not at all', async () => {
   const folder = temporaryFolder();
-  const { run } = startScripted();
-  await run.answer;
   const writer = fileJournals(folder).create('a');
   const spy = vi.spyOn(fs, 'writeFileSync').mockImplementationOnce((path) => {
     fs.appendFileSync(path, '{"seq":0,');
     throw new Error('ENOSPC: no space left on device');
   });
   onTestFinished(() => spy.mockRestore());
-  writer.write(run.entries);
+  writer.write(journal);
   expect(writer.failure).toBe('ENOSPC: no space left on device');
   writer.close();
   expect(readdirSync(folder)).toEqual([]);
@@ -116,19 +119,14 @@ describe('fsync', () => {
     const spy = vi.spyOn(fs, 'fsync').mockImplementation((_, done) => void syncs.push(done));
     onTestFinished(() => spy.mockRestore());
     const folder = temporaryFolder();
-    const { run } = startScripted();
-    await run.answer;
     const writer = fileJournals(folder, { fsync: 'always' }).create('a');
     const done: string[] = [];
     const wait = (name: string, work: void | Promise<void>) => Promise.resolve(work).then(() => void done.push(name));
-    const all = [
-      wait('first', writer.write(run.entries.slice(0, 3))),
-      wait('second', writer.write(run.entries.slice(3))),
-    ];
+    const all = [wait('first', writer.write(journal.slice(0, 3))), wait('second', writer.write(journal.slice(3)))];
     all.push(wait('closed', writer.close()));
     await settle();
     expect([done, syncs.length]).toEqual([[], 2]);
-    expect(await entriesOf(fileJournals(folder).read('a'))).toHaveLength(run.entries.length);
+    expect(await entriesOf(fileJournals(folder).read('a'))).toHaveLength(journal.length);
     expect(existsSync(join(folder, 'a.jsonl.lock'))).toBe(true);
     for (const sync of syncs) sync(null);
     await Promise.all(all);
@@ -142,7 +140,7 @@ describe('fsync', () => {
     await run.answer;
     for await (const _ of run.events);
     expect(run.journalFailure).toBeNull();
-    expect(await entriesOf(store.read('run-1'))).toEqual(JSON.parse(JSON.stringify(run.entries)));
+    expect(await readRun(store.read('run-1'))).toEqual(JSON.parse(JSON.stringify(run.entries)));
   });
 });
 
@@ -156,23 +154,21 @@ describe('redacted journals', () => {
     const text = JSON.stringify(await entriesOf(store.read('run-1')));
     expect(text).toContain('[key]');
     for (let at = 0; at + 8 <= secret.length; at += 1) expect(text).not.toContain(secret.slice(at, at + 8));
-    expect(replay(await entriesOf(store.read('run-1'))).divergence).toBeNull();
+    expect(replay(await readRun(store.read('run-1'))).divergence).toBeNull();
   });
 
   it('does not continue an unredacted journal with redact', async () => {
     const folder = join(temporaryFolder(), 'runs');
-    const { run } = startScripted();
-    await run.answer;
-    await writeJournal(fileJournals(folder), 'a', run.entries.slice(0, 9));
-    await writeJournal(fileJournals(folder), 'b', run.entries);
+    await writeJournal(fileJournals(folder), 'a', journal.slice(0, 9));
+    await writeJournal(fileJournals(folder), 'b', journal);
     const store = fileJournals(folder, { redact: (text) => text });
-    await expect(store.open('a')).rejects.toThrow('Run "a" was recorded without "redact"');
+    await expect(store.open('a')).rejects.toThrow('Journal "a" was recorded without "redact"');
     (await store.open('b')).writer.close();
     (await fileJournals(folder).open('a')).writer.close();
   });
 });
 
-const entry = (seq: number): JournalEntry => ({ seq, atMs: 1, type: 'text-delta', attemptId: 'a', text: 'one\ntwo' });
+const entry = (seq: number): DurableEntry => ({ seq, atMs: 1, type: 'note', note: 'one\ntwo' });
 
 describe('a directory of journals', () => {
   it('rejects a path that is a file', async () => {

@@ -4,14 +4,17 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachine } from 'xstate';
 import { createDurableMachine } from '../../../../src/durable/durable-machine.ts';
-import { type ActorJournals, fileJournals, memoryJournals, sqliteJournals } from '../../../../src/durable/stores.ts';
+import { fileJournals } from '../../../../src/durable/journals/file-journals.ts';
+import type { Journals } from '../../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
+import { sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 import { anyId, codesOf } from '../../../support/any-id.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 
 const machine = createMachine({ id: 'm', initial: 'a', states: { a: { on: { go: 'b' } }, b: {} } });
-const hostOf = (journals: ActorJournals) => createDurableMachine(machine, { journals });
+const hostOf = (journals: Journals) => createDurableMachine(machine, { journals });
 
-const stores: readonly [string, () => ActorJournals][] = [
+const stores: readonly [string, () => Journals][] = [
   ['files', () => fileJournals(temporaryFolder())],
   [
     'SQLite',
@@ -25,7 +28,7 @@ const stores: readonly [string, () => ActorJournals][] = [
 ];
 
 /** Every call that takes an id. */
-const calls = (journals: ActorJournals, id: string): Record<string, () => unknown> => {
+const calls = (journals: Journals, id: string): Record<string, () => unknown> => {
   const host = hostOf(journals);
   return {
     create: () => journals.create(id),

@@ -1,14 +1,17 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { JournalEntry, RunSummary } from '../../../../machines/contracts/journal.ts';
-import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
-import { fileJournals, sqliteJournals } from '../../../../src/chain/journal/node-stores.ts';
-import { readEntry } from '../../../../src/chain/journal/stored-entries.ts';
-import type { JournalStoreOptions } from '../../../../src/chain/journal/stores.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
-import { entriesOf, type LineCodec } from '../../../../src/durable/journals/journal-store.ts';
+import type { DurableEntry, StartEntry } from '../../../../src/durable/entries.ts';
+import { fileJournals } from '../../../../src/durable/journals/file-journals.ts';
+import {
+  entriesOf,
+  type JournalStore,
+  type JournalStoreOptions,
+  type LineCodec,
+} from '../../../../src/durable/journals/journal-store.ts';
 import { thisHolder } from '../../../../src/durable/journals/lease.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
+import { sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { tailOf } from '../../../../src/inspection/stored-runs.ts';
 import { nextTurn } from '../../../../src/internal/async.ts';
@@ -16,6 +19,7 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { journalStoreChecks } from '../../../../src/testing/journal-store-checks.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
+import { recordedRun } from '../../../support/recorded-run.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
 const stores: Record<string, (options?: JournalStoreOptions) => JournalStore> = {
@@ -28,19 +32,13 @@ const stores: Record<string, (options?: JournalStoreOptions) => JournalStore> = 
   },
 };
 
-async function recordJournal(): Promise<readonly JournalEntry[]> {
-  const { run } = startScripted();
-  await run.answer;
-  return JSON.parse(JSON.stringify(run.entries));
-}
-
-const recorded = await recordJournal();
+const recorded = await recordedRun();
 
 /** With another start time, so that lists have an order. */
-const startedAtTime = (journal: readonly JournalEntry[], startedAt: string): JournalEntry[] =>
+const startedAtTime = (journal: readonly DurableEntry[], startedAt: string): DurableEntry[] =>
   journal.map((entry) => (entry.type === 'start' ? { ...entry, startedAt } : entry));
 
-function write(store: JournalStore, runId: string, entries: readonly JournalEntry[], close = true): void {
+function write(store: JournalStore, runId: string, entries: readonly DurableEntry[], close = true): void {
   const writer = store.create(runId);
   writer.write(entries);
   expect(writer.failure).toBeNull();
@@ -49,13 +47,14 @@ function write(store: JournalStore, runId: string, entries: readonly JournalEntr
 
 describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
   const checked = { open: () => open(), journal: recorded };
-  for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>(checked))
-    it(name, async () => expect(await check()).toBeNull());
+  for (const { name, check } of journalStoreChecks(checked)) it(name, async () => expect(await check()).toBeNull());
 
   it('rejects a damaged journal, and releases it', async () => {
-    const [store, journal] = [open(), await recordJournal()];
-    write(store, 'a', [...journal.slice(0, 4), ...journal.slice(5)]);
-    await expect(entriesOf(store.read('a'))).rejects.toThrow('run a: cannot read entry 4: expected seq 4; received 5');
+    const store = open();
+    write(store, 'a', [...recorded.slice(0, 4), ...recorded.slice(5)]);
+    await expect(entriesOf(store.read('a'))).rejects.toThrow(
+      'journal a: cannot read entry 4: expected seq 4; received 5',
+    );
     for (const _again of [1, 2]) await expect(store.open('a')).rejects.toThrow('cannot read entry 4');
   });
 
@@ -66,9 +65,9 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
       expect(await store.list()).toEqual([]);
       return;
     }
-    await expect(entriesOf(store.read('a'))).rejects.toThrow('run a: the journal is empty');
+    await expect(entriesOf(store.read('a'))).rejects.toThrow('journal a: the journal is empty');
     await expect(store.open('a')).rejects.toMatchObject({ code: 'invalid_journal' });
-    expect(await store.list()).toMatchObject([{ id: 'a', request: '', startedAt: '', status: 'damaged' }]);
+    expect(await store.list()).toMatchObject([{ id: 'a', title: '', startedAt: '', status: 'damaged' }]);
   });
 
   it('rejects invalid options of list and prune, and prunes nothing', async () => {
@@ -93,7 +92,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
       { limit: 1.5 },
       { limit: Number.NaN },
       { status: 1 },
-      { status: 'done' },
+      { status: 'completed' },
       { status: ['running', 'nope'] },
     ];
     for (const options of wrong)
@@ -104,7 +103,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
         ),
       });
     await expect(store.prune?.({ olderThanMs: 0, status: 'ended' } as never)).rejects.toThrow(
-      'status of prune: expected one of running, waiting, interrupted, completed, degraded, cancelled, damaged; received "ended".',
+      'status of prune: expected one of running, waiting, interrupted, done, error, stopped, damaged; received "ended".',
     );
     await expect(store.list({ before: 'a' } as never)).rejects.toMatchObject({
       code: 'invalid_option',
@@ -117,8 +116,8 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
   it('prunes by the end of a journal, not by its start, and nothing that waits', async () => {
     const store = open();
     const days = (count: number): string => new Date(Date.now() - count * 86_400_000).toISOString();
-    const last = recorded.at(-1) as JournalEntry;
-    const resumed = (days: string): JournalEntry[] => [
+    const last = recorded.at(-1) as DurableEntry;
+    const resumed = (days: string): DurableEntry[] => [
       ...recorded.slice(0, -1),
       { seq: last.seq, atMs: last.atMs, type: 'resumed', resumedAt: days },
       { ...last, seq: last.seq + 1 },
@@ -132,17 +131,18 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
   });
 
   it('lists runs with their status, newest first', async () => {
-    const [store, journal] = [open(), await recordJournal()];
+    const store = open();
     expect(await store.list()).toEqual([]);
-    write(store, 'ended', startedAtTime(journal, '2026-01-01T10:00:00.000Z'));
-    write(store, 'killed', startedAtTime(journal.slice(0, -1), '2026-01-01T12:00:00.000Z'));
-    write(store, 'alive', startedAtTime(journal.slice(0, 3), '2026-01-01T11:00:00.000Z'), false);
-    const { status } = (journal.at(-1) as Extract<JournalEntry, { type: 'end' }>).summary;
-    const common = { request: 'Is it so?', forkedFrom: null, waiting: null };
+    write(store, 'ended', startedAtTime(recorded, '2026-01-01T10:00:00.000Z'));
+    write(store, 'killed', startedAtTime(recorded.slice(0, -1), '2026-01-01T12:00:00.000Z'));
+    write(store, 'alive', startedAtTime(recorded.slice(0, 3), '2026-01-01T11:00:00.000Z'), false);
+    const { machine } = recorded[0] as StartEntry;
+    const { seq: lastSeq, summary } = recorded.at(-1) as Extract<DurableEntry, { type: 'end' }>;
+    const common = { machine, title: 'Is it so?', forkedFrom: null, summary: null, waiting: null };
     expect(await store.list()).toEqual([
-      { id: 'killed', ...common, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted' },
-      { id: 'alive', ...common, startedAt: '2026-01-01T11:00:00.000Z', status: 'running' },
-      { id: 'ended', ...common, startedAt: '2026-01-01T10:00:00.000Z', status },
+      { id: 'killed', ...common, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted', lastSeq: lastSeq - 1 },
+      { id: 'alive', ...common, startedAt: '2026-01-01T11:00:00.000Z', status: 'running', lastSeq: 2 },
+      { id: 'ended', ...common, startedAt: '2026-01-01T10:00:00.000Z', status: 'done', lastSeq, summary },
     ]);
   });
 
@@ -154,13 +154,12 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
         return text.replaceAll('Is it so?', '[redacted]');
       },
     });
-    const journal = await recordJournal();
-    write(store, 'a', journal);
+    write(store, 'a', recorded);
     const stored = await entriesOf(store.read('a'));
     expect(JSON.stringify(stored)).not.toContain('Is it so?');
-    expect(stored[0]).toMatchObject({ input: { request: '[redacted]' }, product: { redacted: true } });
-    expect(stored).toHaveLength(journal.length);
-    for (const text of textsOf(journal.filter(({ type }) => type !== 'text-delta'))) expect(seen).toContain(text);
+    expect(stored[0]).toMatchObject({ input: { request: '[redacted]' }, redacted: true });
+    expect(stored).toHaveLength(recorded.length);
+    for (const text of textsOf(recorded.filter((entry) => !isDelta(entry)))) expect(seen).toContain(text);
   });
 
   it('stops writing if redact throws, and reports why', async () => {
@@ -170,22 +169,26 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
         return text;
       },
     });
-    const journal = await recordJournal();
     const writer = store.create('a');
-    for (const entry of journal) writer.write([entry]);
+    for (const entry of recorded) writer.write([entry]);
     expect(writer.failure).toBe('redact failed');
     writer.close();
     const stored = await entriesOf(store.read('a'));
     expect(stored).toEqual(
-      journal.slice(0, stored.length).map((entry) => ({
+      recorded.slice(0, stored.length).map((entry) => ({
         ...entry,
-        ...(entry.type === 'start' && { product: { ...entry.product, redacted: true } }),
-        ...(entry.type === 'text-delta' && { text: '' }),
+        ...(entry.type === 'start' && { redacted: true }),
+        ...(isDelta(entry) && { note: { ...Object(entry.note), text: '' } }),
       })),
     );
     expect(stored.length).toBeGreaterThan(3);
   });
 });
+
+/** Whether an entry is a note with a piece of streamed text. */
+function isDelta(entry: DurableEntry): entry is Extract<DurableEntry, { type: 'note' }> {
+  return entry.type === 'note' && Object(entry.note).type === 'text-delta';
+}
 
 function textsOf(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
@@ -208,14 +211,14 @@ describe('a codec', () => {
   ])('encodes every line, and only a store with the same one can read them: %s', async (_, openIn) => {
     const place = temporaryFolder();
     const [store, other] = [openIn(place, reversed('k1:')), openIn(place, reversed('k2:'))];
-    for (const { check } of journalStoreChecks<JournalEntry, RunSummary>({
+    for (const { check } of journalStoreChecks({
       open: () => openIn(temporaryFolder(), reversed('k1:')),
       journal: recorded,
     }).slice(0, 3))
       await check();
     write(store, 'a', recorded);
     expect(await entriesOf(store.read('a'))).toEqual(recorded);
-    expect((await store.list())[0]).toMatchObject({ id: 'a', request: 'Is it so?' });
+    expect((await store.list())[0]).toMatchObject({ id: 'a', title: 'Is it so?' });
     await expect(entriesOf(other.read('a'))).rejects.toMatchObject({
       code: 'invalid_journal',
       message: /another key/u,
@@ -253,7 +256,7 @@ describe('a codec', () => {
     ] as const)
       await expect(entriesOf(fileJournals(place, { codec }).read('a'))).rejects.toMatchObject({
         code: 'invalid_journal',
-        message: `run a: cannot be decoded: another key or codec? (${reason}); expected a journal of PostChain`,
+        message: `journal a: cannot be decoded: another key or codec? (${reason}); expected a journal of PostChain`,
       });
   });
 });
@@ -322,9 +325,7 @@ describe('the checks of a store', () => {
       const store = memoryJournals();
       return { ...store, ...change(store) };
     };
-    const check = journalStoreChecks<JournalEntry, RunSummary>({ open, journal: recorded }).find((each) =>
-      each.name.startsWith(name),
-    );
+    const check = journalStoreChecks({ open, journal: recorded }).find((each) => each.name.startsWith(name));
     await expect(check?.check()).rejects.toThrow();
   });
 });
@@ -334,7 +335,7 @@ it('the checks of optional methods that a store lacks are skipped, with the reas
     const { create, read, open: reopen, list } = memoryJournals();
     return { create, read, open: reopen, list };
   };
-  const checks = journalStoreChecks<JournalEntry, RunSummary>({ open, journal: recorded });
+  const checks = journalStoreChecks({ open, journal: recorded });
   const results = await Promise.all(checks.map(({ check }) => check()));
   expect(results.filter((result) => result !== null).toSorted()).toEqual([
     'the store has no method "bounds"',
@@ -351,28 +352,28 @@ it('the checks of optional methods that a store lacks are skipped, with the reas
 describe('fileJournals', () => {
   it('creates files that only their owner can read', async () => {
     const folder = join(temporaryFolder(), 'runs');
-    write(fileJournals(folder), 'a', await recordJournal());
+    write(fileJournals(folder), 'a', recorded);
     expect([statSync(folder).mode & 0o777, statSync(join(folder, 'a.jsonl')).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 
   it('drops a torn last line and continues there', async () => {
-    const [folder, journal] = [temporaryFolder(), await recordJournal()];
+    const folder = temporaryFolder();
     const [store, path] = [fileJournals(folder), join(folder, 'a.jsonl')];
-    write(store, 'a', journal.slice(0, 9));
+    write(store, 'a', recorded.slice(0, 9));
     const whole = readFileSync(path, 'utf8');
     appendFileSync(path, '{"seq":9,"atMs":1,"type":"text-');
-    expect(await entriesOf(store.read('a'))).toEqual(journal.slice(0, 9));
+    expect(await entriesOf(store.read('a'))).toEqual(recorded.slice(0, 9));
     const { writer } = await store.open('a');
     expect(readFileSync(path, 'utf8')).toBe(whole);
-    writer.write(journal.slice(9));
+    writer.write(recorded.slice(9));
     writer.close();
-    expect(await entriesOf(store.read('a'))).toEqual(journal);
+    expect(await entriesOf(store.read('a'))).toEqual(recorded);
   });
 
   it('releases the journal of a process that no longer exists', async () => {
-    const [folder, journal] = [temporaryFolder(), await recordJournal()];
+    const folder = temporaryFolder();
     const store = fileJournals(folder);
-    write(store, 'a', journal.slice(0, 9));
+    write(store, 'a', recorded.slice(0, 9));
     // Higher than any process id.
     writeFileSync(join(folder, 'a.jsonl.lock'), JSON.stringify({ ...thisHolder(), id: 'gone', pid: 4_194_305 }));
     expect((await store.list())[0]?.status).toBe('interrupted');
@@ -408,7 +409,7 @@ it.each([
   });
   const tail = tailOf(journals, runId);
   const read = (await entriesOf(tail.read())).flat();
-  expect(read.map((json) => readEntry(JSON.parse(json)))).toEqual(entries);
+  expect(read.map((json) => JSON.parse(json))).toEqual(entries);
   expect(read[0]).not.toContain('"sum"');
   expect((await entriesOf(tail.read())).flat()).toEqual([]);
 });
@@ -420,7 +421,7 @@ it('the entries of a store without tail are read', async () => {
   }
   const { tail: _, ...others } = journals;
   const found = await entriesOf(tailOf({ ...others, read }, runId).read());
-  expect(found.flat().map((json) => readEntry(JSON.parse(json)))).toEqual(entries.slice(0, 3));
+  expect(found.flat().map((json) => JSON.parse(json))).toEqual(entries.slice(0, 3));
 });
 
 it.each(['write', 'close'] as const)('a run still answers if its store throws on %s', async (method) => {

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { postgresJournals, sqliteJournals } from '../../../../src/chain/journal/node-stores.ts';
 import { sqliteSessions } from '../../../../src/chain/sqlite-sessions.ts';
+import { postgresJournals } from '../../../../src/durable/journals/postgres-journals.ts';
+import { sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 
 const MISSING = 'the package libsql is not installed; run: npm install libsql';
 

@@ -3,13 +3,11 @@ import { PGlite } from '@electric-sql/pglite';
 import { expect, it } from 'vitest';
 import { createMachine } from 'xstate';
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
-import {
-  type ActorJournals,
-  fileJournals,
-  memoryJournals,
-  postgresJournals,
-  sqliteJournals,
-} from '../../../../src/durable/stores.ts';
+import { fileJournals } from '../../../../src/durable/journals/file-journals.ts';
+import type { Journals } from '../../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
+import { postgresJournals } from '../../../../src/durable/journals/postgres-journals.ts';
+import { sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 import { createDurableMachine } from '../../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { writeJournal } from '../../../support/journal-files.ts';
@@ -23,7 +21,7 @@ const VALUES = [null, true, 0, 1, '', 'alice', ...TEXTS];
 it('lists of all stores have the same journals in the same order, whatever the options', async () => {
   const { pick, chance } = createRandom(SEED);
   const pglite = await PGlite.create();
-  const stores: readonly ActorJournals[] = [
+  const stores: readonly Journals[] = [
     memoryJournals(),
     fileJournals(temporaryFolder()),
     sqliteJournals(join(temporaryFolder(), 'actors.db')),

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { listedIds } from '../../../../src/durable/journals/sqlite-journals.ts';
-import { type ActorJournals, fileJournals, memoryJournals, sqliteJournals } from '../../../../src/durable/stores.ts';
+import { fileJournals } from '../../../../src/durable/journals/file-journals.ts';
+import type { Journals } from '../../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
+import { listedIds, sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { checkLists, HOUR, idsOf, START_MS, storeActors } from '../../../support/listed-actors.ts';
 
-const stores: readonly [string, () => ActorJournals][] = [
+const stores: readonly [string, () => Journals][] = [
   ['memory', () => memoryJournals()],
   ['files', () => fileJournals(temporaryFolder())],
   ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'actors.db'))],

@@ -12,18 +12,22 @@ import fs, {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
-import { fileJournals, journalText } from '../../../../src/chain/journal/node-stores.ts';
+import { fileJournals } from '../../../../src/durable/journals/file-journals.ts';
+import { journalText } from '../../../../src/durable/journals/journal-lines.ts';
+import type { JournalWriter } from '../../../../src/durable/journals/journal-store.ts';
 import { leaseState, seemsHeld, thisHolder } from '../../../../src/durable/journals/lease.ts';
 import * as locks from '../../../../src/durable/journals/lock-file.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { fileWith } from '../../../support/journal-files.ts';
+import { recordedRun } from '../../../support/recorded-run.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
+const journal = await recordedRun();
+
 const { readLock } = locks;
-const takeLock = (path: string, fence = () => {}) => locks.takeLock(path, 'Run "run"', fence);
+const takeLock = (path: string, fence = () => {}) => locks.takeLock(path, 'Journal "run"', fence);
 const takeOverLock = (path: string, force: boolean, fence = () => {}) =>
-  locks.takeOverLock(path, 'Run "run"', force, fence);
+  locks.takeOverLock(path, 'Journal "run"', force, fence);
 
 const lockIn = (folder: string): string => join(folder, 'run.jsonl.lock');
 
@@ -43,11 +47,9 @@ async function contenders(count: number): Promise<readonly ChildProcess[]> {
 }
 
 it('gives a stale lock to exactly one of several contenders', async () => {
-  const { run } = startScripted();
-  await run.answer;
   const children = await contenders(4);
   for (let round = 0; round < 8; round += 1) {
-    const path = fileWith(journalText(run.entries.slice(0, 9)));
+    const path = fileWith(journalText(journal.slice(0, 9)));
     writeFileSync(`${path}.lock`, JSON.stringify(gone));
     const folder = join(path, '..');
     const messages = children.map(nextMessage);
@@ -66,7 +68,7 @@ it('is free at once if its process has ended, or another process has its id', ()
     expect(leaseState(readLock(path))).toBe('free');
     const lock = takeLock(path, expect.unreachable);
     expect(readLock(path)).toMatchObject({ holder: thisHolder() });
-    expect(() => takeLock(path)).toThrow(`Run "run" is still running in process ${process.pid}`);
+    expect(() => takeLock(path)).toThrow(`Journal "run" is still running in process ${process.pid}`);
     lock.release();
     expect(readdirSync(join(path, '..'))).toEqual([]);
   }
@@ -78,14 +80,12 @@ it('is held if its process is in another container or on another host', async ()
   expect(leaseState(readLock(path))).toBe('unsure');
   expect(seemsHeld(readLock(path))).toBe(true);
   expect(() => takeLock(path)).toThrow(
-    `Run "run" is still running in process ${process.pid} on worker-7; wait until it ends or parks ("parkAfterMs"), stop that process, or take it over with the option "force"`,
+    `Journal "run" is still running in process ${process.pid} on worker-7; wait until it ends or parks ("parkAfterMs"), stop that process, or take it over with the option "force"`,
   );
 });
 
 it('protects a journal from deletion while heartbeats arrive from a host whose clock is an hour behind', async () => {
-  const { run } = startScripted();
-  await run.answer;
-  const path = fileWith(journalText(run.entries.slice(0, 9)));
+  const path = fileWith(journalText(journal.slice(0, 9)));
   writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
   let atS = Date.now() / 1_000 - 3_600;
   const beat = (): void => {
@@ -120,7 +120,7 @@ it('fences the previous holder if it is taken over by force', async () => {
   const first = takeLock(path);
   const second = await takeOverLock(path, true);
   expect(() => first.check()).toThrow(
-    /^Run "run" is no longer written by this process, because process \d+ has taken it over/u,
+    /^Journal "run" is no longer written by this process, because process \d+ has taken it over/u,
   );
   first.release();
   second.check();
@@ -228,16 +228,14 @@ describe('a process that is paused while it writes, and whose journal another on
   ]);
   it.each(cases)('(then %s; paused %s the write) is fenced', async (then, when) => {
     const folder = temporaryFolder();
-    const { run } = startScripted();
-    await run.answer;
     const writer = fileJournals(folder).create('run');
-    writer.write(run.entries.slice(0, 3));
+    writer.write(journal.slice(0, 3));
     const spy = vi.spyOn(fs, 'appendFileSync').mockImplementation((...args) => {
       if (when === 'before') takeOver(join(folder, 'run.jsonl'), then);
       write(...args);
       if (when === 'after') takeOver(join(folder, 'run.jsonl'), then);
     });
-    writer.write(run.entries.slice(3, 6));
+    writer.write(journal.slice(3, 6));
     spy.mockRestore();
     expect(writer.isFenced).toBe(true);
     writer.close();
@@ -245,9 +243,7 @@ describe('a process that is paused while it writes, and whose journal another on
   });
 
   it('leaves a torn last line to it', async () => {
-    const { run } = startScripted();
-    await run.answer;
-    const path = fileWith(`${journalText(run.entries.slice(0, 9))}{"seq":9,`);
+    const path = fileWith(`${journalText(journal.slice(0, 9))}{"seq":9,`);
     const open = fs.openSync.bind(fs);
     const spy = vi.spyOn(fs, 'openSync').mockImplementation((...args) => {
       if (args[1] === 'r+') takeOver(path, 'continued');
@@ -269,9 +265,7 @@ it('fences an earlier holder even if the process that took over from it died whi
 });
 
 it('leaves the lock to its holder if the journal cannot be copied', async () => {
-  const { run } = startScripted();
-  await run.answer;
-  const path = fileWith(journalText(run.entries.slice(0, 9)));
+  const path = fileWith(journalText(journal.slice(0, 9)));
   writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
   const store = fileJournals(join(path, '..'));
   const spy = vi.spyOn(fs, 'copyFileSync').mockImplementationOnce(() => {
@@ -290,35 +284,31 @@ it('leaves the lock to its holder if the journal cannot be copied', async () => 
 });
 
 it('does not replace the journal by its copy if another process takes it over meanwhile', async () => {
-  const { run } = startScripted();
-  await run.answer;
-  const path = fileWith(journalText(run.entries.slice(0, 9)));
+  const path = fileWith(journalText(journal.slice(0, 9)));
   writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
   const copy = fs.copyFileSync.bind(fs);
   const spy = vi.spyOn(fs, 'copyFileSync').mockImplementation((...args) => {
     copy(...args);
     writeFileSync(`${path}.lock`, JSON.stringify(claimed(5)));
-    writeFileSync(path, journalText(run.entries));
+    writeFileSync(path, journalText(journal));
   });
   onTestFinished(() => spy.mockRestore());
   const store = fileJournals(join(path, '..'));
   await expect(store.open('run', { force: true })).rejects.toMatchObject({ code: 'journal_fenced' });
-  expect(readFileSync(path, 'utf8')).toBe(journalText(run.entries));
+  expect(readFileSync(path, 'utf8')).toBe(journalText(journal));
 });
 
 it.each(['open', 'delete'] as const)(
   'a journal that is deleted before the lock is taken does not exist: %s',
   async (name) => {
-    const { run } = startScripted();
-    await run.answer;
-    const path = fileWith(journalText(run.entries.slice(0, 9)));
+    const path = fileWith(journalText(journal.slice(0, 9)));
     const store = fileJournals(join(path, '..'));
     writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
     const opened = store[name]?.('run');
     // Its lease is watched meanwhile.
     rmSync(path);
     writeFileSync(`${path}.lock`, JSON.stringify({ ...gone, token: 4 }));
-    await expect(opened).rejects.toMatchObject({ code: 'unknown_journal', message: /^There is no run "run"/u });
+    await expect(opened).rejects.toMatchObject({ code: 'unknown_journal', message: /^There is no journal "run"/u });
     expect(readdirSync(join(path, '..'))).toEqual([]);
   },
 );

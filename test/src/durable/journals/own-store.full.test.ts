@@ -1,21 +1,19 @@
 import { expect, it } from 'vitest';
 import { createMachine } from 'xstate';
 import { ownBackend } from '../../../../examples/own-journals.ts';
-import { customJournals as customRuns } from '../../../../src/chain/journal/node-stores.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
-import { customJournals } from '../../../../src/durable/stores.ts';
+import { customJournals } from '../../../../src/durable/journals/line-store.ts';
 import { createDurableMachine, createWorker } from '../../../../src/entries/durable.ts';
 import { journalStoreChecks } from '../../../../src/testing/journal-store-checks.ts';
 import { startServer, updatesIn } from '../../../support/chain-server.ts';
 import { openPage, startInspector } from '../../../support/inspection-server.ts';
 import { checkLists, storeActors } from '../../../support/listed-actors.ts';
-import { startScripted } from '../../../support/run-chain.ts';
+import { recordedRun } from '../../../support/recorded-run.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
-const { run } = startScripted();
-await run.answer;
+const journal = await recordedRun();
 
-it.each(journalStoreChecks({ open: () => customRuns(ownBackend()), journal: run.entries }))(
+it.each(journalStoreChecks({ open: () => customJournals(ownBackend()), journal }))(
   "a user's store: $name",
   async ({ check }) => expect(await check()).toBeNull(),
 );
@@ -46,13 +44,12 @@ it("a worker continues the actors in a user's store", async () => {
 });
 
 it('a server stores its runs there, and an inspector shows them as they grow, beside actors', async () => {
-  const rows = new Map();
-  const [runs, actors] = [customRuns(ownBackend(rows)), customJournals(ownBackend(rows))];
-  const orders = createDurableMachine(createMachine({ id: 'order', on: { GO: {} } }), { journals: actors });
+  const journals = customJournals(ownBackend());
+  const orders = createDurableMachine(createMachine({ id: 'order', on: { GO: {} } }), { journals });
   const order = await orders.open('o-1');
-  const page = await openPage((await startInspector({ journals: runs })).url);
+  const page = await openPage((await startInspector({ journals })).url);
   await page.runs((list) => list.runs.length === 1);
-  const server = await startServer({ chain: { journals: runs } });
+  const server = await startServer({ chain: { journals } });
   const runId = await server.start();
   const types: string[] = [];
   for await (const { update } of updatesIn(
@@ -73,7 +70,7 @@ it('a server stores its runs there, and an inspector shows them as they grow, be
   );
   page.say({ type: 'open', runId, from: 0 });
   expect((await page.end(runId)).problem).toBeNull();
-  const stored = await entriesOf(runs.read(runId));
+  const stored = await entriesOf(journals.read(runId));
   expect(page.lines(runId)).toHaveLength(stored.length);
   await order.close();
 });

@@ -1,14 +1,12 @@
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { assign, setup } from 'xstate';
-import type { JournalEntry, RunSummary } from '../../../../machines/contracts/journal.ts';
-import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
-import { postgresJournals } from '../../../../src/chain/journal/node-stores.ts';
+import { readRun } from '../../../../src/chain/journal/run-journal.ts';
 import { openJournals } from '../../../../src/cli/find-run.ts';
 import { createDurableMachine, type DurableMachine } from '../../../../src/durable/durable-machine.ts';
-import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { entriesOf, type JournalStore } from '../../../../src/durable/journals/journal-store.ts';
 import type { PostgresPool, PostgresSource } from '../../../../src/durable/journals/postgres.ts';
-import { postgresJournals as actorJournals } from '../../../../src/durable/stores.ts';
+import { postgresJournals } from '../../../../src/durable/journals/postgres-journals.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { journalStoreChecks } from '../../../../src/testing/journal-store-checks.ts';
@@ -16,15 +14,9 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { writeJournal } from '../../../support/journal-files.ts';
 import { checkLists, storeActors } from '../../../support/listed-actors.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
-import { startScripted } from '../../../support/run-chain.ts';
+import { recordedRun } from '../../../support/recorded-run.ts';
 
-async function recordJournal(): Promise<readonly JournalEntry[]> {
-  const { run } = startScripted();
-  await run.answer;
-  return JSON.parse(JSON.stringify(run.entries));
-}
-
-const recorded = await recordJournal();
+const recorded = await recordedRun();
 
 function openStore(source: PostgresSource, options = {}) {
   const store = postgresJournals(source, options);
@@ -43,12 +35,12 @@ describe('a journal store in PGlite', () => {
     await pglite.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
     return openStore(pglite);
   }
-  for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>({ open, journal: recorded }))
+  for (const { name, check } of journalStoreChecks({ open, journal: recorded }))
     it(name, async () => expect(await check()).toBeNull());
 
   it('lists the actors that match every option, also those that an earlier version wrote', async () => {
     await open();
-    const journals = actorJournals(pglite);
+    const journals = postgresJournals(pglite);
     await storeActors(journals);
     await checkLists(journals);
     // As if processes of the earlier version had taken leases meanwhile.
@@ -56,7 +48,7 @@ describe('a journal store in PGlite', () => {
     await checkLists(journals);
     await pglite.exec(`ALTER TABLE postchain_actors
       DROP COLUMN machine, DROP COLUMN state, DROP COLUMN due, DROP COLUMN indexed`);
-    await checkLists(actorJournals(pglite));
+    await checkLists(postgresJournals(pglite));
     const { rows } = await pglite.query('SELECT name FROM postchain_actors WHERE state IS NOT NULL');
     expect(rows).toEqual([{ name: '"paid"' }]);
   });
@@ -70,7 +62,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
   afterAll(() => server.stop());
 
   const open = async () => openStore(await server.newSchema());
-  for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>({ open, journal: recorded }))
+  for (const { name, check } of journalStoreChecks({ open, journal: recorded }))
     it(name, async () => expect(await check()).toBeNull());
 
   /** Two stores on one schema, with a pool each, as two processes have. */
@@ -86,7 +78,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const writers = [one.create('a'), other.create('a')];
     await Promise.all(writers.map((writer) => writer.write(recorded.slice(0, 3))));
     const failures = writers.map(({ failure }) => failure);
-    expect(failures.toSorted()).toEqual(['Run "a" already exists; use a new id', null]);
+    expect(failures.toSorted()).toEqual(['Journal "a" already exists; use a new id', null]);
     await Promise.all(writers.map((writer) => writer.close()));
     const opened = await Promise.allSettled([one.open('a'), other.open('a'), one.open('a'), other.open('a')]);
     expect(opened.map(({ status }) => status).toSorted()).toEqual(['fulfilled', ...Array(3).fill('rejected')]);
@@ -97,7 +89,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const [one, other, pool] = [openStore(url), openStore(server.pool(url)), server.pool(url)];
     const writer = one.create('a');
     await writer.write(recorded.slice(0, 3));
-    await pool.query("UPDATE postchain_runs SET expires = now() - interval '1 second'");
+    await pool.query("UPDATE postchain_actors SET expires = now() - interval '1 second'");
     const opened = await other.open('a');
     await writer.write(recorded.slice(3, 4));
     expect([writer.isFenced, writer.failure]).toEqual([true, expect.stringContaining('has taken it over')]);
@@ -146,7 +138,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const followed = entriesOf(one.follow(run.id));
     await run.answer;
     const entries = await entriesOf(other.read(run.id));
-    expect(entries).toEqual(JSON.parse(JSON.stringify(run.entries)));
+    expect(await readRun(other.read(run.id))).toEqual(JSON.parse(JSON.stringify(run.entries)));
     expect(await followed).toEqual(entries);
     await writeJournal(other, 'killed', entries.slice(0, 9));
     const late = entriesOf(other.follow('killed', { from: 4 }));
@@ -186,7 +178,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     await writeJournal(store, 'a', recorded.slice(0, 1));
     await store.delete('a');
     expect(losses).toBe(-1);
-    await expect(store.delete('a')).rejects.toThrow('There is no run');
+    await expect(store.delete('a')).rejects.toThrow('There is no journal');
   });
 
   it('reports to the inspector which journals have changed', async () => {
@@ -214,16 +206,16 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const next = followed.next();
     await writer.write(recorded.slice(3));
     expect((await next).value).toEqual(recorded[3]);
-    const { rows } = await pool.query('SELECT line FROM postchain_run_lines ORDER BY seq');
+    const { rows } = await pool.query('SELECT line FROM postchain_actor_lines ORDER BY seq');
     for (const { line } of rows) expect(atob(line)).toMatch(/^\{"seq":\d/u);
-    expect(await store.list()).toMatchObject([{ id: 'a', request: 'Is it so?' }]);
+    expect(await store.list()).toMatchObject([{ id: 'a', title: 'Is it so?' }]);
   });
 
   it.each([1, 2])('leaves a connection for statements in a pool of %i that two stores share', async (max) => {
     const pool = server.pool(await server.newSchema(), max);
     const runs = [openStore(pool), openStore(pool)].map((journals) => {
       const run = chainOn(journals).run({ request: 'Is it so?' });
-      return { run, followed: entriesOf(journals.follow(run.id)) };
+      return { run, followed: readRun(journals.follow(run.id)) };
     });
     for (const { run, followed } of runs) {
       await run.answer;
@@ -269,7 +261,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
   it('is opened by the command line', async () => {
     const url = await server.newSchema();
     await openStore(url).create('a').write(recorded);
-    expect(await openJournals({ journals: url }).list()).toMatchObject([{ id: 'a', request: 'Is it so?' }]);
+    expect(await openJournals({ journals: url }).list()).toMatchObject([{ id: 'a', title: 'Is it so?' }]);
   });
 
   it('stops using prepared statements if a proxy loses them', async () => {
@@ -285,7 +277,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     });
     const writer = store.create('a');
     for (const entry of recorded) await writer.write([entry]);
-    expect([writer.failure, refused]).toEqual([null, ['postchain_run_lines_insert']]);
+    expect([writer.failure, refused]).toEqual([null, ['postchain_actor_lines_insert']]);
     expect(await entriesOf(store.read('a'))).toEqual(recorded);
   });
 
@@ -306,7 +298,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
   it('continues and starts durable actors in two processes', async () => {
     const url = await server.newSchema();
     const machines = [1, 2].map(() => {
-      const journals = actorJournals(server.pool(url));
+      const journals = postgresJournals(server.pool(url));
       onTestFinished(() => journals.close());
       return createDurableMachine(counter, { journals });
     }) as [DurableMachine<typeof counter>, DurableMachine<typeof counter>];
@@ -321,7 +313,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     await continued.close();
     await expect(machines[0].fork('a', { at: 1, id: 'a' })).rejects.toMatchObject({
       code: 'journal_exists',
-      message: 'Actor "a" already exists; use a new id',
+      message: 'Journal "a" already exists; use a new id',
     });
     // A first step that throws must not delete what is there.
     await expect(machines[0].open('b')).rejects.toThrow();
@@ -330,7 +322,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
 
   it('continues a long journal from its keyframes', async () => {
     const url = await server.newSchema();
-    const [journals, others] = [actorJournals(url), actorJournals(url)];
+    const [journals, others] = [postgresJournals(url), postgresJournals(url)];
     onTestFinished(async () => void (await Promise.all([journals.close(), others.close()])));
     const actor = await createDurableMachine(counter, { journals }).open('a', { input: { by: 1 } });
     // A keyframe needs an actor at rest.

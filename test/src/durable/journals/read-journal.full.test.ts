@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PostChainError } from '../../../../machines/contracts/error.ts';
-import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { RUN_JOURNALS } from '../../../../src/chain/journal/journal-format.ts';
-import { journalFile, journalText, readJournal } from '../../../../src/chain/journal/node-stores.ts';
-import { lineReader, lineWriter } from '../../../../src/durable/journals/journal-lines.ts';
+import { readRun } from '../../../../src/chain/journal/run-journal.ts';
+import { storedEntry } from '../../../../src/chain/journal/stored-entries.ts';
+import type { DurableEntry } from '../../../../src/durable/entries.ts';
+import { journalFile, readJournal } from '../../../../src/durable/journals/file-journals.ts';
+import { journalText, lineReader, lineWriter } from '../../../../src/durable/journals/journal-lines.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { fileWith, writeJournal } from '../../../support/journal-files.ts';
@@ -15,11 +16,11 @@ import { sampleSize } from '../../../support/soak.ts';
 
 const LONG = `A user says: ${'it is a long story. '.repeat(60)}`;
 
-async function journalOf(content = LONG): Promise<readonly JournalEntry[]> {
+async function journalOf(content = LONG): Promise<readonly DurableEntry[]> {
   const { run } = startScripted({}, { limits: { consentMs: 1 } }, { history: [{ role: 'user', content }] });
   for await (const event of run.events)
     if (event.type === 'consent-asked') sendAnswer(run, { type: 'consent.given', choice: 'summarize' });
-  return run.entries;
+  return run.entries.map(storedEntry);
 }
 
 const read = (path: string) => entriesOf(readJournal(path));
@@ -60,9 +61,9 @@ describe('readJournal', () => {
     expect(await read(fileWith(journalText(journal)))).toHaveLength(journal.length);
   });
 
-  const start = startScripted().run.entries[0] as JournalEntry;
+  const start = storedEntry(startScripted().run.entries[0] as never);
   const entry = (seq: number, type = 'capability-start') =>
-    ({ seq, atMs: 0, type, capability: 'search', index: 1 }) as unknown as JournalEntry;
+    ({ seq, atMs: 0, type, capability: 'search', index: 1 }) as unknown as DurableEntry;
   it.each([
     ['an empty file', '', 'the journal is empty'],
     ['a file without a line feed', 'garbage', 'the journal is empty'],
@@ -70,18 +71,11 @@ describe('readJournal', () => {
     ['several lines of invalid JSON', '# Title\n\ntext\n', 'cannot read entry 0: not valid JSON'],
     ['invalid JSON after a valid entry', `${journalText([start])}{"seq"\n`, 'cannot read entry 1: not valid JSON'],
     ['JSON without a checksum', '{"a":1}\n', 'cannot read entry 0: no checksum'],
-    [
-      'a journal without a start',
-      journalText([entry(0)]),
-      'cannot read entry 0: expected "start"; received "capability-start"',
-    ],
-    ['an unknown entry type', journalText([start, entry(1, 'lunch')]), 'cannot read entry 1: not a journal entry'],
     ['a gap', journalText([start, entry(2)]), 'cannot read entry 1: expected seq 1; received 2'],
-    ['two runs in one', journalText([start, { ...start, seq: 1 }]), 'cannot read entry 1: a second "start"'],
     ['two files in one', journalText([start]).repeat(2), 'cannot read entry 1: checksum mismatch'],
     [
       'another version',
-      journalText([{ ...start, format: 2 } as unknown as JournalEntry]),
+      journalText([{ ...start, format: 2 } as unknown as DurableEntry]),
       'cannot read entry 0: format: expected 3; received 2',
     ],
   ])('rejects %s', async (_, text, message) => {
@@ -89,6 +83,23 @@ describe('readJournal', () => {
     await expect(read(path)).rejects.toMatchObject({
       code: 'invalid_journal',
       message: expect.stringContaining(`${path}: ${message}`),
+    });
+  });
+
+  it.each([
+    [
+      'a journal without a start',
+      [entry(0)],
+      'run : cannot read entry 0: expected "start"; received "capability-start"',
+    ],
+    ['an unknown entry type', [start, entry(1, 'lunch')], 'run run-1: cannot read entry 1: not a journal entry'],
+    ['two runs in one', [start, { ...start, seq: 1 }], 'run run-1: cannot read entry 1: a second "start"'],
+  ])('returns %s, which readRun rejects', async (_, journal, message) => {
+    const path = fileWith(journalText(journal));
+    expect(await read(path)).toEqual(journal);
+    await expect(readRun(readJournal(path))).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message: expect.stringContaining(message),
     });
   });
 
@@ -104,7 +115,7 @@ describe('readJournal', () => {
             .subarray(0, bit >> 3)
             .toString('utf8')
             .split('\n').length - 1;
-        const received: JournalEntry[] = [];
+        const received: DurableEntry[] = [];
         const error = await (async () => {
           for await (const one of readJournal(fileWith(flipped))) received.push(one);
         })().catch((thrown: unknown) => thrown);
@@ -117,13 +128,13 @@ describe('readJournal', () => {
   });
 
   it('detects every flipped bit of a compressed line, also where it changes no entry', async () => {
-    const [line = ''] = lineWriter(RUN_JOURNALS, {}).lines((await journalOf('It was so.')).slice(0, 6));
+    const [line = ''] = lineWriter({}).lines((await journalOf('It was so.')).slice(0, 6));
     const bytes = Buffer.from(line);
     const undetected = Array.from({ length: bytes.length * 8 }, (_, bit) => bit).filter((bit) => {
       const flipped = Buffer.from(bytes);
       flipped.writeUInt8((bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7)), bit >> 3);
       try {
-        return lineReader(RUN_JOURNALS, 'run-1').read(flipped.toString('utf8')).length > 0;
+        return lineReader('run-1').read(flipped.toString('utf8')).length > 0;
       } catch (error) {
         return (error as PostChainError).code !== 'invalid_journal';
       }

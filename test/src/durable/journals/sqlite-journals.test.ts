@@ -2,12 +2,16 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { type SqliteJournals, sqliteJournals } from '../../../../src/chain/journal/node-stores.ts';
+import { readRun } from '../../../../src/chain/journal/run-journal.ts';
+import type { DurableEntry } from '../../../../src/durable/entries.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { type SqliteJournals, sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { lockInOtherProcess } from '../../../support/file-lock.ts';
+import { recordedRun } from '../../../support/recorded-run.ts';
 import { startScripted } from '../../../support/run-chain.ts';
+
+const journal = await recordedRun();
 
 describe('sqliteJournals', () => {
   it('does not end a run when the file is closed', async () => {
@@ -31,9 +35,6 @@ describe('sqliteJournals', () => {
 
 it('continues the journals of a file that an earlier version created, whose lines are ordered by journal', async () => {
   const path = join(temporaryFolder(), 'runs.db');
-  const { run } = startScripted();
-  await run.answer;
-  const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
   const store = sqliteJournals(path);
   await store.create('a').write(journal.slice(0, 3));
   store.close();
@@ -62,8 +63,7 @@ it('with fsync, resolves a write when it is on the disk, and records runs as wit
   await run.answer;
   for await (const _ of run.events);
   expect(run.journalFailure).toBeNull();
-  const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
-  expect(await entriesOf(other.read('run-1'))).toEqual(journal);
+  expect(await readRun(other.read('run-1'))).toEqual(JSON.parse(JSON.stringify(run.entries)));
   const writer = store.create('a');
   const written = writer.write(journal.slice(0, 5));
   expect(written).toBeInstanceOf(Promise);
@@ -71,7 +71,7 @@ it('with fsync, resolves a write when it is on the disk, and records runs as wit
   expect(await entriesOf(other.read('a'))).toEqual(journal.slice(0, 5));
   await writer.close();
   await store.delete?.('a');
-  await expect(store.delete?.('run-2')).rejects.toThrow('There is no run "run-2"');
+  await expect(store.delete?.('run-2')).rejects.toThrow('There is no journal "run-2"');
   expect((await other.list()).map(({ id }) => id)).toEqual(['run-1']);
 });
 
@@ -79,9 +79,6 @@ it.each([0, 1])('writes no entry after one that it could not write: %i', async (
   const path = join(temporaryFolder(), 'runs.db');
   const store = sqliteJournals(path, { fsync: 'always' });
   onTestFinished(() => store.close());
-  const { run } = startScripted();
-  await run.answer;
-  const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
   // The first use creates the file.
   await store.list();
   const database = new Database(path);
@@ -97,11 +94,7 @@ it.each([0, 1])('writes no entry after one that it could not write: %i', async (
   expect(stored).toEqual(journal.slice(0, failing));
 });
 
-describe('two stores of one process', async () => {
-  const { run } = startScripted();
-  await run.answer;
-  const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
-
+describe('two stores of one process', () => {
   function openTwo(options = {}, name = 'runs.db') {
     const folder = temporaryFolder();
     if (name !== 'runs.db') symlinkSync(join(folder, 'runs.db'), join(folder, name));
@@ -150,11 +143,8 @@ describe('a file that another process locks', () => {
     const path = join(temporaryFolder(), 'runs.db');
     const [store, other] = [sqliteJournals(path), sqliteJournals(path)];
     onTestFinished(() => [store, other].forEach((each) => void each.close()));
-    const { run } = startScripted();
-    await run.answer;
-    const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
     const writers = ['a', 'b'].map((runId) => store.create(runId));
-    const writeAll = (entries: readonly JournalEntry[]) => Promise.all(writers.map((writer) => writer.write(entries)));
+    const writeAll = (entries: readonly DurableEntry[]) => Promise.all(writers.map((writer) => writer.write(entries)));
     await writeAll(journal.slice(0, 5));
     const release = await lockInOtherProcess(path);
     void writeAll(journal.slice(5, 7));

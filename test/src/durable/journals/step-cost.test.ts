@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { setup } from 'xstate';
-import { fileJournals, memoryJournals, sqliteJournals } from '../../../../src/durable/stores.ts';
+import { fileJournals } from '../../../../src/durable/journals/file-journals.ts';
+import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
+import { sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 import { createDurableMachine } from '../../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 

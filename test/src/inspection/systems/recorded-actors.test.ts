@@ -144,7 +144,9 @@ describe('durable actors beside runs in one store', () => {
     );
     expect(of('transition').map(({ event }) => event)).toEqual(['xstate.init']);
     page.say({ type: 'open', runId: 'o-damaged', from: 0 });
-    expect((await page.end('o-damaged')).problem).toMatch(/^actor o-damaged: cannot read entry 1: checksum mismatch/u);
+    expect((await page.end('o-damaged')).problem).toMatch(
+      /^journal o-damaged: cannot read entry 1: checksum mismatch/u,
+    );
   });
 });
 

@@ -77,7 +77,6 @@ export function approvalDecisions(before: ActionState, after: ActionState): read
   });
 }
 
-/** Returns the event that explains why an answer changed nothing. */
 export function refusedApproval(state: ActionState, answer: ApprovalAnswer): ActionEmittedEvent {
   // While the program approves, the user has no question to answer.
   const isUser = state.approver === 'user' || awaitsApproval(state).holds;

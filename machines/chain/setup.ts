@@ -126,7 +126,6 @@ const ABORT_CAUSES: Readonly<Record<Interruption['kind'], string>> = {
   model_unavailable: 'the model was unavailable',
 };
 
-/** Ends the call that started early. */
 function endEarly(
   { early }: ChainState,
   enqueue: Enqueuer['enqueue'] & { readonly stopChild: (id: string) => void },

@@ -79,7 +79,6 @@ export const somePolicyNumbersSchema = z.custom<Readonly<Record<string, number |
   'expected numbers of a retry policy',
 );
 
-/** The policy with every default. */
 export const DEFAULT_POLICY: AttemptPolicy = attemptPolicySchema.parse({});
 
 /**
@@ -161,9 +160,7 @@ export interface AttemptInput {
 
 /** A model call that has not been charged yet. Its usage is estimated from these values, but only if the call is aborted. */
 export interface CallInFlight {
-  /** The input from which the prompt is rendered. */
   readonly input: unknown;
-  /** The index of the model. */
   readonly model: number;
   /** Characters of the rendered prompt; null until a part of the reply has arrived. */
   readonly promptChars: number | null;

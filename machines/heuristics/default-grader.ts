@@ -35,7 +35,6 @@ export function gradeByDefault(input: GradingInput, compared?: Compared): Answer
   };
 }
 
-/** The features that the default grader weighs. */
 export interface AnswerFeatures {
   readonly completion: Features<CompletionFeature>;
   readonly sufficiency: Features<SufficiencyFeature>;
@@ -98,7 +97,6 @@ export interface TextCheck {
   readonly contradictedBy: readonly string[];
 }
 
-/** An answer compared with evidence. */
 export interface CheckedAnswer {
   /** How far the evidence supports it, 0..1; null if there is nothing to check. */
   readonly support: number | null;
@@ -141,7 +139,6 @@ interface Weights<Feature extends string> {
   readonly weights: Features<Feature>;
 }
 
-/** Returns the probability that a logistic model gives for the features, 0..1. */
 function probability<Feature extends string>(model: Weights<Feature>, features: Features<Feature>): number {
   let odds = model.bias;
   for (const name of Object.keys(model.weights) as Feature[]) odds += model.weights[name] * features[name];

@@ -13,7 +13,6 @@ import {
   weightIn,
 } from './reading.ts';
 
-/** How evidence supports an answer. */
 export interface Grounding {
   /** The share of what the answer adds to the request that the evidence has, 0..1; null if there is nothing to check. */
   readonly support: number | null;
@@ -56,7 +55,6 @@ export function groundingOf(comparison: GroundingCheck): Grounding {
 /** Which terms of an answer are compared. `names`: names and numbers only, for the output of programs, which is seldom prose. */
 export type Compared = 'words' | 'names';
 
-/** An answer beside the texts that may support it. */
 export interface GroundingCheck {
   readonly answer: Reading;
   readonly request: Reading;
@@ -227,16 +225,13 @@ function linesOf(words: readonly Word[]): readonly (readonly Word[])[] {
   return starts.map((at, place) => words.slice(at, starts[place + 1]));
 }
 
-/** A text with its place in the answer. */
 interface Part {
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** How evidence supports the sentences of an answer. */
 export interface SentenceCheck {
-  /** The sentences with less support than required. */
   readonly unsupported: readonly Part[];
   /** The texts that state the same with other numbers. */
   readonly contradicting: readonly Reading[];

@@ -20,7 +20,6 @@ export interface Word {
   readonly named: boolean;
   /** Only a space or a hyphen separates it from the previous word. */
   readonly joined: boolean;
-  /** The first word of its line. */
   readonly opensLine: boolean;
 }
 
@@ -36,7 +35,6 @@ export interface Reading {
   readonly terms: ReadonlySet<string>;
   /** The stems of the first line in order, without what is in parentheses; empty if that line is not a title. */
   readonly title: readonly string[];
-  /** The stems of names and numbers. */
   readonly names: ReadonlySet<string>;
   /** Adjacent stems, separated by a space. */
   readonly pairs: ReadonlySet<string>;
@@ -142,7 +140,6 @@ function termsIn(text: string): readonly string[] {
 export const START_CHARS = 20_000;
 const TEXT_CHARS = 50_000;
 
-/** Reads the first 20,000 characters of an answer or request. */
 export const readStart = (text: string): Reading => read(text.slice(0, START_CHARS));
 
 /** Returns a function that computes its value once for each object: many answers are compared with the same evidence, which never changes. */
@@ -163,7 +160,6 @@ export function readEvidence(texts: readonly EvidenceText[]): readonly Reading[]
   return Array.from(distinct.values(), readText).filter(({ words }) => words.length > 0);
 }
 
-/** The values of named features. */
 export type Features<Name extends string> = Readonly<Record<Name, number>>;
 
 /** How informative a term is, above 0. */

@@ -79,10 +79,8 @@ const isIn =
   (call: StepCall): call is AskedCall =>
     call.approval?.state === state;
 
-/** Returns the calls that wait for an answer. */
 export const pendingCalls = ({ step }: Pick<ActionState, 'step'>): readonly AskedCall[] => step.filter(isIn('pending'));
 
-/** Returns the calls whose edited arguments are not validated yet. */
 const editedCalls = ({ step }: ActionState): readonly AskedCall[] => step.filter(isIn('editing'));
 
 export function approvalPending(state: ActionState): GuardResult {
@@ -104,7 +102,6 @@ export function editsPending(state: ActionState): GuardResult {
   return { holds: edited > 0, inputs: { edited } };
 }
 
-/** Whether the loop of Action waits for the user. */
 export function awaitsApproval(loop: ActionState): GuardResult {
   const { holds, inputs } = approvalPending(loop);
   return { holds: holds && !programApproves(loop).holds, inputs: { ...inputs, approver: loop.approver } };
@@ -131,7 +128,6 @@ const mapPending = ({ step }: ActionState, decide: (call: AskedCall) => StepCall
   step: step.map((call) => (isIn('pending')(call) ? decide(call) : call)),
 });
 
-/** Decides one call, as it was answered. */
 export function answerApproval(state: ActionState, answer: ApprovalAnswer): Change {
   return mapPending(state, (call) =>
     call.approval.questionId === answer.questionId ? decided(state, call, answer, answer.by ?? 'user') : call,
@@ -149,7 +145,6 @@ export function answerByProgram(state: ActionState, answers: readonly ApprovalAn
   });
 }
 
-/** Ends all calls that wait, because the user did not answer in time. */
 export function timeOutApprovals(state: ActionState): Change {
   const reason = `it was not approved within ${state.approvalMs} ms`;
   return mapPending(state, (call) => {
@@ -188,7 +183,6 @@ function denied(state: ActionState, call: AskedCall): StepCall {
   };
 }
 
-/** Returns the input of `approveCalls`. */
 export function approvalRequests(state: ActionState) {
   const { sessionId, capabilityMs: timeoutMs } = state;
   const asked = pendingCalls(state).filter(isOfProgram);
@@ -202,7 +196,6 @@ export function approvalRequests(state: ActionState) {
   return { calls, timeoutMs };
 }
 
-/** Returns the calls to validate, with the edited arguments. */
 export function editsToValidate(state: ActionState): readonly CapabilityCall[] {
   return editedCalls(state).map(({ capability, approval }) => ({
     capability,

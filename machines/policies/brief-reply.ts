@@ -5,7 +5,6 @@ import type { BriefReply, PhaseInput, Replies } from '../contracts/phase-io.ts';
 import { contradictionsIn } from '../heuristics/contradiction.ts';
 import { REQUEST } from './context.ts';
 
-/** A message or a new passage in a prompt. */
 export type Material =
   | { readonly message: Message; readonly passage: null }
   | { readonly message: null; readonly passage: Passage };

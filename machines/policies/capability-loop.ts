@@ -23,7 +23,6 @@ export function nothingToRun({ calls, continuation }: ActionState): GuardResult 
   return { holds: calls.length === 0 && continuation === null, inputs: { capability: namesOf(calls) } };
 }
 
-/** Returns the names of the called capabilities, separated by commas, or null if nothing is called. */
 export function namesOf(calls: readonly CapabilityCall[]): string | null {
   return calls.length === 0 ? null : calls.map(({ capability }) => capability).join(', ');
 }
@@ -175,7 +174,6 @@ function nativeCall({ results }: ActionState, { toolCallId: id }: CapabilityCall
   return id === undefined ? {} : { toolCall: { id, step: results.length } };
 }
 
-/** The most characters of invalid arguments to keep. */
 const MAX_INVALID_CHARS = 2_000;
 
 /** Returns a call that ends at once. It keeps the arguments that the model wrote, because the next prompt repeats the call. */
@@ -238,7 +236,6 @@ export const isRunning = ({ slot, result }: StepCall): boolean => slot !== null 
 /** A call that is not approved never starts, whatever the chart does. */
 const isWaiting = (call: StepCall): boolean => call.slot === null && call.result === null && isApproved(call);
 
-/** Returns the call that a slot runs, or ran last. */
 export function callIn({ step }: ActionState, slot: number): StepCall | undefined {
   return step.findLast((call) => call.slot === slot);
 }
@@ -262,7 +259,6 @@ export function resultIndex(
   return results.length + (call === undefined ? 0 : step.indexOf(call)) + 1;
 }
 
-/** Assigns the first waiting call to a slot. */
 export function startCall({ id, step, begun }: ActionState, slot: number): Pick<ActionState, 'step' | 'begun'> {
   const at = step.findIndex(isWaiting);
   const call = step[at];
@@ -270,7 +266,6 @@ export function startCall({ id, step, begun }: ActionState, slot: number): Pick<
   return { step: step.with(at, { ...call, slot, id: `${id}.${begun + 1}` }), begun: begun + 1 };
 }
 
-/** Ends the call that a slot runs. */
 export function endCall({ step }: ActionState, slot: number, result: CapabilityRunResult): Pick<ActionState, 'step'> {
   return {
     step: step.map((call) =>
@@ -281,7 +276,6 @@ export function endCall({ step }: ActionState, slot: number, result: CapabilityR
   };
 }
 
-/** Ends the call that a slot runs without a result of its own. */
 export function failCall(
   state: ActionState,
   slot: number,
@@ -306,7 +300,6 @@ export function recordStep(
   return { step: [], results, runs, begun: runs, memory: appendMemory(state, ended), problem };
 }
 
-/** Whether the step had more calls than there were runs left. */
 export function callsLeftOver({ calls, runs, maxContinuations }: ActionState): GuardResult {
   return { holds: calls.length > 0, inputs: { calls: calls.length, runs, maxContinuations } };
 }

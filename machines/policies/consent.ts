@@ -51,7 +51,6 @@ type Planned = Pick<ChainState, 'evaluation' | 'consent'>;
 
 const operationsAsking = ({ evaluation }: Planned): number => (evaluation?.operations ?? []).filter(asksConsent).length;
 
-/** Whether the user is asked: the plan has operations that need consent. */
 export function consentNeeded(state: Planned): GuardResult {
   const messages = operationsAsking(state);
   return { holds: messages > 0, inputs: { messages } };
@@ -143,7 +142,6 @@ const OVERRIDE = 'user';
 /** The most decisions that wait for the next phase: bounds the work of each. */
 const MAX_WAITING = 1_000;
 
-/** Whether an operation is a decision of the user about one message. */
 export const isOverride = ({ id }: ContextOperation): boolean => id.startsWith(OVERRIDE);
 
 /** The turn that a session stores is made with the answer, so it would lack any later decision. */

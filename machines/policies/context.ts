@@ -36,7 +36,6 @@ export function applyOperations(
   return list.filter((message) => message !== null);
 }
 
-/** Returns the places of the messages that refer to each id. */
 function referringPlaces(list: readonly (Message | null)[]): Map<string, number[]> {
   const referring = new Map<string, number[]>();
   for (const [place, message] of list.entries()) if (message !== null) noteReferences(referring, message, place);
@@ -175,13 +174,11 @@ export function operationsOfStep(step: number): OperationList {
   };
 }
 
-/** An operation that removes or shortens content. */
 export type Loss = Of<'PRUNE' | 'TRANSFORM'>;
 
 export const isLoss = (operation: ContextOperation): operation is Loss =>
   operation.operation === 'PRUNE' || operation.operation === 'TRANSFORM';
 
-/** Whether an operation needs the user's consent before it applies. */
 export const asksConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;
 
 /** With `consentFor: 'all'`, marks each operation that shortens or removes a message as needing consent. */
@@ -201,7 +198,6 @@ export const KEPT_BY_USER = 'kept-by-user';
 export const KEPT_BY_DEFAULT = 'kept-by-default';
 /** Id and tag of the message that holds the run's request. */
 export const REQUEST = 'request';
-/** Marks a message whose content was replaced with a summary. */
 const SUMMARY = 'summary';
 /** Marks the result of a failed capability: it is not evidence for an answer. */
 export const FAILED_TAG = 'failed';

@@ -12,7 +12,6 @@ import {
   type YieldRuleDefinition,
 } from './yield-rules.ts';
 
-/** The number of decisions that the state keeps. */
 const KEPT_DECISIONS = 16;
 /** The number of decisions to continue that it keeps for loop detection. */
 const KEPT_HISTORY = 64;
@@ -29,7 +28,6 @@ export const NO_DECISION: Decision = {
   inputs: {},
 };
 
-/** Completes the run by a rule that holds. */
 export function decideToComplete(state: ChainState, rule: YieldRule): Partial<ChainState> {
   return recordDecision(state, completion(state, rule));
 }
@@ -54,7 +52,6 @@ export function recommendation(state: ChainState): Decision | null {
   return rule === null ? null : { cycle: state.recursion.cycle, ...completion(state, rule) };
 }
 
-/** Starts the next cycle with a phase. */
 export function decideToContinue(state: ChainState, rule: DecisionRule, phase: Phase): Partial<ChainState> {
   const { assessment } = state;
   const inputs = {
@@ -100,7 +97,6 @@ function startCycle(state: ChainState, phase: Phase, prompt = ''): Partial<Chain
   };
 }
 
-/** Appends a decision to continue; the newest 64 are kept. */
 function appendToHistory(history: readonly ContinueDecision[], next: ContinueDecision): readonly ContinueDecision[] {
   return [...history, next].slice(-KEPT_HISTORY);
 }

@@ -83,7 +83,6 @@ export function gradingInput(
   };
 }
 
-/** The part of a run that answers are checked with. */
 type CheckedRun = Pick<ChainState, 'request' | 'hasDocuments'> & { readonly thresholds: Pick<Thresholds, 'grounding'> };
 
 /** Returns how far the search results in the context support a text, 0..1; null if there is nothing to check. */

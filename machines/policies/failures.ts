@@ -1,7 +1,6 @@
 import { PostChainError } from '../contracts/error.ts';
 import type { Failure, FailureStage } from '../contracts/failure.ts';
 
-/** Returns a failure, with neutral values for the fields that are not given. */
 export function failureOf(
   stage: FailureStage,
   code: string,
@@ -64,7 +63,6 @@ function firstLine(thrown: unknown): string {
 /** Issues of a validation error that its text names; their message is JSON in zod. */
 const MAX_ISSUES = 3;
 
-/** Returns the issues of a validation error, each with its path; empty for any other error. */
 function issuesText(issues: unknown): string {
   if (!Array.isArray(issues)) return '';
   const texts = issues.slice(0, MAX_ISSUES).flatMap((issue) => {

@@ -3,7 +3,6 @@ import type { ChatModel } from '../contracts/model.ts';
 import { phaseSchema } from '../contracts/phase.ts';
 import { TOKENS_PER_CHAR, tokensPerCharOf } from './usage.ts';
 
-/** A file and the message that it first occurs in. */
 interface PlacedAttachment {
   readonly attachment: Attachment;
   readonly messageId: string;
@@ -28,7 +27,6 @@ export function shownAttachments(task: string, input: unknown): readonly Attachm
   return attachmentsOf(messages as readonly Message[]).map(({ attachment }) => attachment);
 }
 
-/** Whether a model accepts a file, by its media type. */
 export function acceptsFile({ accepts = [] }: Pick<ChatModel, 'accepts'>, { mediaType }: Attachment): boolean {
   const kind = `${mediaType.split('/', 1)[0]}/*`;
   return accepts.some((pattern) => [mediaType, kind, '*/*'].includes(pattern.toLowerCase()));
@@ -46,7 +44,6 @@ const BYTES_PER_TOKEN = 32;
 
 const IS_TEXT = /^text\/|[/+](?:json|xml|yaml)$/u;
 
-/** Returns the estimated tokens of a file in a prompt: a constant per image, a share of the bytes of any other file. */
 function attachmentTokens({ mediaType, bytes }: Attachment): number {
   if (mediaType.startsWith('image/')) return IMAGE_TOKENS;
   return Math.ceil(IS_TEXT.test(mediaType) ? bytes * TOKENS_PER_CHAR : bytes / BYTES_PER_TOKEN);
@@ -77,7 +74,6 @@ export function withoutFiles({ attachments, ...message }: Message): Message {
   return { ...message, content: withLabels(message.content, attachments) };
 }
 
-/** Returns the attributes of a message that every prompt prints. */
 export function messageAttributes({
   id,
   role,

@@ -4,11 +4,9 @@ import { type ModelChange, type ModelStatus, NEW_MODEL, PROSE_FORM } from '../co
 import { TASKS } from '../contracts/phase.ts';
 import { failureOf } from './failures.ts';
 
-/** The models of one attempt. */
 export interface ModelRoute {
   readonly task: string;
   readonly models: readonly ModelStatus[];
-  /** The index of the current model. */
   readonly model: number;
   /** The indexes of the models that another one took over from, in order. */
   readonly gaveUp: readonly number[];
@@ -97,10 +95,8 @@ export function noModelFailure({ task, models }: Pick<ModelRoute, 'task' | 'mode
 /** Failures of calls that were not made: no model was left, or the model does not accept the files. */
 const NOT_MADE: ReadonlySet<unknown> = new Set(['model_unavailable', 'prose_only', 'unsupported_file', 'over_budget']);
 
-/** Whether the failure is that of a call that was not made. */
 export const wasNotMade = (failure: Failure | null): boolean => NOT_MADE.has(failure?.code);
 
-/** What to do about a model that answers in prose. */
 export const PROSE_REMEDY =
   'use another model, or add a fallback model (fallbackModels, or --fallback-model on the command line)';
 
@@ -148,7 +144,6 @@ export function formFailure(failure: Failure, { form }: ModelStatus): Failure {
   return { ...failure, stage: 'extraction', code: 'form_rejected', retryable: true };
 }
 
-/** The codes of a call that hung. */
 const HUNG: ReadonlySet<string> = new Set(['no_reply', 'stalled']);
 
 interface Ended {

@@ -94,7 +94,6 @@ function takeReply(state: ChainState, by: string): Change {
   return { shared: { ...shared, replies } };
 }
 
-/** Completes the phase with the reply that it already has. */
 export function completeKnownPhase(state: ChainState): Change {
   const known = knownReply(state);
   if (known === null) return {};
@@ -235,7 +234,6 @@ export function phaseMayBeSkipped({ failure }: ChainState): GuardResult {
   return { holds: phase !== null && phase !== 'yield', inputs: { phase } };
 }
 
-/** Whether the phase failed because its next call could exceed the cost limit. */
 export function costLimitReached({ failure, usage, limits }: ChainState): GuardResult {
   const inputs = { cost: usage.cost, maxCost: limits.maxCost, code: failure?.failure.code ?? null };
   return { holds: failure !== null && isOverBudget(failure.failure), inputs };

@@ -45,7 +45,6 @@ function phaseInput<P extends Phase>(state: ChainState, phase: P): InputOf<P> {
   return INPUTS[phase](state) as InputOf<P>;
 }
 
-/** Builds the input of each phase: the common fields and those of the phase. */
 const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
   action: (state) => ({ phase: 'action', ...common(state), capabilities: state.capabilities }),
   experience: (state) => ({
@@ -155,7 +154,6 @@ function common(state: ChainState) {
   };
 }
 
-/** The number of failures that are passed to Yield. */
 const SHOWN_FAILURES = 4;
 
 function progress(state: ChainState): RunProgress {
@@ -199,7 +197,6 @@ function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
   return { ...callLimits(state, task), parentMs, maxCalls, maxTokens, ownSchema, ...costBounds(state) };
 }
 
-/** Returns what bounds the cost of the calls of an attempt that starts now. */
 export function costBounds(state: ChainState): Pick<AttemptPolicy, 'maxCost' | 'promptTokens'> {
   const { modelCalls, inputTokens } = state.usage;
   return { maxCost: remainingCost(state), promptTokens: modelCalls === 0 ? 0 : Math.ceil(inputTokens / modelCalls) };
@@ -209,7 +206,6 @@ function remainingTokens({ limits, usage }: ChainState): number {
   return Math.max(0, limits.maxTokens - usage.inputTokens - usage.outputTokens);
 }
 
-/** Bounds the calls of a run: its limits and its models. */
 export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'maxOutputTokens' | 'fallbackModels' | 'policies'>;
 
 /** Returns the policy of a task's calls; what neither the limits nor the task's policy set has its default. */
@@ -267,7 +263,6 @@ export function modelMayRate(state: ChainState): GuardResult {
   return { holds: fits.holds && !detour && calls !== 'policy', inputs: { ...fits.inputs, detour, calls } };
 }
 
-/** Whether the messages in the prompt are within the limit. */
 function promptFits(state: ChainState): GuardResult {
   const tokens = contextTokens(state, promptMessages(state));
   const allowed = tokensAllowed(state);

@@ -21,7 +21,6 @@ import { wasDenied } from './failures.ts';
 import { type PhaseOutput, visibleMessages } from './progress.ts';
 import { understandingOutput } from './understanding.ts';
 
-/** Turns the validated reply of a phase into its result, content and operations. */
 export function phaseOutput(state: ChainState, phase: Phase, value: unknown, prose = false): PhaseOutput {
   switch (phase) {
     case 'action':

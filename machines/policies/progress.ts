@@ -330,7 +330,6 @@ export function selectNextPhase(inputs: SelectionInputs, thresholds: Thresholds)
   return choose(DEFAULT_PHASE, 'no phase has open work');
 }
 
-/** Whether the proposal is this phase. */
 export function proposes(proposal: string, phase: Phase): GuardResult {
   return { holds: proposal === phase, inputs: { proposal, phase } };
 }

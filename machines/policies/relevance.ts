@@ -23,12 +23,10 @@ function recency(age: number, halfLife: number): number {
   return age > 0 ? 0.5 ** (age / halfLife) : 1;
 }
 
-/** The recency of a message in cycles, times its recency in wall time. */
 function recencyOf({ cycle, createdAtMs }: Message, now: Clock): number {
   return recency(now.cycle - cycle, now.halfLifeCycles) * recency(now.nowMs - createdAtMs, now.halfLifeMs);
 }
 
-/** How other messages use a message. */
 export interface Use {
   /** The references to it, each weighted by the recency of the message that refers to it, and the links to it. */
   readonly weight: number;
@@ -274,7 +272,6 @@ function lexicalMatch(requested: readonly string[], texts: readonly MessageTerms
   return whole === 0 ? scores : scores.map((score) => score / whole);
 }
 
-/** The terms of a message: its content words with their counts, its distinct names, its title, and its speaker. */
 interface MessageTerms {
   /** Words of the title count once more. */
   readonly counts: ReadonlyMap<string, number>;
@@ -344,7 +341,6 @@ interface Content {
   readonly keys: readonly number[];
 }
 
-/** Messages are immutable, so each is read once. */
 const contents = new WeakMap<Message, Content>();
 
 /** The messages of a list so far: by key, those that duplicate no other. */

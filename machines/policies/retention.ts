@@ -48,7 +48,6 @@ interface Size {
   readonly messages: number;
 }
 
-/** A message with its relevance. */
 interface Rated {
   readonly message: Message;
   /** Tokens of the content, and those that a prompt adds to it. */
@@ -72,7 +71,6 @@ interface RetentionDecision {
   readonly summary: { readonly content: string; readonly maxChars: number } | null;
 }
 
-/** A plan in progress. */
 interface Draft {
   readonly inputs: RetentionInputs;
   /** Whether relevance alone, without a rating, prunes and summarizes. */
@@ -125,7 +123,6 @@ function keepSources(draft: Draft, all: readonly Rated[]): void {
       draft.decisions.delete(id);
 }
 
-/** Returns the share of its limits that the context fills, 0..1. */
 function filledShare(
   all: readonly Rated[],
   free: readonly Rated[],

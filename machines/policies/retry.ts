@@ -262,7 +262,6 @@ export const NO_HOOKS: RetryHooks = {};
 
 const POLICY_FAILED = 'policy_failed';
 
-/** The result of a hook, or the failure of one that threw or returned something invalid. */
 type HookResult<Value> =
   | { readonly value: Value; readonly hookError: null }
   | { readonly value: null; readonly hookError: Failure };
@@ -277,7 +276,6 @@ export function keptRecord(
   return runHook('recordFailure', () => attemptRecordSchema.parse(recordFailure(record, execution)));
 }
 
-/** Returns the next call, or null if a hook declines it. */
 function requestedCall(
   { shouldRetry, prepareRetry }: RetryHooks,
   next: NextCall,

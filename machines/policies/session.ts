@@ -22,7 +22,6 @@ export function hasSession({ sessionId }: ChainState): GuardResult {
   return { holds: sessionId !== null, inputs: { session: sessionId !== null } };
 }
 
-/** Whether earlier turns of the session are added to the run. */
 export function recallWanted({ sessionId, limits: { sessionTurns } }: ChainState): GuardResult {
   return { holds: sessionId !== null && sessionTurns > 0, inputs: { session: sessionId !== null, sessionTurns } };
 }
@@ -64,7 +63,6 @@ export const STOPPED_PROBLEM = 'the run was stopped before the session store res
 
 const boundedProblem = (text: string): string => preview(text, PROBLEM_CHARS).replace(/\p{Cc}/gu, '');
 
-/** What a run receives of its session. */
 interface RecalledMessages {
   /** How many turns are recalled in full. */
   readonly turns: number;
@@ -287,7 +285,6 @@ function renamed(message: Message, idOf: (id: string) => string): Message {
   };
 }
 
-/** Equal for messages that say the same. */
 const textKey = ({ role, content }: Message): string => JSON.stringify([role, content]);
 
 /** The order in which messages are kept. `marked` messages belong to turns: only their marks are kept. */

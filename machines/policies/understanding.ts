@@ -179,7 +179,6 @@ function plannedSummaries(state: ChainState): readonly Extract<ContextOperation,
   });
 }
 
-/** Whether to ask a model for summaries: some are planned, and a call is left. */
 export function summariesWanted(state: ChainState): GuardResult {
   const { usage, limits } = state;
   const summaries = plannedSummaries(state).length;
@@ -219,7 +218,6 @@ export function assignSummaries(state: ChainState, outcome: AttemptOutcome): Par
   return { ...charged, evaluation: { ...evaluation, operations } };
 }
 
-/** Measures with estimated tokens, for messages that no tokenizer measured. */
 export function estimatedMeasures(messages: readonly Message[], tokensPerChar = TOKENS_PER_CHAR): ContextMeasures {
   const tokens = messages.map(({ content }) => Math.ceil(content.length * tokensPerChar));
   return { tokens, estimated: true, similarity: null, failure: null };
@@ -279,7 +277,6 @@ export function statistics({
   };
 }
 
-/** Returns how many of the messages may be removed without consent. */
 function removableCount(messages: readonly Message[]): number {
   const fixed = fixedMessages(messages);
   return messages.filter((message) => message.role !== 'user' && !fixed.has(message)).length;

@@ -74,7 +74,6 @@ export function callUsage({ input, promptChars, replyChars, usage, maxOutputToke
   return { ...known, outputTokens: maxOutputTokens };
 }
 
-/** Returns the usage of a call for which the model reported none. */
 export function estimatedUsage(promptChars: number, replyChars: number): TokenUsage {
   return { inputTokens: tokensOfChars(promptChars), outputTokens: tokensOfChars(replyChars), estimated: true };
 }

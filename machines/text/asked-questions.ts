@@ -24,7 +24,6 @@ export function splitQuestion(sentence: string): readonly string[] {
   return parts.slice(0, MAX_QUESTIONS).map((part) => part.trim());
 }
 
-/** Returns the sentences of a request that ask something. */
 export const askingSentences = (request: string): readonly string[] =>
   sentencesOf(request.slice(0, MAX_CHARS)).flatMap(({ text }) => (/[?？]/u.test(text) ? [text] : []));
 

@@ -5,7 +5,6 @@ export function fnv1a(text: string, before = 0x811c9dc5): number {
   return hash;
 }
 
-/** Returns the FNV-1a hash as eight hexadecimal digits. */
 export function hexDigest(text: string): string {
   return (fnv1a(text) >>> 0).toString(16).padStart(8, '0');
 }

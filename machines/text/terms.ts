@@ -94,7 +94,6 @@ export function eachStem(text: string, visit: (stem: string, surface: string, st
   });
 }
 
-/** Returns the stems of a text's content words, in order, with repetitions. */
 export function stemsOf(text: string): string[] {
   const stems: string[] = [];
   eachStem(text, (stem) => stems.push(stem));

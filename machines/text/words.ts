@@ -129,7 +129,6 @@ const plainSigns = (text: string): string =>
 /** Whether a run is a comparison sign, which means nothing on its own. */
 export const isComparison = (run: string): boolean => run.length === 1 && COMPARISON.includes(run);
 
-/** Whether a run contains letters of a script that is written without spaces, such as Han, Kana, or Thai. */
 export const isUnspaced = (run: string): boolean => !ASCII.test(run) && UNSPACED.test(run);
 
 /** The segmenter's time grows with the square of its input, so it gets at most this many characters at once. */

@@ -3,7 +3,6 @@ import type { Block } from './document.ts';
 /** Whether a paragraph introduces the list or code that follows it: it ends with a colon. */
 export const introduces = (text: string): boolean => /[:：]["'*_)]*\s*$/.test(text);
 
-/** Returns a list with the text of the block before it. */
 function joined(before: Block, list: Block): Block {
   const text = `${before.text}\n${list.text}`;
   return { ...list, text, startLine: before.startLine, lines: [...before.lines, ...list.lines] };

@@ -10,7 +10,6 @@ import { readText } from './read-text.ts';
 
 const TYPES = ['markdown', 'html', 'json', 'csv', 'text', 'pdf', 'docx'] as const;
 
-/** The format of a document. */
 export type DocumentType = (typeof TYPES)[number];
 
 /**
@@ -34,7 +33,6 @@ const documentSchema = fields.check(
   z.refine(({ text, bytes }) => (text === undefined) !== (bytes === undefined), 'expected either text or bytes'),
 );
 
-/** A document with either text or bytes. */
 type ValidDocument = z.output<typeof documentSchema>;
 
 const describe = (path: string): string => `document ${JSON.stringify(path)}`;

@@ -170,7 +170,6 @@ const MARK = '\uE000';
 /** The most styles that a style is based on, directly and indirectly. */
 const MAX_STYLES = 10;
 
-/** Returns the XML of a document with the number of each numbered paragraph at the start of its text. */
 function withNumbers(document: string, numbering: string, styles: string): string {
   if (numbering === '') return document;
   const counter = new Counter(numbering, styles);
@@ -205,7 +204,6 @@ interface Level {
   readonly start: number;
   readonly format: string;
   readonly text: string;
-  /** The style of its paragraphs. */
   readonly style: string | null;
   /** All numbers are in digits. */
   readonly isLegal: boolean;

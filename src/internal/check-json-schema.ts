@@ -2,7 +2,6 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import { hasType, isJsonNode, type JsonNode, resolved, tupleOf } from './json-schema.ts';
 import type { JsonSchema } from './standard-schema.ts';
 
-/** A part of a value that breaks a rule of its schema. */
 type Issue = Required<Pick<StandardSchemaV1.Issue, 'path' | 'message'>> & { readonly path: Path };
 type Path = readonly (string | number)[];
 
@@ -32,7 +31,6 @@ const STEPS_PER_CHAR = 100;
 const LEAST_STEPS = 10_000;
 const MAX_DEPTH = 200;
 
-/** Checks one value. */
 class SchemaCheck {
   readonly #root: JsonSchema;
   #stepsLeft: number;

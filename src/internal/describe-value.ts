@@ -1,7 +1,6 @@
 import { isThenable } from './async.ts';
 import { cutEnd } from './printable.ts';
 
-/** Describes a value in a few words, for an error message. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(cutEnd(value, 81));
   if (typeof value === 'function') return 'a function';

@@ -102,7 +102,6 @@ function hasOptional(schema: unknown, root: unknown, seen: Set<unknown>): boolea
   );
 }
 
-/** The schemas of the items of a tuple. */
 export function tupleOf({ items, prefixItems }: JsonNode): readonly unknown[] {
   const tuple = Array.isArray(items) ? items : prefixItems;
   return Array.isArray(tuple) ? tuple : [];

@@ -3,7 +3,6 @@ import { isJsonNode } from './json-schema.ts';
 import { parseJson } from './json-text.ts';
 import { extentOf, parseNearly } from './nearly-json.ts';
 
-/** A value that a reply may stand for, and how it was found. */
 export interface RepairCandidate {
   readonly value: unknown;
   readonly repairs: readonly Repair[];

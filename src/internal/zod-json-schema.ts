@@ -25,7 +25,6 @@ function itself(schema: z.core.$ZodType): JsonSchema | null {
 /** Returns the schema of an object that has every field, also those with a default. */
 export const wholeJsonSchema = (schema: z.core.$ZodType): JsonSchema => converted(schema, 'required');
 
-/** How a field with a default is converted: as optional, or as required. */
 type Defaulted = 'default' | 'required';
 
 function converted(schema: z.core.$ZodType, defaulted: Defaulted): JsonSchema {

@@ -12,9 +12,7 @@ import { areValid, briefReply } from './brief-reply.ts';
 
 /** How a scripted reply is sent, and how it ends. */
 interface Delivery {
-  /** Reasoning before the reply. */
   readonly reasoning?: string;
-  /** The finish reason. */
   readonly reason?: FinishReason;
   readonly usage?: TokenUsage | null;
   /** After this many characters of the reply the connection breaks (a retryable `stream_cut`). */

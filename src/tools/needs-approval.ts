@@ -3,7 +3,6 @@ import type { CapabilityRegistry } from './registry.ts';
 
 export interface CheckedCall {
   readonly capability: string;
-  /** As returned by `checkArguments`. */
   readonly arguments: Record<string, unknown>;
 }
 

@@ -52,16 +52,12 @@ export interface AnswerBasis {
   readonly excessTokens: number;
   /** Whether Yield's answer only says that nothing was found. */
   readonly noEvidence: boolean;
-  /** Why the documents could not be searched. */
   readonly sourceFailure: string | null;
   /** The phases whose newest reply is prose instead of JSON. */
   readonly prosePhases: readonly string[];
-  /** Why the continuation decider of the last Action failed. */
   readonly deciderProblem: string | null;
-  /** Why the session could not be recalled or kept. */
   readonly sessionProblem: string | null;
   readonly failures: readonly PhaseFailure[];
-  /** The failed capability runs. */
   readonly failedRuns: readonly PhaseFailure[];
   /** The capabilities that did not succeed later, and why they failed. */
   readonly failedCapabilities: readonly {
@@ -72,13 +68,11 @@ export interface AnswerBasis {
   }[];
   /** The capability runs so far if the model asked for another round that did not run; otherwise null. */
   readonly endedRounds: { readonly runs: number; readonly limit: number; readonly stopReason: StopReason } | null;
-  /** The step that added each message. */
   readonly stepOfMessage: ReadonlyMap<string, string>;
   /** Identifies the execution for its caller; null if it has no such id. */
   readonly correlationId: string | null;
 }
 
-/** Returns the basis of the answer of a run in its current state. */
 export function basisOf(state: ChainState): AnswerBasis {
   const { limits, recursion, assessment, decision, thresholds } = state;
   const { action, experience, intention, observation, understanding } = state.results;

@@ -267,7 +267,6 @@ export function failedOutcome(fallback: Fallback, error: string, usage: Usage = 
 const PROMPT: ReadonlySet<string> = new Set(['prompt_failed', 'prompt_too_long']);
 const MODEL: ReadonlySet<string> = new Set(['model_threw', 'filtered']);
 
-/** Classifies a failure as one of the four fallbacks. */
 function fallbackOf({ stage, code }: Failure): Fallback {
   if (PROMPT.has(code)) return 'prompt';
   if (MODEL.has(code) || stage === 'transport' || stage === 'deadline') return 'model';

@@ -12,7 +12,6 @@ import { PROSE_REMEDY } from '../model-status.ts';
 import { describeInputs, isAbove } from '../yield-rules.ts';
 import { type AnswerBasis, bestDraft } from './basis.ts';
 
-/** The kinds of interruption in American spelling. */
 const STOPPED = { cancelled: 'canceled', interrupted: 'interrupted' } as const;
 
 /** The checks of a final text. `confidence`: 0..1. */
@@ -100,7 +99,6 @@ export function reasonsOf(
   return found;
 }
 
-/** Returns the reasons in the text itself. */
 function textReasons(basis: AnswerBasis, { grounding, contradictedBy, isEmpty }: Judged): readonly AnswerReason[] {
   if (isEmpty) return [{ code: 'no_evidence', message: 'Nothing was found that answers the request.' }];
   const reasons: AnswerReason[] = [];

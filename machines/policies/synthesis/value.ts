@@ -59,7 +59,6 @@ function planOf(state: ChainState): ValuePlan | null {
   return { asks: true, input: { ...plan.input, schema }, maxReplyChars: replyChars(limits, plan) };
 }
 
-/** Returns the state with the usage of the call that wrote the text. */
 const afterWriting = (state: ChainState): ChainState => ({
   ...state,
   usage: addUsage(state.usage, state.written?.usage ?? NO_USAGE),
@@ -126,7 +125,6 @@ export const interruptValue = (state: ChainState, interruption: Interruption): P
   interruption,
 });
 
-/** Returns the final answer of a run in its current state. */
 export function answerOf(state: ChainState): FinalAnswer {
   const plan = state.stated === null ? planOf(state) : null;
   const unstated = plan && missing(plan.asks ? 'the run ended first' : plan.problem, NO_USAGE);

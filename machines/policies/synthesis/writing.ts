@@ -21,7 +21,6 @@ export type WritingPlan =
       readonly input: AnswerMaterial;
       readonly promptTokens: number;
       readonly replyTokens: number;
-      /** Tokens per character of these texts. */
       readonly tokensPerChar: number;
     }
   | { readonly asks: false; readonly outcome: SynthesisOutcome };
@@ -289,7 +288,6 @@ export function timeOutWriting(state: ChainState, usage: Usage): Partial<ChainSt
   };
 }
 
-/** Returns how the text of the answer is written in the current state. */
 export function writingOf(state: ChainState): SynthesisOutcome {
   if (state.written !== null) return state.written;
   const plan = planOf(state);

@@ -163,7 +163,6 @@ function isCheapToParse(text: string): boolean {
   return true;
 }
 
-/** Returns text on one line with all Markdown escaped. */
 function escapeMarkdown(text: string): string {
   return oneLine(text)
     .replace(/[\\`*_[\]<&|~$]/g, '\\$&')

@@ -101,7 +101,6 @@ export function factsOf(answer: FinalAnswer): readonly string[] {
   ];
 }
 
-/** Returns the cost of the run, or null if the price of a model is unknown. */
 function costOf({ metadata }: FinalAnswer): string | null {
   if (metadata.cost === null) return null;
   const { amount, currency } = metadata.cost;

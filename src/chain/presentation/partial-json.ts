@@ -62,7 +62,6 @@ export class PartialJsonReader {
     }
   }
 
-  /** Reads a string up to a quote or backslash. */
   #readText(piece: string, from: number): number {
     let end = from;
     while (end < piece.length && piece.charAt(end) !== '"' && piece.charAt(end) !== '\\') end += 1;

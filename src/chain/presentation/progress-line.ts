@@ -3,7 +3,6 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { count, oneLine } from '../../internal/printable.ts';
 
-/** What a run does while it waits for a model. */
 const CALLS: Readonly<Record<Task, string>> = {
   action: 'Reading the request',
   experience: 'Reading what is known',

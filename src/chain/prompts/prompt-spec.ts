@@ -82,7 +82,6 @@ function briefSpec(prompt: Prompt, phases: readonly Phase[]): PromptSpec {
   };
 }
 
-/** Returns the spec of a call for the value of a run, which has its own schema. */
 function valueSpec(prompt: Prompt, input: ValueInput, schema: StandardSchemaV1): PromptSpec {
   return { ...promptSpec(prompt), shape: outputShape(jsonOnly(schema), 'answer', input.schema) };
 }

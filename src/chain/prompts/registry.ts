@@ -245,7 +245,6 @@ function nativeSteps(input: ContinuationInput): { input: ContinuationInput; turn
   return { input: { ...input, steps: steps.slice(0, from), ...(isWhole && { response: '' }) }, turns };
 }
 
-/** The built-in prompts, by name. */
 export const prompts: { readonly [Name in keyof PromptInputs]: Prompt<PromptInputs[Name], Name> } = {
   action: definePrompt({
     name: 'action',

@@ -138,7 +138,6 @@ export function createChainActors(parts: ActorParts): ChainActors {
   };
 }
 
-/** Passes partial values to the readers of a run. */
 const readersOf = ({ partial, hasReaders }: Pick<RunScope, 'partial' | 'hasReaders'>) =>
   ({
     onPartial: ({ attemptId, task, attempt, phases }, value) =>

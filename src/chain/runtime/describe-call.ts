@@ -5,7 +5,6 @@ import type { CallSubject } from '../../../machines/contracts/journal.ts';
 import type { Json } from '../../durable/codec.ts';
 import { digestOf } from '../../durable/machine-digest.ts';
 
-/** Returns what the journal records about a call. */
 export function describeCall(source: string, input: unknown): Json {
   const call = modelCallInput(source, input);
   const { attemptId, task, capability } = Object(call ?? input) as Readonly<Record<string, unknown>>;

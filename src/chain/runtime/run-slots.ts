@@ -7,7 +7,6 @@ export interface RunSlots {
 }
 
 export function createRunSlots(maxConcurrentRuns: number): RunSlots {
-  /** In order of arrival. */
   const queue = new Set<() => void>();
   let free = maxConcurrentRuns;
 

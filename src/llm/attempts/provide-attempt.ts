@@ -48,7 +48,6 @@ export function provideAttempt({ hooks = NO_HOOKS, ...parts }: AttemptParts): ty
 interface Validator {
   /** Validates a value whose validation may have begun. */
   readonly finish: (input: ValidateReplyInput, self: AnyActorRef) => Promise<Validation>;
-  /** Whether the schema accepts a value. */
   readonly accepts: (input: ValidateReplyInput, self: AnyActorRef) => Promise<boolean>;
   /** The actor for asynchronous schemas, and for the value that the policy gives. */
   readonly validateReply: ValidateReply;
@@ -217,7 +216,6 @@ export type SpecSource = (
   self?: AnyActorRef,
 ) => PromptSpec;
 
-/** The surroundings of a call. */
 interface CallScope {
   readonly clock: Clock;
   readonly observer: CallObserver;

@@ -136,7 +136,6 @@ export class JsonGrammar {
     return this.#isTooDeep;
   }
 
-  /** Whether a member of any object has started. */
   get sawMember(): boolean {
     return this.#sawMember;
   }

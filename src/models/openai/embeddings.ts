@@ -105,7 +105,6 @@ export function embeddingsSettings(options: OpenAIEmbeddingsOptions): OpenAISett
 const MAX_TEXTS = 256;
 const MAX_CHARS = 200_000;
 
-/** The texts of one request, and their indices among all texts. */
 interface EmbeddingBatch {
   readonly indices: number[];
   readonly texts: string[];

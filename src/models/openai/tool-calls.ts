@@ -50,7 +50,6 @@ export class ToolCalls {
     return entries.flatMap((entry) => (entry === null ? [] : this.#readOne(entryOf(entry))));
   }
 
-  /** Returns what was not reported yet. */
   rest(): ToolCallDelta[] {
     for (const call of this.#calls) call.buffered += call.increments.rest();
     return this.#calls.flatMap((call) => (call.isReported && call.buffered === '' ? [] : [this.#report(call)]));

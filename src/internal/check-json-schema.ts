@@ -8,17 +8,20 @@ type Path = readonly (string | number)[];
 /**
  * Returns a JSON Schema (draft 7 and the same keywords of 2020-12) as a Standard Schema. `format` is not checked, nor a `pattern` that could
  * take long, because the schema may come from an untrusted source. The time is at most linear in the size of the value: a schema that
- * would take longer rejects it.
+ * would take longer rejects it, or with `acceptsUnchecked` accepts it.
  */
-export function asStandardSchema(schema: JsonSchema): StandardSchemaV1 & StandardJSONSchemaV1 {
+export function asStandardSchema(
+  schema: JsonSchema,
+  { acceptsUnchecked = false }: { readonly acceptsUnchecked?: boolean } = {},
+): StandardSchemaV1 & StandardJSONSchemaV1 {
   const convert = (): JsonSchema => schema;
   return {
     '~standard': {
       version: 1,
       vendor: 'json-schema',
       validate(value) {
-        const issues = new SchemaCheck(schema, value).issues;
-        return issues.length > 0 ? { issues } : { value };
+        const { issues, isTooComplex } = new SchemaCheck(schema, value);
+        return issues.length > 0 && !(acceptsUnchecked && isTooComplex) ? { issues } : { value };
       },
       jsonSchema: { input: convert, output: convert },
     },
@@ -34,14 +37,17 @@ const MAX_DEPTH = 200;
 class SchemaCheck {
   readonly #root: JsonSchema;
   #stepsLeft: number;
+  #isTooDeep = false;
   readonly issues: readonly Issue[];
+  readonly isTooComplex: boolean;
 
   constructor(schema: JsonSchema, value: unknown) {
     this.#root = schema;
     this.#stepsLeft = LEAST_STEPS + STEPS_PER_CHAR * JSON.stringify(value ?? null).length;
     const issues = [...this.#check(value, schema, [], 0)].slice(0, MAX_ISSUES);
-    const isTooComplex = this.#stepsLeft < 0;
-    this.issues = isTooComplex ? [{ path: [], message: 'the schema is too complex to check this value' }] : issues;
+    const isTooLong = this.#stepsLeft < 0;
+    this.isTooComplex = isTooLong || this.#isTooDeep;
+    this.issues = isTooLong ? [{ path: [], message: 'the schema is too complex to check this value' }] : issues;
   }
 
   *#check(value: unknown, schema: unknown, path: Path, depth: number): Generator<Issue, void> {
@@ -50,7 +56,10 @@ class SchemaCheck {
     if (this.#stepsLeft < 0) return;
     if (node === false) yield { path, message: 'expected no value here' };
     if (!isJsonNode(node)) return;
-    if (depth > MAX_DEPTH) return void (yield { path, message: `expected at most ${MAX_DEPTH} levels of nesting` });
+    if (depth > MAX_DEPTH) {
+      this.#isTooDeep = true;
+      return void (yield { path, message: `expected at most ${MAX_DEPTH} levels of nesting` });
+    }
     const own = ownProblem(value, node);
     // The rules for other types say nothing about a value of the wrong one.
     if (own !== null) return void (yield { path, message: own });
@@ -105,12 +114,12 @@ class SchemaCheck {
       if (typeof name === 'string' && !Object.hasOwn(value, name))
         yield { path: [...path, name], message: 'is required' };
     const patterns = Object.entries(isJsonNode(patternProperties) ? patternProperties : {});
-    const isUnsure = patterns.some(([pattern]) => safePattern(pattern) === null);
     for (const [name, member] of Object.entries(value)) {
       const schemas = [
         ...(Object.hasOwn(properties, name) ? [properties[name]] : []),
-        ...patterns.flatMap(([pattern, schema]) => (matches(name, pattern) ? [schema] : [])),
+        ...patterns.flatMap(([pattern, schema]) => (matches(name, pattern) === true ? [schema] : [])),
       ];
+      const isUnsure = patterns.some(([pattern]) => matches(name, pattern) === null);
       const others = schemas.length > 0 || isUnsure ? schemas : [additionalProperties];
       for (const schema of others)
         if (schema === false) yield { path: [...path, name], message: 'is not allowed by the schema' };
@@ -144,7 +153,8 @@ function ownProblem(value: unknown, node: JsonNode): string | null {
   if (typeof value === 'number') return rangeProblem(value, node);
   if (typeof value === 'string') {
     const { pattern } = node;
-    if (typeof pattern === 'string' && !matches(value, pattern)) return `expected text that matches ${pattern}`;
+    if (typeof pattern === 'string' && matches(value, pattern) === false)
+      return `expected text that matches ${pattern}`;
     return countProblem([...value].length, node['minLength'], node['maxLength'], 'characters');
   }
   if (Array.isArray(value)) {
@@ -194,8 +204,7 @@ function safePattern(pattern: string): RegExp | null {
   }
 }
 
-/** Also true if the pattern is not checked. */
-function matches(text: string, pattern: string): boolean {
-  const expression = text.length > MAX_PATTERN_TEXT ? null : safePattern(pattern);
-  return expression?.test(text) !== false;
+/** Null if the pattern is not checked. */
+function matches(text: string, pattern: string): boolean | null {
+  return text.length > MAX_PATTERN_TEXT ? null : (safePattern(pattern)?.test(text) ?? null);
 }

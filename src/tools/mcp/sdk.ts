@@ -8,10 +8,8 @@ export function loadSdk(): Promise<Sdk> {
 }
 
 async function importSdk() {
-  const [{ Client, StreamableHTTPClientTransport, isSpecType, deserializeMessage }, { CfWorkerJsonSchemaValidator }] =
-    await Promise.all([
-      import('@modelcontextprotocol/client'),
-      import('@modelcontextprotocol/client/validators/cf-worker'),
-    ]);
-  return { Client, StreamableHTTPClientTransport, CfWorkerJsonSchemaValidator, deserializeMessage, isSpecType };
+  const { Client, StreamableHTTPClientTransport, isSpecType, deserializeMessage } = await import(
+    '@modelcontextprotocol/client'
+  );
+  return { Client, StreamableHTTPClientTransport, deserializeMessage, isSpecType };
 }

@@ -6,6 +6,7 @@ import { clipped } from '../../../machines/text/clip.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { deadline, linkSignals, unlessAborted } from '../../internal/async.ts';
+import { asStandardSchema } from '../../internal/check-json-schema.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
 import type { Capability } from '../capability.ts';
@@ -14,7 +15,7 @@ import { type Connection, isSessionLost } from './connection.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { type McpSettings, mcpError } from './options.ts';
 import { loadSdk, type Sdk } from './sdk.ts';
-import { argumentsSchema, listTools, resultText, type Tool } from './tools.ts';
+import { listTools, resultText, type Tool } from './tools.ts';
 import { httpTransport, stdioTransport } from './transport.ts';
 
 /** Only the signals limit the time of a call, not the SDK's default timeout of a minute. */
@@ -52,17 +53,16 @@ interface Reconnecting {
 }
 
 interface Parts {
-  readonly sdk: Sdk;
   readonly settings: McpSettings;
   readonly server: Reconnecting;
 }
 
-function toolCapability({ sdk, settings, server }: Parts, name: string, tool: Tool): Capability {
+function toolCapability({ settings, server }: Parts, name: string, tool: Tool): Capability {
   const { $schema: _, ...jsonSchema } = tool.inputSchema;
   return {
     name,
     description: descriptionOf(tool),
-    arguments: argumentsSchema(sdk, tool.inputSchema),
+    arguments: asStandardSchema(jsonSchema, { acceptsUnchecked: true }),
     jsonSchema,
     approval: settings.approval ?? (tool.annotations?.readOnlyHint === true ? undefined : 'always'),
     ...(settings.timeoutMs !== undefined && { timeoutMs: settings.timeoutMs }),
@@ -197,7 +197,7 @@ export async function connectServer(settings: McpSettings): Promise<McpConnectio
   const server = createReconnecting(first, open);
   const capabilities: Capability[] = [];
   for (const [one, tool] of withUniqueNames(name, await selectedTools(first, settings))) {
-    const capability = toolCapability({ sdk, settings, server }, one, tool);
+    const capability = toolCapability({ settings, server }, one, tool);
     const problem = problemOf(capability);
     if (problem === null) capabilities.push(capability);
     else leftOut.push({ tool: redactSecrets(tool.name, settings.secrets), reason: problem });

@@ -1,12 +1,10 @@
 import type { CallToolResult, Client, ContentBlock } from '@modelcontextprotocol/client';
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as z from 'zod/mini';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
-import { clipped, firstChars } from '../../../machines/text/clip.ts';
+import { clipped } from '../../../machines/text/clip.ts';
 import { firstLongNumber } from '../../internal/json-text.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import type { LeftOut } from './mcp-connection.ts';
-import type { Sdk } from './sdk.ts';
 
 const MAX_PAGES = 50;
 /** Pages in a row without a new tool. */
@@ -87,61 +85,6 @@ function charsOf(schema: object): number {
   } catch {
     return Number.POSITIVE_INFINITY;
   }
-}
-
-type Check = (value: unknown) => { readonly valid: boolean; readonly errorMessage: string | undefined };
-
-/** With more references, a recursive schema could take exponential time. */
-const MAX_REFERENCES = 32;
-const MAX_ISSUE_CHARS = 500;
-
-/**
- * Returns the input schema of a tool as a Standard Schema. It uses the SDK's interpreting validator, so that nothing from the server becomes
- * code. If the schema is invalid or validation could take very long (patterns, very many references), all arguments pass, and the server
- * validates them.
- */
-export function argumentsSchema(sdk: Sdk, schema: Tool['inputSchema']): StandardSchemaV1 {
-  let check: Check | undefined;
-  const checked = (value: unknown): ReturnType<Check> => {
-    try {
-      check ??= isSafe(schema) ? new sdk.CfWorkerJsonSchemaValidator().getValidator(schema) : PASS;
-      return check(value);
-    } catch {
-      return PASS(value);
-    }
-  };
-  return {
-    '~standard': {
-      version: 1,
-      vendor: 'mcp',
-      validate: (value) => {
-        const { valid, errorMessage = '' } = checked(value);
-        return valid ? { value } : { issues: [{ message: innermost(errorMessage) }] };
-      },
-    },
-  };
-}
-
-const PASS: Check = () => ({ valid: true, errorMessage: undefined });
-
-/** Returns the innermost of the errors in a message, because the validator reports them from the outside in: `#: …; #/a: …`. */
-function innermost(errorMessage: string): string {
-  const last = errorMessage.split('; #').at(-1) ?? '';
-  return firstChars(last.replace(/^#?\/?/u, '').replace(/^: /u, ''), MAX_ISSUE_CHARS);
-}
-
-function isSafe(schema: unknown): boolean {
-  let references = 0;
-  const isSafeNode = (node: unknown): boolean => {
-    if (typeof node !== 'object' || node === null) return true;
-    return Object.entries(node).every(([keyword, value]) => {
-      if (keyword === 'pattern' && typeof value === 'string') return false;
-      if (keyword === 'patternProperties') return false;
-      if (keyword.endsWith('ef') && keyword.startsWith('$')) references += 1;
-      return references <= MAX_REFERENCES && isSafeNode(value);
-    });
-  };
-  return isSafeNode(schema);
 }
 
 const MAX_WORD_CHARS = 200;

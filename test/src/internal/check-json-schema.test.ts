@@ -86,6 +86,15 @@ describe('a JSON Schema', () => {
     ],
   ])('of a stranger takes bounded time: %s', (_, schema, value) => {
     expect(problemsOf(schema, value)).toHaveLength(1);
+    expect(asStandardSchema(schema, { acceptsUnchecked: true })['~standard'].validate(value)).toEqual({ value });
+  });
+
+  it.each([
+    ['a remote reference', { properties: { a: { $ref: 'https://nowhere.invalid/a.json' } } }],
+    ['a dangling reference', { properties: { a: { $ref: '#/nowhere' } } }],
+    ['pattern properties that could take long', { patternProperties: { '^(a+)+$': false } }],
+  ])('does not check %s', (_, schema) => {
+    expect(problemsOf(schema, { a: `${'a'.repeat(60)}!` })).toEqual([]);
   });
 
   it.each(['(a+)+$', '(a|a)*$', '(.*)\\1$', 'a*a*a*a*b', '['])(

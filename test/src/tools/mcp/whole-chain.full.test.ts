@@ -65,7 +65,7 @@ describe.each(ways)('a chain with a real MCP server over $transport', ({ start }
     expect(await refused.answer).toMatchObject({ status: 'degraded', reasons: [{ code: 'capability_failed' }] });
     expect(entriesOf(refused, 'capability-end').map(({ result }) => result.code)).toEqual(['arguments_misfit']);
     expect(entriesOf(refused, 'capability-stop')).toMatchObject([
-      { reason: 'invalid_next_step', problem: expect.stringContaining('"string" is invalid. Expected "number"') },
+      { reason: 'invalid_next_step', problem: 'a: expected number; received string' },
     ]);
   });
 

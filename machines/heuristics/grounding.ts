@@ -1,17 +1,8 @@
 import { datesIn, monthsOfDays } from '../text/dates.ts';
+import { memoize } from '../text/memoize.ts';
 import { sentencesOf } from '../text/sentences.ts';
 import { isUnspaced, stemOfFolded } from '../text/words.ts';
-import {
-  type Features,
-  FULL_LENGTH,
-  once,
-  type Reading,
-  read,
-  shareOf,
-  spaced,
-  type Word,
-  weightIn,
-} from './reading.ts';
+import { type Features, FULL_LENGTH, type Reading, read, shareOf, spaced, type Word, weightIn } from './reading.ts';
 
 export interface Grounding {
   /** The share of what the answer adds to the request that the evidence has, 0..1; null if there is nothing to check. */
@@ -132,7 +123,7 @@ function numbersIn({ words }: Reading): NumberWord[] {
 }
 
 /** Returns the words after each number: its units, such as "years" or "MB"; empty if no word follows directly. */
-const unitsIn = once(({ words }: Reading): ReadonlyMap<string, ReadonlySet<string>> => {
+const unitsIn = memoize(({ words }: Reading): ReadonlyMap<string, ReadonlySet<string>> => {
   const units = new Map<string, Set<string>>();
   for (const [at, { folded, stem }] of words.entries()) {
     if (!NUMBER.test(folded)) continue;
@@ -170,7 +161,7 @@ const calculations = (one: number, other: number) => [
 /** The numbers of a sentence by unit, if two or more have the same one. */
 type UnitNumbers = readonly (readonly [unit: string, numbers: readonly NumberWord[]])[];
 
-const numberSentences = once((text: Reading): readonly UnitNumbers[] => {
+const numberSentences = memoize((text: Reading): readonly UnitNumbers[] => {
   const units = unitsIn(text);
   return text.sentences.flatMap((terms): UnitNumbers[] => {
     const stems = new Map<string, string[]>();

@@ -1,5 +1,6 @@
 import type { EvidenceText } from '../contracts/grading.ts';
 import { withPlainDates } from '../text/dates.ts';
+import { memoize } from '../text/memoize.ts';
 import {
   characterPairs,
   eachRun,
@@ -142,17 +143,8 @@ const TEXT_CHARS = 50_000;
 
 export const readStart = (text: string): Reading => read(text.slice(0, START_CHARS));
 
-/** Returns a function that computes its value once for each object: many answers are compared with the same evidence, which never changes. */
-export function once<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
-  const values = new WeakMap<Key, Value>();
-  return (key) => {
-    const value = values.get(key) ?? compute(key);
-    values.set(key, value);
-    return value;
-  };
-}
-
-const readText = once(({ content }: EvidenceText) => read(content.slice(0, TEXT_CHARS)));
+/** Many answers are compared with the same evidence. */
+const readText = memoize(({ content }: EvidenceText) => read(content.slice(0, TEXT_CHARS)));
 
 /** Reads the first 50,000 characters of each distinct evidence text, without empty ones; each object only once. */
 export function readEvidence(texts: readonly EvidenceText[]): readonly Reading[] {

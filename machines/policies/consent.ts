@@ -9,6 +9,7 @@ import {
 } from '../contracts/context.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
+import { memoize } from '../text/memoize.ts';
 import { extractSummary, preview } from '../text/summary.ts';
 import {
   append,
@@ -273,13 +274,13 @@ const unmeasured = ({ evaluation }: ChainState): Partial<ChainState> => ({
   evaluation: evaluation && { ...evaluation, measures: estimatedMeasures([]) },
 });
 
-const places = new WeakMap<readonly Message[], ReadonlyMap<string, Message>>();
+const byId = memoize(
+  (messages: readonly Message[]) => new Map(messages.toReversed().map((message) => [message.id, message])),
+);
 
 /** Returns the message as the next phase sees it. Reads only the operations on it, so that many overrides stay linear. */
 function visibleMessage({ messages, envelope }: ChainState, messageId: string): Message | undefined {
-  const byId = places.get(messages) ?? new Map(messages.toReversed().map((message) => [message.id, message]));
-  places.set(messages, byId);
-  const base = byId.get(messageId);
+  const base = byId(messages).get(messageId);
   const changes = envelope.operations.filter(({ target }) => target === messageId);
   return applyOperations(base === undefined ? [] : [base], changes)[0];
 }

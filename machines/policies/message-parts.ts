@@ -1,6 +1,7 @@
 import type { Attachment, Message, Source } from '../contracts/message.ts';
 import type { ChatModel } from '../contracts/model.ts';
 import { phaseSchema } from '../contracts/phase.ts';
+import { memoize } from '../text/memoize.ts';
 import { TOKENS_PER_CHAR, tokensPerCharOf } from './usage.ts';
 
 interface PlacedAttachment {
@@ -142,17 +143,11 @@ interface Size {
   readonly tokensPerChar: number;
 }
 
-const known = new WeakMap<Message, Size>();
-
-/** Returns the size of what the most detailed prompt adds to a message's content. Cached: messages are immutable. */
-function attributeSize(message: Message): Size {
-  const cached = known.get(message);
-  if (cached !== undefined) return cached;
+/** Returns the size of what the most detailed prompt adds to a message's content. */
+const attributeSize = memoize((message: Message): Size => {
   const text = `${messageAttributes(message)} id="${attribute(message.id)}" ${retentionAttributes(message, MANY_USES, LATER)}`;
-  const size = { chars: TAG_CHARS + text.length, tokensPerChar: tokensPerCharOf([text]) };
-  known.set(message, size);
-  return size;
-}
+  return { chars: TAG_CHARS + text.length, tokensPerChar: tokensPerCharOf([text]) };
+});
 
 export const attributeChars = (message: Message): number => attributeSize(message).chars;
 

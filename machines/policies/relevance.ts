@@ -1,6 +1,7 @@
 import type { Message } from '../contracts/message.ts';
 import { PHASES } from '../contracts/phase.ts';
 import { type Bm25, rarity, termScore } from '../text/bm25.ts';
+import { memoize } from '../text/memoize.ts';
 import { jaccard, sketch } from '../text/similarity.ts';
 import { eachStem, requestTerms, stemsOf } from '../text/terms.ts';
 
@@ -292,15 +293,7 @@ const TITLE = /^[^\S\n]*(\S.{0,200})\n/u;
 const SPEAKER = /^\s*(\p{L}[\p{L}\p{M}.’'-]{0,30}(?: \p{L}[\p{L}\p{M}.’'-]{0,30}){0,2})(?::\s|：)/u;
 
 /** Messages are immutable, so each is read once. */
-const knownTerms = new WeakMap<Message, MessageTerms>();
-
-function termsOfMessage(message: Message): MessageTerms {
-  const read = knownTerms.get(message);
-  if (read !== undefined) return read;
-  const terms = readTerms(message.content.slice(0, MAX_CHARS));
-  knownTerms.set(message, terms);
-  return terms;
-}
+const termsOfMessage = memoize(({ content }: Message) => readTerms(content.slice(0, MAX_CHARS)));
 
 function readTerms(content: string): MessageTerms {
   const label = SPEAKER.exec(content);
@@ -340,8 +333,6 @@ interface Content {
   /** Duplicates have at least one of these in common. */
   readonly keys: readonly number[];
 }
-
-const contents = new WeakMap<Message, Content>();
 
 /** The messages of a list so far: by key, those that duplicate no other. */
 interface Index {
@@ -399,17 +390,13 @@ function bestOf(content: Content, kept: ReadonlyMap<number, readonly Message[]>)
   return best;
 }
 
-function contentOf(message: Message): Content {
-  const read = contents.get(message);
-  if (read !== undefined) return read;
+const contentOf = memoize((message: Message): Content => {
   const { counts, names } = termsOfMessage(message);
   const factMarkers = [...new Set(message.content.slice(0, MAX_MARKER_CHARS).toLowerCase().match(FACT_MARKERS) ?? [])]
     .sort()
     .join(' ');
-  const content = { terms: counts, names, factMarkers, keys: counts.size === 0 ? [] : sketch(counts.keys()) };
-  contents.set(message, content);
-  return content;
-}
+  return { terms: counts, names, factMarkers, keys: counts.size === 0 ? [] : sketch(counts.keys()) };
+});
 
 /** Returns the Jaccard index of the content words; 0 if numbers, negations or names differ. */
 function inCommon(one: Content, other: Content): number {

@@ -1,4 +1,5 @@
 import { defaultTreeAdapter, Parser, type DefaultTreeAdapterTypes as Tree } from 'parse5';
+import { memoize } from '../../machines/text/memoize.ts';
 import type { Steps } from '../internal/async.ts';
 import type { Block } from './document.ts';
 import { InlineText } from './inline-text.ts';
@@ -268,16 +269,9 @@ function isStruck(element: Tree.Element): boolean {
   return `${style.get('text-decoration')} ${style.get('text-decoration-line')}`.includes('line-through');
 }
 
-const inlineNodes = new WeakMap<Tree.Node, boolean>();
-
-function isInline(node: Tree.Node): boolean {
-  if (!isElement(node)) return true;
-  const known = inlineNodes.get(node);
-  if (known !== undefined) return known;
-  const inline = isHidden(node) || (INLINE.has(node.tagName) && node.childNodes.every(isInline));
-  inlineNodes.set(node, inline);
-  return inline;
-}
+const isInline: (node: Tree.Node) => boolean = memoize(
+  (node) => !isElement(node) || isHidden(node) || (INLINE.has(node.tagName) && node.childNodes.every(isInline)),
+);
 
 function partsOf(nodes: readonly Tree.ChildNode[], before: number, struck = false): Part[] {
   const parts: Part[] = [];

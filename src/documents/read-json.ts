@@ -1,5 +1,6 @@
 import { clipped } from '../../machines/text/clip.ts';
 import type { Steps } from '../internal/async.ts';
+import { parseJson } from '../internal/json-text.ts';
 import type { Block } from './document.ts';
 import { blockOf, type Line } from './lines.ts';
 
@@ -78,14 +79,7 @@ function validJson(given: string): string {
   }
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJson = (text: string): boolean => parseJson(text) !== undefined;
 
 const open = (key: string | null, line: number, isArray: boolean): Value => ({
   key,

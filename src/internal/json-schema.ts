@@ -1,3 +1,5 @@
+import { memoize } from '../../machines/text/memoize.ts';
+
 /** A JSON Schema, or a part of one, that is an object. */
 export type JsonNode = Readonly<Record<string, unknown>>;
 
@@ -5,7 +7,10 @@ export function isJsonNode(value: unknown): value is JsonNode {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export const schemaText = (schema: JsonNode): string => `It must match this JSON Schema:\n${JSON.stringify(schema)}`;
+/** Returns the JSON text of a schema, which is the same for every copy of it. */
+export const schemaKey = memoize((schema: JsonNode) => JSON.stringify(schema));
+
+export const schemaText = (schema: JsonNode): string => `It must match this JSON Schema:\n${schemaKey(schema)}`;
 
 export const jsonInstruction = (schema: JsonNode): string =>
   `Reply with one JSON object and nothing else. ${schemaText(schema)}`;

@@ -1,5 +1,7 @@
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import type { ChatTurn, ModelRequest } from '../../machines/contracts/model.ts';
+import { schemaKey } from '../internal/json-schema.ts';
+import { parseJson } from '../internal/json-text.ts';
 
 type PromptEntry = Extract<JournalEntry, { type: 'prompt' }>;
 /** What a `prompt` entry records about the text that a model received: the numbers of its parts, and the parts that no entry before has. */
@@ -89,12 +91,8 @@ function blocksOf(content: string): readonly string[] {
   return [...blocks, content.slice(begin)];
 }
 
-const schemaTexts = new WeakMap<object, string>();
-
 export function textsOf({ turns, outputSchema, tools = [] }: ModelRequest): PromptTexts {
-  const schema = schemaTexts.get(outputSchema) ?? JSON.stringify(outputSchema);
-  schemaTexts.set(outputSchema, schema);
-  return { turns, schema, tools: tools.map((tool) => JSON.stringify(tool)) };
+  return { turns, schema: schemaKey(outputSchema), tools: tools.map((tool) => JSON.stringify(tool)) };
 }
 
 /** Reads the prompts of a run. */
@@ -154,10 +152,4 @@ const joined = ({ turns, ...texts }: PartTexts): PromptTexts => ({
 });
 
 /** A redacted text may not be JSON any more. */
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
-}
+const parsed = (json: string): unknown => parseJson(json) ?? json;

@@ -1,7 +1,8 @@
 import type { ModelRequest } from '../../machines/contracts/model.ts';
 import { fnv1a, hexDigest } from '../../machines/text/hash.ts';
+import { memoize } from '../../machines/text/memoize.ts';
 
-const schemaDigests = new WeakMap<object, string>();
+const schemaDigest = memoize((schema: object) => hexDigest(JSON.stringify(schema)));
 
 /** The first turn of the latest request, which most requests of a run share, and its hash. */
 let latest = { turn: '', hash: 0 };
@@ -11,8 +12,6 @@ let latest = { turn: '', hash: 0 };
  * a journal.
  */
 export function requestDigest({ turns, outputSchema, tools = [] }: ModelRequest): string {
-  const schema = schemaDigests.get(outputSchema) ?? hexDigest(JSON.stringify(outputSchema));
-  schemaDigests.set(outputSchema, schema);
   const [first = '', ...others] = turns.map(({ role, content, files = [], toolCalls, toolResult }) =>
     [
       ...files.map(({ digest, name }) => `${role}: ${digest} ${name}`),
@@ -22,7 +21,7 @@ export function requestDigest({ turns, outputSchema, tools = [] }: ModelRequest)
     ].join('\n'),
   );
   if (latest.turn !== first) latest = { turn: first, hash: fnv1a(first) };
-  const rest = [...others, schema, ...tools.map((tool) => `\n${JSON.stringify(tool)}`)];
+  const rest = [...others, schemaDigest(outputSchema), ...tools.map((tool) => `\n${JSON.stringify(tool)}`)];
   const hash = rest.reduce((soFar, text) => fnv1a(text, soFar), latest.hash);
   return (hash >>> 0).toString(16).padStart(8, '0');
 }

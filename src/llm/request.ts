@@ -4,6 +4,7 @@ import type { ChatTurn, ModelRequest, ReplyForm, TextTurn, ToolOffer } from '../
 import type { Phase } from '../../machines/contracts/phase.ts';
 import { tokensOfFiles } from '../../machines/policies/message-parts.ts';
 import { TOKENS_PER_CHAR } from '../../machines/policies/usage.ts';
+import { memoize } from '../../machines/text/memoize.ts';
 import { wellFormed } from '../../machines/text/safe-json.ts';
 import { jsonInstruction } from '../internal/json-schema.ts';
 import type { OutputShape } from './schemas/output-shape.ts';
@@ -173,14 +174,8 @@ export const filesOf = ({ turns }: Pick<ModelRequest, 'turns'>): readonly Attach
 /** Returns the characters of text that would have as many tokens as the files of a request. */
 export const charsOfFiles = (request: ModelRequest): number => tokensOfFiles(filesOf(request)) / TOKENS_PER_CHAR;
 
-const jsonInstructions = new WeakMap<OutputShape, string>();
-
-/** Cached, because a schema may be long. */
-function instructionOf(shape: OutputShape): string {
-  const known = jsonInstructions.get(shape) ?? jsonInstruction(shape.jsonSchema);
-  jsonInstructions.set(shape, known);
-  return known;
-}
+/** A schema may be long. */
+const instructionOf = memoize(({ jsonSchema }: OutputShape) => jsonInstruction(jsonSchema));
 
 /** Appends text to the first system turn, or adds a system turn if there is none. It is the same in all calls, so it is cached. */
 function appendToSystemTurn(turns: readonly TextTurn[], separator: string, text: string): readonly TextTurn[] {

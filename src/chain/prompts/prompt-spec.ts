@@ -13,6 +13,7 @@ import {
 } from '../../../machines/contracts/phase-io.ts';
 import type { ValueInput } from '../../../machines/contracts/synthesis.ts';
 import { expandReply } from '../../../machines/policies/brief-reply.ts';
+import { memoize } from '../../../machines/text/memoize.ts';
 import { mapMaybePromise } from '../../internal/async.ts';
 import { asStandardSchema } from '../../internal/check-json-schema.ts';
 import { isJsonNode, nullRemover } from '../../internal/json-schema.ts';
@@ -28,13 +29,9 @@ import { prompts as builtIn, ownSystem, phaseContext, phaseSystem } from './regi
 const hasSharedReply = ({ name, system, user, output }: Prompt): boolean =>
   system === phaseSystem && user === phaseContext && output === replySchemas[name as Phase];
 
-const specs = new WeakMap<Prompt, PromptSpec>();
-
-/** Cached, because it converts the schema to JSON Schema. */
-export function promptSpec(prompt: Prompt): PromptSpec {
-  const known = specs.get(prompt);
-  if (known !== undefined) return known;
-  const spec: PromptSpec = {
+/** The schema is converted to JSON Schema once. */
+export const promptSpec = memoize((prompt: Prompt): PromptSpec => {
+  return {
     ...replyOf(prompt),
     turns: (input) => turnsOf(prompt, input),
     tools: prompt.tools && ((input) => prompt.tools?.(input as never) ?? []),
@@ -44,9 +41,7 @@ export function promptSpec(prompt: Prompt): PromptSpec {
     toolTurns: prompt.toolTurns && ((input) => prompt.toolTurns?.(input as never) ?? null),
     toolsInWords: prompt.toolsInWords && ((input) => prompt.toolsInWords?.(input as never) ?? ''),
   };
-  specs.set(prompt, spec);
-  return spec;
-}
+});
 
 /**
  * Returns the spec of a call whose reply has only the fields of its own phase. A reply in the form of the shared

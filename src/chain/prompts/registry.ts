@@ -45,6 +45,7 @@ import {
   retentionAttributes,
 } from '../../../machines/policies/message-parts.ts';
 import { passageText } from '../../../machines/policies/phase-output.ts';
+import { memoize } from '../../../machines/text/memoize.ts';
 import type { ToolCall } from '../../llm/request.ts';
 import { type BriefInput, definePrompt, PROSE_CONFIDENCE, type Prompt, type PromptInputs } from './prompt.ts';
 
@@ -537,14 +538,7 @@ function numberedList(input: PhaseInput): string {
   return messageList({ ...input, messages }, 'n');
 }
 
-/** Messages are immutable, so each is rendered once. */
-const rendered = new WeakMap<Message, string>();
-
-function messageBlock(message: Message): string {
-  const known = rendered.get(message) ?? block('message', messageAttributes(message), message.content);
-  rendered.set(message, known);
-  return known;
-}
+const messageBlock = memoize((message: Message) => block('message', messageAttributes(message), message.content));
 
 function passageBlock(passage: Passage): string {
   const attributes = messageAttributes({ ...passage, role: 'search', phase: 'experience' });

@@ -41,6 +41,7 @@ import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { readTurns } from '../../../machines/policies/session.ts';
 import { queriesIn } from '../../../machines/text/asked-questions.ts';
+import { memoize } from '../../../machines/text/memoize.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { settledWithin } from '../../internal/async.ts';
 import { promiseActivity, type ScopeOf } from '../../llm/activities.ts';
@@ -94,14 +95,10 @@ export interface ChainParts extends Omit<ActorParts, 'scopeOf'> {
 /** Whether a run whose journal cannot be written continues, or stops with the answer it has. */
 export type WhenJournalFails = 'continue' | 'stop';
 
-const provided = new WeakMap<ChainParts, typeof chainMachine>();
-
 /** One machine for all runs with these parts. */
-export function provideChain(parts: ChainParts): typeof chainMachine {
-  const machine = provided.get(parts) ?? createChainMachine(createChainActors({ ...parts, scopeOf }));
-  provided.set(parts, machine);
-  return machine;
-}
+export const provideChain = memoize((parts: ChainParts): typeof chainMachine =>
+  createChainMachine(createChainActors({ ...parts, scopeOf })),
+);
 
 export function createChainActors(parts: ActorParts): ChainActors {
   const { scopeOf } = parts;
@@ -300,18 +297,14 @@ function toJson(reply: unknown): unknown {
   return text === undefined ? null : JSON.parse(text);
 }
 
-const resultCopies = new WeakMap<CapabilityResult, CapabilityResult>();
-
 /** A decider is user code and may change its input: it gets copies, and each result is copied once. */
 function copyOf({ request, reply, results, runsLeft }: DecideContinuationInput): DecideContinuationInput {
   return { request, reply: structuredClone(reply), results: results.map(copyOfResult), runsLeft };
 }
 
-function copyOfResult(result: CapabilityResult): CapabilityResult {
-  const copy = resultCopies.get(result) ?? { ...result, arguments: structuredClone(result.arguments) };
-  resultCopies.set(result, copy);
-  return copy;
-}
+const copyOfResult = memoize(
+  (result: CapabilityResult): CapabilityResult => ({ ...result, arguments: structuredClone(result.arguments) }),
+);
 
 /** Session stores are user code: what they return is validated. */
 function createSessionActors(sessions: SessionStore) {

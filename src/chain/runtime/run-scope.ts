@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { AnyActorRef } from 'xstate';
 import type { Annotation } from '../../../machines/contracts/journal.ts';
 import type { AttachedFile, Attachment } from '../../../machines/contracts/message.ts';
+import { memoize } from '../../../machines/text/memoize.ts';
 import { type Clock, systemClock } from '../../durable/clock.ts';
 import { addNote } from '../../durable/hosted-call.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
@@ -46,10 +47,6 @@ export function note(self: AnyActorRef, { record }: RunScope, annotation: Annota
 
 /** Returns a getter of a value per run, which is created on first use. */
 export function oncePerRun<Value>(create: () => Value): (self: AnyActorRef) => Value {
-  const values = new WeakMap<object, Value>();
-  return ({ system }) => {
-    const value = values.get(system) ?? create();
-    values.set(system, value);
-    return value;
-  };
+  const valuePerRun = memoize<object, Value>(create);
+  return ({ system }) => valuePerRun(system);
 }

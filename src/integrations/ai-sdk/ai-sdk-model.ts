@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { linkSignals, unlessAborted } from '../../internal/async.ts';
+import { schemaKey } from '../../internal/json-schema.ts';
 import { acceptsSchema, functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { headerSecrets } from '../../internal/secrets.ts';
 import { toolCallFailure } from '../../models/openai/failures.ts';
@@ -11,7 +12,6 @@ import {
   isAboutSchema,
   keep,
   offersTools,
-  schemaKey,
   type ToolLevel,
 } from '../../models/openai/schema-rejections.ts';
 import { isAboutToolChoice, isPromptTooLong, REJECTION_STATUSES } from '../../models/openai/server-errors.ts';

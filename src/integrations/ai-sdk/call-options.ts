@@ -1,6 +1,6 @@
 import type { AttachedFile } from '../../../machines/contracts/message.ts';
 import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
-import { jsonInstruction } from '../../internal/json-schema.ts';
+import { jsonInstruction, schemaKey } from '../../internal/json-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
 import { type ToolNames, toolNames, withoutSchema } from '../../models/openai/request-body.ts';
 import {
@@ -8,7 +8,6 @@ import {
   bareToolText,
   describedSchema,
   offersTools,
-  schemaKey,
   sendableSchema,
   type ToolLevels,
 } from '../../models/openai/schema-rejections.ts';

@@ -2,6 +2,7 @@ import type OpenAI from 'openai';
 import type { Timers } from '../../internal/async.ts';
 import { boundedBody } from '../../internal/bounded-body.ts';
 import { platformFetch } from '../../internal/fetch-without-timeout.ts';
+import { parseJson } from '../../internal/json-text.ts';
 import { TransportError } from '../../internal/transport-error.ts';
 import type { OpenAISettings } from './options.ts';
 
@@ -150,16 +151,8 @@ async function startOf(body: ReadableStream<Uint8Array>, timers: Timers): Promis
 }
 
 function withErrorMember(text: string): string {
-  const body = parsed(text);
+  const body = parseJson(text);
   if (typeof body !== 'object' || body === null || ('error' in body && body.error)) return text;
   const message = 'message' in body && typeof body.message === 'string' ? body.message : text;
   return JSON.stringify({ error: { ...body, message } });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

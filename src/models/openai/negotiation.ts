@@ -1,10 +1,11 @@
 import type OpenAI from 'openai';
 import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
+import { schemaKey } from '../../internal/json-schema.ts';
 import { isOpenAI, type OpenAISettings } from './options.ts';
 import { ReplyBody } from './reply-body.ts';
 import { chatBody, type Dialect, responsesBody, toolLevel, toolNames } from './request-body.ts';
-import { fallbackSchemas, isAboutSchema, keep, offersTools, schemaKey, type ToolLevel } from './schema-rejections.ts';
+import { fallbackSchemas, isAboutSchema, keep, offersTools, type ToolLevel } from './schema-rejections.ts';
 import {
   isAboutToolChoice,
   isFailedGeneration,

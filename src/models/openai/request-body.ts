@@ -13,14 +13,13 @@ import type {
 } from 'openai/resources/responses/responses';
 import type { AttachedFile } from '../../../machines/contracts/message.ts';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
-import { type JsonNode, jsonInstruction, nullRemover, schemaText } from '../../internal/json-schema.ts';
+import { type JsonNode, jsonInstruction, nullRemover, schemaKey, schemaText } from '../../internal/json-schema.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
 import { isOpenAI, type OpenAIApi, type OpenAISettings } from './options.ts';
 import {
   BARE,
   bareToolText,
   offersTools,
-  schemaKey,
   sendableSchema,
   type ToolLevel,
   type ToolLevels,

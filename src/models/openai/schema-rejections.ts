@@ -1,5 +1,6 @@
 import type { ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
-import { isJsonNode, type JsonNode } from '../../internal/json-schema.ts';
+import { memoize } from '../../../machines/text/memoize.ts';
+import { isJsonNode, type JsonNode, schemaKey } from '../../internal/json-schema.ts';
 import type { ServerRejection } from './server-errors.ts';
 import { DESCRIBED, descriptionWith } from './strict-schema.ts';
 
@@ -30,15 +31,6 @@ const LOWER = { strict: 'plain', plain: 'bare', bare: 'prompt', prompt: null } a
 
 /** How the tools are sent whose schemas a server rejected, by the text of the schema. */
 export type ToolLevels = ReadonlyMap<string, ToolLevel>;
-
-const keys = new WeakMap<object, string>();
-
-/** Returns the text of a schema, which is the same for every copy of it. */
-export function schemaKey(schema: JsonNode): string {
-  const key = keys.get(schema) ?? JSON.stringify(schema);
-  keys.set(schema, key);
-  return key;
-}
 
 /** Whether the request offers native tools, none of which must be described in the prompt. */
 export function offersTools(
@@ -138,13 +130,7 @@ export function keep<Value>(map: Map<string, Value>, entries: Iterable<readonly 
 }
 
 /** Returns a schema in which descriptions state the keywords that only narrow it and that servers reject. */
-export function sendableSchema(schema: JsonNode): JsonNode {
-  const known = sendable.get(schema) ?? mapSchema(schema, withNamesInWords);
-  sendable.set(schema, known);
-  return known;
-}
-
-const sendable = new WeakMap<JsonNode, JsonNode>();
+export const sendableSchema = memoize((schema: JsonNode) => mapSchema(schema, withNamesInWords));
 
 function withNamesInWords(node: JsonNode): JsonNode {
   if (node['propertyNames'] === undefined) return node;

@@ -1,3 +1,4 @@
+import { memoize } from '../../../machines/text/memoize.ts';
 import { admitsNull, isJsonNode, type JsonNode } from '../../internal/json-schema.ts';
 
 /** Keywords that OpenAI's strict mode supports. */
@@ -22,16 +23,9 @@ const LEFT_OUT = new Set([...DESCRIBED, '$schema', '$id', '$comment', 'default',
  * 3. `oneOf` becomes `anyOf`, because every reply is validated anyway.
  * 4. Descriptions state the omitted keywords that help a model, because the schema may be nowhere else in the request.
  */
-export function strictSchema(schema: JsonNode): JsonNode | null {
-  const known = strictSchemas.get(schema);
-  if (known !== undefined) return known;
-  const strict = schema['type'] === 'object' && choicesOf(schema).length === 0 ? strictNode(schema, schema) : null;
-  strictSchemas.set(schema, strict);
-  return strict;
-}
-
-/** Cached, because each call of a chain sends the same schemas. */
-const strictSchemas = new WeakMap<JsonNode, JsonNode | null>();
+export const strictSchema = memoize((schema: JsonNode): JsonNode | null =>
+  schema['type'] === 'object' && choicesOf(schema).length === 0 ? strictNode(schema, schema) : null,
+);
 
 function strictNode(given: unknown, root: JsonNode): JsonNode | null {
   const node = withoutWrapper(given);

@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { clipped } from '../../../machines/text/clip.ts';
+import { parseJson } from '../../internal/json-text.ts';
 import type { Sdk } from './sdk.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -15,12 +16,7 @@ const withoutNull = (object: Json): Json =>
  * its request (`own`), members that are null are left out, and unreadable parts of a tool's result are replaced by their text or type.
  */
 export function repaired(sdk: Sdk, text: string, own?: unknown): string {
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const message = parseJson(text);
   if (!isObject(message) || 'method' in message) return text;
   const { id = own, result, ...others } = withoutNull(message);
   const isCall = isObject(result) && ('content' in result || 'structuredContent' in result);

@@ -246,3 +246,22 @@ export function hasType(value: unknown, types: readonly unknown[]): boolean {
   const type = typeOf(value);
   return types.includes(type) || (type === 'number' && Number.isInteger(value) && types.includes('integer'));
 }
+
+/** Keywords whose values map names to schemas, and those whose values are data. */
+const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+const DATA = new Set(['const', 'enum', 'default', 'examples', 'required']);
+
+/** Returns a schema with each of its nodes changed. */
+export const mapSchema = (schema: JsonNode, change: (node: JsonNode) => JsonNode): JsonNode =>
+  mapped(schema, change, true) as JsonNode;
+
+function mapped(node: unknown, change: (node: JsonNode) => JsonNode, isSchema: boolean): unknown {
+  if (Array.isArray(node)) return node.map((one) => mapped(one, change, true));
+  if (!isJsonNode(node)) return node;
+  return Object.fromEntries(
+    Object.entries(isSchema ? change(node) : node).map(([keyword, value]) => [
+      keyword,
+      isSchema && DATA.has(keyword) ? value : mapped(value, change, !(isSchema && NAMED.has(keyword))),
+    ]),
+  );
+}

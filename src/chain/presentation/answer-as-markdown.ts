@@ -1,7 +1,7 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { oneLine, printable } from '../../internal/printable.ts';
-import { degradationOf, factsOf, locationOf, notesOf, valueText } from './answer-as-text.ts';
+import { degradationOf, factsOf, locationOf, notesOf, valueJson } from './answer-as-text.ts';
 
 /**
  * Returns the final answer as a section of a Markdown page (CommonMark), with second-level headings for the answer, its sources and its
@@ -16,7 +16,7 @@ export function answerAsMarkdown(answer: FinalAnswer): string {
     `*${escapeMarkdown(factsOf(answer).join(' · '))}*`,
     degradation === null ? '' : `> **${escapeMarkdown(degradation.title)}**${escapeMarkdown(degradation.details)}`,
     containedMarkdown(printable(answer.answerText).trimEnd()),
-    answer.value === undefined ? '' : `## Value\n\n${codeBlock(valueText(answer), 'json')}`,
+    answer.value === undefined ? '' : `## Value\n\n${codeBlock(valueJson(answer), 'json')}`,
     answer.sources.length === 0 ? '' : `## Sources\n\n${answer.sources.map(sourceItem).join('\n')}`,
     notes === '' ? '' : `## Notes\n\n${escapeMarkdown(notes)}`,
   ];

@@ -35,7 +35,7 @@ export function answerAsText(answer: FinalAnswer, options: TextOptions = {}): st
     wrap(`${heading('Answer')} ${aside(`(${factsOf(answer).join(' · ')})`)}`),
     degradation === null ? '' : wrap(`${warning(degradation.title)}${degradation.details}`),
     wrap(printable(answer.answerText).trimEnd()),
-    answer.value === undefined ? '' : `${heading('Value')}\n${valueText(answer)}`,
+    answer.value === undefined ? '' : `${heading('Value')}\n${valueJson(answer)}`,
     sources.length === 0 ? '' : [heading('Sources'), ...sources].join('\n'),
     notes === '' ? '' : `${heading('Notes')}\n${wrap(notes, INDENT)}`,
   ];
@@ -43,7 +43,7 @@ export function answerAsText(answer: FinalAnswer, options: TextOptions = {}): st
 }
 
 /** Returns the value as indented JSON; escaped, so that it can be printed. */
-export const valueText = ({ value }: FinalAnswer): string => printableJson(JSON.stringify(value, null, 2));
+export const valueJson = ({ value }: FinalAnswer): string => printableJson(JSON.stringify(value, null, 2));
 
 type Wrap = (text: string, indent?: string) => string;
 

@@ -3,7 +3,7 @@ import type { Validation } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { mapMaybePromise } from '../../internal/async.ts';
-import { isJsonNode, type JsonNode, nullRemover } from '../../internal/json-schema.ts';
+import { isJsonNode, type JsonNode, mapSchema, nullRemover } from '../../internal/json-schema.ts';
 import { type JsonSchema, jsonSchemaOf, schemaFailure } from '../../internal/standard-schema.ts';
 
 /** Returns the failure of a schema that threw; the usual cause is a transformation of the user's. */
@@ -121,46 +121,24 @@ interface RelocatedSchema {
   readonly definitions: JsonNode;
 }
 
-/** Keywords whose values are data. */
-const DATA = new Set(['const', 'enum', 'default', 'examples']);
-/** Keywords whose values map names to schemas. */
-const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-
 /**
  * Returns a JSON Schema for another place, for example `/items`. Its definitions keep their names and move to the document's root, where
  * servers with structured output look for them. References to the schema's own root point to its new place.
  */
 export function relocateSchema(place: string, schema: JsonNode): RelocatedSchema {
-  const { $defs, definitions, ...rest } = schema;
+  const { $defs, definitions, ...rest } = withReferences(schema, (reference) => relocatedReference(place, reference));
   return {
-    schema: relocated(place, rest) as JsonNode,
-    definitions: {
-      ...($defs !== undefined && { $defs: relocatedMembers(place, $defs) }),
-      ...(definitions !== undefined && { definitions: relocatedMembers(place, definitions) }),
-    },
+    schema: rest,
+    definitions: { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) },
   };
 }
 
 /** Returns a JSON Schema for another place, with its definitions: all of its references point to its new place. */
 export const nestedSchema = (place: string, schema: JsonNode): JsonNode =>
-  relocated(place, schema, (reference) => reference.replace(/^#/u, `#${place}`)) as JsonNode;
+  withReferences(schema, (reference) => reference.replace(/^#/u, `#${place}`));
 
-function relocated(place: string, node: unknown, moved = (ref: string) => relocatedReference(place, ref)): unknown {
-  if (Array.isArray(node)) return node.map((item) => relocated(place, item, moved));
-  if (!isJsonNode(node)) return node;
-  return Object.fromEntries(
-    Object.entries(node).map(([keyword, value]) => {
-      if (DATA.has(keyword)) return [keyword, value];
-      if (keyword === '$ref' && typeof value === 'string') return [keyword, moved(value)];
-      return [keyword, NAMED.has(keyword) ? relocatedMembers(place, value, moved) : relocated(place, value, moved)];
-    }),
-  );
-}
-
-function relocatedMembers(place: string, schemas: unknown, moved?: (reference: string) => string): unknown {
-  if (!isJsonNode(schemas)) return schemas;
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, relocated(place, schema, moved)]));
-}
+const withReferences = (schema: JsonNode, moved: (reference: string) => string): JsonNode =>
+  mapSchema(schema, (node) => (typeof node['$ref'] === 'string' ? { ...node, $ref: moved(node['$ref']) } : node));
 
 function relocatedReference(place: string, reference: string): string {
   const isToRoot = /^#(\/(?!\$defs\/|definitions\/)|$)/u.test(reference);

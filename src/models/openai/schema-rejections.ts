@@ -1,6 +1,6 @@
 import type { ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
 import { memoize } from '../../../machines/text/memoize.ts';
-import { isJsonNode, type JsonNode, schemaKey } from '../../internal/json-schema.ts';
+import { type JsonNode, mapSchema, schemaKey } from '../../internal/json-schema.ts';
 import type { ServerRejection } from './server-errors.ts';
 import { DESCRIBED, descriptionWith } from './strict-schema.ts';
 
@@ -148,22 +148,3 @@ export const describedSchema = (schema: JsonNode): JsonNode =>
     ...node,
     ...descriptionWith(node, [...DESCRIBED, ...LENGTHS, ...RANGES]),
   }));
-
-/** Keywords whose values map names to schemas, and those whose values are data. */
-const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-const DATA = new Set(['const', 'enum', 'default', 'examples', 'required']);
-
-/** Returns a schema with each of its nodes changed. */
-const mapSchema = (schema: JsonNode, change: (node: JsonNode) => JsonNode): JsonNode =>
-  mapped(schema, change, true) as JsonNode;
-
-function mapped(node: unknown, change: (node: JsonNode) => JsonNode, isSchema: boolean): unknown {
-  if (Array.isArray(node)) return node.map((one) => mapped(one, change, true));
-  if (!isJsonNode(node)) return node;
-  return Object.fromEntries(
-    Object.entries(isSchema ? change(node) : node).map(([keyword, value]) => [
-      keyword,
-      isSchema && DATA.has(keyword) ? value : mapped(value, change, !(isSchema && NAMED.has(keyword))),
-    ]),
-  );
-}

@@ -93,10 +93,6 @@ function changed(message: Message, change: Exclude<ContextOperation, { operation
       return { ...message, links: [...message.links.filter((link) => !isSameLink(link, change.data)), change.data] };
     case 'PRIORITIZE':
       return { ...message, importance: change.data.importance };
-    default: {
-      const never: never = change;
-      return never;
-    }
   }
 }
 

@@ -35,10 +35,6 @@ export function phaseOutput(state: ChainState, phase: Phase, value: unknown, pro
       return understandingOutput(state, visibleMessages(state));
     case 'yield':
       return yieldOutput(state, value as YieldReply, prose);
-    default: {
-      const never: never = phase;
-      return never;
-    }
   }
 }
 

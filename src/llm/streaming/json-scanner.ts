@@ -14,48 +14,12 @@ import {
   SPACE,
 } from '../../internal/json-text.ts';
 
-/** The state of a number; it may end after `zero`, `digits`, `fraction` and `exponent`. */
-export type NumberPhase = 'minus' | 'zero' | 'digits' | 'point' | 'fraction' | 'e' | 'sign' | 'exponent';
+const [POINT, PLUS, SMALL_E, LARGE_E] = [0x2e, 0x2b, 0x65, 0x45];
 
-const [ZERO, POINT, PLUS, SMALL_E, LARGE_E] = [0x30, 0x2e, 0x2b, 0x65, 0x45];
-
-const isE = (code: number): boolean => code === SMALL_E || code === LARGE_E;
-
-function beginNumber(code: number): NumberPhase | null {
-  if (code === MINUS) return 'minus';
-  if (code === ZERO) return 'zero';
-  return isDigit(code) ? 'digits' : null;
-}
-
-/** Null if the character is not part of the number. */
-function continueNumber(phase: NumberPhase, code: number): NumberPhase | null {
-  switch (phase) {
-    case 'minus':
-      return code === MINUS ? null : beginNumber(code);
-    case 'zero':
-    case 'digits':
-      if (isDigit(code)) return phase === 'digits' ? 'digits' : null;
-      if (code === POINT) return 'point';
-      return isE(code) ? 'e' : null;
-    case 'point':
-      return isDigit(code) ? 'fraction' : null;
-    case 'fraction':
-      if (isDigit(code)) return 'fraction';
-      return isE(code) ? 'e' : null;
-    case 'e':
-      if (code === PLUS || code === MINUS) return 'sign';
-      return isDigit(code) ? 'exponent' : null;
-    default:
-      return isDigit(code) ? 'exponent' : null;
-  }
-}
-
-function mayEndAt(phase: NumberPhase): boolean {
-  return phase === 'zero' || phase === 'digits' || phase === 'fraction' || phase === 'exponent';
-}
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/u;
 
 function isNumeric(code: number): boolean {
-  return isDigit(code) || isE(code) || code === POINT || code === PLUS || code === MINUS;
+  return isDigit(code) || code === POINT || code === PLUS || code === MINUS || code === SMALL_E || code === LARGE_E;
 }
 
 /** Texts with more open brackets are rejected, because readers of the value may recurse. */
@@ -87,8 +51,8 @@ const isHex = (code: number): boolean =>
  *
  * - It accepts a text to its end, and `isWhole` is true there, exactly if JSON.parse accepts it, except for texts with more than 1,000
  *   open brackets.
- * - It rejects the first character with which no JSON text can continue; nothing may be passed after that.
- * - It stores only the open brackets, not the text.
+ * - It rejects the first character with which no JSON text can continue, or the end of an invalid number; nothing may be passed after that.
+ * - It stores only the open brackets and the current number, not the text.
  */
 export class JsonGrammar {
   #state: State = 'value';
@@ -100,13 +64,13 @@ export class JsonGrammar {
   /** The value of the current escape sequence, and whether the last one is half of a surrogate pair. */
   #escape = 0;
   #isHalf = false;
-  #number: NumberPhase = 'minus';
+  #number = '';
   /** The current literal (true, false, null), and how many characters of it, or of four hex digits, are missing. */
   #word = '';
   #missing = 0;
 
   get isWhole(): boolean {
-    return this.#state === 'end' || (this.#state === 'number' && this.#nest.length === 0 && mayEndAt(this.#number));
+    return this.#state === 'end' || (this.#state === 'number' && this.#nest.length === 0 && NUMBER.test(this.#number));
   }
 
   get isInString(): boolean {
@@ -201,12 +165,11 @@ export class JsonGrammar {
   }
 
   #takeInNumber(code: number): boolean {
-    const next = continueNumber(this.#number, code);
-    if (next !== null) {
-      this.#number = next;
+    if (isNumeric(code)) {
+      this.#number += String.fromCharCode(code);
       return true;
     }
-    if (!mayEndAt(this.#number)) return false;
+    if (!NUMBER.test(this.#number)) return false;
     this.#state = this.#afterValue();
     return isSpace(code) || this.#takeBetween(code);
   }
@@ -243,10 +206,9 @@ export class JsonGrammar {
   #begin(code: number): boolean {
     if (code === QUOTE) return this.#openString(false);
     if (code === OPEN || code === OPEN_LIST) return this.#open(code === OPEN);
-    const number = beginNumber(code);
     const word = WORDS.get(code);
-    if (number !== null) {
-      this.#number = number;
+    if (code === MINUS || isDigit(code)) {
+      this.#number = String.fromCharCode(code);
       this.#state = 'number';
     } else if (word !== undefined) {
       this.#word = word;

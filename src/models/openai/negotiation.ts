@@ -187,9 +187,8 @@ function withPoorerReply(dialect: Dialect, request: ModelRequest): Dialect | nul
   const isStrict = isReplyStrict(dialect, request);
   if (request.replyForm === 'tool-call')
     return dialect.replyTool === 'bare' ? null : { ...dialect, replyTool: isStrict ? 'plain' : 'bare' };
-  if (dialect.format === 'text') return null;
-  const format = dialect.format === 'json_object' ? 'text' : isStrict ? 'json_schema' : 'json_object';
-  return { ...dialect, format };
+  const format = isStrict ? 'json_schema' : POORER[dialect.format];
+  return format === null ? null : { ...dialect, format };
 }
 
 /** Whether a server reports something as unsupported without naming it. */
@@ -206,27 +205,13 @@ interface RejectedText {
 function fallbackText(dialect: Dialect, text: string, { namesParam, isStrict }: RejectedText): Dialect | null {
   const aboutFormat = ABOUT_FORMAT.test(text);
   if (!aboutFormat && !isUnspecific(text, namesParam)) return null;
-  const format = fallbackFormat(dialect.format, isStrict && aboutFormat && ABOUT_SCHEMA.test(text));
+  const isPlainNext = isStrict && aboutFormat && ABOUT_SCHEMA.test(text);
+  const format = isPlainNext ? 'json_schema' : POORER[dialect.format];
   if (format !== null) return { ...dialect, format };
   return dialect.usage && !aboutFormat ? { ...dialect, usage: false } : null;
 }
 
-function fallbackFormat(format: Dialect['format'], aboutStrictness: boolean): Dialect['format'] | null {
-  switch (format) {
-    case 'strict_schema':
-      return aboutStrictness ? 'json_schema' : 'json_object';
-    case 'json_schema':
-      return 'json_object';
-    case 'json_object':
-      return 'text';
-    case 'text':
-      return null;
-    default: {
-      const never: never = format;
-      return never;
-    }
-  }
-}
+const POORER = { strict_schema: 'json_object', json_schema: 'json_object', json_object: 'text', text: null } as const;
 
 const ABOUT_STRICT = /\bstrict\b|invalid schema|invalid_function_parameters|additional_?properties|not permitted/iu;
 const ABOUT_TOOLS = /\btools?\b|\btool_?(calls?|use|choice)\b|\bfunctions?\b|function[- _]?call/iu;

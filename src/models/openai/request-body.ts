@@ -218,22 +218,9 @@ function textPrompt(request: ModelRequest, dialect: Dialect): Prompt {
 }
 
 function formatPrompt(request: ModelRequest, { format }: Dialect): Pick<Prompt, 'turns' | 'format'> {
-  switch (format) {
-    case 'strict_schema':
-    case 'json_schema':
-      return {
-        turns: withoutSchema(request.turns, request),
-        format: replySchema(request, format === 'strict_schema'),
-      };
-    case 'json_object':
-      return { turns: withSchema(request), format };
-    case 'text':
-      return { turns: withSchema(request), format: null };
-    default: {
-      const never: never = format;
-      return never;
-    }
-  }
+  if (format === 'text' || format === 'json_object')
+    return { turns: withSchema(request), format: format === 'text' ? null : format };
+  return { turns: withoutSchema(request.turns, request), format: replySchema(request, format === 'strict_schema') };
 }
 
 function withSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] {
@@ -272,20 +259,13 @@ function toolCallPrompt(request: ModelRequest, dialect: Dialect): Prompt {
   const instruction = `Reply with one call of ${offered.length === 0 ? `the tool ${name}` : 'a tool'} and nothing else.`;
   const choice = offered.length === 0 ? dialect.toolChoice : dialect.anyChoice;
   const turns = dialect.replyTool === 'bare' ? withSchema(request) : request.turns;
-  switch (choice) {
-    case 'named':
-      return { turns, format: null, tools, choice: { name } };
-    case 'required':
-      return { turns, format: null, tools, choice };
-    case 'auto':
-      return { turns: withInstruction(turns, instruction), format: null, tools, choice };
-    case 'omitted':
-      return { turns: withInstruction(turns, instruction), format: null, tools, choice: null };
-    default: {
-      const never: never = choice;
-      return never;
-    }
-  }
+  const isForced = choice === 'named' || choice === 'required';
+  return {
+    turns: isForced ? turns : withInstruction(turns, instruction),
+    format: null,
+    tools,
+    choice: choice === 'named' ? { name } : choice === 'omitted' ? null : choice,
+  };
 }
 
 function replyTool({ outputSchema }: ModelRequest, name: string, level: ToolLevel): ToolSchema {

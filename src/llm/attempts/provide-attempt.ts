@@ -178,7 +178,7 @@ function replyWithin(
 }
 
 /** `attempt` counts from 1. */
-type CallInfo = Pick<ReadReplyInput, 'attemptId' | 'task' | 'attempt' | 'phases'>;
+export type CallInfo = Pick<ReadReplyInput, 'attemptId' | 'task' | 'attempt' | 'phases'>;
 
 export interface ItemObserver {
   /** Whether the items have readers; otherwise `onItem` is not called. */

@@ -73,90 +73,98 @@ const NOTHING: ReplyChunk = { content: null, reason: null, usage: null, error: n
  * unknown types are ignored.
  */
 export function responsesReader(): ReplyReader {
+  const reader = new ResponseReader();
+  return (value) => reader.read(value);
+}
+
+class ResponseReader {
   /** The items that had deltas, by their index in the output. */
-  const streamed = new Set<number>();
+  readonly #streamed = new Set<number>();
   /** The number of each call, from 0, by its index in the output. An item that is added again is another call. */
-  const calls = new Map<number, number>();
-  let callCount = 0;
-  let hasReply = false;
+  readonly #calls = new Map<number, number>();
+  #callCount = 0;
+  #hasReply = false;
 
-  function add(content: Partial<ChunkContent>): ReplyChunk {
-    const whole = { text: '', reasoning: '', refusal: '', calls: [], ...content };
-    hasReply ||= whole.text + whole.refusal !== '' || whole.calls.length > 0;
-    return { ...NOTHING, content: whole };
-  }
-
-  function addDelta(at: number, content: Partial<ChunkContent>): ReplyChunk {
-    streamed.add(at);
-    return add(content);
-  }
-
-  function callAt(at: number, id: string, name: string, args: unknown): ToolCallEntry {
-    const index = calls.get(at) ?? callCount;
-    if (!calls.has(at)) callCount += 1;
-    calls.set(at, index);
-    return { index, id, function: { name, arguments: args } };
-  }
-
-  function begin(at: number, item: Item): ReplyChunk {
-    streamed.delete(at);
-    calls.delete(at);
-    return item?.type === 'function_call' ? add({ calls: [callAt(at, item.call_id, item.name, '')] }) : NOTHING;
-  }
-
-  function complete(at: number, item: Item): ReplyChunk {
-    if (item?.type === 'function_call')
-      return add({ calls: [callAt(at, item.call_id, item.name, streamed.has(at) ? '' : item.arguments)] });
-    return item && !streamed.has(at) ? add(messageOf([item])) : NOTHING;
-  }
-
-  function end(response: Response): ReplyChunk {
-    const error = errorOf(response);
-    const items = hasReply ? [] : response.output.slice(0, MAX_CALLS).map((item) => itemSchema.parse(item));
-    const { reasoning, ...message } = messageOf(items);
-    const { content } = add({
-      ...message,
-      reasoning: streamed.size === 0 ? reasoning : '',
-      calls: items.flatMap((item, at) =>
-        item?.type === 'function_call' ? [callAt(at, item.call_id, item.name, item.arguments)] : [],
-      ),
-    });
-    return {
-      content,
-      reason: error === null ? reasonOf(response, callCount > 0) : null,
-      usage: tokenUsage(response.usage ?? null),
-      error,
-    };
-  }
-
-  return (value) => {
+  read(value: unknown): ReplyChunk {
     // A server that does not stream sends the response without an event.
-    if ((value as { object?: unknown }).object === 'response') return end(responseSchema.parse(value));
+    if ((value as { object?: unknown }).object === 'response') return this.#end(responseSchema.parse(value));
     const { type, output_index: at, delta, item, response, error } = eventSchema.parse(value);
     switch (type) {
       case 'response.output_text.delta':
-        return addDelta(at, { text: delta });
+        return this.#addDelta(at, { text: delta });
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
-        return addDelta(at, { reasoning: delta });
+        return this.#addDelta(at, { reasoning: delta });
       case 'response.refusal.delta':
-        return addDelta(at, { refusal: delta });
+        return this.#addDelta(at, { refusal: delta });
       case 'response.function_call_arguments.delta':
-        return addDelta(at, { calls: [callAt(at, '', '', delta)] });
+        return this.#addDelta(at, { calls: [this.#callAt(at, '', '', delta)] });
       case 'response.output_item.added':
-        return begin(at, item);
+        return this.#begin(at, item);
       case 'response.output_item.done':
-        return complete(at, item);
+        return this.#complete(at, item);
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
-        return end(response);
+        return this.#end(response);
       case 'error':
         return { ...NOTHING, error: new ReportedError(error ?? value) };
       default:
         return NOTHING;
     }
-  };
+  }
+
+  #add(content: Partial<ChunkContent>): ReplyChunk {
+    const whole = { text: '', reasoning: '', refusal: '', calls: [], ...content };
+    this.#hasReply ||= whole.text + whole.refusal !== '' || whole.calls.length > 0;
+    return { ...NOTHING, content: whole };
+  }
+
+  #addDelta(at: number, content: Partial<ChunkContent>): ReplyChunk {
+    this.#streamed.add(at);
+    return this.#add(content);
+  }
+
+  #callAt(at: number, id: string, name: string, args: unknown): ToolCallEntry {
+    const index = this.#calls.get(at) ?? this.#callCount;
+    if (!this.#calls.has(at)) this.#callCount += 1;
+    this.#calls.set(at, index);
+    return { index, id, function: { name, arguments: args } };
+  }
+
+  #begin(at: number, item: Item): ReplyChunk {
+    this.#streamed.delete(at);
+    this.#calls.delete(at);
+    return item?.type === 'function_call'
+      ? this.#add({ calls: [this.#callAt(at, item.call_id, item.name, '')] })
+      : NOTHING;
+  }
+
+  #complete(at: number, item: Item): ReplyChunk {
+    const isStreamed = this.#streamed.has(at);
+    if (item?.type === 'function_call')
+      return this.#add({ calls: [this.#callAt(at, item.call_id, item.name, isStreamed ? '' : item.arguments)] });
+    return item && !isStreamed ? this.#add(messageOf([item])) : NOTHING;
+  }
+
+  #end(response: Response): ReplyChunk {
+    const error = errorOf(response);
+    const items = this.#hasReply ? [] : response.output.slice(0, MAX_CALLS).map((item) => itemSchema.parse(item));
+    const { reasoning, ...message } = messageOf(items);
+    const { content } = this.#add({
+      ...message,
+      reasoning: this.#streamed.size === 0 ? reasoning : '',
+      calls: items.flatMap((item, at) =>
+        item?.type === 'function_call' ? [this.#callAt(at, item.call_id, item.name, item.arguments)] : [],
+      ),
+    });
+    return {
+      content,
+      reason: error === null ? reasonOf(response, this.#callCount > 0) : null,
+      usage: tokenUsage(response.usage ?? null),
+      error,
+    };
+  }
 }
 
 function messageOf(items: readonly Item[]): Pick<ChunkContent, 'text' | 'reasoning' | 'refusal'> {

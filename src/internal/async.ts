@@ -38,32 +38,11 @@ function fire(this: AbortSignal): void {
   for (const callback of waiting) callback();
 }
 
-export interface Deadline {
-  readonly signal: AbortSignal;
-  /** Clears the timer and stops listening to the source signals. */
-  forget(): void;
-}
-
-/** Returns a signal that aborts after `timeoutMs`, or when one of the signals does, with that signal's reason. */
-export function deadline(timeoutMs: number, ...signals: readonly (AbortSignal | undefined)[]): Deadline {
-  const { abort, signal, forget } = linkSignals(...signals);
-  const timer = setTimeout(() => abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  return {
-    signal,
-    forget: () => {
-      clearTimeout(timer);
-      forget();
-    },
-  };
-}
-
 /**
  * Returns a signal that aborts when one of the signals does, with its reason, or on `abort()`. Unlike `AbortSignal.any`, it leaves
  * no listener on a long-lived signal after `forget()`.
  */
-export function linkSignals(
-  ...signals: readonly (AbortSignal | undefined)[]
-): Deadline & { readonly abort: (reason?: unknown) => void } {
+export function linkSignals(...signals: readonly (AbortSignal | undefined)[]) {
   const controller = new AbortController();
   const abort = (reason?: unknown): void => controller.abort(reason);
   const forgets = signals.flatMap((signal) => {

@@ -3,6 +3,8 @@ import { clippedLine } from '../../machines/text/clip.ts';
 /** An error body may be megabytes long. */
 const MAX_CHARS = 8_000;
 
+const KEY = '[key]';
+
 /** The minimum length of a real key. A shorter one ("none" for a local server) is hidden only if it stands alone. */
 const MIN_KEY_CHARS = 12;
 
@@ -16,17 +18,17 @@ const MIN_PART_CHARS = 8;
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   const line = secrets
     .reduce(redactSecret, text.slice(0, MAX_CHARS))
-    .replaceAll(/[^\s"'*]{0,64}\*{3,}[^\s"',]{0,64}/gu, '[key]');
+    .replaceAll(/[^\s"'*]{0,64}\*{3,}[^\s"',]{0,64}/gu, KEY);
   return clippedLine(line);
 }
 
 function redactSecret(text: string, secret: string): string {
   if (secret.length >= MIN_KEY_CHARS) {
-    const rest = text.replaceAll(secret, '[key]');
+    const rest = text.replaceAll(secret, KEY);
     return isKeyLike(secret) ? redactEnds(redactStarts(rest, secret), secret) : rest;
   }
   const words = text.split(/([\s"'`:;,.]+)/u);
-  return words.map((word) => (word === secret ? '[key]' : word)).join('');
+  return words.map((word) => (word === secret ? KEY : word)).join('');
 }
 
 /** A header may contain an address or a media type, whose start is not secret. */
@@ -34,21 +36,19 @@ function isKeyLike(secret: string): boolean {
   return /\d/u.test(secret) && !secret.includes('://');
 }
 
-function redactStarts(text: string, secret: string): string {
+function redactStarts(text: string, secret: string, mark = KEY): string {
   const [before = '', ...after] = text.split(secret.slice(0, MIN_PART_CHARS));
   const following = secret.slice(MIN_PART_CHARS);
-  return [before, ...after.map((piece) => piece.slice(commonLength(piece, following)))].join('[key]');
+  return [before, ...after.map((piece) => piece.slice(commonLength(piece, following)))].join(mark);
 }
 
 function redactEnds(text: string, secret: string): string {
-  const pieces = text.split(secret.slice(-MIN_PART_CHARS));
-  const preceding = [...secret.slice(0, -MIN_PART_CHARS)].reverse();
-  const after = pieces.pop() ?? '';
-  const before = pieces.map((piece) => piece.slice(0, piece.length - commonLength([...piece].reverse(), preceding)));
-  return [...before, after].join('[key]');
+  return reversed(redactStarts(reversed(text), reversed(secret), reversed(KEY)));
 }
 
-function commonLength(one: ArrayLike<string>, other: ArrayLike<string>): number {
+const reversed = (text: string): string => text.split('').reverse().join('');
+
+function commonLength(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;
   return length;

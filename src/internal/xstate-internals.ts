@@ -431,46 +431,51 @@ export interface HostedActor {
   onEmit(receive: (event: AnyEventObject) => void): void;
 }
 
+/** Takes over the system of a root actor. */
+function hostRoot(ref: AnyActorRef, hooks: SystemHooks): void {
+  const actor = ref as unknown as PrivateActor;
+  const { system } = actor;
+  const { _relay: relay, _unregister: unregister, _sendInspectionEvent: sendInspectionEvent, inspect } = system;
+  const { schedule } = system.scheduler;
+  system._bookId = hooks.nextSessionId;
+  // XState copies each event for its inspectors, so they get them only once there are others.
+  system._sendInspectionEvent = hooks.inspect;
+  system.inspect = (observer) => {
+    system._sendInspectionEvent = sendInspectionEvent;
+    const next = typeof observer === 'function' ? observer : observer.next?.bind(observer);
+    const outside = (act: () => void): void => {
+      try {
+        hooks.outside(act);
+      } catch (error) {
+        hooks.reportInspector(error);
+      }
+    };
+    const subscription = inspect((event) => outside(() => next?.(event)));
+    // Without this, an inspector would show the actor only from its next event on.
+    const { showNow } = observer as { readonly showNow?: (actor: AnyActorRef) => void };
+    if (typeof showNow === 'function') outside(() => showNow(ref));
+    return subscription;
+  };
+  system._relay = (source, target, event) => hooks.relay(source, target, event, () => relay(source, target, event));
+  system.scheduler.schedule = (source, target, event, delay, id) => {
+    hooks.schedule({ source, target, event, id });
+    schedule(source, target, event, delay, id);
+  };
+  system._unregister = (ended) => {
+    hooks.unregister(ended);
+    unregister(ended);
+  };
+  actor.stop = () => {
+    hooks.stop();
+    return actor;
+  };
+}
+
 /** Takes over an actor in the inspection event of its creation, and with the root actor its system. */
 export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
   const actor = ref as unknown as PrivateActor;
   const { system, _actorScope: scope } = actor;
-  if (hooks.isRoot) {
-    const { _relay: relay, _unregister: unregister, _sendInspectionEvent: sendInspectionEvent, inspect } = system;
-    const { schedule } = system.scheduler;
-    system._bookId = hooks.nextSessionId;
-    // XState copies each event for its inspectors, so they get them only once there are others.
-    system._sendInspectionEvent = hooks.inspect;
-    system.inspect = (observer) => {
-      system._sendInspectionEvent = sendInspectionEvent;
-      const next = typeof observer === 'function' ? observer : observer.next?.bind(observer);
-      const outside = (act: () => void): void => {
-        try {
-          hooks.outside(act);
-        } catch (error) {
-          hooks.reportInspector(error);
-        }
-      };
-      const subscription = inspect((event) => outside(() => next?.(event)));
-      // Without this, an inspector would show the actor only from its next event on.
-      const { showNow } = observer as { readonly showNow?: (actor: AnyActorRef) => void };
-      if (typeof showNow === 'function') outside(() => showNow(ref));
-      return subscription;
-    };
-    system._relay = (source, target, event) => hooks.relay(source, target, event, () => relay(source, target, event));
-    system.scheduler.schedule = (source, target, event, delay, id) => {
-      hooks.schedule({ source, target, event, id });
-      schedule(source, target, event, delay, id);
-    };
-    system._unregister = (ended) => {
-      hooks.unregister(ended);
-      unregister(ended);
-    };
-    actor.stop = () => {
-      hooks.stop();
-      return actor;
-    };
-  }
+  if (hooks.isRoot) hostRoot(ref, hooks);
   actor.sessionId = hooks.sessionId;
   scope.sessionId = hooks.sessionId;
   const { subscribe, on } = actor;

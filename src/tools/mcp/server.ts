@@ -5,7 +5,7 @@ import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { clipped } from '../../../machines/text/clip.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { deadline, linkSignals, unlessAborted } from '../../internal/async.ts';
+import { linkSignals, unlessAborted } from '../../internal/async.ts';
 import { asStandardSchema } from '../../internal/check-json-schema.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
@@ -118,7 +118,9 @@ function readable(text = ''): string {
  * @throws PostChainError `mcp_failed`; the server's process has then ended.
  */
 async function connect(sdk: Sdk, settings: McpSettings, signal: AbortSignal | undefined): Promise<Connection> {
-  const within = deadline(settings.connectTimeoutMs, signal);
+  const { connectTimeoutMs } = settings;
+  const within = linkSignals(signal);
+  const timer = setTimeout(() => within.abort(new Error(`no answer within ${connectTimeoutMs} ms`)), connectTimeoutMs);
   try {
     const connected = await connectBy('legacy', sdk, settings, within.signal)
       .catch(async (error) => {
@@ -130,6 +132,7 @@ async function connect(sdk: Sdk, settings: McpSettings, signal: AbortSignal | un
       });
     return { ...connected, ...(await toolsOf(connected, settings, within.signal)) };
   } finally {
+    clearTimeout(timer);
     within.forget();
   }
 }

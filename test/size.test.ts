@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15680, exported: 553, floors: 18 },
+  machines: { lines: 15680, exported: 548, floors: 18 },
   'machines/policies': { lines: 7720, exported: 335, floors: 7 },
   'src/chain': { lines: 6420, exported: 128, floors: 9 },
   'src/cli': { lines: 4950, exported: 106, floors: 13 },

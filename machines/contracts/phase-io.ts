@@ -89,7 +89,7 @@ export const phaseInputSchema = z.discriminatedUnion('phase', [
 export type PhaseInput = Readonly<z.infer<typeof phaseInputSchema>>;
 
 /** The model's reply in Action: an answer from what is known now, and the capabilities to run, if any. */
-export const actionReplySchema = z.object({
+const actionReplySchema = z.object({
   response: z.string().check(z.describe('The answer, in the language of the request')),
   confidence: unitSchema,
   calls: z.readonly(z.array(capabilityCallSchema)),
@@ -126,7 +126,7 @@ const actionResultSchema = z.object({
 export type ActionResult = Readonly<z.infer<typeof actionResultSchema>>;
 
 /** The model's reply in Experience: what the passages contain for the request, and what is still missing. */
-export const experienceReplySchema = z.object({
+const experienceReplySchema = z.object({
   summary: z.string(),
   relevantPassageIds: z
     .array(z.string())
@@ -168,7 +168,7 @@ const intentionResultSchema = z.object({
 export type IntentionResult = Readonly<z.infer<typeof intentionResultSchema>>;
 
 /** The model's reply in Observation: what is worth keeping, and what is connected. Ids are message ids. */
-export const observationReplySchema = z.object({
+const observationReplySchema = z.object({
   insights: z.array(z.string()),
   undigested: z.boolean().check(z.describe('Whether an insight has not been used yet')),
   entities: z
@@ -191,7 +191,7 @@ const observationResultSchema = z.object({
 export type ObservationResult = Readonly<z.infer<typeof observationResultSchema>>;
 
 /** The model's reply in Understanding: what is known so far, and how relevant individual messages are. */
-export const understandingReplySchema = z.object({
+const understandingReplySchema = z.object({
   integrated: z.string(),
   assessments: z
     .array(z.object({ messageId: z.string(), relevance: unitSchema, reason: z.string() }))
@@ -228,7 +228,7 @@ export type UnderstandingResult = Readonly<z.infer<typeof understandingResultSch
  * The model's reply in Yield: the current answer and its quality. It proposes; the chart's guards decide.
  * `proposedPhase` is a free string so that an unknown phase falls back instead of failing validation.
  */
-export const yieldReplySchema = z.object({
+const yieldReplySchema = z.object({
   answer: z.string().check(z.describe('The answer, in the language of the request')),
   confidence: unitSchema,
   taskComplete: z.boolean(),

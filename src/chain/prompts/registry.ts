@@ -13,20 +13,14 @@ import type { ChatTurn, ToolOffer } from '../../../machines/contracts/model.ts';
 import type { Passage } from '../../../machines/contracts/passage.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import {
-  actionReplySchema,
   briefReplySchema,
   type ContextStatistics,
-  experienceReplySchema,
   type Flag,
-  intentionReplySchema,
-  observationReplySchema,
   type PhaseInput,
   phaseInputSchema,
   replySchemas,
   summaryInputSchema,
   summaryReplySchema,
-  understandingReplySchema,
-  yieldReplySchema,
 } from '../../../machines/contracts/phase-io.ts';
 import {
   type AnswerMaterial,
@@ -246,15 +240,32 @@ function nativeSteps(input: ContinuationInput): { input: ContinuationInput; turn
   return { input: { ...input, steps: steps.slice(0, from), ...(isWhole && { response: '' }) }, turns };
 }
 
+type PhasePrompt<P extends Phase> = Omit<
+  Prompt<PromptInputs[P], P>,
+  'name' | 'input' | 'output' | 'system' | 'user' | 'task'
+> & {
+  readonly instruction: string;
+  /** What the task needs besides the context. */
+  readonly material?: (input: PromptInputs[P]) => readonly string[];
+};
+
+const phasePrompt = <P extends Phase>(
+  name: P,
+  { instruction, material = () => [], ...prompt }: PhasePrompt<P>,
+): Prompt<PromptInputs[P], P> => ({
+  name,
+  input: inputSchemaOf(name),
+  output: replySchemas[name],
+  system: phaseSystem,
+  user: phaseContext,
+  task: (input) => phaseTask(input, instruction, ...material(input)),
+  ...prompt,
+});
+
 export const prompts: { readonly [Name in keyof PromptInputs]: Prompt<PromptInputs[Name], Name> } = {
-  action: definePrompt({
-    name: 'action',
+  action: phasePrompt('action', {
     version: 11,
-    input: inputSchemaOf('action'),
-    output: actionReplySchema,
-    system: phaseSystem,
-    user: phaseContext,
-    task: (input) => phaseTask(input, 'Phase: Action. Answer the request as well as the current context allows.'),
+    instruction: 'Phase: Action. Answer the request as well as the current context allows.',
     tools: ({ capabilities }) => toolsOf(capabilities),
     toolsInWords: ({ capabilities }) =>
       capabilities.length === 0
@@ -264,33 +275,17 @@ ${capabilityList(capabilities)}`,
     fromToolCalls: (calls, text) => ({ response: text, confidence: 0, calls: calls.map(capabilityCall) }),
     fromProse: (text) => ({ response: text, confidence: PROSE_CONFIDENCE, calls: [] }),
   }),
-  experience: definePrompt({
-    name: 'experience',
+  experience: phasePrompt('experience', {
     version: 8,
-    input: inputSchemaOf('experience'),
-    output: experienceReplySchema,
-    system: phaseSystem,
-    user: phaseContext,
-    task: (input) =>
-      phaseTask(
-        input,
-        'Phase: Experience. Summarize what the passages say about the request. List those that are relevant, and what is still missing.',
-        foundText(input),
-      ),
+    instruction:
+      'Phase: Experience. Summarize what the passages say about the request. List those that are relevant, and what is still missing.',
+    material: (input) => [foundText(input)],
     fromProse: (text) => ({ summary: text, relevantPassageIds: [], missing: [], confidence: PROSE_CONFIDENCE }),
   }),
-  intention: definePrompt({
-    name: 'intention',
+  intention: phasePrompt('intention', {
     version: 8,
-    input: inputSchemaOf('intention'),
-    output: intentionReplySchema,
-    system: phaseSystem,
-    user: phaseContext,
-    task: (input) =>
-      phaseTask(
-        input,
-        'Phase: Intention. State the goal of the request and its alternative interpretations. Rate how clear the request is. Rate only messages that serve the goal especially well, or not at all.',
-      ),
+    instruction:
+      'Phase: Intention. State the goal of the request and its alternative interpretations. Rate how clear the request is. Rate only messages that serve the goal especially well, or not at all.',
     fromProse: (text) => ({
       goal: text,
       alternatives: [],
@@ -299,50 +294,28 @@ ${capabilityList(capabilities)}`,
       alignment: [],
     }),
   }),
-  observation: definePrompt({
-    name: 'observation',
+  observation: phasePrompt('observation', {
     version: 8,
-    input: inputSchemaOf('observation'),
-    output: observationReplySchema,
-    system: phaseSystem,
-    user: phaseContext,
-    task: (input) =>
-      phaseTask(
-        input,
-        'Phase: Observation. List insights that are worth remembering, entities and connections. Rate only messages that are especially important.',
-      ),
+    instruction:
+      'Phase: Observation. List insights that are worth remembering, entities and connections. Rate only messages that are especially important.',
     fromProse: (text) => ({ insights: [text], undigested: false, entities: [], connections: [], importance: [] }),
   }),
-  understanding: definePrompt({
-    name: 'understanding',
+  understanding: phasePrompt('understanding', {
     version: 11,
-    input: inputSchemaOf('understanding'),
-    output: understandingReplySchema,
-    system: phaseSystem,
-    user: phaseContext,
-    task: (input) =>
-      phaseTask(
-        input,
-        'Phase: Understanding. Integrate what is known so far. Rate only search messages and assistant messages that are no longer relevant, or more relevant than their importance says, and give the reason.',
-        messageList(input),
-      ),
+    instruction:
+      'Phase: Understanding. Integrate what is known so far. Rate only search messages and assistant messages that are no longer relevant, or more relevant than their importance says, and give the reason.',
+    material: (input) => [messageList(input)],
     fromProse: (text) => ({ integrated: text, assessments: [] }),
   }),
-  yield: definePrompt({
-    name: 'yield',
+  yield: phasePrompt('yield', {
     version: 11,
-    input: inputSchemaOf('yield'),
-    output: yieldReplySchema,
-    system: phaseSystem,
-    user: phaseContext,
-    task: (input) =>
-      phaseTask(
-        input,
-        'Phase: Yield. Give the best answer so far and your confidence in it. State whether the task is complete, and the phase to continue with, if any.',
-        input.content === '' ? '' : `What is known so far:\n${noteBlock('understanding', input.content)}`,
-        previousAnswerText(input),
-        progressText(input),
-      ),
+    instruction:
+      'Phase: Yield. Give the best answer so far and your confidence in it. State whether the task is complete, and the phase to continue with, if any.',
+    material: (input) => [
+      input.content === '' ? '' : `What is known so far:\n${noteBlock('understanding', input.content)}`,
+      previousAnswerText(input),
+      progressText(input),
+    ],
     fromProse: (text) => ({
       answer: text,
       confidence: PROSE_CONFIDENCE,

@@ -262,6 +262,8 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
   const heartbeat = createHeartbeat(call.policy.chunkMs, clock, (type, progress) =>
     send({ type, openedAtMs, promptChars, ...progress }),
   );
+  const endWith = (reply: Reply) =>
+    ({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, promptChars, reply }) as const;
 
   async function read(): Promise<void> {
     const files = fileOf === undefined ? [] : shownAttachments(call.task, call.input).map(fileOf);
@@ -280,13 +282,7 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
     const reply =
       failed ??
       (await readStream(() => model.stream(request, { signal: controller.signal }), {
-        form: request.replyForm,
-        toolName: request.schemaName,
-        acceptsList: spec.shape.mayBeList,
-        sentSchema: request.replyForm === 'text' ? request.outputSchema : null,
-        offered: offeredBy(spec, request),
-        fromProse: call.mayBeProse ? spec.fromProse : undefined,
-        maxChars: call.policy.maxReplyChars,
+        ...expectedReply(call, spec, request),
         takeTurn: takeTurnOf(clock),
         promptChars,
         onStoppable: (given) => {
@@ -303,14 +299,7 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
           heartbeat.beat(text.length);
           observer.onText(call, text);
         },
-        onBegin: items && (() => over || items.onStart(call)),
-        onComplete:
-          items &&
-          ((value, pathNow) => {
-            if (over || !items.hasReaders) return;
-            const index = spec.shape.itemAt(pathNow());
-            if (index !== null) items.onItem(call, index, value);
-          }),
+        ...(items && itemEvents(items, call, spec, () => over)),
         isWatched: observer.isWatched,
         onPartial: (given) => {
           const value = spec.shape.unwrapPartial(given);
@@ -318,8 +307,7 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
         },
       }));
     if (over) return;
-    const times = { openedAtMs, atMs: clock.now(), chars: heartbeat.chars, promptChars };
-    const event = { type: 'reply.ended', ...times, reply } as const;
+    const event = endWith(reply);
     const ended = validator.withValidation(event, call, self);
     const repaired = mayBeRepaired(ended) ? await repairedReply(reply, { reason, spec, call, self, validator }) : null;
     if (over || repaired === null) return send(ended);
@@ -329,16 +317,7 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
     send(validator.withValidation({ ...event, reply: repaired }, call, self));
   }
 
-  read().catch((error: unknown) =>
-    send({
-      type: 'reply.ended',
-      openedAtMs,
-      atMs: clock.now(),
-      chars: heartbeat.chars,
-      promptChars,
-      reply: thrown(error, { promptChars, chars: heartbeat.chars }),
-    }),
-  );
+  read().catch((error: unknown) => send(endWith(thrown(error, { promptChars, chars: heartbeat.chars }))));
   return () => {
     // A call that has ended needs no abort, which would create an error with a stack.
     if (!over) {
@@ -348,6 +327,25 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
     over = true;
   };
 }
+
+const expectedReply = ({ mayBeProse, policy }: ReadReplyInput, spec: PromptSpec, request: ModelRequest) => ({
+  form: request.replyForm,
+  toolName: request.schemaName,
+  acceptsList: spec.shape.mayBeList,
+  sentSchema: request.replyForm === 'text' ? request.outputSchema : null,
+  offered: offeredBy(spec, request),
+  fromProse: mayBeProse ? spec.fromProse : undefined,
+  maxChars: policy.maxReplyChars,
+});
+
+const itemEvents = (items: ItemObserver, call: ReadReplyInput, { shape }: PromptSpec, isOver: () => boolean) => ({
+  onBegin: () => void (isOver() || items.onStart(call)),
+  onComplete: (value: unknown, pathNow: () => readonly (string | number)[]) => {
+    if (isOver() || !items.hasReaders) return;
+    const index = shape.itemAt(pathNow());
+    if (index !== null) items.onItem(call, index, value);
+  },
+});
 
 interface ReplyContext {
   readonly reason: FinishReason | null;

@@ -21,10 +21,6 @@ import { strictSchema } from './strict-schema.ts';
 const UNSUPPORTED =
   /not supported|unsupported|not support |unrecogni[sz]ed|unknown (field|parameter)|extra (inputs|fields)/iu;
 
-function isUnsupported(text: string): boolean {
-  return UNSUPPORTED.test(text);
-}
-
 const RICHEST = {
   format: 'strict_schema',
   toolChoice: 'named',
@@ -193,7 +189,7 @@ function withPoorerReply(dialect: Dialect, request: ModelRequest): Dialect | nul
 
 /** Whether a server reports something as unsupported without naming it. */
 function isUnspecific(text: string, namesParam: boolean): boolean {
-  return !ABOUT_FORMAT.test(text) && !namesParam && isUnsupported(text);
+  return !ABOUT_FORMAT.test(text) && !namesParam && UNSUPPORTED.test(text);
 }
 
 interface RejectedText {
@@ -242,7 +238,7 @@ function fallbackToolCall(dialect: Dialect, { text, namesParam, isOffering }: Re
     if (dialect.replyTool === 'strict') return { ...dialect, replyTool: 'plain' };
     if (inPrompt !== null) return inPrompt;
   }
-  if (namesParam || rejectsTools(text) || !isUnsupported(text)) return null;
+  if (namesParam || rejectsTools(text) || !UNSUPPORTED.test(text)) return null;
   if (inPrompt !== null) return inPrompt;
   if (dialect.replyTool === 'strict') return { ...dialect, replyTool: 'plain' };
   return weakerChoice ?? (dialect.usage ? { ...dialect, usage: false } : null);

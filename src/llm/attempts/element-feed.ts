@@ -3,7 +3,7 @@ import type { AttemptExecution, Validation } from '../../../machines/contracts/a
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { validate } from '../schemas/output-shape.ts';
 import { createUpdateFeed, type UpdateQueue } from './feed.ts';
-import type { CallInfo, ItemObserver } from './provide-attempt.ts';
+import type { AttemptCall, ItemObserver } from './provide-attempt.ts';
 import type { ElementUpdate, ResetUpdate } from './updates.ts';
 
 const OTHER_ARRAY = failureOf('extraction', 'no_json', 'The items so far are void: another array may be the value.');
@@ -59,11 +59,11 @@ export class ElementFeed implements ItemObserver {
     if (Array.isArray(partial)) this.#list = partial;
   }
 
-  onStart({ attempt }: CallInfo): void {
+  onStart({ attempt }: AttemptCall): void {
     this.#begin(attempt);
   }
 
-  onItem({ attempt }: CallInfo, index: number, item: unknown): void {
+  onItem({ attempt }: AttemptCall, index: number, item: unknown): void {
     // A duplicate member: the later array counts, as in JSON.parse.
     if (index < this.#validated) this.#begin(attempt);
     for (; this.#validated < index; this.#validated += 1)
@@ -72,7 +72,7 @@ export class ElementFeed implements ItemObserver {
     this.#check(attempt, index, item);
   }
 
-  onRepaired({ attempt }: CallInfo, value: unknown): void {
+  onRepaired({ attempt }: AttemptCall, value: unknown): void {
     const items = Array.isArray(value) ? value.slice(0, this.#given.length) : [];
     if (JSON.stringify(items) !== JSON.stringify(this.#given)) this.#begin(attempt);
   }

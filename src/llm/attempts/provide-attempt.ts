@@ -178,27 +178,27 @@ function replyWithin(
 }
 
 /** `attempt` counts from 1. */
-export type CallInfo = Pick<ReadReplyInput, 'attemptId' | 'task' | 'attempt' | 'phases'>;
+export type AttemptCall = Pick<ReadReplyInput, 'attemptId' | 'task' | 'attempt' | 'phases'>;
 
 export interface ItemObserver {
   /** Whether the items have readers; otherwise `onItem` is not called. */
   readonly hasReaders: boolean;
   /** The array starts. If one started before in this call, that was not the array. */
-  onStart(call: CallInfo): void;
-  onItem(call: CallInfo, index: number, item: unknown): void;
+  onStart(call: AttemptCall): void;
+  onItem(call: AttemptCall, index: number, item: unknown): void;
   /** The reply was repaired to this value, which may be another array. */
-  onRepaired(call: CallInfo, value: unknown): void;
+  onRepaired(call: AttemptCall, value: unknown): void;
 }
 
 /** Receives the progress of a call. An error it throws fails the call. */
 export interface CallObserver {
   /** Called before the request is sent. */
-  readonly onRequest?: (call: CallInfo, request: ModelRequest, isEdited: boolean) => void;
-  readonly onText: (call: CallInfo, text: string) => void;
+  readonly onRequest?: (call: AttemptCall, request: ModelRequest, isEdited: boolean) => void;
+  readonly onText: (call: AttemptCall, text: string) => void;
   /** Called before something is reported to the machine. */
-  readonly onReport?: (call: CallInfo) => void;
+  readonly onReport?: (call: AttemptCall) => void;
   /** Called with the value so far: one object that grows. */
-  readonly onPartial: (call: CallInfo, value: unknown) => void;
+  readonly onPartial: (call: AttemptCall, value: unknown) => void;
   /** Whether anyone reads the values so far; by default they are. */
   readonly isWatched?: (() => boolean) | undefined;
   /** For arrays. */
@@ -268,7 +268,6 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
   async function read(): Promise<void> {
     const files = fileOf === undefined ? [] : shownAttachments(call.task, call.input).map(fileOf);
     const { model, spec, request, isEdited } = callOf(parts, call, files);
-    const { items } = observer;
     const problem = call.notCalled ?? unsupportedFiles(model, request);
     if (problem === null) observer.onRequest?.(call, request, isEdited);
     const textChars = requestChars(spec, request);
@@ -299,7 +298,7 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
           heartbeat.beat(text.length);
           observer.onText(call, text);
         },
-        ...(items && itemEvents(items, call, spec, () => over)),
+        ...(observer.items && itemEvents(observer.items, call, spec, () => over)),
         isWatched: observer.isWatched,
         onPartial: (given) => {
           const value = spec.shape.unwrapPartial(given);
@@ -312,7 +311,7 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
     const repaired = mayBeRepaired(ended) ? await repairedReply(reply, { reason, spec, call, self, validator }) : null;
     if (over || repaired === null) return send(ended);
     const value = spec.shape.unwrapPartial(repaired.value);
-    items?.onRepaired(call, value);
+    observer.items?.onRepaired(call, value);
     observer.onPartial(call, value);
     send(validator.withValidation({ ...event, reply: repaired }, call, self));
   }

@@ -38,11 +38,17 @@ function fire(this: AbortSignal): void {
   for (const callback of waiting) callback();
 }
 
+interface LinkedSignal {
+  readonly signal: AbortSignal;
+  readonly abort: (reason?: unknown) => void;
+  readonly forget: () => void;
+}
+
 /**
  * Returns a signal that aborts when one of the signals does, with its reason, or on `abort()`. Unlike `AbortSignal.any`, it leaves
  * no listener on a long-lived signal after `forget()`.
  */
-export function linkSignals(...signals: readonly (AbortSignal | undefined)[]) {
+export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): LinkedSignal {
   const controller = new AbortController();
   const abort = (reason?: unknown): void => controller.abort(reason);
   const forgets = signals.flatMap((signal) => {

@@ -249,7 +249,7 @@ export function hasType(value: unknown, types: readonly unknown[]): boolean {
 
 /** Keywords whose values map names to schemas, and those whose values are data. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-const DATA = new Set(['const', 'enum', 'default', 'examples', 'required']);
+const DATA = new Set(['const', 'enum', 'default', 'examples']);
 
 /** Returns a schema with each of its nodes changed. */
 export const mapSchema = (schema: JsonNode, change: (node: JsonNode) => JsonNode): JsonNode =>

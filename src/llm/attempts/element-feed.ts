@@ -6,7 +6,7 @@ import { createUpdateFeed, type UpdateQueue } from './feed.ts';
 import type { AttemptCall, ItemObserver } from './provide-attempt.ts';
 import type { ElementUpdate, ResetUpdate } from './updates.ts';
 
-const OTHER_ARRAY = failureOf('extraction', 'no_json', 'The items so far are void: another array may be the value.');
+const OTHER_ARRAY = failureOf('extraction', 'no_json', 'Another array may be the value.');
 
 interface ElementSource {
   /** The schema of an item, and the name of that of the array. */
@@ -41,9 +41,8 @@ export class ElementFeed implements ItemObserver {
   #validated = 0;
   #pushed = 0;
   #list: readonly unknown[] = [];
-  /** The items as the model gave them. */
+  /** The items as the model gave them; another array after a reset. */
   #given: unknown[] = [];
-  #generation = {};
   #previous: Promise<void> | null = null;
 
   constructor(source: ElementSource) {
@@ -107,7 +106,6 @@ export class ElementFeed implements ItemObserver {
   }
 
   #restart(): void {
-    this.#generation = {};
     this.#previous = null;
     this.#validated = 0;
     this.#pushed = 0;
@@ -123,9 +121,9 @@ export class ElementFeed implements ItemObserver {
       this.#push(attempt, index, checked);
       return;
     }
-    const current = this.#generation;
+    const current = this.#given;
     this.#previous = Promise.all([checked, this.#previous]).then(([validation]) => {
-      if (current === this.#generation) this.#push(attempt, index, validation);
+      if (current === this.#given) this.#push(attempt, index, validation);
     });
   }
 

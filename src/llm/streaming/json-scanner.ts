@@ -14,13 +14,9 @@ import {
   SPACE,
 } from '../../internal/json-text.ts';
 
-const [POINT, PLUS, SMALL_E, LARGE_E] = [0x2e, 0x2b, 0x65, 0x45];
-
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/u;
 
-function isNumeric(code: number): boolean {
-  return isDigit(code) || code === POINT || code === PLUS || code === MINUS || code === SMALL_E || code === LARGE_E;
-}
+const isNumeric = (code: number): boolean => '+-.0123456789Ee'.includes(String.fromCharCode(code));
 
 /** Texts with more open brackets are rejected, because readers of the value may recurse. */
 export const MAX_DEPTH = 1_000;

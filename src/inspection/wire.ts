@@ -2,8 +2,8 @@ import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.t
 import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { WhatIf } from '../chain/journal/decided-run.ts';
 import type { Chart } from '../durable/charts/chart.ts';
+import type { CallFact } from '../llm/call-facts.ts';
 import type { StateChange } from './state-changes.ts';
-import type { CallFact } from './systems/call-facts.ts';
 
 /**
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of

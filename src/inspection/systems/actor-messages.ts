@@ -13,8 +13,8 @@ import {
 import { clockStartOf, isSameButKeyframes, type ReplayStep } from '../../durable/replay.ts';
 import { plainJson } from '../../internal/plain-json.ts';
 import { activeNodes, initialNodes, machineOf } from '../../internal/xstate-internals.ts';
+import { type CallFact, callFact } from '../../llm/call-facts.ts';
 import { problemOf } from '../source.ts';
-import { type CallFact, callFact } from './call-facts.ts';
 import type { SystemMessage } from './messages.ts';
 import { endOf, invokedSrc, leavesOf } from './observe-for-inspector.ts';
 

@@ -3,10 +3,10 @@ import type { RunStatus } from '../../../machines/contracts/journal.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
 import type { Chart } from '../../durable/charts/chart.ts';
 import { count } from '../../internal/printable.ts';
+import { callFact } from '../../llm/call-facts.ts';
 import { lineLog, type RunSource, type SourceSink } from '../source.ts';
 import { changesBetween, withChanges } from '../state-changes.ts';
 import type { RunCharts, SystemEntry } from '../wire.ts';
-import { callFact } from './call-facts.ts';
 import type { SystemMessage } from './messages.ts';
 
 /** An observed system of actors, as a source that pages can open. It keeps its log in memory. */

@@ -1,4 +1,3 @@
-import { emittedEventSchema } from '../../../machines/contracts/events.ts';
 import type { ApprovalGiven } from '../../durable/approval.ts';
 import type { Json } from '../../durable/codec.ts';
 import {
@@ -8,13 +7,13 @@ import {
   type DurableEntry,
   type StartEntry,
 } from '../../durable/entries.ts';
+import { type CallFact, callFact } from '../../llm/call-facts.ts';
 import { createCapabilities } from './capabilities.ts';
 import { type ContentFilter, createContentFilter } from './content-filter.ts';
 import { createModelCalls } from './model-calls.ts';
 import {
   CUT_OFF,
   createSpanLog,
-  type EntryOf,
   type FoldOptions,
   type OpenSpan,
   POSTCHAIN,
@@ -28,7 +27,6 @@ type Handlers = { readonly [Type in DurableEntry['type']]?: (entry: Extract<Dura
 
 /** Calls of the attempt machine and the tool loop: their events give them spans of their own. */
 const OWN_CALLS: ReadonlySet<string> = new Set(['readReply', 'executeCapability']);
-const CALL_EVENT = /^(?:attempt-(?:start|end|retry)|capability-(?:start|end))$/u;
 
 /** The events with which a promise or an observable reports to itself that it has ended. */
 const RESULT = /^xstate\.(?:promise\.resolve|observable\.complete|(promise\.reject|observable\.error))$/u;
@@ -134,13 +132,12 @@ export class ActorFold {
     },
     effect: ({ actor, action }) => this.#note(actor, 'effect', { 'postchain.action': action }),
     emitted: ({ actor, event }) => {
-      if (CALL_EVENT.test(String(Object(event).type)) && emittedEventSchema.safeParse(event).success)
-        this.#takeCall(actor, event as never);
-      else this.#note(actor, 'emitted', this.#eventOf(event));
+      const fact = callFact(event);
+      if (fact === null || !this.#takeCall(actor, fact)) this.#note(actor, 'emitted', this.#eventOf(event));
     },
     note: ({ note }) => {
-      const { type, attemptId } = Object(note) as { readonly type?: unknown; readonly attemptId?: never };
-      if (type === 'text-delta') this.#attempts.get(attemptId ?? '')?.addText(note as never);
+      const fact = callFact(note);
+      if (fact?.type === 'text-delta') this.#attempts.get(fact.attemptId)?.addText(fact as never);
     },
     failed: ({ actor, error }) => {
       if (actor !== '') this.#end(actor, this.#errorOf(error));
@@ -227,20 +224,32 @@ export class ActorFold {
     };
   }
 
-  #takeCall(path: ActorPath, event: EntryOf<'attempt-start' | 'attempt-end' | 'attempt-retry'> | ToolEvent): void {
+  /** Returns whether the fact begins, continues or ends a span. */
+  #takeCall(path: ActorPath, fact: CallFact): boolean {
     const { models, tools } = this.#calls.get(path) ?? this.callsBelow(path);
     this.#calls.set(path, { models, tools });
-    if (event.type === 'attempt-start') {
-      this.#attempts.set(event.attemptId, models);
-      models.start(event);
-    } else if (event.type === 'attempt-end') {
-      this.#attempts.delete(event.attemptId);
-      models.end(event);
-    } else if (event.type === 'attempt-retry') models.retry(event);
-    else if (event.type === 'capability-end') tools.end(event);
-    else {
-      this.#tools.add(event.capability);
-      tools.start(event);
+    const entry = { ...fact, seq: 0, atMs: 0 };
+    switch (entry.type) {
+      case 'attempt-start':
+        this.#attempts.set(entry.attemptId, models);
+        models.start(entry);
+        return true;
+      case 'attempt-end':
+        this.#attempts.delete(entry.attemptId);
+        models.end(entry);
+        return true;
+      case 'attempt-retry':
+        models.retry(entry);
+        return true;
+      case 'capability-start':
+        this.#tools.add(entry.capability);
+        tools.start(entry);
+        return true;
+      case 'capability-end':
+        tools.end(entry);
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -265,7 +274,5 @@ export class ActorFold {
     return this.#filter.errorOf({ code: String(code), message: String(message) || null });
   }
 }
-
-type ToolEvent = EntryOf<'capability-start' | 'capability-end'>;
 
 const idOf = (path: ActorPath): string => path.slice(path.lastIndexOf('/') + 1);

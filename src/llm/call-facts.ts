@@ -1,4 +1,4 @@
-import { type JournalEvent, journalEntrySchema } from '../../../machines/contracts/journal.ts';
+import { type JournalEvent, journalEntrySchema } from '../../machines/contracts/journal.ts';
 
 /** What PostChain's attempts and tool loops emit and note about their calls, in any machine. */
 const CALL_FACTS = [

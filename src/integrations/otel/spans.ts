@@ -28,10 +28,7 @@ export interface SpanError {
 export const ABORTED: SpanError = { code: 'aborted', message: null };
 
 /** The error of spans that are still open when the journal ends. */
-export const CUT_OFF: SpanError = {
-  code: 'journal_cut_off',
-  message: 'The journal ends too early.',
-};
+const CUT_OFF: SpanError = { code: 'journal_cut_off', message: 'The journal ends too early.' };
 
 /** The options of `traceRun` that decide what is exported. */
 export interface FoldOptions {
@@ -151,9 +148,10 @@ export function createSpanLog({ api, tracer, meter, context: rootContext }: Tele
       });
     },
     isOpen: (opened: OpenSpan): boolean => open.has(opened),
-    /** Ends all open spans, children first. */
-    endAll(error: SpanError): void {
-      for (const opened of [...open].reverse()) log.end(opened, error);
+    /** Ends all open spans, children first: their run or actor waits, or its journal ends too early. */
+    endAll(isWaiting: boolean): void {
+      const attributes = isWaiting ? { 'postchain.status': 'waiting' } : {};
+      for (const opened of [...open].reverse()) log.end(opened, isWaiting ? null : CUT_OFF, attributes);
     },
     nowMs: (): number => nowMs,
   };

@@ -12,7 +12,6 @@ import { createCapabilities } from './capabilities.ts';
 import { type ContentFilter, createContentFilter } from './content-filter.ts';
 import { createModelCalls } from './model-calls.ts';
 import {
-  CUT_OFF,
   createSpanLog,
   type FoldOptions,
   type OpenSpan,
@@ -86,8 +85,8 @@ export class ActorFold {
   }
 
   /** Ends the open spans. No more entries follow. */
-  finish(): void {
-    this.#spans.endAll(CUT_OFF);
+  finish(isWaiting: boolean): void {
+    this.#spans.endAll(isWaiting);
   }
 
   readonly #handlers: Handlers = {

@@ -15,7 +15,6 @@ import { type ContentFilter, createContentFilter, messageText } from './content-
 import { createModelCalls } from './model-calls.ts';
 import { createPhases, type Phases } from './phases.ts';
 import {
-  CUT_OFF,
   createSpanLog,
   type EntryOf,
   type FoldOptions,
@@ -107,10 +106,10 @@ function createRunFold(start: RunStart, { workflow, provider, content }: FoldOpt
       handle(handlers, entry);
     },
     /** Ends the open spans. No more entries follow. */
-    finish(): void {
+    finish(isWaiting: boolean): void {
       if (!spans.isOpen(run)) return;
       modelCalls.enterPhase();
-      spans.endAll(CUT_OFF);
+      spans.endAll(isWaiting);
     },
   };
 }
@@ -193,9 +192,11 @@ export async function traceRun(
   const api = await loadOptional('@opentelemetry/api', 'traceRun', () => import('@opentelemetry/api'));
   const telemetry = telemetryOf(settings, api);
   let fold: Fold | null = null;
+  let isWaiting = false;
   try {
     for await (const entry of entries) {
       if (!('seq' in entry)) continue;
+      isWaiting = entry.type === 'closed' && entry.waiting !== undefined;
       try {
         if (fold === null) fold = foldOf(entry, settings, telemetry);
         else fold.take(entry);
@@ -205,7 +206,7 @@ export async function traceRun(
     }
     if (fold === null) runStartOf([]);
   } finally {
-    fold?.finish();
+    fold?.finish(isWaiting);
   }
 }
 
@@ -217,7 +218,7 @@ function damaged({ seq }: { readonly seq: number }, cause: unknown): PostChainEr
 
 interface Fold {
   take(entry: JournalEntry | DurableEntry): void;
-  finish(): void;
+  finish(isWaiting: boolean): void;
 }
 
 function foldOf(start: JournalEntry | DurableEntry, settings: Settings, telemetry: Telemetry): Fold {

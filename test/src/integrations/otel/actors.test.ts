@@ -100,6 +100,10 @@ it('an approval has a span from the question to the answer, also across processe
   const spans = await spansOf(host.journals.read('o-5'), { content: true });
   expect(tableOf(spans)).toBe('invoke_workflow order 0–61000\n  approval 1000–61000');
   expect(spans[1]?.attributes).toMatchObject({ 'postchain.decision': 'approve', 'postchain.by': 'Ada' });
+  const parked = await spansOf(actor.entries);
+  expect(parked.map(({ attributes, status }) => [attributes['postchain.status'], status.code])).toEqual([
+    ['waiting', 0],
+  ]);
   const [, , , waitingFor, resumed] = eventsOf(spans[0]);
   expect([waitingFor?.['postchain.questions'], resumed?.['name']]).toEqual([['"A7"'], 'postchain.resumed']);
 });

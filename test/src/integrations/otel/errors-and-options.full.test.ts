@@ -51,6 +51,15 @@ describe('an incomplete journal', () => {
     }
   });
 
+  it('ends the open spans of a parked run without an error', async () => {
+    const telemetry = memoryTelemetry();
+    const waiting = { sinceMs: 0, dueAtMs: null, events: ['consent.given'] };
+    const closed = { type: 'closed', seq: 20, atMs: 20, closedAt: new Date(0).toISOString(), waiting } as const;
+    await traceRun([...(await aJournal()).slice(0, 20), closed], telemetry.options);
+    const [root] = telemetry.spans();
+    expect([root?.status.code, root?.attributes['postchain.status']]).toEqual([SpanStatusCode.UNSET, 'waiting']);
+  });
+
   it('ends the spans if the iterable throws, and rejects', async () => {
     const journal = await aJournal();
     const telemetry = memoryTelemetry();

@@ -7,6 +7,7 @@ import { createPostChain } from '../chain/create-post-chain.ts';
 import { readRun } from '../chain/journal/run-journal.ts';
 import type { PostChainOptions } from '../chain/runtime/options.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
+import { createRunSlots, startInSlot } from '../chain/runtime/run-slots.ts';
 import { createDurableMachine, type DurableMachine } from '../durable/durable-machine.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import { entriesOf, type Journals } from '../durable/journals/journal-store.ts';
@@ -107,8 +108,8 @@ const COLUMNS = ['completed', 'model calls', 'tokens in', 'tokens out', 'cost'];
 const BUILT_IN = ['system', ...COLUMNS];
 
 /**
- * Runs each chain and machine with each case, and scores the answers and outputs. At most four runs of a chain are active at a time, unless
- * it has `maxConcurrentRuns`. A machine that fails gets 0 from every scorer. Rejects with `invalid_option` if names repeat, a scorer has the
+ * Runs each chain and machine with each case, and scores the answers and outputs. At most four runs of a chain, or actors of a machine, are
+ * active at a time; a chain may have another `maxConcurrentRuns`. A machine that fails gets 0 from every scorer. Rejects with `invalid_option` if names repeat, a scorer has the
  * name of a built-in column (such as `completed` or `cost`), a score is not from 0 to 1, or a machine waits for an event, and with the
  * errors of `chain.run` and of `open` of durable machines.
  */
@@ -133,8 +134,7 @@ export async function evaluate<Case extends EvaluationCase, const Of extends Sys
 
   async function evaluated(system: string, run: RunCase, one: Case): Promise<EvaluatedCase<never>> {
     const { name, request, history = [], instructions = '', input } = one;
-    const id = wideDigest(JSON.stringify([system, name, request, history, instructions, input]));
-    const runId = `evaluation-${id}`;
+    const runId = `evaluation-${wideDigest(JSON.stringify([system, name, request, history, instructions, input]))}`;
     const { snapshot, ...result } = await run(runId, one);
     const scores: Record<string, number> = {};
     for (const [scorer, score] of Object.entries(scorers)) {
@@ -157,6 +157,9 @@ export async function evaluate<Case extends EvaluationCase, const Of extends Sys
   return { cases: results, systems: Object.fromEntries(totals) };
 }
 
+/** How many cases a system runs at a time. */
+const MAX_CONCURRENT = 4;
+
 type RunCase = (
   runId: string,
   evaluated: EvaluationCase,
@@ -165,7 +168,7 @@ type RunCase = (
 /** Runs cases with a chain. */
 async function runsOf(options: ChainOptions, journals: Journals, rerun: boolean): Promise<RunCase> {
   const approve = () => ({ decision: 'deny', reason: 'nobody approves calls of an evaluation' }) as const;
-  const chain = createPostChain({ maxConcurrentRuns: 4, approve, ...options, journals });
+  const chain = createPostChain({ maxConcurrentRuns: MAX_CONCURRENT, approve, ...options, journals });
   const known = new Set((await journals.list()).map(({ id }) => id));
   return async (runId, { request = '', history = [], instructions }) => {
     if (rerun && known.delete(runId)) await journals.delete(runId);
@@ -189,7 +192,8 @@ async function storedAnswer(journals: Journals, runId: string): Promise<FinalAns
 async function actorsOf(system: AnyStateMachine | DurableMachine<AnyStateMachine>, rerun: boolean): Promise<RunCase> {
   const host = isMachine(system) ? createDurableMachine(system, { journals: memoryJournals() }) : system;
   const known = new Map((await host.list()).map(({ id, status }) => [id, status]));
-  return async (runId, { name, input }) => {
+  const slots = createRunSlots(MAX_CONCURRENT);
+  const run: RunCase = async (runId, { name, input }) => {
     if (rerun && known.delete(runId)) await host.journals.delete?.(runId);
     let hasDelays = (): boolean => true;
     const actor = await host.open(runId, { input: input as never, mayPark: () => !hasDelays() });
@@ -206,6 +210,7 @@ async function actorsOf(system: AnyStateMachine | DurableMachine<AnyStateMachine
     const isStored = known.get(runId) === 'done' || known.get(runId) === 'error';
     return { output: snapshot.output, status, error, usage, cost: null, isStored, snapshot };
   };
+  return async (...given) => (await startInSlot(slots, undefined, async () => ({ settled: run(...given) }))).settled;
 }
 
 /** Adds up the attempts of all its machines. */
@@ -229,8 +234,7 @@ function checked(score: number | boolean, what: string): number {
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 function totalsOf(results: readonly EvaluatedCase<unknown>[]): EvaluatedTotals {
-  const sum = (countOf: (result: Result) => number): number =>
-    results.reduce((total, result) => total + countOf(result), 0);
+  const sum = (of: (result: Result) => number): number => results.reduce((total, result) => total + of(result), 0);
   const scorers = Object.keys(results[0]?.scores ?? {});
   const hasPrices = results.every(({ cost }) => cost !== null);
   return {
@@ -248,18 +252,11 @@ export function evaluationText({ cases, systems }: Evaluation<unknown>): string 
   const scorers = Object.keys(cases[0]?.scores ?? {});
   const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
   const head = ['system', ...scorers, ...COLUMNS];
-  const rows = Object.entries(systems).map(
-    ([name, { scores, completed, modelCalls, inputTokens, outputTokens, cost }]) =>
-      row([
-        name,
-        ...scorers.map((scorer) => percent(scores[scorer] ?? 0)),
-        percent(completed),
-        modelCalls,
-        inputTokens,
-        outputTokens,
-        cost === null ? '–' : cost.toPrecision(3),
-      ]),
-  );
+  const rows = Object.entries(systems).map(([name, { scores, completed, cost, ...of }]) => {
+    const shares = [...scorers.map((scorer) => scores[scorer] ?? 0), completed].map(percent);
+    const price = cost === null ? '–' : cost.toPrecision(3);
+    return row([name, ...shares, of.modelCalls, of.inputTokens, of.outputTokens, price]);
+  });
   const wrong = cases.filter(({ scores }) => Object.values(scores).some((score) => score < 1));
   const lines = wrong.map(({ name, system, scores, status, error, runId }) => {
     const low = scorers

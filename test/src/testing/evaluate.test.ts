@@ -179,6 +179,24 @@ it('compares machines by output and last snapshot, with their model calls, and r
   expect([good.model.calls.length > 2, typeof rerun]).toEqual([true, 'object']);
 });
 
+it('runs at most four actors of a machine at a time', async () => {
+  const ends: (() => void)[] = [];
+  const work = fromPromise(() => new Promise<void>((resolve) => ends.push(resolve)));
+  const states = { working: { invoke: { src: work, onDone: 'ended' } }, ended: { type: 'final' as const } };
+  const machine = createMachine({ id: 'worker', initial: 'working', states });
+  const evaluated = evaluate(
+    Array.from({ length: 6 }, (_, at) => ({ name: `${at}` })),
+    { systems: { machine }, scorers: { ended: () => true } },
+  );
+  await expect.poll(() => ends.length).toBe(4);
+  ends[0]?.();
+  await expect.poll(() => ends.length).toBe(5);
+  ends[1]?.();
+  await expect.poll(() => ends.length).toBe(6);
+  for (const end of ends) end();
+  expect((await evaluated).systems['machine']).toMatchObject({ completed: 1 });
+});
+
 it('rejects a machine that waits for an event, and compares machines with chains', async () => {
   const machine = createMachine({ id: 'idle', initial: 'waiting', states: { waiting: { on: { go: {} } } } });
   const waiting = evaluate(sums, { systems: { one: machine }, scorers: {} });

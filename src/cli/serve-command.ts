@@ -46,7 +46,7 @@ export async function serveCommand(
   );
   // Other than the default of the other commands, because the server continues the runs that it finds.
   const place = flags.journals ?? (process.env['POSTCHAIN_JOURNALS'] || homePath('served'));
-  const machines = Object.fromEntries((await durableMachines(flags)).map((host) => [host.machineId, host]));
+  const machines = byId(await durableMachines(flags));
   const random = randomBytes(32).toString('base64url');
   const prepared = await prepareRun(flags, openJournals({ journals: place }));
   try {
@@ -77,6 +77,15 @@ export async function serveCommand(
   } finally {
     await prepared.close();
   }
+}
+
+/** Returns the machines by their ids, which are their paths. Throws `invalid_option` if two of them have the same one. */
+function byId<Host extends { readonly machineId: string }>(hosts: readonly Host[]): Readonly<Record<string, Host>> {
+  const machines = Object.fromEntries(hosts.map((host) => [host.machineId, host]));
+  const other = hosts.find((host) => machines[host.machineId] !== host);
+  if (other === undefined) return machines;
+  const received = `received two with the id ${JSON.stringify(oneLine(other.machineId))}`;
+  throw new PostChainError('invalid_option', `--module: expected machines with different ids; ${received}`);
 }
 
 /** Returns the origin of a URL as browsers send it. For some schemes, `URL` returns "null", which is also the origin of any sandboxed page. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { remoteActor, startActor } from '../../../src/react/remote-actor.ts';
 import { followRun, startRun } from '../../../src/react/run-client.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, replyTo, streaming } from '../../support/chat-server.ts';
-import { startCli, temporaryFolder } from '../../support/cli.ts';
+import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
 const ALICE = 'a-token-of-alice==';
 const BOB = 'the-token-of-bob';
@@ -80,6 +80,11 @@ describe('postchain serve', () => {
     lamp.subscribe(() => {});
     await expect.poll(() => lamp.getSnapshot()?.value).toBe('on');
     expect(await stop()).toBe(0);
+    const copy = join(folder, 'copy.mjs');
+    copyFileSync(module, copy);
+    const { code, stderr } = await cli('serve', '--port', '0', '--module', module, '--module', copy);
+    const message = '--module: expected machines with different ids; received two with the id "lamp"';
+    expect([code, stderr]).toEqual([2, `postchain: ${message}\n`]);
   });
 
   it('continues an interrupted run at its next start, and so does the client that followed it', async () => {

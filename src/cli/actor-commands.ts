@@ -1,8 +1,8 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ApprovalGiven } from '../durable/approval.ts';
-import { differenceText } from '../durable/check-deploy.ts';
 import type { Json } from '../durable/codec.ts';
 import type { OpenApproval } from '../durable/entries.ts';
+import { differenceText } from '../durable/replay.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import { type FoundActor, type ModuleFlags, requireHosted } from './durable-modules.ts';
 import { actorLine } from './show-command.ts';

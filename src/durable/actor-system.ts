@@ -170,7 +170,8 @@ export class DurableActorSystem {
   /** The actors that the step has changed. */
   readonly #touched = new Set<ActorPath>();
   #nextActivity = 0;
-  #nextTimer = 0;
+  /** How many timers were ever started. */
+  timerCount = 0;
   #nextEffect = 0;
   #nextSession = 0;
   /** Whether an event is being processed, and no observer outside the system is being called. */
@@ -178,7 +179,7 @@ export class DurableActorSystem {
   /** Whether an event is being processed. */
   #isProcessing = false;
   #isClosed = false;
-  #hasBegun = false;
+  hasBegun = false;
   /** The type of the event that the step processes. */
   #externalType = '';
   #nowMs = 0;
@@ -206,11 +207,6 @@ export class DurableActorSystem {
     };
   }
 
-  /** How many timers were ever started. */
-  get timerCount(): number {
-    return this.#nextTimer;
-  }
-
   get root(): AnyActorRef {
     if (this.#root === null) throw new PostChainError('internal', 'The actor system has not begun.');
     return this.#root.ref;
@@ -233,10 +229,6 @@ export class DurableActorSystem {
     });
   }
 
-  get hasBegun(): boolean {
-    return this.#hasBegun;
-  }
-
   /** The approvals that wait for their answers, by path. */
   get approvals(): ReadonlyMap<ActorPath, OpenApproval> {
     const open = [...this.#actors].filter(([, { logic, isRunning }]) => isRunning && (logic as unknown) === approval);
@@ -245,7 +237,7 @@ export class DurableActorSystem {
 
   /** Starts the root actor: the rest of the first step. */
   begin(): void {
-    this.#hasBegun = true;
+    this.hasBegun = true;
     if (this.#root === null) this.create();
     this.#step(0, true, () => void this.root.start());
   }
@@ -283,7 +275,7 @@ export class DurableActorSystem {
           id: scheduled?.id ?? null,
           dueMs,
         })),
-        next: [this.#nextActivity, this.#nextTimer, this.#nextEffect, this.#nextSession],
+        next: [this.#nextActivity, this.timerCount, this.#nextEffect, this.#nextSession],
         random: this.#random.state,
         sentIds: [...this.sentIds],
       };
@@ -297,18 +289,18 @@ export class DurableActorSystem {
   restore({ snapshot, timers, next, random, sentIds }: Keyframe): void {
     const { codec } = this.#parts;
     for (const id of sentIds) this.sentIds.add(id);
-    this.#hasBegun = true;
+    this.hasBegun = true;
     const { value, nodes, context, historyValue } = snapshot;
     this.create({ value, historyValue, status: 'active', context: {}, children: {} });
     continueExactly(this.root, nodes, codec.decode(context));
     this.#act(0, () => {
       this.root.start();
       for (const { timer, event, id, dueMs } of timers) {
-        this.#nextTimer = timer;
+        this.timerCount = timer;
         scheduleOwn(this.root, codec.decode(event) as AnyEventObject, dueMs, id ?? undefined);
       }
     });
-    [this.#nextActivity, this.#nextTimer, this.#nextEffect, this.#nextSession] = next;
+    [this.#nextActivity, this.timerCount, this.#nextEffect, this.#nextSession] = next;
     this.#random.state = random;
     const { _nodes, historyValue: history } = this.root.getSnapshot() as AnyMachineSnapshot;
     this.#configurations.set(this.root, { nodes: _nodes, history });
@@ -737,8 +729,8 @@ export class DurableActorSystem {
   }
 
   readonly #startTimer = (fire: () => void, delayMs: number): number => {
-    const number = this.#nextTimer;
-    this.#nextTimer += 1;
+    const number = this.timerCount;
+    this.timerCount += 1;
     const scheduled = this.#scheduling;
     const [path, event] = [this.#pathOf(scheduled?.source), scheduled?.event.type ?? ''];
     const dueMs = dueAfter(this.#nowMs, delayMs);

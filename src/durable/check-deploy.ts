@@ -1,5 +1,4 @@
-import { cutEnd } from '../internal/printable.ts';
-import type { Divergence } from './replay.ts';
+import { type Divergence, differenceText } from './replay.ts';
 
 /** An actor, or a run, that has not ended. */
 export interface CheckedActor {
@@ -35,10 +34,6 @@ export async function checkDeploy(machine: CheckedMachine): Promise<readonly Che
   });
 }
 
-/** Returns a divergence in one line. */
-export const differenceText = ({ seq, expected, received, cause }: Divergence): string =>
-  `entry ${seq}: expected ${textOf(expected)}; received ${textOf(received)}. Likely cause: ${cause}`;
-
 /** Returns the actors in the machines' stores that have not ended and belong to none of the machines, with that as their problem. */
 export async function uncheckedActors(
   machines: readonly Pick<CheckedMachine, 'list'>[],
@@ -69,7 +64,3 @@ export async function checkEach<Actor extends { readonly id: string; readonly st
   }
   return checked;
 }
-
-const MAX_CHARS = 200;
-const textOf = (event: object | null): string =>
-  event === null ? 'nothing' : cutEnd(JSON.stringify(event), MAX_CHARS);

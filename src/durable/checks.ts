@@ -35,15 +35,10 @@ export function requireMachine(machine: unknown): void {
 }
 
 /** Throws `invalid_option` for options that JavaScript cannot check. */
-export function requireOptions(machine: unknown, options: object): void {
+export function requireOptions(machine: unknown, given: object): void {
   requireMachine(machine);
-  requireKnown('createDurableMachine', options);
-  const {
-    journals,
-    versions = {},
-    timeWithoutProcess = 'counts',
-    parkAfterMs = 0,
-  } = options as Record<string, unknown>;
+  requireKnown('createDurableMachine', given);
+  const { journals, versions = {}, timeWithoutProcess = 'counts', parkAfterMs = 0 } = given as Record<string, unknown>;
   const expected = 'a journal store, for example fileJournals("orders")';
   if (typeof (journals as { create?: unknown } | undefined)?.create !== 'function')
     throw invalid('journals', expected, describeValue(journals));

@@ -51,11 +51,8 @@ export function createWallClock(): Clock {
   };
 }
 
-/** Executes `act` when the clock gives it its turn. */
-export const takeTurnOf =
-  ({ takeTurn }: Clock): TakeTurn =>
-  (act) =>
-    takeTurn === undefined ? act() : takeTurn(act);
+/** Returns a function that executes `act` when the clock gives it its turn. */
+export const takeTurnOf = ({ takeTurn = (act) => act() }: Clock): TakeTurn => takeTurn;
 
 /** Executes `act` in the next turn of the event loop, or at once if the clock is simulated. */
 export function inNextTurnOf({ takeTurn }: Clock, act: () => void): void {

@@ -1,7 +1,7 @@
 import { pauses } from '../internal/async.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
-import { isSame, type ReplayedSystem } from './replay.ts';
+import { clockStartOf, isSame, type ReplayedSystem } from './replay.ts';
 import type { ReuseOptions } from './reused-calls.ts';
 
 /** Returns the key of the entry that starts a call, an effect or a timer; null for any other entry. */
@@ -85,5 +85,5 @@ export async function deriveSystem(
     } else if (system.accepts(event) && isOfSameStart(event)) system.apply(event, atMs);
   }
   if (!hasBegun) system.begin();
-  return { system, start, entries, divergence: null, unstored: [] };
+  return { system, start, entries, divergence: null, unstored: [], zeroMs: clockStartOf(start) };
 }

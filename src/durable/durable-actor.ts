@@ -55,8 +55,8 @@ export interface DurableActor<Machine extends AnyStateMachine> {
   note(note: Json): void;
   /** Resolves to the machine's output. Rejects with its error, or with `cancelled` if the actor is stopped or closed. */
   readonly output: Promise<OutputFrom<Machine>>;
-  /** Ends the actor, with the status `stopped`. */
-  stop(): Promise<void>;
+  /** Ends the actor, with the status `stopped`. Resolves to false if it had ended. Rejects as `send` does. */
+  stop(): Promise<boolean>;
   /**
    * Closes the actor if it only waits for events and delays, so that it leaves memory: any process with the store can continue it.
    * Resolves to whether it did: to false if a call or an effect is in progress (see `pending`), or if the actor has ended. With `wait`, waits
@@ -78,6 +78,7 @@ export interface RunningActorOptions extends TimekeeperOptions, StepWriterOption
 /** Gives an actor system one external event at a time, stores the step, and only then starts its calls and effects. */
 export class RunningActor<Machine extends AnyStateMachine> implements DurableActor<Machine> {
   readonly id: string;
+  readonly ref: ActorRefFrom<Machine>;
   /** Whether the actor and all its effects had already ended when it was opened. */
   readonly hadEnded: boolean;
   readonly #system: DurableActorSystem;
@@ -86,12 +87,15 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   readonly #writer: StepWriter;
   readonly #time: Timekeeper;
   readonly #output = withResolvers<OutputFrom<Machine>>();
+  readonly output = this.#output.promise;
   readonly #closed = withResolvers<void>();
+  /** Resolves when another process, or this one, can open the actor. */
+  readonly closed = this.#closed.promise;
   #isBusy = true;
   #isBegun = false;
   #isInStep = false;
   /** Until its effects have ended, it only stores what they and its calls report; nothing new starts. */
-  #isClosed = false;
+  isClosed = false;
   #isReleased = false;
   /** Effects that have not returned yet. */
   #runningEffects = 0;
@@ -108,6 +112,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     this.id = options.id;
     this.#options = options;
     this.#system = system;
+    this.ref = system.root as unknown as ActorRefFrom<Machine>;
     this.#writer = new StepWriter(entries, writer, options, () => void this.close());
     this.#time = new Timekeeper(
       system,
@@ -139,7 +144,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
 
   /** Starts a new actor, executes open effects, starts the activities, and processes what arrives from now on. */
   begin(given: readonly Effect[] = [...this.#system.openEffects.values()]): void {
-    if (this.#isBegun || this.#isClosed) return;
+    if (this.#isBegun || this.isClosed) return;
     this.#isBegun = true;
     // After the end of an actor, only the ends of its effects are recorded.
     const resumedAt = this.#hasEnded ? null : this.#time.endPause();
@@ -160,29 +165,12 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
 
   note(note: Json): void {
     // Notes are recorded until the end of the step that ends the actor.
-    if (!this.#isClosed && (this.#isInStep || !this.#hasEnded))
+    if (!this.isClosed && (this.#isInStep || !this.#hasEnded))
       this.#appendNote({ type: 'note', note: copyOfJson(note, `note of ${this.id}`) });
   }
 
   get entries(): readonly DurableEntry[] {
     return this.#writer.entries;
-  }
-
-  get output(): Promise<OutputFrom<Machine>> {
-    return this.#output.promise;
-  }
-
-  /** Resolves when another process, or this one, can open the actor. */
-  get closed(): Promise<void> {
-    return this.#closed.promise;
-  }
-
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
-  get ref(): ActorRefFrom<Machine> {
-    return this.#system.root as unknown as ActorRefFrom<Machine>;
   }
 
   getSnapshot(): SnapshotFrom<Machine> {
@@ -213,13 +201,13 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     return this.#offer(ownId === null ? delivery : { ...delivery, id: ownId }, isOpen);
   }
 
-  async stop(): Promise<void> {
-    await this.#offer({ type: 'stopped' });
+  async stop(): Promise<boolean> {
+    return this.#offer({ type: 'stopped' });
   }
 
   close(): Promise<void> {
-    if (!this.#isClosed) {
-      this.#isClosed = true;
+    if (!this.isClosed) {
+      this.isClosed = true;
       this.#time.stopWaiting();
       for (const sender of this.#inbox.takeSenders()) this.#refuse(sender);
     }
@@ -250,9 +238,9 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     requireKnown('park', options);
     const isInStep = (): boolean => this.#isBusy && this.#isBegun;
     // With a store that takes time, a step may be in progress.
-    while (!this.#isReleased && (isInStep() || (options.wait && !this.#isClosed && !this.#mayPark)))
+    while (!this.#isReleased && (isInStep() || (options.wait && !this.isClosed && !this.#mayPark)))
       await new Promise<void>((resolve) => this.#whenDrained.push(resolve));
-    if (!this.#isClosed && !this.#mayPark) return false;
+    if (!this.isClosed && !this.#mayPark) return false;
     await this.close();
     return this.failure === null && !this.#hasEnded;
   }
@@ -286,13 +274,18 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     return this.#isWaiting && this.#options.mayPark?.() !== false;
   }
 
+  /** Whether its state is stored: no step is in progress. */
+  get isStored(): boolean {
+    return !this.#isBusy && this.failure === null;
+  }
+
   get failure(): PostChainError | null {
     return this.#writer.failure;
   }
 
   /** Closes the actor as soon as it only waits for events and delays. */
   async closeWhenIdle(): Promise<void> {
-    if (this.#isClosed || this.isKept) return;
+    if (this.isClosed || this.isKept) return;
     this.#closesWhenIdle = true;
     return new Promise((resolve) => {
       this.#whenDrained.push(resolve);
@@ -304,7 +297,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   keepOpen(): boolean {
     this.isKept = true;
     this.#closesWhenIdle = false;
-    return !this.#isClosed || (this.failure === null && this.#hasEnded);
+    return !this.isClosed || (this.failure === null && this.#hasEnded);
   }
 
   get #hasEnded(): boolean {
@@ -324,7 +317,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
 
   #offer(event: ExternalEvent, isOpen?: () => boolean): boolean | Promise<boolean> {
     const sender = new Sender();
-    if (this.#isClosed) this.#refuse(sender);
+    if (this.isClosed) this.#refuse(sender);
     else {
       this.#inbox.add({ event, atMs: this.#time.nowMs, isOpen, sender });
       this.#drain();
@@ -357,10 +350,10 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
         if (written !== undefined) return void written.then(() => this.#continue());
         if (this.#isReleased) return;
       }
-      if (!this.#hasEnded && !this.#isClosed) this.#system.release(this.#replaceCall);
+      if (!this.#hasEnded && !this.isClosed) this.#system.release(this.#replaceCall);
     } while (!this.#inbox.isEmpty);
     this.#isBusy = false;
-    if (this.#isClosed) return void this.#release();
+    if (this.isClosed) return void this.#release();
     if (this.#hasEnded) return void this.#end();
     this.#writer.addKeyframeIfDue(this.#system, this.#time.atMs);
     if (this.#closesWhenIdle && this.#mayPark) void this.close();
@@ -387,7 +380,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   }
 
   #nextItem(): Omit<Item, 'atMs'> | undefined {
-    const timer = this.#hasEnded || this.#isClosed ? undefined : this.#time.dueBefore(this.#inbox.nextAtMs);
+    const timer = this.#hasEnded || this.isClosed ? undefined : this.#time.dueBefore(this.#inbox.nextAtMs);
     return timer === undefined ? this.#inbox.take() : { event: { type: 'timer', timer } };
   }
 
@@ -427,7 +420,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
 
   #runEffects(effects: readonly Effect[]): void {
     // Effects that are stored but not executed are left to the next process that opens the actor.
-    if (effects.length === 0 || this.#isClosed) return;
+    if (effects.length === 0 || this.isClosed) return;
     const ended: number[] = [];
     for (const effect of effects) {
       const { number } = effect;

@@ -1,7 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
-import { cutEnd } from '../internal/printable.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireOptions } from './checks.ts';
@@ -30,6 +29,7 @@ import type {
 import { entriesOf } from './journals/journal-store.ts';
 import { requireId } from './journals/line-store.ts';
 import { requireKnown } from './known-options.ts';
+import { type Pending, pendingOf } from './pending.ts';
 import {
   clockStartOf,
   type Divergence,
@@ -39,6 +39,7 @@ import {
   type ReplayedSystem,
   type ReplayStep,
   replaySteps,
+  requireSame,
   type SameEntry,
   startEntry,
   startOf,
@@ -138,11 +139,15 @@ interface ListActorsOptions extends Omit<ListOptions, 'machine'> {
   readonly allMachines?: boolean;
 }
 
-export interface ActorReplay<Machine extends AnyStateMachine> {
-  /** The first difference from the journal; null if there is none. */
-  readonly divergence: Divergence | null;
-  /** The snapshot at the end of the journal, or at the divergence. */
+/** What an actor is, and what it waits for. */
+export interface ActorView<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
+  readonly pending: Pending;
+}
+
+export interface ActorReplay<Machine extends AnyStateMachine> extends ActorView<Machine> {
+  /** The first difference from the journal, with which the replay has ended; null if there is none. */
+  readonly divergence: Divergence | null;
 }
 
 /** An actor that a process should continue. */
@@ -181,6 +186,13 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * Rejects with the errors of `open` too: then the event was not processed, and may be sent again.
    */
   send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean>;
+  /** Ends an actor, as its own `stop` does. If no process holds it, its calls do not start again. Rejects with the errors of `open` too. */
+  stop(id: string): Promise<boolean>;
+  /**
+   * Reads an actor after its last stored step, without continuing it: one that is open from memory, any other by a replay from its last
+   * keyframes. Rejects with `unknown_journal`, `invalid_journal` or `diverged`.
+   */
+  query(id: string): Promise<ActorView<Machine>>;
   /** Actors that no process holds and that have a due timer or were interrupted. */
   due(): Promise<readonly DueActor[]>;
   /**
@@ -227,6 +239,8 @@ export function createDurableMachine<Machine extends AnyStateMachine>(
 }
 
 class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Machine> {
+  readonly machineId: string;
+  readonly journals: DurableMachineOptions['journals'];
   readonly #machine: Machine;
   readonly #options: DurableMachineOptions;
   readonly #clock: Clock;
@@ -234,14 +248,14 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   readonly #open = new Map<string, Promise<RunningActor<Machine>>>();
   /** How many processes crashed while they continued an actor, by id. Valid until the journal grows. */
   readonly #crashCounts = new Map<string, { readonly lastSeq: number; readonly crashes: number }>();
-
   #waking: Promise<readonly string[]> | null = null;
-
   /** Cleanups in progress after a failed first step, by actor id. Opening the actor waits for them. */
   readonly #cleanups = new Map<string, Promise<void>>();
 
   constructor(machine: Machine, options: DurableMachineOptions) {
     requireOptions(machine, options);
+    this.machineId = machine.id;
+    this.journals = options.journals;
     this.#machine = machine;
     this.#options = options;
     this.#clock = options.clock ?? (this.#timeWithoutProcess === 'counts' ? createWallClock() : systemClock);
@@ -249,19 +263,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#codec);
   }
 
-  get machineId(): string {
-    return this.#machine.id;
-  }
-
-  get journals(): DurableMachineOptions['journals'] {
-    return this.#options.journals;
-  }
-
   start(id: string, options: StartActorOptions<Machine> = {}): DurableActor<Machine> {
     requireId(id);
     requireKnown('start', options);
     this.#requireNotOpen(id);
-    const { actor, stored } = this.#start(id, this.#options.journals.create(id), options);
+    const { actor, stored } = this.#start(id, this.journals.create(id), options);
     // An actor whose journal fails is closed with the reason.
     stored?.catch(() => {});
     void this.#once(id, async () => actor);
@@ -307,8 +313,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async due(): Promise<readonly DueActor[]> {
     const due: DueActor[] = [];
     const pause = pauses();
-    const { journals } = this.#options;
-    const machine = this.machineId;
+    const { journals, machineId: machine } = this;
     for (const { id, lastSeq } of await journals.list({ machine, status: 'interrupted' })) {
       await pause();
       if (this.#open.has(id)) continue;
@@ -340,12 +345,25 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options: SendOptions = {}): Promise<boolean> {
     requireKnown('send', options);
+    return this.#offer(id, (actor) => actor.send(event, options));
+  }
+
+  stop(id: string): Promise<boolean> {
+    return this.#offer(id, (actor) => actor.stop(), { isPaused: true });
+  }
+
+  async #offer(
+    id: string,
+    offer: (actor: RunningActor<Machine>) => Promise<boolean>,
+    options?: RunActorOptions,
+  ): Promise<boolean> {
     for (let tries = 0; tries < MAX_REOPENS; tries += 1) {
       const wasOpen = this.#open.has(id);
-      const actor = await this.#resumed(id);
-      const sent = actor.send(event, options);
+      const actor = await this.#resumed(id, options);
+      const sent = offer(actor);
       // After the event: an actor that only waits is closed at once.
       const closing = wasOpen ? undefined : actor.closeWhenIdle();
+      if (!wasOpen) actor.begin();
       try {
         return await sent;
       } catch (error) {
@@ -360,11 +378,19 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     throw closed(id);
   }
 
+  async query(id: string): Promise<ActorView<Machine>> {
+    requireId(id);
+    const actor = await this.#open.get(id)?.catch(() => undefined);
+    if (actor?.isStored) return { snapshot: actor.getSnapshot(), pending: actor.pending };
+    // When a delay that pauses is due depends on all processes that had the actor.
+    const entries = await entriesOf(this.journals.read(id, { fromKeyframe: this.#timeWithoutProcess === 'counts' }));
+    const { divergence, ...view } = ended<Machine>(await this.#latest(id, entries));
+    requireSame(id, divergence);
+    return view;
+  }
+
   async replay(id: string): Promise<ActorReplay<Machine>> {
-    const { system, divergence } = await this.#replayed(id, await this.#read(id));
-    const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
-    system.close();
-    return { divergence, snapshot };
+    return ended(await this.#replayed(id, await this.#read(id)));
   }
 
   *replaySteps(
@@ -374,10 +400,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   ): Generator<ReplayStep, ActorReplay<Machine>> {
     const start = startOf(entries);
     const parts = this.#parts(id ?? start.actorId, this.#machineOf(start));
-    const { system, divergence } = yield* replaySteps(entries, parts, isSame);
-    const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
-    system.close();
-    return { divergence, snapshot };
+    return ended(yield* replaySteps(entries, parts, isSame));
   }
 
   async fork(
@@ -420,7 +443,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         ? null
         : await (await import('./derived-system.ts')).deriveSystem(past, start, parts, reuse?.keyOf);
     this.#requireNotOpen(id);
-    const writer = this.#options.journals.create(id);
+    const writer = this.journals.create(id);
     const reused = reuse && reusedCalls({ ...reuse, entries, from });
     const fork = await this.#once(id, async () => {
       await writer.write(derived?.entries ?? past);
@@ -444,7 +467,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async list(options: ListActorsOptions = {}): Promise<readonly ActorSummary[]> {
     requireKnown('list of a durable machine', options);
     const { allMachines, ...only } = options;
-    return this.#options.journals.list({ ...only, ...(!allMachines && { machine: this.machineId }) });
+    return this.journals.list({ ...only, ...(!allMachines && { machine: this.machineId }) });
   }
 
   async delete(id: string): Promise<void> {
@@ -453,7 +476,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (actor?.isClosed === false)
       throw new PostChainError('journal_held', `actor ${id}: it is open in this process; close() it before delete().`);
     await actor?.closed;
-    await this.#options.journals.delete?.(id);
+    await this.journals.delete?.(id);
     this.#crashCounts.delete(id);
   }
 
@@ -485,7 +508,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<RunningActor<Machine>> {
-    const { journals } = this.#options;
+    const { journals } = this;
     await this.#cleanups.get(id);
     const created = options.mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
     if (created === null) {
@@ -507,7 +530,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   /** Returns null if a journal may exist already: opening it shows whether it does. */
   #createJournal(id: string): JournalWriter | null {
     try {
-      return this.#options.journals.create(id);
+      return this.journals.create(id);
     } catch (error) {
       if (PostChainError.isInstance(error) && !MAY_EXIST.includes(error.code)) throw error;
       return null;
@@ -557,7 +580,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
    * writer has failed (the id may be taken), or the store has `has`, and so stores nothing without entries.
    */
   async #removeFailed(id: string, writer: JournalWriter): Promise<void> {
-    const { journals } = this.#options;
+    const { journals } = this;
     try {
       await writer.close();
       if (journals.has === undefined && writer.failure === null) await journals.delete?.(id);
@@ -576,7 +599,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   ): Promise<RunningActor<Machine>> {
     try {
       const replayed = await this.#latest(id, entries);
-      if (replayed.divergence !== null) throw diverged(id, replayed.divergence);
+      requireSame(id, replayed.divergence);
       return await this.#continue(replayed, writer, { ...this.#runningOptions(id, replayed.start), ...options, reuse });
     } catch (error) {
       await writer.close();
@@ -612,7 +635,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     } catch {
       // Replaying the whole journal reports the cause.
     }
-    return this.#replayed(id, await entriesOf(this.#options.journals.read(id)), isSameButKeyframes);
+    return this.#replayed(id, await entriesOf(this.journals.read(id)), isSameButKeyframes);
   }
 
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
@@ -687,17 +710,24 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async #read(id: string): Promise<readonly DurableEntry[]> {
     requireId(id);
     const actor = await this.#open.get(id);
-    return actor === undefined || isPartial(actor.entries) ? entriesOf(this.#options.journals.read(id)) : actor.entries;
+    return actor === undefined || isPartial(actor.entries) ? entriesOf(this.journals.read(id)) : actor.entries;
   }
 
   /** For an actor that was killed, or closed while something was in progress. */
   async #crashes(id: string, lastSeq: number): Promise<number> {
     const known = this.#crashCounts.get(id);
     if (known?.lastSeq === lastSeq) return known.crashes;
-    const crashes = crashesIn(await entriesOf(this.#options.journals.read(id, this.#readOptions)));
+    const crashes = crashesIn(await entriesOf(this.journals.read(id, this.#readOptions)));
     this.#crashCounts.set(id, { lastSeq, crashes });
     return crashes;
   }
+}
+
+function ended<Machine extends AnyStateMachine>({ system, divergence, zeroMs }: ReplayedSystem): ActorReplay<Machine> {
+  const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
+  const pending = pendingOf(system, (ms) => zeroMs + ms);
+  system.close();
+  return { divergence, snapshot, pending };
 }
 
 /**
@@ -713,12 +743,3 @@ async function kept(actor: Pick<RunningActor<AnyStateMachine>, 'keepOpen' | 'clo
 
 /** The codes of a store whose journal may be opened instead of created. */
 const MAY_EXIST: readonly string[] = ['journal_exists', 'journal_held', 'invalid_journal'];
-
-function diverged(id: string, { seq, expected, received, cause }: Divergence): PostChainError {
-  const text = (event: Json | DurableEvent | null): string =>
-    event === null ? 'nothing' : cutEnd(JSON.stringify(event), 200);
-  return new PostChainError(
-    'diverged',
-    `actor ${id}: the machine differs from its journal. Entry ${seq}: expected ${text(expected)}; received ${text(received)}. Likely cause: ${cause}. Add the recorded version to "versions".`,
-  );
-}

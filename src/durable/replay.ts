@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { cutEnd } from '../internal/printable.ts';
 import { DurableActorSystem, type SystemOwner, type SystemParts } from './actor-system.ts';
 import { inEarlierForm, type Json } from './codec.ts';
 import {
@@ -26,6 +27,20 @@ export interface Divergence {
   readonly cause: string;
 }
 
+const textOf = (event: object | null): string => (event ? cutEnd(JSON.stringify(event), 200) : 'nothing');
+
+/** Returns a divergence in one line. */
+export const differenceText = ({ seq, expected, received, cause }: Divergence): string =>
+  `entry ${seq}: expected ${textOf(expected)}; received ${textOf(received)}. Likely cause: ${cause}`;
+
+export function requireSame(id: string, divergence: Divergence | null): void {
+  if (divergence !== null)
+    throw new PostChainError(
+      'diverged',
+      `actor ${id}: the machine differs from its journal in ${differenceText(divergence)}. Add the recorded version to "versions".`,
+    );
+}
+
 export interface ReplayedSystem {
   readonly system: DurableActorSystem;
   readonly start: StartEntry;
@@ -34,6 +49,8 @@ export interface ReplayedSystem {
   readonly divergence: Divergence | null;
   /** Entries of the last step that the journal lacks, because the process ended while it was being stored. */
   readonly unstored: readonly DurableEvent[];
+  /** When the clock of the actor was at 0 in the last process that had it, in milliseconds since the epoch. */
+  readonly zeroMs: number;
 }
 
 /** A call that the machine starts: an actor that is not a machine. */
@@ -103,7 +120,6 @@ export function* replaySteps(
   const unstored: DurableEvent[] = [];
   const started = new Set<number>();
   let cursor = 1;
-  /** When the clock of the actor was at 0, in milliseconds since the epoch. */
   let zeroMs = clockStartOf(start);
   let difference: Pick<Divergence, 'seq' | 'expected' | 'received'> | null = null;
 
@@ -174,7 +190,7 @@ export function* replaySteps(
   }
   for (const activity of system.activities.values()) activity.wasInterrupted = started.has(activity.number);
   const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
-  return { system, start, entries, divergence, unstored };
+  return { system, start, entries, divergence, unstored, zeroMs };
 }
 
 /** Returns when an actor's clock was at 0. The clock of a fork restarts at the fork, so that delays do not elapse in between. */

@@ -3,7 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
 import type { OpenApproval } from '../durable/entries.ts';
 import { type DurableEntry, isAnnotation, isExternal } from '../durable/entries.ts';
-import { isSameButKeyframes, type ReplayStep } from '../durable/replay.ts';
+import { isSameButKeyframes, type ReplayStep, requireSame } from '../durable/replay.ts';
 import { nextTurn, pauses } from '../internal/async.ts';
 import { plainJson } from '../internal/plain-json.ts';
 
@@ -113,12 +113,8 @@ class GrowingReplay {
     }
     for (const pause = pauses(); this.#replayed < this.#known; this.#replayed += 1) {
       const { done, value } = this.#steps.next();
-      if (done)
-        throw new PostChainError(
-          'diverged',
-          `actor ${this.#id}: the machine differs from its journal in entry ${value.divergence?.seq}. Likely cause: ${value.divergence?.cause}. Add the recorded version to "versions".`,
-        );
-      this.#latest = value;
+      if (done) requireSame(this.#id, value.divergence);
+      else this.#latest = value;
       await pause();
     }
     const step = this.#latest as ReplayStep;

@@ -282,7 +282,7 @@ describe('another version of a machine', () => {
     await expect(durable.open('x')).rejects.toMatchObject({
       code: 'diverged',
       message: expect.stringMatching(
-        /^actor x: .* Entry 2: expected .*"target":\["m.b"\].*; received .*"target":\["m.x"\].* the machine has changed since/u,
+        /^actor x: .* entry 2: expected .*"target":\["m.b"\].*; received .*"target":\["m.x"\].* the machine has changed since/u,
       ),
     });
     expect((await durable.replay('x')).divergence).toMatchObject({ seq: 2 });

@@ -120,6 +120,37 @@ describe('an actor with a long journal', () => {
     await Promise.all([again.close(), fork.close()]);
   });
 
+  it('is read without being continued: from its last keyframes, from memory, or else from the start', async () => {
+    let read = 0;
+    const journals = frequent(memoryJournals());
+    const counting: ActorJournals = {
+      ...journals,
+      async *read(id, options) {
+        for await (const entry of journals.read(id, options)) {
+          read += 1;
+          yield entry;
+        }
+      },
+    };
+    const { clock, accounts, context, entries } = await frozenAccount(counting, 500);
+    const parked = await accounts.query('a');
+    expect(parked.snapshot).toMatchObject({ value: 'frozen', context });
+    expect(parked.pending).toMatchObject({ events: ['THAW'], timers: [{ dueAtMs: clock.now() + 1_000 }] });
+    expect(read).toBeLessThan(entries.length / 3);
+    expect((await accounts.list())[0]?.status).toBe('waiting');
+    const actor = await accounts.open('a');
+    read = 0;
+    expect((await accounts.query('a')).pending).toEqual(parked.pending);
+    expect(read).toBe(0);
+    await actor.close();
+    // Another build may have written the keyframes in another way.
+    const newer = createDurableMachine(account().provide({}) as never, { journals: counting, clock });
+    expect((await newer.query('a')).snapshot).toMatchObject({ context });
+    const changed = createDurableMachine(account(1), { journals: counting, clock });
+    await expect(changed.query('a')).rejects.toMatchObject({ code: 'diverged' });
+    await expect(accounts.query('b')).rejects.toMatchObject({ code: 'unknown_journal' });
+  });
+
   it('is woken for a delay that its keyframe contains', async () => {
     const { clock, accounts } = await frozenAccount();
     expect(await accounts.wake()).toEqual([]);

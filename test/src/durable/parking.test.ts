@@ -51,13 +51,14 @@ describe('an actor that only waits', () => {
   it.each(['counts', 'pauses'] as const)(
     'shows in a replay when its delays end (time: %s)',
     async (timeWithoutProcess) => {
-      const { clock, orders } = setUp({ timeWithoutProcess });
+      const { clock, orders, host } = setUp({ timeWithoutProcess });
       await (await orders.open('o')).close();
       clock.increment(HOUR / 2);
       const actor = await orders.open('o');
       const [pending] = Array.from(orders.replaySteps(actor.entries), (step) => step.pending);
       expect(pending?.timers).toHaveLength(2);
       expect(pending).toEqual(actor.pending);
+      expect((await host().query('o')).pending).toEqual(actor.pending);
     },
   );
 
@@ -108,6 +109,24 @@ describe('an actor that only waits', () => {
     expect((await orders.list())[0]?.status).toBe('waiting');
     expect(clock.openTimers).toBe(0);
     await expect(orders.send('p', { type: 'approve' })).rejects.toMatchObject({ code: 'unknown_journal' });
+  });
+
+  it('is stopped by its id, once, and an interrupted call is not made again', async () => {
+    const { journals, clock } = setUp();
+    let calls = 0;
+    const pay = fromPromise<void>(() => new Promise(() => (calls += 1)));
+    const host = () => createDurableMachine(order.provide({ actors: { pay } }), { journals, clock });
+    const [orders, other] = [host(), host()];
+    const actor = await orders.open('o');
+    await actor.send({ type: 'approve' });
+    await expect(other.stop('o')).rejects.toMatchObject({ code: 'journal_held' });
+    await actor.close();
+    expect([await other.stop('o'), await other.stop('o')]).toEqual([true, false]);
+    expect(await orders.list()).toMatchObject([{ status: 'stopped' }]);
+    expect(calls).toBe(1);
+    const open = await orders.open('p');
+    expect([await orders.stop('p'), open.getSnapshot().status]).toEqual([true, 'stopped']);
+    await expect(orders.stop('q')).rejects.toMatchObject({ code: 'unknown_journal' });
   });
 
   it('stays open if it was open, and an event that it did not receive is sent again', async () => {

@@ -42,6 +42,8 @@ export interface RemoteActor<Context = unknown> {
   send(event: RemoteEvent, idempotencyKey?: string): Promise<boolean>;
   /** Answers one of the approvals of the snapshot, as `send` does. */
   answer(asked: OpenApproval, reply: ApprovalReply): Promise<boolean>;
+  /** Ends the actor, with the status `stopped`: resolves to false if it had ended. Rejects as `send` does. */
+  stop(): Promise<boolean>;
 }
 
 /** Starts an actor, or finds the one that was started with the same idempotency key. Resolves to its id. Rejects with an `HttpError`. */
@@ -55,15 +57,12 @@ export async function startActor(
   return ((await response.json()) as { id: string }).id;
 }
 
-const LAST: Followed<RemoteSnapshot | null> = {
-  initial: null,
-  next: (_, data) => JSON.parse(data),
-  isLast: (snapshot) => ['done', 'error', 'stopped'].includes(snapshot?.status ?? ''),
-};
+const hasEnded = (snapshot: Pick<RemoteSnapshot, 'status'> | null): boolean =>
+  ['done', 'error', 'stopped'].includes(snapshot?.status ?? '');
 
 /**
  * Returns a reference to an actor of a durable machine that a server has under the name `machine`. `server` may be a function, which is called
- * for each request, so that a token may change.
+ * for each request, so that a token may change. `initialSnapshot` is its snapshot until the server has sent another one.
  *
  * @example
  * const order = remoteActor<Order>({ url: '', token }, 'order', id);
@@ -73,23 +72,32 @@ export function remoteActor<Context = unknown>(
   server: RunServer | (() => RunServer),
   machine: string,
   id: string,
+  initialSnapshot: RemoteSnapshot<Context> | null = null,
 ): RemoteActor<Context> {
   const current = typeof server === 'function' ? server : () => server;
-  const path = `/machines/${machine}/${encodeURIComponent(id)}/events`;
+  const path = `/machines/${machine}/${encodeURIComponent(id)}`;
   const listeners = new Set<Listener<Context>>();
-  let state: RemoteState<Context> = { snapshot: null, connection: 'connecting', error: null };
+  let state: RemoteState<Context> = {
+    snapshot: initialSnapshot,
+    connection: hasEnded(initialSnapshot) ? 'closed' : 'connecting',
+    error: null,
+  };
   let leaving: AbortController | null = null;
-  let hasEnded = false;
+  let isOver = hasEnded(initialSnapshot);
 
   async function follow({ signal }: AbortController): Promise<void> {
-    const last = { ...LAST, initial: state.snapshot };
-    for await (const { value, ...connection } of followStream(current, path, last, signal)) {
+    const states: Followed<RemoteSnapshot<Context> | null> = {
+      initial: state.snapshot,
+      next: (_, data) => JSON.parse(data),
+      isLast: hasEnded,
+    };
+    for await (const { value: snapshot, ...connection } of followStream(current, `${path}/events`, states, signal)) {
       if (signal.aborted) return;
-      state = { snapshot: value as RemoteSnapshot<Context> | null, ...connection };
+      state = { snapshot, ...connection };
       for (const { next } of listeners) next?.(state.snapshot);
     }
     if (signal.aborted) return;
-    hasEnded = true;
+    isOver = true;
     [...listeners].forEach(end);
   }
 
@@ -98,8 +106,12 @@ export function remoteActor<Context = unknown>(
     else error?.(state.error);
   }
 
-  const send: RemoteActor['send'] = async (event, idempotencyKey) =>
-    ((await (await post(current(), path, event, idempotencyKey)).json()) as { changed: boolean }).changed;
+  async function changes(to: 'events' | 'stop', body: object, idempotencyKey?: string): Promise<boolean> {
+    const response = await post(current(), `${path}/${to}`, body, idempotencyKey);
+    return ((await response.json()) as { changed: boolean }).changed;
+  }
+
+  const send: RemoteActor['send'] = (event, idempotencyKey) => changes('events', event, idempotencyKey);
 
   return {
     id,
@@ -109,11 +121,12 @@ export function remoteActor<Context = unknown>(
       // A listener may subscribe several times.
       const listener = typeof given === 'function' ? { next: given } : { ...given };
       listeners.add(listener);
-      if (leaving === null) {
+      if (isOver && (leaving !== null || hasEnded(state.snapshot))) end(listener);
+      else if (leaving === null) {
         leaving = new AbortController();
-        hasEnded = false;
+        isOver = false;
         void follow(leaving);
-      } else if (hasEnded) end(listener);
+      }
       return {
         unsubscribe() {
           listeners.delete(listener);
@@ -124,6 +137,7 @@ export function remoteActor<Context = unknown>(
       };
     },
     send,
+    stop: () => changes('stop', {}),
     answer: ({ id: asked, digest }, reply) => send({ type: 'approval.given', id: asked, digest, ...reply }),
   };
 }

@@ -125,6 +125,8 @@ export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedM
     const changed = await actors.send(owner, c.req.param('id'), event, idempotencyKeyOf(c).idempotencyKey);
     return c.json({ changed });
   });
+
+  app.post(`${path}/:id/stop`, async (c) => c.json({ changed: await actors.stop(c.var.owner, c.req.param('id')) }));
 }
 
 /** Returns the event to send. Throws an `HttpError` 400. */

@@ -25,6 +25,8 @@ export interface ActorService {
   states(owner: Owner, id: string, signal: AbortSignal): Promise<AsyncGenerator<NumberedState, void>>;
   /** Resolves when the step of the event is stored: to false if it changed nothing, for example because its key is known or the actor has ended. */
   send(owner: Owner, id: string, event: ActorEvent, idempotencyKey?: string): Promise<boolean>;
+  /** Ends an actor, and resolves when that is stored: to false if it had ended. */
+  stop(owner: Owner, id: string): Promise<boolean>;
   /** Returns actors of the owner, newest first. */
   list(owner: Owner, page: Page): Promise<readonly ActorSummary[]>;
   /** Deletes an actor that has ended. */
@@ -93,6 +95,10 @@ export function createActorService({ machine, clock, usage, eventsPerRun }: Serv
     return { id, isNew: true };
   }
 
+  async function* current(id: string): AsyncGenerator<ActorState, void> {
+    yield stateOf(machine, id, await host.query(id));
+  }
+
   async function send(owner: Owner, id: string, event: ActorEvent, key?: string): Promise<boolean> {
     const actor = await own.opening(owner, id, true, () => host.open(id, { mustExist: true, mayPark: mayPark(id) }));
     track(owner, actor);
@@ -110,7 +116,10 @@ export function createActorService({ machine, clock, usage, eventsPerRun }: Serv
       const request = await ownId(JSON.stringify(input ?? null));
       return own.start(id, () => begin(owner, input, id, request));
     },
-    state: async (owner, id) => stateOf(machine, id, await own.entries(owner, id)),
+    async state(owner, id) {
+      const { value } = await (await own.read(owner, id, current(id))).next();
+      return value as ActorState;
+    },
     states: (owner, id, signal) => own.read(owner, id, feeds.items(id, signal)),
     send: (owner, id, event, key) =>
       own.send(owner, id, async (entries) => {
@@ -118,6 +127,10 @@ export function createActorService({ machine, clock, usage, eventsPerRun }: Serv
         own.requireFewEvents(entries);
         return send(owner, id, event, key);
       }),
+    stop: (owner, id) =>
+      own.send(owner, id, async (entries) =>
+        entries.some(({ type }) => type === 'end') ? false : own.opening(owner, id, false, () => host.stop(id)),
+      ),
     list: (owner, page) => own.list(owner, page),
     delete: (owner, id) => own.delete(owner, id, journals.delete && ((ended) => host.delete(ended))),
     async close() {

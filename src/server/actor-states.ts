@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { DurableMachine } from '../durable/durable-machine.ts';
 import type { OpenApproval } from '../durable/entries.ts';
+import type { ActorView, DurableMachine } from '../durable/durable-machine.ts';
 import { type DurableEntry, isAnnotation, isExternal } from '../durable/entries.ts';
 import { isSameButKeyframes, type ReplayStep, requireSame } from '../durable/replay.ts';
 import { nextTurn, pauses } from '../internal/async.ts';
@@ -45,15 +45,29 @@ export interface ShownMachine {
   readonly view?: ((snapshot: AnyMachineSnapshot) => unknown) | undefined;
 }
 
-/** Returns the state of an actor at the end of its journal. */
-export async function stateOf(
-  machine: ShownMachine,
+/** Returns the state of an actor, as clients see it. */
+export function stateOf(
+  { name, view = ({ context }) => context }: ShownMachine,
   id: string,
-  journal: readonly DurableEntry[],
-): Promise<ActorState> {
-  const replay = new GrowingReplay(machine, id);
-  const { state } = await replay.take(journal);
-  return state;
+  { snapshot, pending }: ActorView<AnyStateMachine>,
+): ActorState {
+  const { status, value, output, error } = snapshot as AnyMachineSnapshot & { output?: unknown; error?: unknown };
+  const { activities, events, approvals, timers } = pending;
+  return {
+    id,
+    machine: name,
+    status: status !== 'active' ? status : activities.length > 0 ? 'running' : 'waiting',
+    value,
+    context: plainJson(view(snapshot)) ?? null,
+    tags: [...snapshot.tags],
+    output: plainJson(output) ?? null,
+    error: error instanceof Error ? { name: error.name, message: error.message } : (plainJson(error) ?? null),
+    pending: {
+      events,
+      approvals,
+      dueAtMs: timers.length === 0 ? null : Math.min(...timers.map(({ dueAtMs }) => dueAtMs)),
+    },
+  };
 }
 
 /** Yields the state of an actor, and then the state after each change, as its journal grows. */
@@ -118,27 +132,6 @@ class GrowingReplay {
       await pause();
     }
     const step = this.#latest as ReplayStep;
-    return { seq: step.seq, state: this.#stateAfter(step) };
-  }
-
-  #stateAfter({ snapshot, calls, pending }: ReplayStep): ActorState {
-    const { name, view = ({ context }) => context } = this.#machine;
-    const { status, value, output, error } = snapshot as AnyMachineSnapshot & { output?: unknown; error?: unknown };
-    const { events, approvals, timers } = pending;
-    return {
-      id: this.#id,
-      machine: name,
-      status: status !== 'active' ? status : calls.length > 0 ? 'running' : 'waiting',
-      value,
-      context: plainJson(view(snapshot)) ?? null,
-      tags: [...snapshot.tags],
-      output: plainJson(output) ?? null,
-      error: error instanceof Error ? { name: error.name, message: error.message } : (plainJson(error) ?? null),
-      pending: {
-        events,
-        approvals,
-        dueAtMs: timers.length === 0 ? null : Math.min(...timers.map(({ dueAtMs }) => dueAtMs)),
-      },
-    };
+    return { seq: step.seq, state: stateOf(this.#machine, this.#id, step) };
   }
 }

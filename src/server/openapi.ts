@@ -224,6 +224,10 @@ function machineOperations({ name, events, input }: NamedMachine, toJson: ToJson
       ...body(content({ anyOf: [...(events ? known : [ANY_EVENT]), ref('Approval')] })),
       ...answers('The event is stored and processed.', json('Changed')),
     },
+    [`POST ${path}/:id/stop`]: {
+      summary: 'Ends an actor, with the status "stopped". Its calls in progress are aborted.',
+      ...answers('The actor has ended.', json('Changed')),
+    },
   };
 }
 

@@ -4,7 +4,13 @@ import { renderToString } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import { assign, setup } from 'xstate';
 import { approval, createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
-import { type RemoteActor, remoteActor, startActor, useDurableActor } from '../../../src/entries/react.ts';
+import {
+  type RemoteActor,
+  type RemoteSnapshot,
+  remoteActor,
+  startActor,
+  useDurableActor,
+} from '../../../src/entries/react.ts';
 import { ALICE, BOB, serveUntilEnd } from '../../support/chain-server.ts';
 
 interface Order {
@@ -98,6 +104,24 @@ describe('a remote actor', () => {
     expect(await order.send({ type: 'ADD' })).toBe(false);
   });
 
+  it('is stopped once, and is complete without a connection if its first snapshot is the last one', async () => {
+    const { server, id, order, health } = await startOrder();
+    const { seen, unsubscribe } = observe(order);
+    expect([await order.stop(), await order.stop()]).toEqual([true, false]);
+    await expect.poll(() => seen.at(-1)).toBe('complete');
+    expect(order.getSnapshot()?.status).toBe('stopped');
+    unsubscribe();
+    await expect.poll(health).toMatchObject({ streams: 0 });
+    const lost = { ...server, fetch: () => expect.unreachable() };
+    const ended = remoteActor<Order>(lost, 'order', id, order.getSnapshot());
+    expect(ended.getState()).toMatchObject({ connection: 'closed', snapshot: { status: 'stopped' } });
+    for (let times = 0; times < 2; times += 1) {
+      const observed = observe(ended);
+      expect(observed.seen).toEqual(['complete']);
+      observed.unsubscribe();
+    }
+  });
+
   it('throws the error of an actor that has failed where it is selected, as XState does', async () => {
     const { order } = await startOrder();
     const { seen } = observe(order);
@@ -118,14 +142,18 @@ describe('a remote actor', () => {
   });
 });
 
-it('useDurableActor, rendered by a server, has no snapshot yet', () => {
-  const rendered = (id: string | null): string =>
-    renderToString(
+it('useDurableActor, rendered by a server, has the first snapshot that it is given, if it is that of its actor', () => {
+  const rendered = (id: string | null, initial?: string): string => {
+    const first = { id: initial, status: 'waiting', context: { amount: 7 } } as unknown as RemoteSnapshot<Order>;
+    return renderToString(
       createElement(() => {
-        const { snapshot, connection } = useDurableActor<Order>({ url: '' }, 'order', id);
+        const { snapshot, connection } = useDurableActor<Order>({ url: '' }, 'order', id, initial ? first : undefined);
         return `${connection}: ${snapshot?.context.amount}`;
       }),
     );
+  };
   expect(rendered(null)).toBe('idle: undefined');
   expect(rendered('o-1')).toBe('connecting: undefined');
+  expect(rendered('o-1', 'o-1')).toBe('connecting: 7');
+  expect(rendered('o-1', 'o-2')).toBe('connecting: undefined');
 });

@@ -15,6 +15,7 @@ import type { ActorState } from '../../../src/server/actor-states.ts';
 import { ALICE, BOB, clientOf, eventsIn, serveUntilEnd, startServer } from '../../support/chain-server.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { hasPostgres, startPostgres } from '../../support/postgres.ts';
+import { TestClock } from '../../support/simulated-clock.ts';
 
 /** An order that is paid after an approval, and shipped by an event or after a day. `pay` ends when the test says so. */
 function orderMachine(pay: () => Promise<string> = async () => 'r-1') {
@@ -76,6 +77,11 @@ function actorsOf({ get, post }: Pick<ReturnType<typeof clientOf>, 'get' | 'post
     say: async (id: string, event: object, key?: string) => {
       const response = await post(`${path(id)}/events`, event, keyed(key));
       return [response.status, await response.json()] as [number, { changed?: boolean; code?: string }];
+    },
+    stop: async (id: string, token = ALICE) => {
+      const response = await post(`${path(id)}/stop`, {}, { token });
+      const { changed, code } = (await response.json()) as { changed?: boolean; code?: string };
+      return [response.status, changed ?? code];
     },
     /** Yields the states of a stream as they arrive. */
     states: async function* (id: string, after?: string) {
@@ -241,6 +247,66 @@ describe('an actor of a durable machine', () => {
     expect(await statuses()).toEqual([404, 404, 200, 200]);
   });
 
+  it('is stopped by its owner, once, also while it makes a call or after its process was killed', async () => {
+    const journals = memoryJournals();
+    let calls = 0;
+    const pay = () => new Promise<string>(() => (calls += 1));
+    const killed = ordersIn(journals, pay).start('o-1', { product: { owner: 'alice' } });
+    // No worker of the server continues an actor meanwhile.
+    const given = { journals, pay, limits: { eventsPerRun: 2 }, clock: new TestClock() };
+    const { begin, say, state, stop, health, get } = await serveOrders(given);
+    const id = await begin();
+    for (const sent of [killed, null]) {
+      const of = sent?.id ?? id;
+      const send = async (event: object) => (sent ? sent.send(event as never) : say(of, event));
+      await send({ type: 'PAY' });
+      const [{ id: asked, digest } = { id: '', digest: '' }] = (await state(of)).pending.approvals;
+      await send({ type: 'approval.given', id: asked, digest, decision: 'approve' });
+    }
+    expect([await stop('o-1'), (await state('o-1')).status]).toEqual([[409, 'actor_busy'], 'running']);
+    await killed.close();
+    expect([await stop(id, BOB), await stop('none')]).toEqual([
+      [404, 'unknown_actor'],
+      [404, 'unknown_actor'],
+    ]);
+    for (const of of [id, 'o-1']) {
+      expect([await stop(of), await stop(of)]).toEqual([
+        [200, true],
+        [200, false],
+      ]);
+      expect(await state(of)).toMatchObject({ status: 'stopped', output: null });
+    }
+    expect(calls).toBe(2);
+    await expect.poll(health).toMatchObject({ runs: 0 });
+    expect((await get(`/machines/order/${id}`, { method: 'DELETE' })).status).toBe(204);
+  });
+
+  it('is read from memory, or from its last keyframes', async () => {
+    const journals = memoryJournals();
+    let read = 0;
+    const counting: ActorJournals = {
+      ...journals,
+      async *read(id, options) {
+        for await (const entry of journals.read(id, options)) {
+          read += 1;
+          yield entry;
+        }
+      },
+    };
+    const { host, state, begin } = await serveOrders({ journals: counting });
+    const id = await begin();
+    const actor = await host.open(id);
+    for (let at = 0; at < 5_000; at += 1) void actor.send({ type: 'NOTE', text: at } as never);
+    await actor.send({ type: 'PAY' });
+    read = 0;
+    expect(await state(id)).toMatchObject({ value: 'asking' });
+    expect(read).toBe(1);
+    await actor.send({ type: 'CANCEL' });
+    read = 0;
+    expect(await state(id)).toMatchObject({ value: 'canceled' });
+    expect(read).toBeLessThan(3_000);
+  });
+
   it('is listed page by page, the newest first', async () => {
     const { host, get } = await serveOrders();
     for (const [at, id] of ['a', 'b', 'c'].entries())
@@ -325,6 +391,7 @@ describe('what clients send', () => {
       '/machines/order',
       '/machines/order/{id}',
       '/machines/order/{id}/events',
+      '/machines/order/{id}/stop',
     ]);
     expect((await served.direct.get('/runs')).status).toBe(404);
   });
@@ -426,7 +493,7 @@ describe('an operator', () => {
     );
     for (const { at, operation } of operations)
       expect(operation, at).toMatchObject({ summary: expect.any(String), responses: expect.any(Object) });
-    expect(operations).toHaveLength(26);
+    expect(operations).toHaveLength(27);
     for (const path of ['/runs', '/machines/order'])
       expect(paths[path]?.['post'], path).toMatchObject({ responses: { 200: {}, 201: {}, default: {} } });
   });

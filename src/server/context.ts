@@ -123,12 +123,17 @@ export function invalid(param: string, expected: string, ...received: readonly u
 
 const MAX_LISTED = 100;
 
+/** Returns how many items of a list a request asks for. Throws an `HttpError` 400. */
+export function limitOf({ limit = '20' }: Readonly<Record<string, string>>): number {
+  const most = Number(limit);
+  if (Number.isInteger(most) && most >= 1 && most <= MAX_LISTED) return most;
+  throw invalid('limit', `expected an integer from 1 to ${MAX_LISTED}`, limit);
+}
+
 /** Returns the part of a list that a request asks for. Throws an `HttpError` 400. */
 export function pageOf(c: ServerRequest): Page {
-  const { limit: most = '20', before } = c.req.query();
-  const limit = Number(most);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
-    throw invalid('limit', `expected an integer from 1 to ${MAX_LISTED}`, most);
+  const limit = limitOf(c.req.query());
+  const before = c.req.query('before');
   const beforeMs = Date.parse(before ?? '');
   if (before !== undefined && Number.isNaN(beforeMs))
     throw invalid('before', 'expected a time in ISO 8601, like startedAt', before);

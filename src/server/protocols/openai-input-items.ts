@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Attachment } from '../../../machines/contracts/message.ts';
 import { runStartOf } from '../../chain/journal/run-start.ts';
 import { fileIn } from '../../llm/content.ts';
-import { invalid } from '../context.ts';
+import { invalid, limitOf } from '../context.ts';
 import { functionCallOf } from './openai-responses.ts';
 import { callIdOf, callsOfTurns } from './openai-turns.ts';
 
@@ -49,14 +49,10 @@ function filePart(entries: readonly JournalEntry[], attachment: Attachment): obj
     : { type: 'input_file', file_data: url, ...(name !== null && { filename: name }) };
 }
 
-const MAX_LIMIT = 100;
-
 /** Returns a page of items: by default the newest 20, the newest first. Throws an `HttpError` for an invalid query. */
 export function pageOf(items: readonly Item[], query: Readonly<Record<string, string>>): object {
-  const { after, order = 'desc', limit: given = '20' } = query;
-  const limit = Number(given);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
-    throw invalid('limit', `expected an integer from 1 to ${MAX_LIMIT}`, given);
+  const { after, order = 'desc' } = query;
+  const limit = limitOf(query);
   if (order !== 'asc' && order !== 'desc') throw invalid('order', 'expected "asc" or "desc"', order);
   const ordered = order === 'asc' ? items : items.toReversed();
   const at = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);

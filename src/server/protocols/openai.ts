@@ -14,7 +14,6 @@ import {
 } from '../context.ts';
 import { FINAL, HttpError, unknownRun } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
-import type { ClientRequest } from '../run-service.ts';
 import type { ServerSentEvent } from '../sse.ts';
 import { type RunUpdate, updatesOf } from '../updates.ts';
 import { ChatCompletion } from './openai-chat.ts';
@@ -50,30 +49,19 @@ import {
 } from './openai-turns.ts';
 import { sendAnswers } from './questions.ts';
 
-const hostSchema = z.object({
-  response: z.object({
-    returned: z._default(z.union([z.enum(['text', 'value']), z.object({ calls: z.array(z.string()) })]), 'text'),
-    max_output_tokens: z._default(z.nullable(z.number()), null),
-    text: z.optional(z.unknown()),
-    tool_choice: z.optional(z.unknown()),
-    background: z.boolean(),
-    instructions: z.nullable(z.string()),
-    previous_response_id: z.nullable(z.string()),
-    parallel_tool_calls: z._default(z.boolean(), true),
-    metadata: z.record(z.string(), z.string()),
-  }),
+/** With the defaults, also of a run that was started through another API. */
+const requestSchema = z.object({
+  returned: z._default(z.union([z.enum(['text', 'value']), z.object({ calls: z.array(z.string()) })]), 'text'),
+  max_output_tokens: z._default(z.nullable(z.number()), null),
+  text: z.optional(z.unknown()),
+  tool_choice: z.optional(z.unknown()),
+  background: z._default(z.boolean(), false),
+  instructions: z._default(z.nullable(z.string()), null),
+  previous_response_id: z._default(z.nullable(z.string()), null),
+  parallel_tool_calls: z._default(z.boolean(), true),
+  metadata: z._default(z.record(z.string(), z.string()), {}),
 });
-
-/** The defaults, also of a run that was started through another API. */
-const NO_REQUEST: ResponseRequest = {
-  returned: 'text',
-  max_output_tokens: null,
-  background: false,
-  instructions: null,
-  previous_response_id: null,
-  parallel_tool_calls: true,
-  metadata: {},
-};
+const NO_REQUEST: ResponseRequest = requestSchema.parse({});
 
 /** Adds OpenAI's Responses API, Chat Completions API and list of models. */
 export function addOpenAI(app: ServerApp, server: ServerContext): void {
@@ -119,8 +107,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
       if (item.type === 'function_call') calls.set(item.call_id, callText(item));
       messages.push(...(await messagesOf(owner, item, at > lastAnswerAt)));
     }
-    const host = { response: request as unknown as z.core.util.JSONType };
-    const runId = await start(c, body, asked, withResults(messages, outputs, calls), 'input', host);
+    const runId = await start(c, body, asked, withResults(messages, outputs, calls), 'input', request);
     return answered(c, { runId, turn: 1, request }, body);
   });
 
@@ -177,11 +164,10 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
       max_output_tokens: body.max_completion_tokens ?? body.max_tokens ?? null,
       parallel_tool_calls: body.parallel_tool_calls !== false,
     };
-    const host = { response: request as unknown as z.core.util.JSONType };
     const { runId, turn } = (await continues(c.var.owner, outputs, returned))
       ? await resume(c, body, outputs, 'messages')
       : {
-          runId: await start(c, body, asked, withResults(messages, outputs, calls), 'messages', host),
+          runId: await start(c, body, asked, withResults(messages, outputs, calls), 'messages', request),
           turn: 1,
         };
     const chat = new ChatCompletion(modelName, body.stream_options?.include_usage === true, request, turn);
@@ -219,11 +205,11 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     asked: AnswerRequest['asked'],
     messages: readonly InputMessage[],
     param: string,
-    host: NonNullable<ClientRequest['host']>,
+    request: ResponseRequest,
   ): Promise<string> {
     requireModel(body.model);
     requireSupported(body);
-    const own = { host, ...asked, ...idempotencyKeyOf(c) };
+    const own = { host: { response: request as unknown as z.core.util.JSONType }, ...asked, ...idempotencyKeyOf(c) };
     return (await withToolErrors(runs.start(c.var.owner, { ...conversationOf(messages, param), ...own }))).runId;
   }
 
@@ -405,7 +391,7 @@ function placeIn(id: string): { readonly runId: string; readonly turn: number } 
 }
 
 const requestIn = (entries: readonly JournalEntry[]): ResponseRequest =>
-  hostSchema.safeParse(runStartOf(entries).product.host).data?.response ?? NO_REQUEST;
+  requestSchema.safeParse(runStartOf(entries).product.host?.['response']).data ?? NO_REQUEST;
 
 function contentOf(
   entries: readonly JournalEntry[],

@@ -1,4 +1,4 @@
-import type { StopReason } from '../../machines/contracts/capability.ts';
+import { entryTitle } from '../../src/chain/presentation/entry-words.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { runStart } from './answer.ts';
 import { decisionReason } from './decision-words.ts';
@@ -62,25 +62,15 @@ export function calledAgainBecause(log: RunLog, { spans, entries }: RunFold, spa
   return `Called again because attempt ${span.attempt - 1} failed${model}: ${failed?.failure?.message ?? 'it was stopped'}`;
 }
 
-const STOPS: Readonly<Partial<Record<StopReason, string>>> = {
-  rounds_ended: 'More tools were asked for after the only round of tools.',
-  limit_reached: 'The limit of tool runs was reached.',
-  same_call_repeated: 'The model repeated a tool call that it had already made.',
-  invalid_next_step: 'The proposed next tool call was invalid.',
-  decider_failed: 'The decision on another tool run failed.',
-  budget_exhausted: 'The budget was used up.',
-  aborted: 'The tool runs were stopped.',
-};
-
 /** Why no more tools ran in these entries, in a sentence each; ordinary ends need none. */
 export function toolsEndedBecause(log: RunLog, { entries }: RunFold, from: number, to: number): readonly string[] {
   const seqs = entries.of('capability-stop');
   return seqs.slice(countUpTo(seqs, from - 1), countUpTo(seqs, to)).flatMap((seq) => {
     const stop = entryAt(log, seq, 'capability-stop');
-    const words = stop === null ? undefined : STOPS[stop.reason];
-    if (stop === null || words === undefined) return [];
+    const words = stop && entryTitle(stop);
+    if (stop === null || words === null) return [];
     const problem = stop.problem === null ? '' : ` ${capitalize(stop.problem).replace(/\.$/u, '')}.`;
     const failed = stop.failed > 0 ? `, ${stop.failed} failed` : '';
-    return [`${words}${problem} ${pluralize(stop.runs, 'tool run')} so far${failed}.`];
+    return [`${words}.${problem} ${pluralize(stop.runs, 'tool run')} so far${failed}.`];
   });
 }

@@ -3,7 +3,7 @@ import { answerUpTo } from './answer.ts';
 import { pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { answerSelection, RETRIEVAL, type Selection, selectionOf } from './selection.ts';
-import { isFailed, isLimitStop } from './trace-items.ts';
+import { isFailed, isLimitStop, LIMIT_RULES } from './trace-items.ts';
 
 /** Something that happened in a run and that a reader wants to see first, with the steps where it did. */
 export interface Incident {
@@ -12,7 +12,6 @@ export interface Incident {
   readonly steps: readonly Selection[];
 }
 
-const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);
 const LIMIT_REASONS: ReadonlySet<string> = new Set(['deadline_passed', 'context_over_limit']);
 
 interface Known {

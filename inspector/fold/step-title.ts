@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { entryTitle } from '../../src/chain/presentation/entry-words.ts';
 import type { InspectedRun, SystemEntry } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
@@ -181,6 +182,8 @@ function tokenFacts(view: StepView, calls: StepCalls | null, from: number): read
 
 /** An entry without a step of its own, in words. An event is named by what was sent. */
 function entryName(entry: JournalEntry | SystemEntry): string {
+  const title = entryTitle(entry as JournalEntry);
+  if (title !== null) return excerpt(title, 80);
   if (entry.type === 'delivery') return `Event: ${excerpt(humanizeEvent(entry.event.type), 80)}`;
   if (entry.type === 'transition') {
     const [source, ...targets] = [entry.source, ...entry.target].map((id) => excerpt(stateName(id), 60));

@@ -1,12 +1,13 @@
 import type { Failure, FailureStage } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { NO_USAGE } from '../../machines/policies/usage.ts';
+import { entryTitle, entryTrouble, entryWait } from '../../src/chain/presentation/entry-words.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { runStart } from './answer.ts';
 import { earlyCallWords, earlyWords } from './call-index.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
-import { capitalize, formatNumber, humanize, pluralize } from './format.ts';
+import { capitalize, humanize, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
 import { countStartedBy, countUpTo, firstIndexWhere } from './sorted.ts';
@@ -245,6 +246,12 @@ const plainRow = (kind: TraceRow['kind'], seq: number, title: string): TraceRow 
   selection: entrySelection(seq),
 });
 
+/** The row of an entry, in the words that every reader has for it. */
+const entryRow = (kind: TraceRow['kind'], entry: JournalEntry): TraceRow => ({
+  ...plainRow(kind, entry.seq, entryTitle(entry) ?? capitalize(humanize(entry.type))),
+  status: entryTrouble(entry) ?? 'done',
+});
+
 type EntryRow<Type extends JournalEntry['type']> = (entry: EntryOf<Type>, run: TracedRun) => readonly TraceRow[];
 
 /** Entries with a row of their own, by type. */
@@ -260,102 +267,66 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       selection: { kind: 'decision', from: seq, to: seq },
     },
   ],
-  recovery: ({ seq, phase, action }) => [
-    {
-      ...plainRow('decision', seq, `${capitalize(phase)} failed`),
-      next: action === 'repeat' ? `${capitalize(phase)}, again` : action === 'skip' ? 'continue without it' : 'Answer',
-      status: 'noted',
-    },
-  ],
-  'capability-stop': ({ seq, reason, code, problem }, { log }) => {
-    const words = Object.hasOwn(STOPS, reason) ? STOPS[reason] : undefined;
-    const text = [code, problem].filter(Boolean).join(': ');
-    if (words === undefined) return [];
-    const title =
-      reason === 'limit_reached' ? `Limit of ${formatNumber(toolLimit(log, seq))} tool runs reached` : words;
-    return [{ ...plainRow('limit', seq, title), text, status: FAILED_STOPS.has(reason) ? 'failed' : 'noted' }];
-  },
-  'consent-asked': ({ seq, request }, run) =>
-    waitRow(
-      run,
-      seq,
-      `consent to shorten or remove ${pluralize(request.items.length, 'message')}`,
-      endOfState(run, seq),
-    ),
-  'direction-asked': ({ seq }, run) => waitRow(run, seq, 'a direction', endOfState(run, seq)),
-  'approval-asked': ({ seq, capability, questionId, index, arguments: given, isClientTool }, run) => {
+  recovery: (entry) => [{ ...entryRow('decision', entry), next: nextAfter(entry) }],
+  'capability-stop': (entry) =>
+    entryTrouble(entry) === null
+      ? []
+      : [{ ...entryRow('limit', entry), text: [entry.code, entry.problem].filter(Boolean).join(': ') }],
+  'consent-asked': (entry, run) => waitRow(run, entry, endOfState(run, entry.seq)),
+  'direction-asked': (entry, run) => waitRow(run, entry, endOfState(run, entry.seq)),
+  'approval-asked': (entry, run) => {
     const resolved = run.fold.entries.of('approval-resolved');
     const answer = resolved
-      .slice(countUpTo(resolved, seq))
+      .slice(countUpTo(resolved, entry.seq))
       .map((at) => run.log.entry(at) as EntryOf<'approval-resolved'>)
-      .find((entry) => entry.questionId === questionId && entry.index === index);
-    const decided = (entry: EntryOf<'approval-resolved'>): string =>
-      [`${entry.decision.replaceAll('_', ' ')} by the ${entry.by}`, entry.reason].filter(Boolean).join(': ');
-    const asked = argumentWords(given);
-    const text = answer === undefined ? asked : [asked, decided(answer)].filter(Boolean).join(' · ');
-    return waitRow(
-      run,
-      seq,
-      `${isClientTool ? 'the client to run' : 'approval of'} ${capability}`,
-      answer?.seq ?? null,
-      text,
-    );
+      .find(({ questionId, index }) => questionId === entry.questionId && index === entry.index);
+    const asked = argumentWords(entry.arguments);
+    const decided = answer && `${answer.decision.replaceAll('_', ' ')} by the ${answer.by}`;
+    const decision = [decided, answer?.reason].filter(Boolean).join(': ');
+    return waitRow(run, entry, answer?.seq ?? null, [asked, decision].filter(Boolean).join(' · '));
   },
-  delivery: ({ seq, event }, { log, fold }) => {
+  delivery: (entry, { log, fold }) => {
+    const { seq, event } = entry;
     const { type, questionId: _, ...values } = event as typeof event & { readonly questionId?: string };
     const rejection = rejectionAfter(log, seq);
     // The row of the question says how it was decided.
     if (event.type === 'approval.given' && rejection === null) return [];
+    const asked = event.type === 'approval.given' ? askedWords(log, fold, event, seq) : '';
+    const text = asked === '' && Object.keys(values).length > 0 ? jsonExcerpt(values, 300) : asked;
     return [
       {
-        ...plainRow('event', seq, deliveryTitle(event)),
+        ...entryRow('event', entry),
         note: 'by the user',
-        text:
-          rejection !== null
-            ? `No effect: ${rejection}`
-            : event.type === 'approval.given'
-              ? askedWords(log, fold, event, seq)
-              : Object.keys(values).length === 0
-                ? ''
-                : jsonExcerpt(values, 300),
+        text: rejection === null ? text : `No effect: ${rejection}`,
         status: rejection === null ? 'done' : 'noted',
       },
     ];
   },
-  resumed: ({ seq, wasPaused }) => [
-    wasPaused
-      ? plainRow('event', seq, 'Left the queue')
-      : {
-          ...plainRow('event', seq, 'Resumed in a new process'),
-          text: 'The time since the last stored entry is not counted.',
-        },
+  resumed: (entry) => [
+    {
+      ...entryRow('event', entry),
+      text: entry.wasPaused ? '' : 'The time since the last stored entry is not counted.',
+    },
   ],
-  closed: ({ seq, waiting }) => (waiting === undefined ? [] : [plainRow('event', seq, 'Left memory while it waits')]),
-  stopped: ({ seq }) => [{ ...plainRow('event', seq, 'Stopped from outside'), status: 'noted' }],
-  failed: ({ seq, actor, error }) => [
-    { ...plainRow('activity', seq, capitalize(humanize(actor))), text: error.message, status: 'failed' },
+  closed: (entry) => (entry.waiting === undefined ? [] : [entryRow('event', entry)]),
+  stopped: (entry) => [entryRow('event', entry)],
+  failed: (entry) => [
+    { ...entryRow('activity', entry), title: capitalize(humanize(entry.actor)), text: entry.error.message },
   ],
-  'session-recalled': ({ seq, problem }) => sessionProblem(seq, 'Session not recalled', problem),
-  'session-stored': ({ seq, problem }) => sessionProblem(seq, 'Session not stored', problem),
+  'session-recalled': sessionRow,
+  'session-stored': sessionRow,
 };
 
-type Delivered = EntryOf<'delivery'>['event'];
+const nextAfter = ({ phase, action }: EntryOf<'recovery'>): string =>
+  ({ repeat: `${capitalize(phase)}, again`, skip: 'continue without it', finish: 'Answer' })[action];
 
-function deliveryTitle(event: Delivered): string {
-  if (event.type === 'run.directed') return `Directed to ${event.phase}`;
-  if (event.type !== 'approval.given')
-    return (Object.hasOwn(EVENTS, event.type) && EVENTS[event.type]) || humanize(event.type);
-  const { decision, reason = '' } = event;
-  const approved = event.arguments === undefined ? 'Approved' : 'Approved with changes';
-  const word = { approve: approved, deny: 'Denied', respond: 'Responded with a result' }[decision];
-  return [word, reason].filter(Boolean).join(': ');
-}
+type Delivered = EntryOf<'delivery'>['event'];
 
 /** Returns the decision in an answer to an approval, such as `Approved (refund · A7)`; empty for any other entry. */
 export function decidedWords(log: RunLog, fold: RunFold, seq: number): string {
   const entry = log.entry(seq);
   if (entry.type !== 'delivery' || entry.event.type !== 'approval.given') return '';
-  return `${deliveryTitle(entry.event)} (${askedWords(log, fold, entry.event, seq)})`;
+  return `${entryTitle(entry)} (${askedWords(log, fold, entry.event, seq)})`;
 }
 
 /** The tool that an answer is about, with its arguments. */
@@ -372,60 +343,23 @@ function askedWords(log: RunLog, { entries }: RunFold, answer: Delivered, seq: n
 }
 
 /** The rules of Yield that end a run at a limit. */
-const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);
+export const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);
 
-/** Why no more tools ran, if that needs to be said. */
-const STOPS: Readonly<Record<string, string>> = {
-  limit_reached: 'Limit of tool runs reached',
-  rounds_ended: 'No more rounds of tools allowed',
-  same_call_repeated: 'Repeated the same tool call: not run',
-  budget_exhausted: 'Budget used up: no more tools run',
-  invalid_next_step: 'The next tool call is invalid',
-  decider_failed: 'The decision about more tools failed',
-};
+export const isLimitStop = (log: RunLog, seq: number): boolean => entryTrouble(log.entry(seq)) !== null;
 
-const FAILED_STOPS: ReadonlySet<string> = new Set(['invalid_next_step', 'decider_failed']);
-const TOOL_LIMIT = 'continuationLimitReached';
-/** The guard that held is recorded just before the stop. */
-const NEAR = 8;
-
-function toolLimit(log: RunLog, stop: number): number {
-  for (let seq = stop - 1; seq > stop - NEAR && seq > 0; seq -= 1) {
-    const entry = log.entry(seq);
-    const held = entry.type === 'transition' && entry.candidates.find(({ guard }) => guard === TOOL_LIMIT);
-    const limit = held ? held.inputs?.['maxContinuations'] : undefined;
-    if (typeof limit === 'number') return limit;
-  }
-  return runStart(log)?.input.limits.maxContinuations ?? 0;
+function sessionRow(entry: EntryOf<'session-recalled' | 'session-stored'>): readonly TraceRow[] {
+  return entry.problem === null ? [] : [{ ...entryRow('activity', entry), text: entry.problem }];
 }
 
-export const isLimitStop = (log: RunLog, seq: number): boolean => {
-  const entry = log.entry(seq);
-  return entry.type === 'capability-stop' && Object.hasOwn(STOPS, entry.reason);
-};
-
-const EVENTS: Readonly<Record<string, string>> = {
-  'run.cancelled': 'Canceled',
-  'run.interrupted': 'Interrupted',
-  'run.finished': 'Told to finish',
-  'run.adjusted': 'Limits changed',
-  'context.overruled': 'Context operation overruled',
-  'context.undone': 'Context operation undone',
-  'consent.given': 'Consent answered',
-};
-
-const sessionProblem = (seq: number, title: string, problem: string | null): readonly TraceRow[] =>
-  problem === null ? [] : [{ ...plainRow('activity', seq, title), text: problem, status: 'failed' }];
-
-function waitRow(run: TracedRun, seq: number, what: string, end: number | null, text = ''): readonly TraceRow[] {
+function waitRow(run: TracedRun, entry: JournalEntry, end: number | null, text = ''): readonly TraceRow[] {
   const isOpen = end === null && !run.isOver;
   return [
     {
-      ...plainRow('wait', seq, isOpen ? `Waiting for ${what}` : `Waited for ${what}`),
+      ...plainRow('wait', entry.seq, `${isOpen ? 'Waiting' : 'Waited'} for ${entryWait(entry)}`),
       text: end === null && run.isOver ? 'There was no answer.' : text,
       status: isOpen ? 'open' : 'noted',
       to: end,
-      selection: selectionOf('entry', { from: seq, to: end }, run.count),
+      selection: selectionOf('entry', { from: entry.seq, to: end }, run.count),
     },
   ];
 }

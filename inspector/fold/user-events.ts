@@ -111,10 +111,8 @@ export function rejectionAfter(log: RunLog, event: number, last = log.count - 1)
 }
 
 function rejectionIn(entry: JournalEntry): string | null {
-  if (entry.type === 'answer-refused') return refusalText(entry);
-  if (entry.type === 'context-overruled') return entry.problem?.replace(/\.$/u, '') ?? null;
-  if (entry.type !== 'direction-refused') return null;
-  return entry.reason === 'cycle_limit' ? 'no cycle is left' : 'not a phase';
+  if (entry.type === 'answer-refused' || entry.type === 'direction-refused') return refusalText(entry);
+  return entry.type === 'context-overruled' ? (entry.problem?.replace(/\.$/u, '') ?? null) : null;
 }
 
 /** JSON with the members of each object in the order of their names. */

@@ -137,21 +137,8 @@ export function why(view: WhyView): StepReasons {
       },
     };
   }
-  if (entry.type === 'direction-refused') {
-    const got = { label: 'Received', text: entry.received, verbatim: true };
-    return {
-      ...NOTHING,
-      facts: [
-        got,
-        { label: 'Expected', text: entry.reason === 'cycle_limit' ? 'a cycle within the limit' : 'a phase' },
-      ],
-    };
-  }
-  if (entry.type === 'answer-refused')
-    return {
-      ...NOTHING,
-      facts: [{ label: 'Reason', text: refusalText(entry), verbatim: true }],
-    };
+  if (entry.type === 'direction-refused' || entry.type === 'answer-refused')
+    return { ...NOTHING, facts: [{ label: 'Reason', text: refusalText(entry), verbatim: true }] };
   const ended = answerUpTo(log, fold, at);
   if (ended !== null) return whyEnded(ended.answer, view, index);
   const explained = explain(entry, thresholds);

@@ -20,8 +20,6 @@ function wordsOf(entry: JournalEntry | SystemEntry): string {
   switch (entry.type) {
     case 'transition':
       return transition(entry);
-    case 'delivery':
-      return delivery(entry as EntryOf<'delivery'>);
     case 'state':
       return entry.changes.map(({ path }) => path.join('.')).join(', ');
     case 'keyframe':
@@ -46,11 +44,4 @@ function transition({ machine, event, source, target, candidates }: EntryOf<'tra
 function inputsText(inputs: Readonly<Record<string, unknown>> | null): string {
   const pairs = Object.entries(inputs ?? {}).map(([name, value]) => `${name} ${valueText(value)}`);
   return pairs.length === 0 ? '' : ` (${pairs.join(', ')})`;
-}
-
-/** In other actor systems, names the receiving actor. */
-function delivery({ event, ...entry }: EntryOf<'delivery'>): string {
-  const { type, ...members } = event;
-  const actor = entry.actor === '' ? '' : ` to ${valueText(entry.actor)}`;
-  return `${type}${actor} ${membersText(members)}`;
 }

@@ -1,12 +1,9 @@
-import { refusalText } from '../../machines/contracts/events.ts';
-import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { ModelChange } from '../../machines/contracts/model-status.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
 import { lastChars } from '../../machines/text/clip.ts';
 import { phaseFinding, replyValue } from '../chain/journal/phase-finding.ts';
-import { reasonOf } from '../chain/presentation/progress-line.ts';
+import { entryTrouble, entryWords, failureText, reasonOf } from '../chain/presentation/entry-words.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
 import type { Entry, Screen } from './screen.ts';
@@ -88,82 +85,48 @@ function createFindings(): (entry: JournalEntry) => string {
 
 type CallStart = Extract<JournalEntry, { type: 'activity-start' }>;
 
-const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
-  without_json: 'the model replied without JSON that matches the schema: trying the next reply form',
-  json: 'the model replies in JSON in this form',
-  prose: 'the model answers in prose: its text is used unchanged',
-  unavailable: 'the model hangs: it is not called for now',
-  available: 'the model replies again',
+/** Entries with a line of their own, in the words of `show --all`, and the name at its start. */
+const NAMES: { readonly [Type in JournalEntry['type']]?: string } = {
+  'attempt-end': '',
+  'attempt-retry': '',
+  'model-status': '',
+  // It stands between two phases.
+  retrieval: 'search',
+  'capability-end': '',
+  'session-recalled': 'session',
+  'session-stored': 'session',
+  recovery: '',
+  'direction-refused': '',
+  'answer-refused': '',
+  'consent-resolved': '',
+  'approval-resolved': '',
+  'context-overruled': '',
 };
 
 function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null {
-  switch (event.type) {
-    case 'phase-end':
-      return event.failure === null
-        ? { name: event.phase, ms, text: oneLine(finding) || '–' }
-        : { name: event.phase, ms, text: failureText(event.failure), tone: 'bad' };
-    case 'attempt-end':
-      if (event.repaired !== undefined) return aside(`the reply was repaired: ${event.repaired.join(', ')}`);
-      return event.failure === null ? null : aside(`attempt ${event.attempt} failed: ${failureText(event.failure)}`);
-    case 'attempt-retry':
-      return aside(
-        `starting attempt ${event.attempt}${event.delayMs > 0 ? ` in ${Math.round(event.delayMs)} ms` : ''}`,
-      );
-    case 'model-status':
-      return aside(MODEL_CHANGES[event.change]);
-    case 'retrieval':
-      // A line of its own: it stands between two phases.
-      return { name: 'search', text: retrievalText(event), tone: 'aside' };
-    case 'capability-end':
-      return aside(`${event.result.capability}: ${cutEnd(oneLine(event.result.error ?? event.result.output), 80)}`);
-    case 'session-recalled':
-      return sessionEntry(event);
-    case 'session-stored':
-      return event.problem === null
-        ? null
-        : { text: `not stored: ${oneLine(event.problem)}`, tone: 'bad', name: 'session' };
-    case 'recovery':
-      return aside(`${event.phase} failed: ${RECOVERY[event.action]}`);
-    case 'decision':
-      return { name: 'decision', text: `${event.decision.rule}: ${reasonOf(event.decision)}` };
-    case 'direction-refused':
-    case 'answer-refused':
-      return aside(oneLine(refusalText(event)));
-    case 'consent-resolved':
-      return aside(
-        `consent (${CONSENT_SOURCES[event.by]}): ${event.kept} kept, ${event.summarized} summarized, ${event.removed} removed`,
-      );
-    case 'approval-resolved':
-      return aside(oneLine(`approval of ${event.capability} (${event.by}): ${event.decision.replace('_', ' ')}`));
-    case 'context-overruled':
-      return aside(overrideText(event));
-    default:
-      return null;
-  }
+  if (event.type === 'phase-end')
+    return event.failure === null
+      ? { name: event.phase, ms, text: oneLine(finding) || '–' }
+      : { name: event.phase, ms, text: oneLine(failureText(event.failure)), tone: 'bad' };
+  if (event.type === 'decision')
+    return { name: 'decision', text: `${event.decision.rule}: ${reasonOf(event.decision)}` };
+  const name = NAMES[event.type];
+  if (name === undefined || isExpected(event)) return null;
+  const text = oneLine(entryWords(event));
+  const isBad = name !== '' && entryTrouble(event) !== null;
+  return {
+    ...(name !== '' && { name }),
+    text: event.type === 'capability-end' ? cutEnd(text, RESULT_CHARS) : text,
+    tone: isBad ? 'bad' : 'aside',
+  };
 }
 
-function overrideText({ messageId, choice, undone, problem }: Extract<JournalEntry, { type: 'context-overruled' }>) {
-  const what = `${choice ?? 'undo'} ${oneLine(messageId)}`.trim();
-  if (problem !== null) return `${what}: rejected, ${oneLine(problem)}`;
-  return undone.length === 0 ? what : `${what}: ${count(undone.length, 'operation')} undone`;
-}
+const RESULT_CHARS = 100;
 
-const CONSENT_SOURCES = { user: 'user', option: 'option', default: 'not asked', 'time-out': 'no reply' } as const;
-
-const RECOVERY = { repeat: 'retrying', skip: 'continuing without it', finish: 'finishing with an answer' } as const;
-
-function sessionEntry({ turns, problem: why }: Extract<JournalEntry, { type: 'session-recalled' }>): Entry {
-  const recalled = { name: 'session', text: `${count(turns, 'turn')} recalled` };
-  return why === null ? recalled : { name: 'session', text: `${recalled.text}: ${oneLine(why)}`, tone: 'bad' };
-}
-
-const failureText = ({ stage, code, message }: Failure): string =>
-  stage === 'aborted' ? oneLine(message) : `${stage}/${code}: ${oneLine(message)}`;
-
-function retrievalText({ passages, widened, failure }: Extract<JournalEntry, { type: 'retrieval' }>): string {
-  if (failure !== null) return `document search failed: ${oneLine(failure)}`;
-  return `${count(passages, 'passage')} found${widened ? ' by a wider search' : ''}`;
-}
+/** Whether an entry only says that all is well. */
+const isExpected = (event: JournalEntry): boolean =>
+  (event.type === 'attempt-end' && event.failure === null && event.repaired === undefined) ||
+  (event.type === 'session-stored' && event.problem === null);
 
 const MAX_LOSSES = 5;
 

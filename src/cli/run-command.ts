@@ -5,7 +5,7 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { pendingApprovals, recommendedDirection } from '../../machines/policies/questions.ts';
 import { readRun } from '../chain/journal/run-journal.ts';
 import { runStartOf } from '../chain/journal/run-start.ts';
-import { reasonOf } from '../chain/presentation/progress-line.ts';
+import { reasonOf } from '../chain/presentation/entry-words.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { oneLine, printable } from '../internal/printable.ts';

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
 import { commandLine } from '../../machines/text/quoting.ts';
 import { runEntries, withoutBytes } from '../chain/journal/run-journal.ts';
-import { entryWords, membersText, valueText } from '../chain/presentation/entry-words.ts';
+import { entryTrouble, entryWords, membersText, valueText } from '../chain/presentation/entry-words.ts';
 import type { DurableEntry, Waiting } from '../durable/entries.ts';
 import type { ActorSummary, StoredEntry } from '../durable/journals/journal-store.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
@@ -125,13 +125,12 @@ function actorDetail(entry: DurableEntry): Entry {
 const runDetail = (entry: JournalEntry): Entry => detailOf(entry, entryWords);
 
 function detailOf<Shown extends JournalEntry | DurableEntry>(entry: Shown, words: (entry: Shown) => string): Entry {
-  const { failure } = entry as { readonly failure?: unknown };
   const shown = entry.type === 'closed' && entry.waiting ? { ...entry, waiting: withTimes(entry.waiting) } : entry;
   return {
     name: oneLine(entry.type),
     ms: entry.atMs,
     text: entry.type === 'transition' ? transitionText(entry) : oneLine(words(shown)),
-    tone: failure ? 'bad' : entry.type === 'transition' ? 'aside' : 'plain',
+    tone: entryTrouble(entry as JournalEntry) === 'failed' ? 'bad' : entry.type === 'transition' ? 'aside' : 'plain',
     cut: entry.type !== 'transition' && entry.type !== 'decision',
   };
 }

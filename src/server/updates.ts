@@ -3,8 +3,8 @@ import { consentRequestSchema } from '../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { phaseSchema } from '../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../machines/contracts/synthesis.ts';
+import { progressLine, reasonOf } from '../chain/presentation/entry-words.ts';
 import { PartialJsonReader, type PartialValue } from '../chain/presentation/partial-json.ts';
-import { progressLine, reasonOf } from '../chain/presentation/progress-line.ts';
 import { AnswerText, type PartialUpdate } from '../chain/runtime/run-events.ts';
 
 /** A question of a run to its user. The event that answers it has the same `questionId` and, for an approval, the same `digest`. */

@@ -1,14 +1,168 @@
+import type { StopReason } from '../../../machines/contracts/capability.ts';
+import type { Decision } from '../../../machines/contracts/decision.ts';
 import { type CallEvent, refusalText } from '../../../machines/contracts/events.ts';
+import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../../machines/contracts/model-status.ts';
+import type { Task } from '../../../machines/contracts/phase.ts';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
-import { count, cutEnd, grouped } from '../../internal/printable.ts';
+import { count, cutEnd, grouped, oneLine } from '../../internal/printable.ts';
 
 const LINE_CHARS = 200;
 
 type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { type: Type }>;
-type Words<Type extends JournalEntry['type']> = (entry: EntryOf<Type>) => string;
+
+/** `failed`: something went wrong. `noted`: something is not as it should be, but no failure. */
+export type EntryTrouble = 'failed' | 'noted';
+
+/** What an entry of one type says. Readers choose which entries they show, and where. */
+interface Words<Entry> {
+  /** What it is, or what the run does, in a few words for any reader; null if its type says it. */
+  readonly title?: (entry: Entry) => string | null;
+  /** What it records, for a reader who knows its type. */
+  readonly note?: (entry: Entry) => string;
+  /** Of a question: what the run waits for. */
+  readonly waitsFor?: (entry: Entry) => string;
+  readonly trouble?: (entry: Entry) => EntryTrouble | null;
+}
+
+const WORDS: { readonly [Type in JournalEntry['type']]?: Words<EntryOf<Type>> } = {
+  start: { note: ({ input }) => input.request },
+  attachment: { note: (entry) => `${attachmentLabel(entry)}, digest ${entry.digest}` },
+  delivery: {
+    title: ({ event }) => deliveryTitle(event),
+    note: ({ event: { type, ...members }, actor }) =>
+      `${type}${actor === '' ? '' : ` to ${valueText(actor)}`} ${membersText(members)}`,
+  },
+  resumed: { title: ({ wasPaused }) => (wasPaused ? 'Left the queue' : 'Resumed in a new process') },
+  closed: { title: ({ waiting }) => (waiting === undefined ? null : 'Left memory while it waits') },
+  stopped: { title: () => 'Stopped from outside', trouble: () => 'noted' },
+  end: {
+    note: ({ summary: { status, usage } }) =>
+      `${status}, ${count(usage.modelCalls, 'model call')}, ${count(usage.inputTokens + usage.outputTokens, 'token')}`,
+  },
+  'phase-start': { note: ({ phase, cycle, step }) => `${phase}, cycle ${cycle}, step ${step}` },
+  'phase-end': {
+    note: ({ phase, summary, failure }) => `${phase}: ${failure === null ? start(summary) : failureText(failure)}`,
+  },
+  recovery: {
+    title: ({ phase }) => `${capitalize(phase)} failed`,
+    note: ({ phase, action }) => `${phase} failed: ${RECOVERIES[action]}`,
+    trouble: () => 'noted',
+  },
+  decision: {
+    title: ({ decision }) => `Cycle ${decision.cycle}: ${reasonOf(decision)}`,
+    note: ({ decision }) => `${decision.rule} › ${decision.nextPhase ?? 'the answer'}: ${start(decision.rationale)}`,
+  },
+  'attempt-start': {
+    title: ({ attempt, phases, task }) => {
+      if (attempt > 1) return 'Trying again';
+      return phases?.includes('yield') ? CALLS.yield : (CALLS[task as Task] ?? null);
+    },
+    note: ({ task, attempt }) => `${task}, attempt ${attempt}`,
+  },
+  'attempt-end': {
+    note: ({ task, attempt, failure, usage, repaired = [] }) =>
+      `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${[count(usage.outputTokens, 'token'), ...repaired.map((one) => `repaired: ${one}`)].join(', ')}` : `failed: ${failureText(failure)}`}`,
+  },
+  'attempt-retry': {
+    note: ({ attempt, delayMs }) =>
+      `starting attempt ${attempt}${delayMs > 0 ? ` in ${grouped(Math.round(delayMs))} ms` : ''}`,
+  },
+  prompt: { note: ({ attemptId, digest }) => `${attemptId}, digest ${digest}` },
+  'model-status': { note: ({ model, change }) => `model ${model + 1}: ${MODEL_CHANGES[change]}` },
+  'text-delta': { note: ({ text }) => start(text) },
+  'activity-start': {
+    note: ({ source, activity, subject }) => `${source} ${activity}${about(subject?.task ?? subject?.capability)}`,
+  },
+  'activity-event': {
+    note: ({ source, activity, event }) => `${source} ${activity}: ${callText(event)}`,
+    trouble: ({ event }) => (event.type === 'failed' ? 'failed' : null),
+  },
+  failed: { note: ({ actor, error }) => `${actor}: ${start(error.message)}`, trouble: () => 'failed' },
+  timer: { note: ({ timer }) => `delay ${timer} elapsed` },
+  'timer-start': { note: ({ timer, event, dueMs }) => `delay ${timer} until ${grouped(dueMs)} ms: ${event}` },
+  retrieval: {
+    title: ({ passages, failure }) =>
+      `Searching the documents: ${failure === null ? count(passages, 'passage') : 'failed'}`,
+    note: ({ query, passages, widened, failure }) =>
+      failure === null
+        ? `${count(passages, 'passage')} found${widened ? ' by a wider search' : ''} for ${start(query)}`
+        : `failed: ${start(failure)}`,
+  },
+  'capability-start': {
+    title: ({ capability }) => `Running ${oneLine(capability)}`,
+    note: ({ capability, index }) => `${capability}, call ${index}`,
+  },
+  'capability-end': {
+    note: ({ result }) => `${result.capability}: ${start(result.error ?? result.output)}`,
+    trouble: ({ result }) => (result.success ? null : 'failed'),
+  },
+  'capability-stop': {
+    title: ({ reason, runs }) =>
+      reason === 'limit_reached' ? `Limit of tool runs reached after ${grouped(runs)}` : (STOPS[reason] ?? null),
+    note: ({ reason, runs, failed, code, problem }) =>
+      [`${reason.replaceAll('_', ' ')}, ${count(runs, 'run')}, ${grouped(failed)} failed`, code, problem]
+        .filter(Boolean)
+        .join(': '),
+    trouble: ({ reason }) => {
+      if (reason === 'invalid_next_step' || reason === 'decider_failed') return 'failed';
+      return reason !== 'aborted' && Object.hasOwn(STOPS, reason) ? 'noted' : null;
+    },
+  },
+  operations: { note: ({ phase, applied }) => `${phase}: ${operationsText(applied)}` },
+  'context-evaluated': {
+    note: ({ statistics, problem }) =>
+      problem ??
+      `${grouped(statistics.messagesBefore)} › ${count(statistics.messagesAfter, 'message')}, ${count(statistics.tokensAfter, 'token')}`,
+  },
+  'direction-asked': {
+    note: ({ proposal, confidence }) => `${proposal} proposed, confidence ${confidence}`,
+    waitsFor: () => 'a direction',
+  },
+  'direction-refused': { note: refusalText, trouble: () => 'noted' },
+  'consent-asked': {
+    note: ({ request }) => `${count(request.items.length, 'message')} to be shortened or removed`,
+    waitsFor: ({ request }) => `consent to shorten or remove ${count(request.items.length, 'message')}`,
+  },
+  'consent-resolved': {
+    note: ({ by, kept, summarized, removed }) =>
+      `consent (${CONSENT_GIVERS[by]}): ${kept} kept, ${summarized} summarized, ${removed} removed`,
+  },
+  'approval-asked': {
+    note: ({ capability, arguments: given }) => `${capability} ${start(JSON.stringify(given))}`,
+    waitsFor: ({ capability, isClientTool }) =>
+      `${isClientTool ? 'the client to run' : 'approval of'} ${oneLine(capability)}`,
+  },
+  'approval-resolved': {
+    note: ({ capability, decision, by }) => `approval of ${capability} (${by}): ${decision.replace('_', ' ')}`,
+  },
+  'answer-refused': { note: ({ event, ...refusal }) => `${event}: ${refusalText(refusal)}`, trouble: () => 'noted' },
+  'context-overruled': {
+    note: ({ messageId, choice, undone, problem }) =>
+      [
+        `${choice ?? 'undo'} ${start(messageId)}`.trim(),
+        ...(problem !== null
+          ? [`rejected, ${problem}`]
+          : undone.length > 0
+            ? [`${count(undone.length, 'operation')} undone`]
+            : []),
+      ].join(': '),
+    trouble: ({ problem }) => (problem === null ? null : 'noted'),
+  },
+  'session-recalled': {
+    title: ({ problem }) => `Session ${problem === null ? '' : 'not '}recalled`,
+    note: ({ turns, problem }) => [`${count(turns, 'turn')} recalled`, problem].filter(Boolean).join(': '),
+    trouble: ({ problem }) => (problem === null ? null : 'failed'),
+  },
+  'session-stored': {
+    title: ({ problem }) => `Session ${problem === null ? '' : 'not '}stored`,
+    note: ({ problem }) => (problem === null ? 'stored' : `not stored: ${problem}`),
+    trouble: ({ problem }) => (problem === null ? null : 'failed'),
+  },
+  answer: { note: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}` },
+};
 
 const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
   without_json: 'replied without JSON that matches the schema; the next reply form is tried',
@@ -18,67 +172,114 @@ const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
   available: 'replies again',
 };
 
-const WORDS: { readonly [Type in JournalEntry['type']]?: Words<Type> } = {
-  start: ({ input }) => input.request,
-  attachment: (entry) => `${attachmentLabel(entry)}, digest ${entry.digest}`,
-  end: ({ summary: { status, usage } }) =>
-    `${status}, ${count(usage.modelCalls, 'model call')}, ${count(usage.inputTokens + usage.outputTokens, 'token')}`,
-  'phase-start': ({ phase, cycle, step }) => `${phase}, cycle ${cycle}, step ${step}`,
-  'phase-end': ({ phase, summary, failure }) => {
-    if (failure?.stage === 'aborted') return `${phase}: ${start(failure.message)}`;
-    return failure === null ? `${phase}: ${start(summary)}` : `${phase} failed: ${failureText(failure)}`;
-  },
-  recovery: ({ phase, action, failure }) => `${phase}: ${action}, after ${failureText(failure)}`,
-  decision: ({ decision }) => `${decision.rule} › ${decision.nextPhase ?? 'the answer'}: ${start(decision.rationale)}`,
-  'attempt-start': ({ task, attempt }) => `${task}, attempt ${attempt}`,
-  'attempt-end': ({ task, attempt, failure, usage, repaired = [] }) =>
-    `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${[count(usage.outputTokens, 'token'), ...repaired.map((one) => `repaired: ${one}`)].join(', ')}` : `failed: ${failureText(failure)}`}`,
-  'attempt-retry': ({ attempt, delayMs }) => `attempt ${attempt} follows in ${grouped(Math.round(delayMs))} ms`,
-  prompt: ({ attemptId, digest }) => `${attemptId}, digest ${digest}`,
-  'model-status': ({ model, change }) => `model ${model + 1}: ${MODEL_CHANGES[change]}`,
-  'text-delta': ({ text }) => start(text),
-  'activity-start': ({ source, activity, subject }) =>
-    `${source} ${activity}${about(subject?.task ?? subject?.capability)}`,
-  'activity-event': ({ source, activity, event }) => `${source} ${activity}: ${callText(event)}`,
-  failed: ({ actor, error }) => `${actor}: ${start(error.message)}`,
-  timer: ({ timer }) => `delay ${timer} elapsed`,
-  'timer-start': ({ timer, event, dueMs }) => `delay ${timer} until ${grouped(dueMs)} ms: ${event}`,
-  retrieval: ({ query, passages, widened, failure }) =>
-    `${failure ?? `${count(passages, 'passage')}${widened ? ', widened' : ''}`} for ${start(query)}`,
-  'capability-start': ({ capability, index }) => `${capability}, call ${index}`,
-  'capability-end': ({ result }) =>
-    `${result.capability}: ${start(result.success ? result.output : (result.error ?? ''))}`,
-  operations: ({ phase, applied }) => `${phase}: ${operationsText(applied)}`,
-  'context-evaluated': ({ statistics, problem }) =>
-    problem ??
-    `${grouped(statistics.messagesBefore)} › ${count(statistics.messagesAfter, 'message')}, ${count(statistics.tokensAfter, 'token')}`,
-  'direction-asked': ({ proposal, confidence }) => `${proposal} proposed, confidence ${confidence}`,
-  'consent-asked': ({ request }) => `${count(request.items.length, 'message')} to be shortened or removed`,
-  'approval-asked': ({ capability, arguments: given }) => `${capability} ${start(JSON.stringify(given))}`,
-  'approval-resolved': ({ capability, decision, by }) => `${capability}: ${decision.replace('_', ' ')} (${by})`,
-  'answer-refused': ({ event, ...refusal }) => `${event}: ${refusalText(refusal)}`,
-  'context-overruled': ({ messageId, choice, problem }) =>
-    `${choice ?? 'undo'} ${start(messageId)}${problem === null ? '' : `: rejected, ${problem}`}`,
-  answer: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}`,
+/** What a run does while it waits for a model. */
+const CALLS: Readonly<Record<Task, string>> = {
+  action: 'Reading the request',
+  experience: 'Reading what is known',
+  intention: 'Clarifying the goal',
+  observation: 'Noting what matters',
+  understanding: 'Reviewing the context',
+  yield: 'Answering',
+  continuation: 'Choosing the next step',
+  summary: 'Summarizing long messages',
+  synthesis: 'Writing the final answer',
+  value: 'Filling in the requested format',
 };
 
-/**
- * Describes what an entry of a run records, or an attempt or tool loop of any machine, without its type. Entries come from journals, which
- * anything may have written: an unknown or malformed one is described by its members. The result may contain line breaks and control characters.
- */
-export function entryWords(entry: JournalEntry): string {
-  const words = WORDS[entry.type] as ((entry: JournalEntry) => string) | undefined;
+const RECOVERIES = { repeat: 'retrying', skip: 'continuing without it', finish: 'finishing with an answer' } as const;
+
+const CONSENT_GIVERS = { user: 'user', option: 'option', default: 'not asked', 'time-out': 'no reply' } as const;
+
+/** Why no more tools ran; ordinary ends need no words. */
+const STOPS: { readonly [Reason in StopReason]?: string } = {
+  limit_reached: 'Limit of tool runs reached',
+  rounds_ended: 'No more rounds of tools allowed',
+  same_call_repeated: 'Repeated the same tool call: not run',
+  budget_exhausted: 'Budget used up: no more tools run',
+  invalid_next_step: 'The next tool call is invalid',
+  decider_failed: 'The decision about more tools failed',
+  aborted: 'The tool runs were stopped',
+};
+
+const DELIVERIES: Readonly<Record<string, string>> = {
+  'run.cancelled': 'Canceled',
+  'run.interrupted': 'Interrupted',
+  'run.finished': 'Told to finish',
+  'run.adjusted': 'Limits changed',
+  'context.overruled': 'Context operation overruled',
+  'context.undone': 'Context operation undone',
+  'consent.given': 'Consent answered',
+};
+
+function deliveryTitle(event: EntryOf<'delivery'>['event']): string | null {
+  if (event.type === 'run.directed') return `Directed to ${event.phase}`;
+  if (event.type !== 'approval.given')
+    return Object.hasOwn(DELIVERIES, event.type) ? (DELIVERIES[event.type] ?? null) : null;
+  const { decision, reason = '' } = event;
+  const approved = event.arguments === undefined ? 'Approved' : 'Approved with changes';
+  const word = { approve: approved, deny: 'Denied', respond: 'Responded with a result' }[decision];
+  return [word, reason].filter(Boolean).join(': ');
+}
+
+/** Returns what a type of the table says about an entry, which anything may have written; null if it says nothing or the entry is malformed. */
+function read<Key extends keyof Words<never>>(
+  entry: JournalEntry,
+  key: Key,
+): ReturnType<NonNullable<Words<never>[Key]>> | null {
+  const words = WORDS[entry.type]?.[key] as
+    | ((entry: JournalEntry) => ReturnType<NonNullable<Words<never>[Key]>>)
+    | undefined;
   try {
-    return words?.(entry) ?? membersText(entry);
+    return words?.(entry) ?? null;
   } catch {
-    return membersText(entry);
+    return null;
   }
+}
+
+/**
+ * Describes what an entry of a run records, or an attempt or tool loop of any machine, without its type. An unknown or malformed entry is
+ * described by its members. The result may contain line breaks and control characters.
+ */
+export const entryWords = (entry: JournalEntry): string => read(entry, 'note') ?? membersText(entry);
+
+/** Returns what an entry is, in a few words such as `Running search`; null if its type says it. */
+export function entryTitle(entry: JournalEntry): string | null {
+  const waitsFor = entryWait(entry);
+  return waitsFor === null ? read(entry, 'title') : `Asked for ${waitsFor}`;
+}
+
+/** Returns what a run waits for since an entry, such as `approval of refund`; null if the entry is no question. */
+export const entryWait = (entry: JournalEntry): string | null => read(entry, 'waitsFor');
+
+/** Returns whether something went wrong, by an entry; null if it did not. */
+export function entryTrouble(entry: JournalEntry): EntryTrouble | null {
+  const { failure } = entry as { readonly failure?: unknown };
+  return read(entry, 'trouble') ?? (failure ? 'failed' : null);
+}
+
+const PROGRESS: ReadonlySet<string> = new Set<JournalEntry['type']>([
+  'attempt-start',
+  'retrieval',
+  'capability-start',
+  'decision',
+]);
+
+/** Returns a line of progress for a person who waits for the answer; null if the entry has none. */
+export function progressLine(entry: JournalEntry): string | null {
+  const waitsFor = entryWait(entry);
+  if (waitsFor !== null) return `Waiting for ${waitsFor}`;
+  return PROGRESS.has(entry.type) ? entryTitle(entry) : null;
+}
+
+/** A decision to complete ends with the values it compared, which `show --all` and the inspector print. */
+export function reasonOf({ complete, rationale }: Decision): string {
+  return oneLine(complete ? rationale.replace(/ \([^()]*\)$/u, '') : rationale);
 }
 
 function callText(event: CallEvent): string {
   switch (event.type) {
     case 'failed':
-      return `broken, ${event.error.name}: ${start(event.error.message)}`;
+      return `failed, ${event.error.name}: ${start(event.error.message)}`;
     case 'done':
       return `settled ${valueText(event.output ?? '')}`;
     case 'reply.lost':
@@ -103,9 +304,10 @@ export function membersText(facts: object): string {
 
 const PLACE: ReadonlySet<string> = new Set(['seq', 'atMs', 'type', 'sum']);
 
+const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const about = (subject: string | undefined): string => (subject === undefined ? '' : `, ${subject}`);
-const failureText = ({ code, message }: { readonly code: string; readonly message: string }): string =>
-  `${code}, ${start(message)}`;
+export const failureText = ({ stage, code, message }: Failure): string =>
+  stage === 'aborted' ? start(message) : `${stage}/${code}: ${start(message)}`;
 
 /** The start of a text that may be megabytes long. */
 const start = (text: string): string => firstChars(text, LINE_CHARS);

@@ -6,7 +6,7 @@ import type { Usage } from '../../../machines/contracts/usage.ts';
 import { addUsage } from '../../../machines/policies/usage.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { locationOf } from '../../chain/presentation/answer-as-text.ts';
-import { progressLine } from '../../chain/presentation/progress-line.ts';
+import { progressLine } from '../../chain/presentation/entry-words.ts';
 import type { Run } from '../../chain/runtime/run.ts';
 import type { AnswerVoid } from '../../chain/runtime/run-events.ts';
 import type { RunOptions } from '../../chain/runtime/run-options.ts';

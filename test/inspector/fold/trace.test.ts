@@ -140,11 +140,15 @@ describe('the trace of a run with a user', () => {
     // The cursor is at the end of a wait; its step is named and explained by its beginning.
     const view = { run, log, fold, charts: null, count: entries.length, end: null };
     const names = steps.map((selection) => stepTitle({ ...view, selection, at: selection.to }).name);
-    expect(names).toEqual(['Consent asked', 'Direction asked', 'Direction asked']);
+    expect(names).toEqual([
+      'Asked for consent to shorten or remove 3 messages',
+      'Asked for a direction',
+      'Asked for a direction',
+    ]);
     for (const selection of steps)
       expect(entryToExplain({ ...view, at: selection.to }, selection, false)).toBe(selection.from);
     const events = all.filter(({ kind }) => kind === 'event').map(({ title, text, status }) => [title, text, status]);
-    expect(events).toContainEqual(['Directed to nonsense', 'No effect: not a phase', 'noted']);
+    expect(events).toContainEqual(['Directed to nonsense', 'No effect: "nonsense" is not a phase', 'noted']);
     expect(events).toContainEqual(['Directed to experience', expect.any(String), 'done']);
   });
 
@@ -191,7 +195,7 @@ describe('the trace of a run with a user', () => {
       entry.type === 'capability-stop' ? { ...entry, reason: 'limit_reached' as const } : entry,
     );
     const limits = traced(stopped).all.filter(({ kind }) => kind === 'limit');
-    expect(titlesOf(limits)).toContain('Limit of 5 tool runs reached');
+    expect(titlesOf(limits)).toContainEqual(expect.stringMatching(/^Limit of tool runs reached after \d$/u));
   });
 });
 

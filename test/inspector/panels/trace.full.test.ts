@@ -171,7 +171,7 @@ describe.skipIf(areSkipped)('the trace', () => {
     const rows = await openAll(await open(recordedEntries(await manualRun())));
     const rowAt = (start: string) => rows.find((text) => text.startsWith(start));
     expect(rowAt('Waited for consent to shorten or remove 3 messages')).toContain('1.0 s');
-    expect(rowAt('Directed to nonsense')).toContain('No effect: not a phase');
+    expect(rowAt('Directed to nonsense')).toContain('No effect: "nonsense" is not a phase');
   });
 
   it('lets the bar and the time of what is running grow, and nothing else', async () => {

@@ -97,7 +97,7 @@ it('the model calls of an actor are printed as those of a run', async () => {
   await showCommand('c-1', { journals }, terminal.out);
   const printed = shown().join('\n');
   expect(printed).toMatch(/attempt-start .* check, attempt 1\n/u);
-  expect(printed).toMatch(/attempt-end .* check, attempt 1 failed: invalid_reply, /u);
+  expect(printed).toMatch(/attempt-end .* check, attempt 1 failed: schema\/invalid_reply: /u);
   expect(printed).toMatch(/attempt-end .* check, attempt 2 succeeded, \d+ tokens/u);
   expect(printed).toMatch(/text-delta .* \{"ok/u);
 });

@@ -195,7 +195,7 @@ describe('the phases, in the progress of a run', () => {
     expect(fake.shown()).toEqual(asking);
     progress({ ...at, type: 'consent-resolved', by: 'user', kept: 1, summarized: 0, removed: 0 });
     expect(fake.shown().join('\n')).toMatch(
-      /attempt 1 failed: transport\/server_error: Try later\.\n.*1 kept, 0 summarized/u,
+      /yield, attempt 1 failed: transport\/server_error: Try\s+later\.\n.*1 kept, 0 summarized/u,
     );
   });
 
@@ -239,7 +239,7 @@ describe('the search of a cycle', () => {
     phase('phase-start', 'experience', 2);
     phase('phase-end', 'experience', 2);
     const lines = fake.shown().map((line) => line.trim().replaceAll(/\s+/gu, ' '));
-    expect(lines).toContain('search 5 passages found');
+    expect(lines).toContain('search 5 passages found for yield');
     const names = lines.map((line) => line.split(' ')[0]);
     expect(names.filter((name) => ['action', 'search', 'experience'].includes(name ?? ''))).toEqual([
       'action',

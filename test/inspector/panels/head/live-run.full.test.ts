@@ -187,7 +187,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
         { type: 'run.directed', phase: 'action' },
         'Rejected: the answer names no question; the pending question is s6.direction',
       ],
-      [{ type: 'run.directed', phase: 'nowhere', questionId: 's6.direction' }, 'Rejected: not a phase'],
+      [{ type: 'run.directed', phase: 'nowhere', questionId: 's6.direction' }, 'Rejected: "nowhere" is not a phase'],
     ] as const) {
       if ((await form.count()) === 0) await openMore(live.page, 'Send another event');
       await text.fill(JSON.stringify(event));

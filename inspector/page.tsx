@@ -6,7 +6,6 @@ import { searchKey } from './panels/events/event-search.tsx';
 import { RunHead } from './panels/head/run-head.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
-import { ChartMap } from './panels/map/chart-map.tsx';
 import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
 import { Separator } from './panels/separator.tsx';
@@ -72,7 +71,7 @@ function RunPage({ inspector, view }: PanelProps) {
       </section>
       {kind === 'run' && (
         <p class="view-switch">
-          <button type="button" onClick={toggleChart}>
+          <button type="button" title={hasChart ? 'Show the trace (c)' : 'Show the chart (c)'} onClick={toggleChart}>
             {hasChart ? 'Trace' : 'Chart'}
           </button>
         </p>
@@ -98,11 +97,6 @@ function RunPage({ inspector, view }: PanelProps) {
           <button type="button" class="to-trace" onClick={backToTrace}>
             Back to the {isSystem || !hasChart ? 'trace' : 'chart'}
           </button>
-        )}
-        {kind === 'run' && (
-          <ErrorBoundary name="The map" resetKey={runId}>
-            <ChartMap inspector={inspector} view={view} />
-          </ErrorBoundary>
         )}
         <StepPanel inspector={inspector} view={view} />
       </section>

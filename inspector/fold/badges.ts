@@ -5,7 +5,7 @@ import { copyKey } from './chart-copies.ts';
 import { ancestorsOf, chartIndexOf } from './chart-index.ts';
 import { formatNumber, pluralize } from './format.ts';
 import type { Badge, Badges } from './marks.ts';
-import { phaseOfAttempt } from './phase-map.ts';
+import { phaseOfAttempt } from './phase-visit.ts';
 import type { RunFold } from './run-fold.ts';
 import type { AttemptSpan, CallSpan, CapabilitySpan } from './spans.ts';
 

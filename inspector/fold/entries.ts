@@ -7,74 +7,6 @@ import { countUpTo } from './sorted.ts';
 
 type EntryType = JournalEntry['type'] | SystemEntry['type'];
 
-/** The groups by which entries can be filtered, in display order. */
-export const ENTRY_GROUPS = [
-  'run',
-  'phases',
-  'decisions',
-  'transitions',
-  'attempts',
-  'calls',
-  'text',
-  'state',
-  'context',
-  'user input',
-] as const;
-export type EntryGroup = (typeof ENTRY_GROUPS)[number];
-
-const groups: Readonly<Record<EntryType, EntryGroup>> = {
-  start: 'run',
-  'actor-end': 'run',
-  attachment: 'run',
-  resumed: 'run',
-  closed: 'run',
-  stopped: 'run',
-  'session-recalled': 'run',
-  'session-stored': 'run',
-  answer: 'run',
-  end: 'run',
-  'phase-start': 'phases',
-  'phase-end': 'phases',
-  recovery: 'phases',
-  decision: 'decisions',
-  transition: 'transitions',
-  ignored: 'transitions',
-  'attempt-start': 'attempts',
-  'attempt-end': 'attempts',
-  'attempt-retry': 'attempts',
-  value: 'attempts',
-  'model-status': 'attempts',
-  'activity-start': 'calls',
-  'activity-event': 'calls',
-  failed: 'calls',
-  timer: 'calls',
-  'timer-start': 'calls',
-  noted: 'calls',
-  retrieval: 'calls',
-  'capability-start': 'calls',
-  'capability-end': 'calls',
-  'capability-stop': 'calls',
-  continuation: 'calls',
-  prompt: 'attempts',
-  'text-delta': 'text',
-  state: 'state',
-  keyframe: 'state',
-  operations: 'context',
-  'context-evaluated': 'context',
-  delivery: 'user input',
-  'consent-asked': 'user input',
-  'consent-resolved': 'user input',
-  'approval-asked': 'user input',
-  'approval-resolved': 'user input',
-  'context-overruled': 'user input',
-  'direction-asked': 'user input',
-  'direction-refused': 'user input',
-  'answer-refused': 'user input',
-};
-
-/** Unknown types count as `run`. */
-export const groupOf = (type: EntryType): EntryGroup => groups[type] ?? 'run';
-
 /** The origin of an entry: an external event, the charts, or an annotation. */
 type Origin = 'outside' | 'chart' | 'note';
 
@@ -102,7 +34,7 @@ export interface EntryList {
 }
 
 /** The first `count` entries. */
-const wholeList = (count: number): EntryList => ({
+export const wholeList = (count: number): EntryList => ({
   size: count,
   seqAt: (index) => index,
   indexOf: (seq) => Math.min(seq, count - 1),
@@ -114,30 +46,6 @@ export const entryListOf = (seqs: readonly number[]): EntryList => ({
   seqAt: (index) => seqs[index] ?? 0,
   indexOf: (seq) => countUpTo(seqs, seq) - 1,
 });
-
-export function groupCounts(entries: EntryIndex): ReadonlyMap<EntryGroup, number> {
-  const counts = new Map<EntryGroup, number>();
-  for (const type of entries.types) {
-    const group = groupOf(type);
-    counts.set(group, (counts.get(group) ?? 0) + entries.of(type).length);
-  }
-  return counts;
-}
-
-/** Lists the entries outside some groups. Reads each entry once as the run grows. */
-export function createGroupFilter(entries: EntryIndex, hidden: ReadonlySet<EntryGroup>) {
-  const seqs: number[] = [];
-  const isHidden = (type: JournalEntry['type']): boolean => hidden.has(groupOf(type));
-  let taken = 0;
-  return {
-    isHidden,
-    listOf(count: number): EntryList {
-      if (hidden.size === 0) return wholeList(count);
-      for (; taken < count; taken += 1) if (!isHidden(entries.typeOf(taken))) seqs.push(taken);
-      return entryListOf(seqs);
-    },
-  };
-}
 
 /** A search through the lines of a run, a slice at a time. */
 interface EntrySearch {
@@ -157,12 +65,7 @@ const TYPED = /(?:^|\s)type:(\S*)/giu;
  * Finds the entries whose line contains a text, ignoring case. `type:decision` in the query keeps only entry types with
  * that prefix; several can be combined.
  */
-export function createEntrySearch(
-  log: RunLog,
-  entries: EntryIndex,
-  query: string,
-  isHidden: (type: JournalEntry['type']) => boolean = () => false,
-): EntrySearch {
+export function createEntrySearch(log: RunLog, entries: EntryIndex, query: string): EntrySearch {
   const types = [...query.matchAll(TYPED)].map(([, name = '']) => name.toLowerCase());
   const text = query.replace(TYPED, ' ').trim();
   const pattern = text === '' ? null : textFinder(text);
@@ -171,8 +74,7 @@ export function createEntrySearch(
   let reached = 0;
 
   function check(seq: number): void {
-    const type = entries.typeOf(seq);
-    if (isHidden(type) || !isRequestedType(type)) return;
+    if (!isRequestedType(entries.typeOf(seq))) return;
     if (pattern === null || pattern.test(log.line(seq))) found.push(seq);
   }
 

@@ -62,8 +62,6 @@ export interface RunQuery {
   readonly status: string;
   readonly session: string;
   readonly model: string;
-  /** The rule that ended the run. */
-  readonly rule: string;
   /** `some`: only runs in which something failed. */
   readonly failures: string;
   /** `flat`: forks and turns of a session are not placed with each other. */
@@ -74,7 +72,7 @@ export interface RunQuery {
 
 type Parameters = Readonly<Record<string, string>>;
 
-const ANY = { text: '', status: '', session: '', model: '', rule: '', failures: '' };
+const ANY = { text: '', status: '', session: '', model: '', failures: '' };
 
 /** All runs, newest first. */
 const DEFAULT_QUERY: RunQuery = { ...ANY, list: '', sort: 'started', isDescending: true };
@@ -83,7 +81,7 @@ export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY
 
 /** Reads a query from the parameters of an address. `sort=-cost` sorts by cost from high to low. */
 export function parseRunQuery(parameters: Parameters): RunQuery {
-  const { q = '', status = '', session = '', model = '', rule = '', failures = '', list = '', sort = '' } = parameters;
+  const { q = '', status = '', session = '', model = '', failures = '', list = '', sort = '' } = parameters;
   const name = sort.replace(/^-/u, '');
   const column = SORT_COLUMNS.find((one) => one.name === name);
   return {
@@ -91,7 +89,6 @@ export function parseRunQuery(parameters: Parameters): RunQuery {
     status,
     session,
     model,
-    rule,
     failures,
     list,
     sort: column?.name ?? DEFAULT_QUERY.sort,
@@ -116,7 +113,6 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
       (run) =>
         (query.status === '' || stateOf(run) === query.status) &&
         (query.session === '' || run.summary?.sessionId === query.session) &&
-        (query.rule === '' || run.summary?.rule === query.rule) &&
         (query.failures === '' || hasFailures(run)) &&
         (query.model === '' || run.summary?.models.includes(query.model) === true) &&
         hasWords(run, words),

@@ -8,7 +8,7 @@ import { ancestorsOf, chartIndexOf } from '../fold/chart-index.ts';
 import { transitionName, transitionWords } from '../fold/chart-words.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { marksAt } from '../fold/marks.ts';
-import { phaseVisit } from '../fold/phase-map.ts';
+import { phaseVisit } from '../fold/phase-visit.ts';
 import type { ChartSelection, Selection } from '../fold/selection.ts';
 import { lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, visitOf } from '../fold/state-visit.ts';

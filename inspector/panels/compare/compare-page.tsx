@@ -14,7 +14,6 @@ import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { useCutText } from '../head/answer-panel.tsx';
-import { PhaseStrip } from '../runs/phase-strip.tsx';
 import { CompareSteps, LETTERS, placeOfRow } from './compare-steps.tsx';
 
 interface ComparePageProps {
@@ -212,7 +211,6 @@ function Side({ run, opened, hasQuestion, hasSameAnswers, letter }: SideProps) {
       <h2 class="title verbatim">
         <b class="letter">{letter}</b> {hasQuestion ? excerpt(run.title, 400) || shortRunId(run.runId) : 'Answer'}
       </h2>
-      <PhaseStrip strip={run.summary?.strip} />
       {end.value?.problem && (
         <p class="wrong verbatim" role="alert">
           {excerpt(end.value.problem, 300)}

@@ -1,10 +1,8 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { createEntrySearch, type EntryGroup } from '../../fold/entries.ts';
+import { createEntrySearch } from '../../fold/entries.ts';
 import { formatNumber } from '../../fold/format.ts';
 import { countUpTo } from '../../fold/sorted.ts';
-import { IconButton } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel.tsx';
@@ -25,6 +23,7 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
     input.current?.scrollIntoView({ block: 'start' });
   }, [isFocusRequested]);
 
+  /** Moves to the next or previous match. */
   function go(to: 1 | -1): void {
     const seqs = found?.seqs ?? [];
     const next = to === 1 ? countUpTo(seqs, view.at) : countUpTo(seqs, view.at - 1) - 1;
@@ -45,7 +44,6 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
     event.preventDefault();
   }
 
-  const none = found === null || found.seqs.length === 0;
   return (
     <search class="event-search row">
       <input
@@ -60,22 +58,9 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
         }}
         onKeyDown={onKeyDown}
       />
-      <IconButton icon="up" label="Previous match" keys="Shift+Enter" isDisabled={none} onClick={() => go(-1)} />
-      <IconButton icon="down" label="Next match" keys="Enter" isDisabled={none} onClick={() => go(1)} />
       <span class="event-hits" role="status">
         {found === null ? '' : hitsText(found, view.at)}
       </span>
-      <label>
-        <input
-          type="checkbox"
-          aria-label="Show only matches"
-          checked={search.onlyFound.value}
-          onChange={({ currentTarget }) => {
-            search.onlyFound.value = currentTarget.checked;
-          }}
-        />
-        only matches
-      </label>
     </search>
   );
 }
@@ -90,10 +75,7 @@ function hitsText({ seqs, share }: Found, at: number): string {
 
 /** The search state, kept while other panels are shown. */
 export const search = {
-  hidden: signal<ReadonlySet<EntryGroup>>(new Set()),
   text: signal(''),
-  /** List only matches. */
-  onlyFound: signal(false),
   /** All entries are shown, below the selected step. */
   isShown: signal(false),
   /** The search field should take the focus. */
@@ -122,18 +104,11 @@ interface Found {
 }
 
 /** Searches in slices between frames. A new query replaces the running one; new entries are searched as they arrive. */
-export function useSearch(
-  view: PanelView,
-  text: string,
-  isHidden: (type: JournalEntry['type']) => boolean,
-): Found | null {
+export function useSearch(view: PanelView, text: string): Found | null {
   const { log, fold, count } = view;
   const [, rerender] = useState(0);
   // A new run or query discards earlier results.
-  const search = useMemo(
-    () => (text.trim() === '' ? null : createEntrySearch(log, fold.entries, text, isHidden)),
-    [log, text, isHidden],
-  );
+  const search = useMemo(() => (text.trim() === '' ? null : createEntrySearch(log, fold.entries, text)), [log, text]);
 
   // Searches the first slice before painting.
   useLayoutEffect(() => {

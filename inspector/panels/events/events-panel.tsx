@@ -1,142 +1,61 @@
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import {
-  createGroupFilter,
-  ENTRY_GROUPS,
-  type EntryGroup,
-  type EntryList,
-  entryListOf,
-  groupCounts,
-  originOfType,
-} from '../../fold/entries.ts';
-import type { PanelProps } from '../panel.tsx';
-import { EventSearch, search, useSearch } from './event-search.tsx';
 import './events.css';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { formatNumber, formatTime } from '../../fold/format.ts';
-import { countUpTo } from '../../fold/sorted.ts';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { entryTrouble } from '../../../src/chain/presentation/entry-words.ts';
+import { type EntryList, entryListOf, originOfType, wholeList } from '../../fold/entries.ts';
+import { formatTime } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
-import { Icon } from '../../icon.tsx';
 import { entryLine } from '../../ui-state/entry-line.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import type { RunLog } from '../../wire/run-log.ts';
+import { CopyButton } from '../copy-button.tsx';
 import { JsonTree } from '../json-tree.tsx';
+import type { PanelProps } from '../panel.tsx';
 import { indexAfter, isSeen, reveal, useWindow } from '../trace/use-window.ts';
+import { EventSearch, search, useSearch } from './event-search.tsx';
 
 /** The height in events.css, and the rows kept visible around the cursor. */
 const [ROW_PX, MARGIN] = [18, 2];
 
-function isBad(entry: JournalEntry): boolean {
-  if (entry.type === 'failed' || ('failure' in entry && entry.failure)) return true;
-  if (entry.type === 'activity-event') return entry.event?.type === 'failed' || entry.event?.type === 'reply.lost';
-  return entry.type === 'capability-end' && entry.result?.success === false;
-}
-
+/** All entries, or those that a search found, and the one at the cursor. */
 export function EventsPanel({ inspector, view }: PanelProps) {
-  const hidden = search.hidden.value;
-  const text = search.text.value;
-  const [isCollapsed, setCollapsed] = useState(false);
-  const filter = useMemo(() => createGroupFilter(view.fold.entries, hidden), [view.fold, hidden]);
-  const found = useSearch(view, text, filter.isHidden);
-  const isCut = found !== null && search.onlyFound.value;
-  const list = isCut ? entryListOf(found.seqs) : filter.listOf(view.count);
+  const found = useSearch(view, search.text.value);
+  const list = found === null ? wholeList(view.count) : entryListOf(found.seqs);
   return (
     <div class="events">
       <EventSearch inspector={inspector} view={view} found={found} />
-      <EventFilter view={view} />
-      <EventRows inspector={inspector} view={view} list={list} found={found?.seqs ?? null} />
-      <EntryDetail view={view} isCollapsed={isCollapsed} onToggle={() => setCollapsed(!isCollapsed)} />
+      <EventRows inspector={inspector} view={view} list={list} />
+      {view.count > 0 && <EntryDetail view={view} />}
     </div>
   );
 }
 
-interface DetailProps {
-  readonly view: PanelView;
-  readonly isCollapsed: boolean;
-  readonly onToggle: () => void;
-}
-
-function EntryDetail({ view: { log, at, count }, isCollapsed, onToggle }: DetailProps) {
-  const [copyStatus, setCopyStatus] = useState({ at, text: '' });
-  if (count === 0) return null;
+function EntryDetail({ view: { log, at } }: { readonly view: PanelView }) {
   const entry = log.entry(at);
-  const copy = (): void => {
-    navigator.clipboard.writeText(JSON.stringify(entry, null, 2)).then(
-      () => setCopyStatus({ at, text: 'copied' }),
-      () => setCopyStatus({ at, text: 'the browser does not allow copying' }),
-    );
-  };
   return (
-    <section class={isCollapsed ? 'entry-detail collapsed' : 'entry-detail'} aria-label="Entry at the cursor">
+    <section class="entry-detail" aria-label="Entry at the cursor">
       <header class="row">
-        <button type="button" class="fold plain" aria-expanded={!isCollapsed} onClick={onToggle}>
-          <Icon name={isCollapsed ? 'collapsed' : 'expanded'} /> entry {at} · {excerpt(entry.type, 24)}
-        </button>
-        <span class="muted" role="status">
-          {copyStatus.at === at ? copyStatus.text : ''}
-        </span>
-        <button type="button" class="copy" onClick={copy}>
-          Copy
-        </button>
+        <b>
+          entry {at} · {excerpt(entry.type, 24)}
+        </b>
+        <CopyButton key={at} what="entry" text={() => JSON.stringify(entry, null, 2)} />
       </header>
-      {!isCollapsed && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it
-        <div class="whole" tabIndex={0}>
-          <JsonTree value={entry} />
-        </div>
-      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it */}
+      <div class="whole" tabIndex={0}>
+        <JsonTree value={entry} />
+      </div>
     </section>
-  );
-}
-
-function EventFilter({ view }: { readonly view: PanelView }) {
-  const counts = useMemo(() => groupCounts(view.fold.entries), [view.fold, view.count]);
-  const hidden = search.hidden.value;
-  const toggle = (group: EntryGroup): void => {
-    const next = new Set(hidden);
-    if (!next.delete(group)) next.add(group);
-    search.hidden.value = next;
-  };
-  return (
-    <fieldset class="event-filter row" aria-label="Entry kinds">
-      {ENTRY_GROUPS.map((group) => (
-        <button
-          key={group}
-          type="button"
-          aria-pressed={!hidden.has(group)}
-          title={`${group}: double-click to show only these`}
-          onClick={() => toggle(group)}
-          onDblClick={() => {
-            search.hidden.value = new Set(ENTRY_GROUPS.filter((other) => other !== group));
-          }}
-        >
-          {group} <span class="muted count">{formatNumber(counts.get(group) ?? 0)}</span>
-        </button>
-      ))}
-      <button
-        type="button"
-        class="all"
-        disabled={hidden.size === 0}
-        onClick={() => {
-          search.hidden.value = new Set();
-        }}
-      >
-        all
-      </button>
-    </fieldset>
   );
 }
 
 interface RowsProps extends PanelProps {
   readonly list: EntryList;
-  /** The matches, ascending; null without a search. */
-  readonly found: readonly number[] | null;
 }
 
 const MARKS = { outside: '»', chart: '•', note: '~' } as const;
 const ORIGINS = { outside: 'external event', chart: 'from the chart', note: 'annotation' } as const;
 
 /** Only visible rows are rendered. */
-function EventRows({ inspector, view, list, found }: RowsProps) {
+function EventRows({ inspector, view, list }: RowsProps) {
   const { log, at } = view;
   const rows = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<number | null>(null);
@@ -179,7 +98,7 @@ function EventRows({ inspector, view, list, found }: RowsProps) {
       onKeyDown={onKeyDown}
       onBlur={() => setActive(null)}
     >
-      {list.size === 0 && <p class="muted">No entries of this kind.</p>}
+      {list.size === 0 && <p class="muted">No entry matches.</p>}
       <div ref={rows} role="presentation" style={{ height: `${list.size * ROW_PX}px` }}>
         <div role="presentation" class="visible-rows" style={{ transform: `translateY(${first * ROW_PX}px)` }}>
           {Array.from({ length: end - first }, (_, at) => first + at).map((row) => {
@@ -193,7 +112,6 @@ function EventRows({ inspector, view, list, found }: RowsProps) {
                 rows={list.size}
                 line={lineOf(seq)}
                 isActive={active === row}
-                isFound={found !== null && found[countUpTo(found, seq) - 1] === seq}
                 onChoose={() => inspector.moveTo(seq)}
               />
             );
@@ -211,14 +129,13 @@ interface EventRowProps {
   readonly rows: number;
   readonly line: Line;
   readonly isActive: boolean;
-  readonly isFound: boolean;
   readonly onChoose: () => void;
 }
 
-function EventRow({ view: { fold, at }, seq, row, rows, line, isActive, isFound, onChoose }: EventRowProps) {
+function EventRow({ view: { fold, at }, seq, row, rows, line, isActive, onChoose }: EventRowProps) {
   const type = fold.entries.typeOf(seq);
   const origin = originOfType(type);
-  const kinds = [seq === at && 'at', seq > at && 'later', isActive && 'active', line.bad && 'bad', isFound && 'found'];
+  const kinds = [seq === at && 'at', seq > at && 'later', isActive && 'active', line.bad && 'bad'];
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
     // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names its active row
@@ -257,7 +174,7 @@ function lineMemory(log: RunLog): (seq: number) => Line {
     const cached = lines.get(seq);
     if (cached !== undefined) return cached;
     const entry = log.entry(seq);
-    const line = { text: entryLine(entry), bad: isBad(entry) };
+    const line = { text: entryLine(entry), bad: entryTrouble(entry) === 'failed' };
     if (lines.size >= CACHE_SIZE) lines.clear();
     lines.set(seq, line);
     return line;

@@ -11,7 +11,7 @@ import type { RunLog } from '../../wire/run-log.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { CompareButton, checkedRuns } from '../runs/runs-table.tsx';
-import { canFork, ForkForm, READ_ONLY } from '../step/fork-forms.tsx';
+import { READ_ONLY } from '../step/fork-forms.tsx';
 import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
@@ -22,7 +22,6 @@ import { ExportDialog, TestDialog } from './share-dialogs.tsx';
 const TITLES = {
   export: 'Download',
   test: 'Replay test of this run',
-  fork: 'Fork this run',
   cancel: 'Cancel this run',
   adjust: 'Adjust limits and thresholds',
   direct: 'Continue with a phase',
@@ -33,7 +32,7 @@ const TITLES = {
 
 type DialogName = keyof typeof TITLES;
 
-/** What can be done with a run: compared, downloaded, forked, stopped, directed. An exported file offers its details only. */
+/** What can be done with a run: compared, downloaded, stopped, directed. An exported file offers its details only. */
 export function RunActionsMenu({ inspector, view }: PanelProps) {
   const [open, setOpen] = useState<DialogName | null>(null);
   const { run, log, fold, count } = view;
@@ -78,7 +77,6 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
           {dialogButton('cancel', 'Cancel…')}
         </>
       )}
-      {canFork(inspector, view) && run.status !== 'damaged' && dialogButton('fork', 'Fork…')}
       {isFile ? (
         dialogButton('details', 'Details…')
       ) : (
@@ -117,7 +115,7 @@ interface ContentProps extends PanelProps {
 
 function Content({ inspector, view, name, onDone }: ContentProps) {
   const action = useRunAction(inspector, view.run);
-  const { run, log, fold, at, count } = view;
+  const { run, log, fold, count } = view;
   const { isBusy, onSend } = sender(inspector, run.runId);
   const form = {
     isBusy,
@@ -135,8 +133,6 @@ function Content({ inspector, view, name, onDone }: ContentProps) {
       return <TestDialog inspector={inspector} runId={run.runId} />;
     case 'details':
       return <RunFacts inspector={inspector} run={run} profile={profileText(log)} />;
-    case 'fork':
-      return <ForkForm inspector={inspector} view={view} seq={Math.max(1, at)} onClose={onDone} />;
     case 'replay':
       return (
         <div class="stack">

@@ -1,8 +1,9 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
+import { Dialog } from '../head/dialog.tsx';
 
 interface DeleteDialogProps {
   readonly inspector: Inspector;
@@ -14,9 +15,7 @@ interface DeleteDialogProps {
 const MAX_LISTED = 8;
 
 export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const [isBusy, setBusy] = useState(false);
-  useLayoutEffect(() => dialog.current?.showModal(), []);
 
   async function remove(): Promise<void> {
     setBusy(true);
@@ -27,23 +26,21 @@ export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
   }
 
   return (
-    <dialog ref={dialog} class="delete-dialog stack" aria-labelledby="delete-title" onClose={() => onClose('')}>
-      <h2 id="delete-title">Delete {pluralize(runs.length, 'run')}?</h2>
-      <ul>
-        {runs.slice(0, MAX_LISTED).map(({ runId, title }) => (
-          <li key={runId}>{excerpt(title, 80) || excerpt(runId, 80)}</li>
-        ))}
-        {runs.length > MAX_LISTED && <li class="muted">and {runs.length - MAX_LISTED} more</li>}
-      </ul>
-      <p>Their journals are deleted. This cannot be undone.</p>
-      <div class="row">
-        <button type="button" onClick={() => onClose('')}>
-          Cancel
-        </button>
-        <button type="button" class="danger" disabled={isBusy} onClick={() => void remove()}>
-          Delete
-        </button>
+    <Dialog title={`Delete ${pluralize(runs.length, 'run')}?`} onClose={() => onClose('')}>
+      <div class="stack">
+        <ul>
+          {runs.slice(0, MAX_LISTED).map(({ runId, title }) => (
+            <li key={runId}>{excerpt(title, 80) || excerpt(runId, 80)}</li>
+          ))}
+          {runs.length > MAX_LISTED && <li class="muted">and {runs.length - MAX_LISTED} more</li>}
+        </ul>
+        <p>Their journals are deleted. This cannot be undone.</p>
+        <p>
+          <button type="button" class="danger" disabled={isBusy} onClick={() => void remove()}>
+            Delete
+          </button>
+        </p>
       </div>
-    </dialog>
+    </Dialog>
   );
 }

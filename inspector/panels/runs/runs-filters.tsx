@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { capitalize, formatCost, formatDuration, formatNumber, humanize, pluralize } from '../../fold/format.ts';
+import { capitalize, formatCost, formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import {
   columnNamed,
   countsOf,
@@ -26,7 +26,6 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
     () => ({
       model: valuesOf(runs, ({ summary }) => summary?.models ?? []),
       session: valuesOf(runs, ({ summary }) => [summary?.sessionId ?? null]),
-      rule: valuesOf(runs, ({ summary }) => [summary?.rule ?? null]),
     }),
     [runs],
   );
@@ -41,11 +40,11 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
           onInput={({ currentTarget }) => onChange({ ...query, text: currentTarget.value })}
         />
       </label>
-      {(['model', 'session', 'rule'] as const).map(
+      {(['model', 'session'] as const).map(
         (name) =>
-          (options[name].length > (name === 'rule' ? 0 : 1) || query[name] !== '') && (
+          (options[name].length > 1 || query[name] !== '') && (
             <label key={name}>
-              <span class="visually-hidden">{name === 'rule' ? 'Ended by' : capitalize(name)}</span>
+              <span class="visually-hidden">{capitalize(name)}</span>
               <select
                 value={query[name]}
                 onChange={({ currentTarget }) => onChange({ ...query, [name]: currentTarget.value })}
@@ -53,7 +52,7 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
                 <option value="">{`Any ${name}`}</option>
                 {[...new Set([...options[name], query[name]])].filter(Boolean).map((value) => (
                   <option key={value} value={value}>
-                    {name === 'rule' ? humanize(value) : excerpt(value, 40)}
+                    {excerpt(value, 40)}
                   </option>
                 ))}
               </select>

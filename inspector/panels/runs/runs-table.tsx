@@ -36,7 +36,6 @@ import { ExportDialog } from '../head/share-dialogs.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { PhaseStrip } from './phase-strip.tsx';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
@@ -429,7 +428,6 @@ function Cell({ name, run, nowMs }: CellProps) {
     return (
       <td class="status" title={excerpt(run.problem ?? run.summary?.explanation ?? '', 400)}>
         <div class={`one-line ${tone}`}>{text}</div>
-        <PhaseStrip strip={run.summary?.strip} />
       </td>
     );
   }

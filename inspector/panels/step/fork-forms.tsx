@@ -102,9 +102,6 @@ export function ForkForm({ inspector, view, seq, set, onClose }: FormProps & { r
         <button type="button" onClick={() => setChanges([...changes, NO_CHANGE])}>
           Add a change
         </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
       </div>
       {messages}
     </form>
@@ -143,9 +140,6 @@ export function PromptForm({ inspector, view, seq, onClose }: FormProps) {
       <div class="row">
         <button type="submit" class="primary" disabled={isBusy}>
           Start the fork
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
         </button>
       </div>
       {messages}

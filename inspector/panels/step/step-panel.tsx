@@ -60,20 +60,12 @@ function Step(props: PanelProps) {
   const isOfCall = !isSystem || selection.kind === 'attempt' || isTool;
   const calls = isOfCall ? stepCalls(fold, selection, at) : null;
   const uses = isOfCall ? toolUses(log, fold, selection, at) : [];
-  const answered = answerUpTo(log, fold, at);
-  const isAnswer = answered !== null && selection.kind === 'entry' && selection.to >= answered.seq;
-  // At the answer, What if uses the last decision.
-  const decided = isAnswer
-    ? fold.entries.of('decision').at(-1)
-    : selection.kind === 'decision'
-      ? selection.from
-      : undefined;
   return (
     <>
       <Head {...props} promptAt={promptOf(view)} />
       {isSystem && <PendingWork view={view} />}
       {isOfCall ? <Result {...props} calls={calls} uses={uses} /> : <SystemResult view={view} />}
-      {decided !== undefined && <WhatIfSliders key={decided} {...props} seq={decided} />}
+      {selection.kind === 'decision' && <WhatIfSliders key={selection.from} {...props} seq={selection.from} />}
       {calls !== null && <Asked key={calls.selected.number} view={view} call={calls.selected} />}
       {uses.length > 0 && !isTool && (
         <Section title="Tools used">

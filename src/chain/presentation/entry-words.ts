@@ -78,7 +78,7 @@ const WORDS: { readonly [Type in JournalEntry['type']]?: Words<EntryOf<Type>> } 
   },
   'activity-event': {
     note: ({ source, activity, event }) => `${source} ${activity}: ${callText(event)}`,
-    trouble: ({ event }) => (event.type === 'failed' ? 'failed' : null),
+    trouble: ({ event: { type } }) => (type === 'failed' || type === 'reply.lost' ? 'failed' : null),
   },
   failed: { note: ({ actor, error }) => `${actor}: ${start(error.message)}`, trouble: () => 'failed' },
   timer: { note: ({ timer }) => `delay ${timer} elapsed` },

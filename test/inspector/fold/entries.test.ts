@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createEntrySearch,
-  createGroupFilter,
-  entryListOf,
-  groupCounts,
-  groupOf,
-  originOfType,
-} from '../../../inspector/fold/entries.ts';
+import { createEntrySearch, entryListOf, originOfType, wholeList } from '../../../inspector/fold/entries.ts';
 import { entryLine } from '../../../inspector/ui-state/entry-line.ts';
 import { ANNOTATIONS, EXTERNAL_EVENTS, type JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
@@ -29,7 +22,6 @@ describe('the summary of an entry', () => {
     expect(entryLine(odd)).toBe('decision null, word a‹U+202E›b');
     const unknown = { seq: 1, atMs: 2, type: 'of-tomorrow', count: 3 } as unknown as JournalEntry;
     expect(entryLine(unknown)).toBe('count 3');
-    expect(groupOf(unknown.type)).toBe('run');
   });
 
   it('uses the singular for a count of one', () => {
@@ -81,26 +73,10 @@ describe('the origin of an entry', () => {
 });
 
 describe('a list of entries', () => {
-  it('omits hidden entry types as the run grows, and finds the row of any entry', () => {
-    const hidden = new Set(['text', 'state', 'transitions'] as const);
-    for (const entries of runs) {
-      const { log, fold } = folded([]);
-      const filter = createGroupFilter(fold.entries, hidden);
-      const isShown = ({ type }: JournalEntry): boolean => !(hidden as ReadonlySet<string>).has(groupOf(type));
-      entries.forEach((entry, count) => {
-        log.add([JSON.stringify(entry)], fold.take);
-        if (count % 7 !== 0 && count !== entries.length - 1) return;
-        const wanted = entries.slice(0, count + 1).filter(isShown);
-        const list = filter.listOf(count + 1);
-        expect(Array.from({ length: list.size }, (_, place) => list.seqAt(place))).toEqual(
-          wanted.map(({ seq }) => seq),
-        );
-        expect(list.seqAt(list.indexOf(count))).toBe(wanted.at(-1)?.seq);
-      });
-      const counts = groupCounts(fold.entries);
-      expect([...counts.values()].reduce((sum, count) => sum + count, 0)).toBe(entries.length);
-    }
-    expect(entryListOf([]).indexOf(3)).toBe(-1);
+  it('finds the row of any entry, or of the last one before it', () => {
+    expect([wholeList(3).indexOf(1), wholeList(3).indexOf(9)]).toEqual([1, 2]);
+    const list = entryListOf([2, 5]);
+    expect([list.size, list.seqAt(1), list.indexOf(1), list.indexOf(4), list.indexOf(5)]).toEqual([2, 5, -1, 0, 1]);
   });
 });
 

@@ -80,7 +80,6 @@ describe('the list of runs', () => {
     [{ status: 'waiting' }, 'd'],
     [{ session: 'trip' }, 'b'],
     [{ model: 'gpt-two' }, 'db'],
-    [{ rule: 'confidenceReached' }, 'da'],
     [{ failures: 'some' }, 'a'],
   ])('is searched, filtered and sorted as the address says, unknown values last: %j', (parameters, ids) => {
     expect(idsFor(parameters)).toBe(ids);
@@ -92,7 +91,6 @@ describe('the list of runs', () => {
       status: 'completed',
       session: 's',
       model: 'm',
-      rule: 'r',
       failures: 'some',
       list: 'flat',
       sort: '-cost',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { decisionReason } from '../../../inspector/fold/decision-words.ts';
-import { phaseMapOf } from '../../../inspector/fold/phase-map.ts';
 import { confidenceCap, figuresOf, writerOf } from '../../../inspector/fold/summary.ts';
 import { traceOf } from '../../../inspector/fold/trace.ts';
 import type { TraceRow } from '../../../inspector/fold/trace-row.ts';
@@ -66,11 +65,9 @@ describe('the figures of a run', () => {
       if (at % 23 > 0) continue;
       const killed = folded(entries.slice(0, at + 1));
       const head = figuresOf(killed.log, killed.fold, at + 1);
-      const { phases, answerCalls } = phaseMapOf(killed.fold, { from: at });
       const titles = traceOf(killed.log, killed.fold, at + 1, true).flatMap(titlesIn);
       const { tokens } = list.figures();
       expect(tokens && tokens.input + tokens.output).toBe(head.tokens);
-      expect(phases.reduce((sum, { calls }) => sum + calls, answerCalls)).toBe(head.calls);
       expect(new Set(titles.filter((title) => /^Call \d/u.test(title))).size).toBe(head.calls);
     }
   });

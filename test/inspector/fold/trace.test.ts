@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { phaseMapOf } from '../../../inspector/fold/phase-map.ts';
 import type { Selection } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../../inspector/fold/time-axis.ts';
@@ -167,7 +166,6 @@ describe('the trace of a run with a user', () => {
     });
     const path = search?.selection ? rowPathTo(traced(run.entries).top, search.selection) : [];
     expect(titlesOf(path).slice(-2)).toEqual(['Experience', 'Search']);
-    expect(search?.selection && phaseMapOf(traced(run.entries).fold, search.selection).current).toBe('experience');
   });
 
   it('lists a call that started early in the phase that it is for, or else where it started, as its panel does', async () => {

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PHASES } from '../../../machines/contracts/phase.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { failingRun } from '../../support/inspector/inspected-runs.ts';
 import { browserFor, type InspectorPage, nextFrames, openInspector } from '../../support/inspector/inspector-page.ts';
 import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
 
-const browser = await browserFor('the map and the chart of a run');
+const browser = await browserFor('the chart of a run');
 const run = await failingRun();
 
 let server: InspectionServer;
@@ -15,7 +14,7 @@ beforeAll(async () => {
   server = await inspectionServer();
   server.watch(run);
   inspector = await openInspector(browser, server.url, { hash: `/run/${run.id}` });
-  await inspector.page.locator('.chart-map').waitFor();
+  await inspector.page.locator('.trace-row').first().waitFor();
 });
 afterAll(async () => {
   if (browser === null) return;
@@ -24,42 +23,14 @@ afterAll(async () => {
   await server.close();
 });
 
-const current = () => inspector.page.locator('.chart-map [aria-current]').textContent();
+const current = () => inspector.page.locator('.step-head h2').textContent();
+const select = (row: string) =>
+  inspector.page
+    .locator('.trace-row', { hasText: new RegExp(`^${row}`, 'u') })
+    .first()
+    .click();
 
-describe.skipIf(browser === null)('the map of a run', () => {
-  it('has the calls of each phase, and the phases that failed, as in the journal', async () => {
-    const started = run.entries.filter((entry) => entry.type === 'phase-start');
-    for (const phase of PHASES) {
-      const steps = new Set(started.flatMap((entry) => (entry.phase === phase ? [`s${entry.step}`] : [])));
-      const calls = run.entries.filter(
-        (entry) =>
-          entry.type === 'attempt-start' &&
-          entry.task !== 'synthesis' &&
-          steps.has(entry.attemptId.split('.')[0] ?? ''),
-      ).length;
-      const hasFailed = run.entries.some(
-        (entry) => entry.type === 'phase-end' && entry.phase === phase && entry.failure !== null,
-      );
-      const name = new RegExp(`^${phase}`, 'iu');
-      const text = await inspector.page.locator('.map-phase').filter({ hasText: name }).textContent();
-      expect(text?.toLowerCase()).toBe(
-        `${phase}${calls === 0 ? '–' : `${calls} call${calls === 1 ? '' : 's'}`}${hasFailed ? ' · failed' : ''}`,
-      );
-    }
-  });
-
-  it('moves with the selection, and selects the visit of a phase', async () => {
-    const { page } = inspector;
-    expect(await current()).toMatch(/^Answer/u);
-    for (const phase of ['Intention', 'Yield', 'Action']) {
-      await page.locator('.map-phase', { hasText: phase }).click();
-      await nextFrames(page);
-      expect(await current()).toMatch(new RegExp(`^${phase}`, 'u'));
-    }
-    expect(await page.locator('.map-phase.later').allTextContents()).toContainEqual(expect.stringMatching(/^Answer/u));
-    expect(await page.locator('.map-phase.later', { hasText: 'Action' }).count()).toBe(0);
-  });
-
+describe.skipIf(browser === null)('the chart of a run', () => {
   it('opens the whole chart with labels of at least 11 px at 1280 × 800, and a part of it on a narrow page', async () => {
     const { page } = inspector;
     const area = page.locator('.chart-scroll');
@@ -87,7 +58,7 @@ describe.skipIf(browser === null)('the map of a run', () => {
 
   it('is a list of states on a phone, each with the ways that were taken out of it and its step', async () => {
     const { page } = inspector;
-    await page.locator('.map-phase', { hasText: 'Answer' }).click();
+    await select('Action');
     await page.setViewportSize({ width: 390, height: 844 });
     await page.keyboard.press('c');
     const stateOf = (name: string) => page.locator('.chart-list button[aria-pressed]', { hasText: name });
@@ -126,7 +97,7 @@ describe.skipIf(browser === null)('the map of a run', () => {
 
   it('opens the chart with c, which shows the same step and fits the width of its area', async () => {
     const { page } = inspector;
-    await page.locator('.map-phase', { hasText: 'Intention' }).click();
+    await select('Intention');
     await page.keyboard.press('c');
     await page.locator('.chart-picture').waitFor();
     expect(await page.locator('.trace-area').count()).toBe(0);
@@ -137,7 +108,7 @@ describe.skipIf(browser === null)('the map of a run', () => {
     await nextFrames(page);
     expect(await current()).toMatch(/^Action/u);
     expect(await page.locator('.chart-picture .leaf > .name').allTextContents()).toEqual(['action']);
-    expect(await axeViolations(page, '.chart-area, .chart-map')).toEqual([]);
+    expect(await axeViolations(page, '.chart-area, .view-switch')).toEqual([]);
     await page.keyboard.press('c');
     await page.locator('.trace-area').waitFor();
   });

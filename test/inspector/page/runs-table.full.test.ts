@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { capitalize } from '../../../inspector/fold/format.ts';
 import { readRun } from '../../../src/chain/journal/run-journal.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
@@ -46,8 +45,6 @@ describe.skipIf(browser === null)('the table of runs', () => {
     const { answerText, confidence } = answer.answer;
     expect(await row.locator('.question').innerText()).toBe(`Where is the bridge?\n${answerText}`);
     expect(await row.locator('.status').innerText()).toBe(`completed, confidence ${confidence.toFixed(2)}`);
-    const phases = entries.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
-    await row.getByRole('img', { name: `Phases: ${phases.map(capitalize).join(', ')}` }).waitFor();
     const { inputTokens, outputTokens } = end.summary.usage;
     expect(await row.locator('.tokens').innerText()).toBe(`~${(inputTokens + outputTokens).toLocaleString('en-US')}`);
     await close();
@@ -183,7 +180,7 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('heading', { name: 'Delete 1 run?' }).waitFor();
-    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Close' }).click();
     expect(await journals.list()).toHaveLength(3);
     await row.getByRole('link').focus();
     await page.keyboard.press('Delete');

@@ -26,7 +26,6 @@ describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
     const page = await openRecordedRuns(tests, [long, short], `/run/${long.run.runId}`);
     await page.keyboard.press('/');
     await page.getByRole('searchbox').fill('type:end');
-    await page.getByRole('checkbox', { name: 'Show only matches' }).check();
     const rows = page.getByRole('listbox', { name: 'Events' }).getByRole('option').locator('.seq');
     for (const { run, lines } of [long, short, long, short]) {
       await openRun(page, run.runId);

@@ -126,7 +126,7 @@ export const nextFrames = (page: Page): Promise<void> =>
 export interface DisplayedState {
   readonly position: string;
   readonly status: string;
-  /** The rows of the trace, without times, and the phases of the map. */
+  /** The rows of the trace, without times. */
   readonly rows: readonly string[];
 }
 
@@ -134,7 +134,7 @@ export const displayedState = (page: Page): Promise<DisplayedState> =>
   page.evaluate(() => ({
     position: document.querySelector('.position')?.textContent ?? '',
     status: document.querySelector('.verdict .word')?.textContent ?? '',
-    rows: [...document.querySelectorAll<HTMLElement>('.trace-row, .map-phase')].map((row) =>
+    rows: [...document.querySelectorAll<HTMLElement>('.trace-row')].map((row) =>
       row.innerText.replace(/[\d.,]+ (?:ms|s|min)\b/gu, ''),
     ),
   }));

@@ -39,10 +39,10 @@ afterAll(async () => {
 const open = (hash: string) => openInspector(browser as NonNullable<typeof browser>, server.url, { hash });
 
 describe.skipIf(browser === null)('the head of a recorded run', () => {
-  it('forks at the cursor with a change and opens the new run beside the old one', async () => {
+  it('forks at a step with a change and opens the new run beside the old one', async () => {
     const at = run.entries.find(({ type }) => type === 'decision')?.seq ?? 0;
     const { page, close } = await open(`/run/whole/${at}`);
-    await page.getByRole('button', { name: 'Fork…' }).click();
+    await page.getByRole('button', { name: 'Fork here' }).click();
     const form = page.getByRole('form', { name: 'Fork' });
     const fork = form.getByRole('button', { name: 'Start the fork' });
     expect(await fork.isDisabled()).toBe(true);
@@ -51,7 +51,7 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     await form.getByLabel('Value 1').fill('0.99');
     await fork.click();
     await page.getByText('"thresholds.nothing" does not exist').waitFor();
-    expect(await axeViolations(page, 'dialog')).toEqual([]);
+    expect(await axeViolations(page, '.step-head')).toEqual([]);
     await form.getByLabel('Change 1').fill('thresholds.confidence');
     await fork.click();
     await page.waitForFunction(() => /^#\/compare\/whole\/new-/u.test(location.hash));

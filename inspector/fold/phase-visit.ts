@@ -1,0 +1,25 @@
+import type { Phase } from '../../machines/contracts/phase.ts';
+import { followsPhases } from '../../machines/contracts/phase.ts';
+import { phaseOf } from './call-index.ts';
+import type { RunFold } from './run-fold.ts';
+import { type Selection, selectionOf } from './selection.ts';
+import { lastStartedBy } from './sorted.ts';
+import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
+
+/** The phase that used a call, which may start earlier, or in which an unused one started; null for a call for the answer. */
+export const phaseOfAttempt = (spans: Spans, attempt: AttemptSpan): Phase | null =>
+  followsPhases(attempt.task)
+    ? null
+    : ((phaseOf(spans, attempt) ?? lastStartedBy(spans.phases, attempt.from))?.phase ?? attempt.phase);
+
+/** The latest visit of a phase up to an entry in which something was called; else the latest, or the first after the entry. */
+export function phaseVisit({ spans }: RunFold, phase: Phase, at: number, count: number): Selection | null {
+  const visits = spans.phases.filter((span) => span.phase === phase);
+  const before = visits.filter(({ from }) => from <= at);
+  const isBusy = ({ from, to }: PhaseSpan): boolean => {
+    const last = lastStartedBy(spans.calls, to ?? count - 1);
+    return last !== undefined && last.from >= from;
+  };
+  const visit = before.findLast(isBusy) ?? before.at(-1) ?? visits[0];
+  return visit === undefined ? null : selectionOf('phase', visit, count);
+}

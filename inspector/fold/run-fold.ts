@@ -6,7 +6,7 @@ import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { isExternalEvent } from './external-events.ts';
 import { countUpTo } from './sorted.ts';
-import { createSpanFold, type Spans } from './spans.ts';
+import { SpanFold, type Spans } from './spans.ts';
 import { createStateLog, type StateLog } from './state-log.ts';
 import { createTimeLine, type TimeLine } from './time-line.ts';
 import { createTransitionLog, type TransitionLog } from './transition-log.ts';
@@ -92,8 +92,8 @@ export interface RunFold {
 
 export function createRunFold(): RunFold {
   const entries = createEntryIndex();
-  const spans = createSpanFold();
-  const timeLine = createTimeLine(spans.isBusy);
+  const spans = new SpanFold();
+  const timeLine = createTimeLine(() => spans.isBusy());
   const transitions = createTransitionLog();
   const context = createContextLog();
   const externalEvents = createExternalEvents();

@@ -96,68 +96,107 @@ interface OpenCall {
   readonly startedIn: Phase | null;
 }
 
-interface SpanFold {
-  readonly spans: Spans;
-  isBusy(): boolean;
-  take(entry: JournalEntry): void;
+type Mutable<Object> = { -readonly [Name in keyof Object]: Object[Name] };
+type Handled = JournalEntry | Extract<SystemEntry, { type: 'actor-end' }>;
+type Handlers = { readonly [Type in Handled['type']]?: (entry: Extract<Handled, { type: Type }>) => void };
+
+function end(span: Span | undefined, seq: number, failure: Failure | null = null): void {
+  if (span === undefined || span.to !== null) return;
+  span.to = seq;
+  span.failure = failure;
 }
 
-/** Folds entries, in order, into `spans`. */
-export function createSpanFold(): SpanFold {
-  const cycles: CycleSpan[] = [];
-  const phases: PhaseSpan[] = [];
-  const attempts: AttemptSpan[] = [];
-  const calls: CallSpan[] = [];
-  const capabilities: CapabilitySpan[] = [];
-  const running = new Set<CapabilitySpan>();
-  const open = new Map<number, OpenCall>();
-  const newest = new Map<string, AttemptSpan>();
-  /** The latest attempt of each actor of a system. */
-  const latestOf = new Map<string, AttemptSpan>();
-  let prices: readonly (Price | null)[] = [];
-  let currency: string | null = null;
+/** Whether a call is for a later phase than the one in progress, so that the end of this phase does not end it. */
+const startedEarly = ({ span: { source }, startedIn }: OpenCall): boolean =>
+  source === 'callAhead' || (source === 'retrievePassages' && startedIn !== 'experience');
 
-  const phaseNow = (): Phase | null => {
-    const phase = phases.at(-1);
-    return phase?.to === null ? phase.phase : null;
+/** Folds entries, in order, into spans. */
+export class SpanFold {
+  readonly #cycles: CycleSpan[] = [];
+  readonly #phases: PhaseSpan[] = [];
+  readonly #attempts: AttemptSpan[] = [];
+  readonly #calls: CallSpan[] = [];
+  readonly #capabilities: CapabilitySpan[] = [];
+  readonly #running = new Set<CapabilitySpan>();
+  readonly #open = new Map<number, OpenCall>();
+  readonly #newest = new Map<string, AttemptSpan>();
+  /** The latest attempt of each actor of a system. */
+  readonly #latestOf = new Map<string, AttemptSpan>();
+  #prices: readonly (Price | null)[] = [];
+  readonly spans: Mutable<Spans> = {
+    currency: null,
+    cycles: this.#cycles,
+    phases: this.#phases,
+    attempts: this.#attempts,
+    calls: this.#calls,
+    capabilities: this.#capabilities,
   };
 
-  /** Whether a call is for a later phase than the one in progress, so that the end of this phase does not end it. */
-  const startedEarly = ({ span: { source }, startedIn }: OpenCall): boolean =>
-    source === 'callAhead' || (source === 'retrievePassages' && startedIn !== 'experience');
+  readonly #handlers: Handlers = {
+    start: ({ input }) => {
+      this.#prices = input.prices ?? [];
+      this.spans.currency = input.currency ?? null;
+    },
+    'phase-start': (entry) => this.#beginPhase(entry),
+    'phase-end': (entry) => this.#endPhase(entry),
+    'attempt-start': (entry) => this.#begin(entry),
+    'attempt-end': (entry) => this.#endAttempt(entry),
+    'attempt-retry': (entry) => {
+      const span = this.#attemptOf(entry);
+      if (span !== undefined) span.backOff = { at: entry.seq, inMs: entry.delayMs };
+    },
+    'text-delta': ({ attemptId, seq }) => this.#newest.get(attemptId)?.deltas.push(seq),
+    'activity-start': (entry) => this.#call(entry),
+    'activity-event': (entry) => this.#callEvent(entry),
+    'capability-start': (entry) => this.#beginCapability(entry),
+    'capability-end': (entry) => this.#endCapability(entry),
+    'actor-end': (entry) => this.#endActor(entry),
+    end: ({ seq }) => {
+      end(this.#phases.at(-1), seq);
+      end(this.#cycles.at(-1), this.#phases.at(-1)?.to ?? seq);
+      this.#abortOpen(seq, true);
+    },
+  };
+
+  isBusy(): boolean {
+    return this.#open.size > 0;
+  }
+
+  take(entry: JournalEntry): void {
+    if (Object.hasOwn(this.#handlers, entry.type)) this.#handlers[entry.type]?.(entry as never);
+  }
+
+  #phaseNow(): Phase | null {
+    const phase = this.#phases.at(-1);
+    return phase?.to === null ? phase.phase : null;
+  }
 
   /** Ends the last attempt, unless its phase has not begun. */
-  function endLastAttempt(seq: number): void {
-    const last = attempts.at(-1);
-    const isOpen = [...open.values()].some((call) => call.attemptId === last?.attemptId && startedEarly(call));
+  #endLastAttempt(seq: number): void {
+    const last = this.#attempts.at(-1);
+    const isOpen = [...this.#open.values()].some((call) => call.attemptId === last?.attemptId && startedEarly(call));
     if (!isOpen) end(last, seq);
   }
 
-  function end(span: Span | undefined, seq: number, failure: Failure | null = null): void {
-    if (span === undefined || span.to !== null) return;
-    span.to = seq;
-    span.failure = failure;
-  }
-
   /** Ends what was still running when its phase ended or another attempt started: the journal has no entry for that. */
-  function abortOpen(seq: number, isOver = false): void {
-    if (isOver) end(attempts.at(-1), seq);
-    else endLastAttempt(seq);
-    for (const capability of running) end(capability, seq);
-    running.clear();
-    for (const [number, call] of open)
+  #abortOpen(seq: number, isOver = false): void {
+    if (isOver) end(this.#attempts.at(-1), seq);
+    else this.#endLastAttempt(seq);
+    for (const capability of this.#running) end(capability, seq);
+    this.#running.clear();
+    for (const [number, call] of this.#open)
       if (isOver || !startedEarly(call)) {
         end(call.span, seq);
-        open.delete(number);
+        this.#open.delete(number);
       }
   }
 
-  function begin(entry: EntryOf<'attempt-start'>): void {
+  #begin(entry: EntryOf<'attempt-start'>): void {
     const { attemptId, task, phases = null, attempt, model, seq } = entry;
     const actor = actorOf(entry);
     // The actors of a system make their calls at the same time.
-    if (actor === null) endLastAttempt(seq);
-    else end(latestOf.get(actor), seq);
+    if (actor === null) this.#endLastAttempt(seq);
+    else end(this.#latestOf.get(actor), seq);
     const span: AttemptSpan = {
       attemptId,
       actor,
@@ -167,7 +206,7 @@ export function createSpanFold(): SpanFold {
       from: seq,
       to: null,
       failure: null,
-      phase: isPhase(task) ? task : phaseNow(),
+      phase: isPhase(task) ? task : this.#phaseNow(),
       model,
       usage: null,
       cost: null,
@@ -175,33 +214,33 @@ export function createSpanFold(): SpanFold {
       reply: null,
       backOff: null,
     };
-    attempts.push(span);
-    newest.set(attemptId, span);
-    if (actor !== null) latestOf.set(actor, span);
+    this.#attempts.push(span);
+    this.#newest.set(attemptId, span);
+    if (actor !== null) this.#latestOf.set(actor, span);
   }
 
   /** The attempt of an event. Two actors of a system may have attempts with the same id. */
-  function attemptOf(entry: EntryOf<'attempt-end' | 'attempt-retry'>): AttemptSpan | undefined {
-    const latest = latestOf.get(actorOf(entry) ?? '');
-    return latest?.attemptId === entry.attemptId ? latest : newest.get(entry.attemptId);
+  #attemptOf(entry: EntryOf<'attempt-end' | 'attempt-retry'>): AttemptSpan | undefined {
+    const latest = this.#latestOf.get(actorOf(entry) ?? '');
+    return latest?.attemptId === entry.attemptId ? latest : this.#newest.get(entry.attemptId);
   }
 
-  function endAttempt(entry: EntryOf<'attempt-end'>): void {
+  #endAttempt(entry: EntryOf<'attempt-end'>): void {
     const { attemptId, seq, failure, usage } = entry;
-    const span = attemptOf(entry);
+    const span = this.#attemptOf(entry);
     end(span, seq, failure);
     // A call that timed out has no last event.
-    for (const [number, { span: call, attemptId: id }] of open)
+    for (const [number, { span: call, attemptId: id }] of this.#open)
       if (id === attemptId) {
         end(call, seq);
-        open.delete(number);
+        this.#open.delete(number);
       }
     if (span === undefined) return;
     span.usage = usage;
-    span.cost = addCall(NO_USAGE, usage, prices[span.model] ?? null).cost;
+    span.cost = addCall(NO_USAGE, usage, this.#prices[span.model] ?? null).cost;
   }
 
-  function beginCapability(entry: EntryOf<'capability-start'>): void {
+  #beginCapability(entry: EntryOf<'capability-start'>): void {
     const { capability, index, seq } = entry;
     const span: CapabilitySpan = {
       actor: actorOf(entry),
@@ -213,132 +252,65 @@ export function createSpanFold(): SpanFold {
       error: null,
       ms: null,
     };
-    capabilities.push(span);
-    running.add(span);
+    this.#capabilities.push(span);
+    this.#running.add(span);
   }
 
-  function endCapability(entry: EntryOf<'capability-end'>): void {
+  #endCapability(entry: EntryOf<'capability-end'>): void {
     const { seq, index, result } = entry;
-    const span = [...running].find((one) => one.index === index && one.actor === actorOf(entry));
+    const span = [...this.#running].find((one) => one.index === index && one.actor === actorOf(entry));
     if (span === undefined) return;
-    running.delete(span);
+    this.#running.delete(span);
     end(span, seq);
     span.ms = result.durationMs;
     if (!result.success) span.error = result.error ?? 'it failed';
   }
 
-  function beginPhase({ phase, cycle, step, seq }: EntryOf<'phase-start'>): void {
+  #beginPhase({ phase, cycle, step, seq }: EntryOf<'phase-start'>): void {
     // The calls of the first phase are recorded before it.
-    if (phases.length > 0) abortOpen(seq);
-    end(phases.at(-1), seq);
-    if (cycles.at(-1)?.cycle !== cycle) {
-      end(cycles.at(-1), seq);
-      cycles.push({ cycle, from: seq, to: null, failure: null });
+    if (this.#phases.length > 0) this.#abortOpen(seq);
+    end(this.#phases.at(-1), seq);
+    if (this.#cycles.at(-1)?.cycle !== cycle) {
+      end(this.#cycles.at(-1), seq);
+      this.#cycles.push({ cycle, from: seq, to: null, failure: null });
     }
-    phases.push({ phase, cycle, step, from: seq, to: null, failure: null, source: null });
+    this.#phases.push({ phase, cycle, step, from: seq, to: null, failure: null, source: null });
   }
 
-  function endPhase({ seq, failure, attemptId }: EntryOf<'phase-end'>): void {
-    const span = phases.at(-1);
+  #endPhase({ seq, failure, attemptId }: EntryOf<'phase-end'>): void {
+    const span = this.#phases.at(-1);
     end(span, seq, failure);
-    if (span !== undefined) span.source = newest.get(attemptId ?? '') ?? null;
-    abortOpen(seq);
+    if (span !== undefined) span.source = this.#newest.get(attemptId ?? '') ?? null;
+    this.#abortOpen(seq);
   }
 
-  function call(entry: EntryOf<'activity-start'>): void {
+  #call(entry: EntryOf<'activity-start'>): void {
     const { activity, source, subject: asked = {}, seq } = entry;
     const { task, capability, attemptId } = asked;
     const subject = task ?? capability ?? '';
-    const startedIn = phaseNow();
+    const startedIn = this.#phaseNow();
     const phase = source === 'retrievePassages' ? 'experience' : isPhase(subject) ? subject : startedIn;
     const span: CallSpan = { activity, source, subject, phase, from: seq, to: null, failure: null, outcome: null };
-    calls.push(span);
-    open.set(activity, { span, attemptId: attemptId ?? '', startedIn });
+    this.#calls.push(span);
+    this.#open.set(activity, { span, attemptId: attemptId ?? '', startedIn });
   }
 
-  function callEvent({ activity, event, seq }: EntryOf<'activity-event'>): void {
-    const started = open.get(activity);
+  #callEvent({ activity, event, seq }: EntryOf<'activity-event'>): void {
+    const started = this.#open.get(activity);
     if (started === undefined || !LAST_EVENTS.has(event.type)) return;
-    open.delete(activity);
+    this.#open.delete(activity);
     end(started.span, seq);
     started.span.outcome = event.type;
-    const attempt = newest.get(started.attemptId);
+    const attempt = this.#newest.get(started.attemptId);
     if (attempt !== undefined && replyValue({ source: started.span.source, event }) !== undefined) attempt.reply = seq;
   }
 
   /** Ends what an actor of a system leaves open, for example because it was stopped. */
-  function endActor({ actor, seq }: Extract<SystemEntry, { type: 'actor-end' }>): void {
-    end(latestOf.get(actor), seq);
-    latestOf.delete(actor);
-    for (const span of running) if (span.actor === actor && running.delete(span)) end(span, seq);
+  #endActor({ actor, seq }: Extract<SystemEntry, { type: 'actor-end' }>): void {
+    end(this.#latestOf.get(actor), seq);
+    this.#latestOf.delete(actor);
+    for (const span of this.#running) if (span.actor === actor && this.#running.delete(span)) end(span, seq);
   }
-
-  function take(given: JournalEntry): void {
-    const entry = given as JournalEntry | SystemEntry;
-    const { seq } = entry;
-    switch (entry.type) {
-      case 'actor-end':
-        endActor(entry);
-        break;
-      case 'start':
-        prices = entry.input.prices ?? [];
-        currency = entry.input.currency ?? null;
-        break;
-      case 'phase-start':
-        beginPhase(entry);
-        break;
-      case 'phase-end':
-        endPhase(entry);
-        break;
-      case 'attempt-start':
-        begin(entry);
-        break;
-      case 'attempt-end':
-        endAttempt(entry);
-        break;
-      case 'attempt-retry': {
-        const span = attemptOf(entry);
-        if (span !== undefined) span.backOff = { at: seq, inMs: entry.delayMs };
-        break;
-      }
-      case 'text-delta':
-        newest.get(entry.attemptId)?.deltas.push(seq);
-        break;
-      case 'activity-start':
-        call(entry);
-        break;
-      case 'activity-event':
-        callEvent(entry);
-        break;
-      case 'capability-start':
-        beginCapability(entry);
-        break;
-      case 'capability-end':
-        endCapability(entry);
-        break;
-      case 'end':
-        end(phases.at(-1), seq);
-        end(cycles.at(-1), phases.at(-1)?.to ?? seq);
-        abortOpen(seq, true);
-        break;
-      default:
-    }
-  }
-
-  return {
-    spans: {
-      get currency() {
-        return currency;
-      },
-      cycles,
-      phases,
-      attempts,
-      calls,
-      capabilities,
-    },
-    isBusy: () => open.size > 0,
-    take,
-  };
 }
 
 /** The model calls that overlap with these entries. */

@@ -135,7 +135,7 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
     await watched.close();
   });
 
-  it('is shown in the table of runs, also as a rule or currency, which come from an untrusted program', async () => {
+  it('is shown in the table of runs, also as a currency, which comes from an untrusted program', async () => {
     const rule = 'cycleLimit\u202e\u0007';
     const currency = 'EUR\u202e';
     const decision = { rule, rationale: 'r', complete: true, nextPhase: null, inputs: {} };
@@ -153,7 +153,7 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
     const watched = await openInspector(browser as NonNullable<typeof browser>, stranger.url, { hash: '/' });
     await watched.page.locator('.runs-grid tbody tr').waitFor();
     const text = await readable(watched.page);
-    for (const shown of [rule, currency]) expect(text).toContain(revealHidden(shown));
+    expect(text).toContain(revealHidden(currency));
     expect(text).not.toMatch(HIDDEN);
     await watched.close();
     await stranger.close();

@@ -9,7 +9,7 @@ import type { RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
 import { delayWords, machineWaits } from './system-waits.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
-import { callRows, callTrouble, toolRow } from './trace-items.ts';
+import { callRows, callTrouble, plainRow, toolRow } from './trace-items.ts';
 import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
 
 interface System {
@@ -100,23 +100,15 @@ function partsOf(
   const states = positions.map(({ targets, since }, index): TraceRow => {
     const next = positions[index + 1]?.since ?? end?.seq ?? (isOver ? count - 1 : null);
     return {
-      id: `state${since}`,
-      kind: 'state',
-      title: targets.map(lastName).join(', ') || (machine ?? ''),
+      ...plainRow('state', since, targets.map(lastName).join(', ') || (machine ?? '')),
       note: index === 0 ? startNote(system, machine ?? '', targets) : '',
-      text: '',
       status: next === null ? 'open' : 'done',
-      from: since,
       to: next,
-      usage: null,
-      selection: { kind: 'entry', from: since, to: since },
     };
   });
   const received = receivedEvents(actor).map(
     ({ seq, type, sender, ignored }): TraceRow => ({
-      id: `event${seq}`,
-      kind: 'event',
-      title: humanizeEvent(type),
+      ...plainRow('event', seq, humanizeEvent(type)),
       note: humanizeEvent(type) === type ? eventNote(sender, ignored !== null) : '',
       text:
         ignored === null
@@ -125,24 +117,13 @@ function partsOf(
             ? 'ignored'
             : `ignored: ${ignored.map(humanizeGuard).join(', ')} did not hold`,
       status: ignored !== null ? 'noted' : type.startsWith('xstate.error.') ? 'failed' : 'done',
-      from: seq,
-      to: seq,
-      usage: null,
-      selection: { kind: 'entry', from: seq, to: seq },
     }),
   );
   const notes = actor.notes.map(
     ({ seq, text, data }): TraceRow => ({
-      id: `note${seq}`,
-      kind: 'event',
-      title: capitalize(excerpt(text, 80)),
-      note: '',
+      ...plainRow('event', seq, capitalize(excerpt(text, 80))),
       text: data === undefined ? '' : jsonExcerpt(data, 200),
       status: text.endsWith(' failed') ? 'failed' : 'noted',
-      from: seq,
-      to: seq,
-      usage: null,
-      selection: { kind: 'entry', from: seq, to: seq },
     }),
   );
   const waiting = machine === null || end !== null ? [] : waitRow(system, machine);
@@ -177,14 +158,10 @@ function waitRow({ fold, charts, isOver, count }: System, machine: string): read
   if (words.length === 0) return [];
   return [
     {
+      ...plainRow('wait', position.since, `${isOver ? 'Waited' : 'Waiting'} for ${words.join(', ')}`),
       id: `wait${machine}`,
-      kind: 'wait',
-      title: `${isOver ? 'Waited' : 'Waiting'} for ${words.join(', ')}`,
-      text: '',
       status: isOver ? 'ended' : 'open',
-      from: position.since,
       to: isOver ? count - 1 : null,
-      usage: null,
       selection: {
         kind: 'state',
         from: position.since,

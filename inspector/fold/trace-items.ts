@@ -234,7 +234,7 @@ function activityRow(run: TracedRun, activity: CallSpan): readonly TraceRow[] {
 const entrySelection = (seq: number): Selection => ({ kind: 'entry', from: seq, to: seq });
 
 /** A row of a single entry. */
-const plainRow = (kind: TraceRow['kind'], seq: number, title: string): TraceRow => ({
+export const plainRow = (kind: TraceRow['kind'], seq: number, title: string): TraceRow => ({
   id: `${kind}${seq}`,
   kind,
   title,

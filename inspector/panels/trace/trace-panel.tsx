@@ -69,7 +69,7 @@ function placed(rows: readonly ListedRow[], narrowPx: number | null) {
 
 /** The run as one tree, which is also its timeline. */
 export function Trace({ inspector, view }: PanelProps) {
-  const { run, log, fold, count, selection } = view;
+  const { run, log, fold, count } = view;
   const { timeLine, spans } = fold;
   // A run that waits continues when it is answered.
   const isWaiting = run.status !== 'damaged' && waitingAt(log, fold, count - 1) !== null;
@@ -84,24 +84,9 @@ export function Trace({ inspector, view }: PanelProps) {
   const list = useRef<HTMLDivElement>(null);
   const narrowPx = useWidth(list, NARROW_PX);
   const sinceMs = useClock(view);
-  const orders = useOneTabStop<HTMLFieldSetElement>();
   useLayoutEffect(() => addKeys(TRACE_KEYS), []);
 
-  const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts]);
-  const steps = useMemo(
-    () => (order === 'order' ? null : stepsBy(log, fold, count, isOver, order)),
-    [fold, count, isOver, order],
-  );
-  const path = useMemo(() => rowPathTo(top, selection), [top, selection]);
-  // What contains the selection is opened once, and stays open: closing it would move the rows below.
-  const opened = useRef(new Set<string>());
-  for (const { id } of path.slice(0, -1)) if (inspector.cursor.value !== null) opened.current.add(id);
-  const isOpen = (row: TraceRow): boolean =>
-    toggled.get(row.id) ?? (steps !== null || opened.current.has(row.id) || isOpenAtFirst(row, top));
-  const { rows, shown, tops } = useMemo(
-    () => placed(listedRows(steps?.rows ?? top, isOpen), narrowPx),
-    [top, steps, toggled, opened.current.size, narrowPx],
-  );
+  const { steps, path, rows, shown, tops } = useRows(inspector, view, { isOver, order, toggled, narrowPx });
   const selected = path.findLast(({ id }) => shown.has(id))?.id ?? null;
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
 
@@ -121,16 +106,8 @@ export function Trace({ inspector, view }: PanelProps) {
     (index >= first && (next < 0 || index < next)) || index === selectedIndex ? [{ item, index }] : [],
   );
 
-  const last = Math.max(0, count - 1);
-  const lastMs = timeLine.drawnMs(last);
-  // While nothing is recorded, the axis grows as far as it will be drawn.
-  const isCut = sinceMs > MAX_GAP_MS && spans.calls.every(({ to }) => to !== null);
-  const nowMs = lastMs + (isCut ? MAX_GAP_MS : sinceMs);
-  const endMs = isOver ? Math.max(lastMs, 1) : axisEnd(nowMs);
-  const gaps = useMemo(
-    () => [...(isCut ? [{ from: lastMs / endMs, to: nowMs / endMs, ms: sinceMs }] : []), ...gapsOf(timeLine, endMs)],
-    [timeLine, isCut, lastMs, nowMs, endMs, sinceMs],
-  );
+  const axis = useAxis(view, isOver, sinceMs);
+  const { endMs, nowMs, gaps } = axis;
   const moment = useMemo(
     (): Moment => ({
       view,
@@ -196,38 +173,7 @@ export function Trace({ inspector, view }: PanelProps) {
     <div
       class={`trace${hasTokens ? '' : ' system'}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
     >
-      <div class="trace-head">
-        <div class="row">
-          {run.kind === 'system' && <h2>What happened</h2>}
-          {run.kind === 'run' && (
-            <fieldset class="trace-orders" aria-label="Order" {...orders}>
-              {ORDERS.filter(([name]) => name !== 'cost' || price !== null).map(([name, label]) => (
-                <button key={name} type="button" aria-pressed={order === name} onClick={() => setOrder(name)}>
-                  {label}
-                </button>
-              ))}
-            </fieldset>
-          )}
-          <Position
-            view={view}
-            isFollowing={inspector.cursor.value === null}
-            onFollow={() => {
-              inspector.cursor.value = null;
-            }}
-          />
-        </div>
-        <div class="trace-columns" aria-hidden="true">
-          <span />
-          {order === 'order' ? (
-            <Ruler timeLine={timeLine} endMs={endMs} untilMs={isCut ? lastMs : endMs} gaps={gaps} />
-          ) : (
-            <span />
-          )}
-          <span>Time</span>
-          {hasTokens && <span>Tokens</span>}
-          {price !== null && <span>Cost, {price}</span>}
-        </div>
-      </div>
+      <TraceHead inspector={inspector} view={view} axis={axis} order={order} onOrder={setOrder} hasTokens={hasTokens} />
       {rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
       <div
         ref={list}
@@ -259,6 +205,100 @@ export function Trace({ inspector, view }: PanelProps) {
   );
 }
 
+interface Shown {
+  readonly isOver: boolean;
+  readonly order: Measure | 'order';
+  /** The rows that the user opened or closed. */
+  readonly toggled: ReadonlyMap<string, boolean>;
+  readonly narrowPx: number | null;
+}
+
+/** The rows in the chosen order with their places, and the path to the selected one. */
+function useRows(inspector: PanelProps['inspector'], view: PanelView, { isOver, order, toggled, narrowPx }: Shown) {
+  const { log, fold, count, selection } = view;
+  const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts]);
+  const steps = useMemo(
+    () => (order === 'order' ? null : stepsBy(log, fold, count, isOver, order)),
+    [fold, count, isOver, order],
+  );
+  const path = useMemo(() => rowPathTo(top, selection), [top, selection]);
+  // What contains the selection is opened once, and stays open: closing it would move the rows below.
+  const opened = useRef(new Set<string>());
+  for (const { id } of path.slice(0, -1)) if (inspector.cursor.value !== null) opened.current.add(id);
+  const isOpen = (row: TraceRow): boolean =>
+    toggled.get(row.id) ?? (steps !== null || opened.current.has(row.id) || isOpenAtFirst(row, top));
+  const list = useMemo(
+    () => placed(listedRows(steps?.rows ?? top, isOpen), narrowPx),
+    [top, steps, toggled, opened.current.size, narrowPx],
+  );
+  return { steps, path, ...list };
+}
+
+interface Axis {
+  readonly endMs: number;
+  readonly nowMs: number;
+  /** Where the ruler ends. */
+  readonly untilMs: number;
+  readonly gaps: readonly Gap[];
+}
+
+/** The time axis of the rows. While nothing is recorded, it grows as far as it will be drawn. */
+function useAxis({ fold: { timeLine, spans }, count }: PanelView, isOver: boolean, sinceMs: number): Axis {
+  const lastMs = timeLine.drawnMs(Math.max(0, count - 1));
+  const isCut = sinceMs > MAX_GAP_MS && spans.calls.every(({ to }) => to !== null);
+  const nowMs = lastMs + (isCut ? MAX_GAP_MS : sinceMs);
+  const endMs = isOver ? Math.max(lastMs, 1) : axisEnd(nowMs);
+  const gaps = useMemo(
+    () => [...(isCut ? [{ from: lastMs / endMs, to: nowMs / endMs, ms: sinceMs }] : []), ...gapsOf(timeLine, endMs)],
+    [timeLine, isCut, lastMs, nowMs, endMs, sinceMs],
+  );
+  return { endMs, nowMs, untilMs: isCut ? lastMs : endMs, gaps };
+}
+
+interface TraceHeadProps extends PanelProps {
+  readonly axis: Axis;
+  readonly order: Measure | 'order';
+  readonly onOrder: (order: Measure | 'order') => void;
+  readonly hasTokens: boolean;
+}
+
+/** The orders of the rows, the place of the cursor, and the titles of the columns. */
+function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHeadProps) {
+  const { run, fold } = view;
+  const price = fold.spans.currency;
+  const orders = useOneTabStop<HTMLFieldSetElement>();
+  return (
+    <div class="trace-head">
+      <div class="row">
+        {run.kind === 'system' && <h2>What happened</h2>}
+        {run.kind === 'run' && (
+          <fieldset class="trace-orders" aria-label="Order" {...orders}>
+            {ORDERS.filter(([name]) => name !== 'cost' || price !== null).map(([name, label]) => (
+              <button key={name} type="button" aria-pressed={order === name} onClick={() => onOrder(name)}>
+                {label}
+              </button>
+            ))}
+          </fieldset>
+        )}
+        <Position
+          view={view}
+          isFollowing={inspector.cursor.value === null}
+          onFollow={() => {
+            inspector.cursor.value = null;
+          }}
+        />
+      </div>
+      <div class="trace-columns" aria-hidden="true">
+        <span />
+        {order === 'order' ? <Ruler timeLine={fold.timeLine} {...axis} /> : <span />}
+        <span>Time</span>
+        {hasTokens && <span>Tokens</span>}
+        {price !== null && <span>Cost, {price}</span>}
+      </div>
+    </div>
+  );
+}
+
 interface PositionProps {
   readonly view: PanelView;
   readonly isFollowing: boolean;
@@ -281,14 +321,7 @@ function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: Pos
   );
 }
 
-interface RulerProps {
-  readonly timeLine: TimeLine;
-  readonly endMs: number;
-  readonly untilMs: number;
-  readonly gaps: readonly Gap[];
-}
-
-function Ruler({ timeLine, endMs, untilMs, gaps }: RulerProps) {
+function Ruler({ timeLine, endMs, untilMs, gaps }: Axis & { readonly timeLine: TimeLine }) {
   const ruler = useRef<HTMLSpanElement>(null);
   const axisPx = useWidth(ruler) ?? 0;
   const cuts = cutsOf(gaps, axisPx);

@@ -1,17 +1,16 @@
 import type { Message } from '../../machines/contracts/message.ts';
 import { PHASES, type PromptName } from '../../machines/contracts/phase.ts';
 import { REQUEST } from '../../machines/policies/context.ts';
+import { aDecision, aMessage, results } from './contract-samples.ts';
 
 const request = 'When was the harbor bridge opened?';
 const quote = 'The harbor bridge was opened on 19 March 1932.';
 const source = { path: 'docs/bridges.md', startLine: 3, endLine: 5 };
 
-const message = { createdAtMs: 0, cycle: 1, tags: [], importance: 0.5, links: [], references: [], source: null };
 const messages: readonly Message[] = [
-  { ...message, id: 'request', role: 'user', phase: null, content: request, tags: [REQUEST] },
-  { ...message, id: 's1.m1', role: 'assistant', phase: 'action', content: 'In the early thirties, I think.' },
-  {
-    ...message,
+  aMessage({ id: 'request', role: 'user', phase: null, content: request, tags: [REQUEST] }),
+  aMessage({ id: 's1.m1', content: 'In the early thirties, I think.', tags: [] }),
+  aMessage({
     id: 'bridges-1',
     role: 'search',
     phase: 'experience',
@@ -19,7 +18,7 @@ const messages: readonly Message[] = [
     source,
     tags: ['relevant'],
     links: [{ to: 's1.m1', relation: 'contradicts', strength: 0.8 }],
-  },
+  }),
 ];
 
 const input = {
@@ -39,39 +38,23 @@ const capability = {
   timeoutMs: null,
 };
 
-const decision = {
-  cycle: 1,
-  rule: 'confidenceReached',
-  complete: true,
-  nextPhase: null,
-  rationale: 'the answer is confident enough (confidence 0.95, above 0.9)',
-  inputs: { confidence: 0.95, above: 0.9 },
-};
+const decision = aDecision();
 
 const progress = {
   maxCycles: 5,
   confidences: [{ phase: 'experience', confidence: 0.6 }],
   decisions: [
-    {
-      ...decision,
+    aDecision({
       rule: 'nextPhaseChosen',
       complete: false,
       nextPhase: 'experience',
       rationale: 'continuing with experience: information sufficiency 0.4 is below 0.7',
       inputs: { confidence: 0.5, change: null },
-    },
+    }),
   ],
   context: {
-    messagesBefore: 4,
-    messagesAfter: 3,
-    tokensBefore: 900,
-    tokensAfter: 400,
-    tokensAllowed: 89_600,
-    estimated: false,
-    pruned: 1,
-    summarized: 0,
-    tokensOver: 0,
-    messagesOver: 0,
+    ...results.understanding.statistics,
+    ...{ tokensBefore: 900, tokensAfter: 400, tokensAllowed: 89_600, estimated: false },
   },
   modelCalls: 7,
   tokens: 5_200,
@@ -96,6 +79,15 @@ const material = {
   },
 };
 
+const closing = {
+  phase: 'yield',
+  ...input,
+  previousAnswer: 'In 1932.',
+  flags: ['unclear_intent'],
+  phases: PHASES,
+  progress,
+};
+
 /** One input per prompt that fills every part of its templates. */
 export const promptInputs: Readonly<Record<PromptName, object>> = {
   action: { phase: 'action', ...input, capabilities: [capability] },
@@ -107,16 +99,8 @@ export const promptInputs: Readonly<Record<PromptName, object>> = {
   intention: { phase: 'intention', ...input },
   observation: { phase: 'observation', ...input },
   understanding: { phase: 'understanding', ...input },
-  yield: { phase: 'yield', ...input, previousAnswer: 'In 1932.', flags: ['unclear_intent'], phases: PHASES, progress },
-  brief: {
-    phase: 'yield',
-    ...input,
-    previousAnswer: 'In 1932.',
-    flags: ['unclear_intent'],
-    phases: PHASES,
-    progress,
-    replyTo: ['yield'],
-  },
+  yield: closing,
+  brief: { ...closing, replyTo: ['yield'] },
   continuation: {
     request,
     response: 'In the early thirties, I think.',

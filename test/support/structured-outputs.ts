@@ -3,7 +3,7 @@ import { type } from 'arktype';
 import { SimulatedClock } from 'xstate';
 import * as z from 'zod';
 import type { Failure } from '../../machines/contracts/failure.ts';
-import type { ModelPart, ReplyForm } from '../../machines/contracts/model.ts';
+import type { ReplyForm } from '../../machines/contracts/model.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
 import type { AttemptLimits } from '../../src/llm/attempts/attempt-options.ts';
 import type { AttemptsExhausted } from '../../src/llm/attempts/attempts-exhausted.ts';
@@ -114,9 +114,6 @@ export async function runWithPolicy(
 export function feedbackIn(model: PartModel, call: number): readonly string[] {
   return (model.calls[call]?.turns ?? []).slice(2).map(({ content }) => content);
 }
-
-/** A part that shows that the model is alive. */
-export const reasoningPart: ModelPart = { type: 'reasoning-delta', text: 'hm' };
 
 export const Recipe = z.object({ title: z.string(), minutes: z.int(), steps: z.array(z.string()) });
 export const pancakes = { title: 'Pancakes', minutes: 25, steps: ['Mix', 'Wait', 'Fry'] };

@@ -94,27 +94,3 @@ describe('the attempt machine in a user-defined chart', () => {
     expect(a.policy).toEqual(b.policy);
   });
 });
-
-describe('a model that streams its reasoning', () => {
-  const thought = { type: 'reasoning-delta', text: 'Hm. ' } as const;
-
-  /** Resolves when the clock reaches this time. */
-  const later = (clock: SimulatedClock, ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      clock.setTimeout(resolve, ms);
-    });
-
-  it('[A13] does not stall, however long it reasons', async () => {
-    const clock = new SimulatedClock();
-    const script = [...Array(8)].flatMap((_, at) => [thought, later(clock, (at + 1) * 20_000)]);
-    const model = partModel([...script, ...chunkedReply(ticket)]);
-    const { machine, input } = createAttempt({ model, schema: Ticket, clock });
-    const actor = createActor(machine, { input: input('Help!'), clock }).start();
-    for (let step = 0; step < 9; step += 1) {
-      await settle(3);
-      clock.increment(20_000);
-    }
-    await settle();
-    expect(actor.getSnapshot().output).toMatchObject({ ok: true, execution: { attempts: [{ attempt: 1 }] } });
-  });
-});

@@ -10,6 +10,7 @@ import {
   withErrorFeedback,
 } from '../../../../src/llm/attempts/retry-policy.ts';
 import { createStructuredOutput } from '../../../../src/llm/attempts/structured-output.ts';
+import { reasoningPart } from '../../../support/model-streams.ts';
 import { chunkedReply, neverSettles, type PartModel, textPart } from '../../../support/scripted-models.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 import {
@@ -19,7 +20,6 @@ import {
   invalidCall,
   missingFieldCall,
   namedModel,
-  reasoningPart,
   runWithPolicy,
   settleOutput,
   unauthorizedCall,
@@ -295,6 +295,7 @@ describe('a fallback model', () => {
 describe('timeouts', () => {
   const limits = { firstChunkMs: 100, chunkMs: 80, totalMs: 1_000 };
   const once = maxTransportRetries(0);
+  const thought = reasoningPart('hm');
 
   it('[A13] no chunk within firstChunkMs is a transport failure', async () => {
     const { endedAtMs, error, attempts } = await runWithPolicy([[neverSettles]], once, { limits });
@@ -306,13 +307,21 @@ describe('timeouts', () => {
   it('[A13] no further chunk within chunkMs is a stall: never early, at most an eighth late', async () => {
     for (const parts of [
       [textPart('{'), neverSettles],
-      [reasoningPart, neverSettles],
+      [thought, neverSettles],
     ]) {
       const { endedAtMs, error } = await runWithPolicy([parts], once, { limits });
       expect(error?.failure).toMatchObject({ stage: 'transport', code: 'stalled' });
       expect(endedAtMs).toBeGreaterThanOrEqual(80);
       expect(endedAtMs).toBeLessThanOrEqual(90);
     }
+  });
+
+  it('[A13] reasoning in steps shorter than chunkMs is no stall, however long it takes', async () => {
+    const clock = new TestClock();
+    const later = (ms: number) => new Promise<void>((resolve) => void clock.setTimeout(() => resolve(), ms));
+    const thinking = [70, 140, 210, 280].flatMap((ms) => [thought, later(ms)]);
+    const { attempts, endedAtMs } = await runWithPolicy([[...thinking, ...validCall]], once, { limits, clock });
+    expect([attempts.length, endedAtMs]).toEqual([1, 280]);
   });
 
   it('[A13] totalMs ends an active call and the attempts', async () => {
@@ -337,7 +346,7 @@ describe('timeouts', () => {
 
   it('[A11] a call that totalMs ended is recorded as lasting until then', async () => {
     const long = { firstChunkMs: 5_000, chunkMs: 5_000, totalMs: 700 };
-    for (const script of [[neverSettles], [reasoningPart, neverSettles]])
+    for (const script of [[neverSettles], [thought, neverSettles]])
       expect((await runWithPolicy([script], {}, { limits: long })).attempts).toMatchObject([{ durationMs: 700 }]);
   });
 

@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 5290, exported: 85, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 17390, exported: 350, floors: 12 },
-  test: { lines: 76640, exported: 366, floors: 7 },
+  test: { lines: 76560, exported: 366, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -7,7 +7,7 @@ import { failureOf, NO_FAILURE, unexpectedFailure } from '../../../machines/poli
 import { phaseAttempt } from '../../../machines/policies/phase-calls.ts';
 import { backoffMs, fallbackDue, isHopeless, recordAttempt, retryAllowed } from '../../../machines/policies/retry.ts';
 import { writingInput } from '../../../machines/policies/synthesis/writing.ts';
-import { aFailure, anAttempt, anExecution, aState, deepFreeze, someLimits } from '../../support/contract-samples.ts';
+import { aFailure, anAttempt, anExecution, aState, deepFreeze } from '../../support/contract-samples.ts';
 
 const policyOfPhase = (changes: Parameters<typeof aState>[0] = {}) =>
   phaseAttempt(aState({ phase: 'yield', ...changes })).policy;
@@ -39,11 +39,6 @@ describe('retries', () => {
     const next = (maxTokens: number) =>
       fallbackDue(execution, wrong, policy({ maxTokens, maxFallbacks: 1, fallbackAfter: 1 }), 0, route);
     expect([next(400).holds, next(399).holds]).toEqual([true, false]);
-  });
-
-  it('[E9] of the final answer use at most the configured corrections and three calls', () => {
-    expect(writingInput(aState()).policy).toMatchObject({ maxCorrections: 1, maxCalls: 3 });
-    expect(writingInput(aState({ limits: someLimits({ maxCorrections: 0 }) })).policy.maxCorrections).toBe(0);
   });
 
   it('[C4] [E9] add one call per fallback model, for a phase and for the final answer', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
-import { capabilityDescriptorSchema } from '../../../machines/contracts/capability.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { PassageSource } from '../../../machines/contracts/passage.ts';
 import { defineCapability } from '../../../src/tools/capability.ts';
@@ -11,17 +10,6 @@ const named = (name: string, description = `It can ${name}.`) =>
   defineCapability({ name, description, arguments: z.object({ n: z.number().default(1) }), execute: () => name });
 
 describe('the registry of capabilities', () => {
-  test('[R10] lists name, description and arguments as JSON Schema', () => {
-    const { descriptors } = createRegistry([named('draft'), named('review')]);
-    expect(descriptors.map(({ name }) => name)).toEqual(['draft', 'review']);
-    expect(descriptors[0]).toMatchObject({
-      description: 'It can draft.',
-      arguments: { type: 'object', properties: { n: { type: 'number', default: 1 } } },
-    });
-    for (const one of descriptors) expect(capabilityDescriptorSchema.parse(one)).toEqual(one);
-    expect(JSON.parse(JSON.stringify(descriptors))).toEqual(descriptors);
-  });
-
   test.each(['', 'Draft', ' draft', 'constructor', '__proto__', 'toString', 'hasOwnProperty', 'prototype'])(
     '[R10] returns undefined for the unknown name %j',
     (name) => {

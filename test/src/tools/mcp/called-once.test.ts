@@ -1,19 +1,6 @@
 import { expect, it } from 'vitest';
 import { callTool, connectUntilTestEnds, mcpHttpServer, oneToolServer, sendMessage } from '../../../support/mcp.ts';
 
-it('runs a tool once when the server answers 400: only an unknown session causes a new connection', async () => {
-  let ran = 0;
-  const { url } = await mcpHttpServer(
-    oneToolServer((_, response) => {
-      ran += 1;
-      response.writeHead(400).end('the account is overdrawn');
-    }),
-  );
-  const server = await connectUntilTestEnds({ name: 'h', url });
-  await expect(callTool(server, 'work')).rejects.toMatchObject({ code: 'mcp_failed' });
-  expect(ran).toBe(1);
-});
-
 it('keeps the calls of other runs when one call is rejected with 400', async () => {
   let finish = (): void => {};
   const { url } = await mcpHttpServer(

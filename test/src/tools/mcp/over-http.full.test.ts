@@ -160,21 +160,6 @@ describe('a connected URL server', () => {
     await closed[0];
   });
 
-  it.each([404, 400])('that answers %i for a forgotten session gets one retry in a new session', async (status) => {
-    let isForgetful = false;
-    const { url, heard } = await mcpHttpServer(
-      oneToolServer(({ id }, response) => {
-        isForgetful = !isForgetful;
-        if (isForgetful) response.writeHead(status).end('no such session');
-        else sendMessage(response, { id, result: works });
-      }),
-    );
-    const connection = await connectUntilTestEnds({ name: 'web', url });
-    expect(await callTool(connection, 'work')).toBe('worked');
-    expect(heard.filter(({ method }) => method === 'initialize')).toHaveLength(2);
-    expect(heard.filter(({ method }) => method === 'tools/call')).toHaveLength(2);
-  });
-
   it('fails a call if it forgets the new session too', async () => {
     const { url, heard } = await mcpHttpServer(
       oneToolServer((_, response) => void response.writeHead(404).end('gone')),

@@ -8,6 +8,7 @@ import {
   type ErrorCodec,
   keepsClass,
   nearestErrorCodec,
+  ownKeys,
   unstoredMember,
   type ValueCodec,
 } from './value-codecs.ts';
@@ -87,7 +88,7 @@ class JsonCodec implements Codec {
     this.#by(given, () => this.#encode(value, pathOf(subject)));
 
   check(value: unknown, subject: string, known: WeakSet<object>, before?: unknown): void {
-    if (this.#isKnownJson(value, 0, known, before)) return;
+    if (value === before || this.#isKnownJson(value, 0, known, before)) return;
     this.#by('derived', () => {
       this.#acceptsActors = true;
       this.#check(value, pathOf(subject), known);
@@ -120,7 +121,7 @@ class JsonCodec implements Codec {
 
   #copyOfObject(object: object, level: number): Json | undefined {
     const copies: Record<string, Json> = {};
-    for (const key of Reflect.ownKeys(object)) {
+    for (const key of ownKeys(object)) {
       const { enumerable, get, set, value } = Object.getOwnPropertyDescriptor(object, key) as PropertyDescriptor;
       const isPlain = typeof key === 'string' && enumerable && get === undefined && set === undefined;
       const copy = !isPlain || key === TAG || key === '__proto__' ? undefined : this.#copyOf(value, level + 1);
@@ -223,8 +224,8 @@ class JsonCodec implements Codec {
   };
 
   #membersOf(stored: Readonly<Record<string, Json>>): Record<string, unknown> {
-    const members: Record<string, unknown> = {};
-    for (const key of Object.keys(stored)) addMember(members, key, this.decode(stored[key] as Json));
+    const members: Record<string, unknown> = { ...stored };
+    for (const key of Object.keys(stored)) if (typeof stored[key] === 'object') members[key] = this.decode(stored[key]);
     return members;
   }
 
@@ -236,15 +237,14 @@ class JsonCodec implements Codec {
     if (known.has(object)) return true;
     if (!this.#isPlainJson(object)) return false;
     const earlier = Object(before) as typeof object;
-    if (Array.isArray(object)) {
-      if (!object.every((item, at) => item === earlier[at] || this.#isKnownJson(item, level + 1, known, earlier[at])))
-        return false;
-    } else {
-      for (const key of Object.keys(object))
-        if (!this.#isKnownJson(object[key], level + 1, known, earlier[key])) return false;
-    }
-    known.add(object);
-    return true;
+    const isKnown = (member: unknown, key: string | number): boolean =>
+      this.#isKnownJson(member, level + 1, known, earlier[key]);
+    const isJson = Array.isArray(object)
+      ? object.every((item, at) => item === earlier[at] || isKnown(item, at))
+      : Object.keys(object).every((key) => isKnown(object[key], key));
+    // A context as a whole is new in nearly each step.
+    if (isJson && level > 0) known.add(object);
+    return isJson;
   }
 
   #check(value: unknown, path: Path, known: WeakSet<object>): void {

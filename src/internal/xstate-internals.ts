@@ -480,9 +480,9 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
   scope.sessionId = hooks.sessionId;
   const { subscribe, on } = actor;
   const outside =
-    <Args extends unknown[]>(call: ((...args: Args) => void) | undefined) =>
+    <Args extends unknown[]>(call: (...args: Args) => void) =>
     (...args: Args): void =>
-      hooks.outside(() => call?.(...args));
+      hooks.outside(() => call(...args));
   actor.subscribe = (...given) => {
     const [first] = given;
     const observer =
@@ -490,11 +490,11 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
         ? (first as Partial<Record<'next' | 'error' | 'complete', () => void>>)
         : { next: first as () => void, error: given[1] as () => void, complete: given[2] as () => void };
     const { next, error, complete } = observer;
+    // XState calls `next` after each event, and reports errors that no observer takes.
     return subscribe.call(actor, {
-      next: outside(next?.bind(first)),
-      // XState reports errors that no observer takes.
+      ...(next && { next: outside(next.bind(first)) }),
       ...(error && { error: outside(error.bind(first)) }),
-      complete: outside(complete?.bind(first)),
+      ...(complete && { complete: outside(complete.bind(first)) }),
     });
   };
   actor.on = (type, handler) => on.call(actor, type, outside(handler));

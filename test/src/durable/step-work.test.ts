@@ -1,0 +1,37 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { assign, setup } from 'xstate';
+import { memoryJournals } from '../../../src/durable/stores.ts';
+import { createDurableMachine } from '../../../src/entries/durable.ts';
+
+const counter = setup({
+  types: { context: {} as { lines: number; sizes: { s: number } }, events: {} as { type: 'add' } },
+}).createMachine({
+  context: { lines: 0, sizes: { s: 1 } },
+  on: { add: { actions: assign({ lines: ({ context }) => context.lines + 1 }) } },
+});
+
+it('a step neither calls absent observers nor remembers contexts, which all differ', async () => {
+  const actor = createDurableMachine(counter, { journals: memoryJournals() }).start('a');
+  await actor.send({ type: 'add' });
+  const remember = vi.spyOn(WeakSet.prototype, 'add');
+  const { random } = Math;
+  let worlds = 0;
+  let current = random;
+  Object.defineProperty(Math, 'random', {
+    configurable: true,
+    get: () => current,
+    set(next: typeof random) {
+      worlds += 1;
+      current = next;
+    },
+  });
+  onTestFinished(() => {
+    remember.mockRestore();
+    Object.defineProperty(Math, 'random', { value: random, configurable: true, writable: true });
+  });
+  await actor.send({ type: 'add' });
+  // Into the step and out of it.
+  expect(worlds).toBe(2);
+  expect(remember).not.toHaveBeenCalled();
+  expect(actor.getSnapshot().context.lines).toBe(2);
+});

@@ -96,7 +96,7 @@ const externalEventSchema = z.discriminatedUnion('type', [
 export type ExternalEvent = z.infer<typeof externalEventSchema>;
 
 /** The process that ran the run has left it. If it only waited: since when, until when, and for which answers. */
-export const closedSchema = z.object({
+const closedSchema = z.object({
   type: z.literal('closed'),
   closedAt: z.iso.datetime(),
   waiting: z.optional(

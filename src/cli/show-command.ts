@@ -6,9 +6,9 @@ import { entryTrouble, entryWords, membersText, valueText } from '../chain/prese
 import type { DurableEntry, Waiting } from '../durable/entries.ts';
 import type { ActorSummary, StoredEntry } from '../durable/journals/journal-store.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
+import { callFact } from '../llm/call-facts.ts';
 import { findHosted, type ModuleFlags } from './durable-modules.ts';
 import { findActor, findRun } from './find-run.ts';
-import { callFact } from '../llm/call-facts.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';

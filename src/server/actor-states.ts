@@ -1,7 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
-import { PostChainError } from '../../machines/contracts/error.ts';
-import type { OpenApproval } from '../durable/entries.ts';
 import type { ActorView, DurableMachine } from '../durable/durable-machine.ts';
+import type { OpenApproval } from '../durable/entries.ts';
 import { type DurableEntry, isAnnotation, isExternal } from '../durable/entries.ts';
 import { isSameButKeyframes, type ReplayStep, requireSame } from '../durable/replay.ts';
 import { nextTurn, pauses } from '../internal/async.ts';

@@ -100,7 +100,7 @@ export interface ListOptions {
   readonly limit?: number;
 }
 
-export interface PruneOptions {
+interface PruneOptions {
   /** Deletes journals whose last entry was written at least this many milliseconds ago. */
   readonly olderThanMs: number;
   /** Only journals with this status, or one of these; by default all that have ended. */

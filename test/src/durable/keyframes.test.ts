@@ -123,7 +123,7 @@ describe('an actor with a long journal', () => {
   it('is read without being continued: from its last keyframes, from memory, or else from the start', async () => {
     let read = 0;
     const journals = frequent(memoryJournals());
-    const counting: ActorJournals = {
+    const counting: Journals = {
       ...journals,
       async *read(id, options) {
         for await (const entry of journals.read(id, options)) {

@@ -284,7 +284,7 @@ describe('an actor of a durable machine', () => {
   it('is read from memory, or from its last keyframes', async () => {
     const journals = memoryJournals();
     let read = 0;
-    const counting: ActorJournals = {
+    const counting: Journals = {
       ...journals,
       async *read(id, options) {
         for await (const entry of journals.read(id, options)) {

@@ -113,9 +113,22 @@ export interface FirstAndLast {
   readonly last: string;
 }
 
-/** Keeps journals where you want, as lines of text: see `JournalBackend`. Throws `invalid_option` for an unknown option. */
-export const customJournals = (backend: JournalBackend, options: JournalStoreOptions = {}): Journals =>
-  createLineStore(backend, requireStoreOptions('customJournals', options));
+/** The methods that every backend has. */
+const BACKEND = ['create', 'reopen', 'lines', 'bounds', 'remove'];
+
+/**
+ * Keeps journals where you want, as lines of text: see `JournalBackend`. Throws `invalid_option` for a backend that lacks a method, and for an
+ * unknown option.
+ */
+export function customJournals(backend: JournalBackend, options: JournalStoreOptions = {}): Journals {
+  const missing = BACKEND.find((name) => typeof Object(backend)[name] !== 'function');
+  if (missing !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `backend of customJournals: expected an object with the methods ${BACKEND.join(', ')}; received one without "${missing}".`,
+    );
+  return createLineStore(backend, requireStoreOptions('customJournals', options));
+}
 
 /** Returns the journal store that keeps its lines in a backend. */
 export function createLineStore(given: JournalBackend, options: JournalStoreOptions & LineOptions): Journals {

@@ -18,6 +18,11 @@ it.each(journalStoreChecks({ open: () => customJournals(ownBackend()), journal }
   async ({ check }) => expect(await check()).toBeNull(),
 );
 
+it('a backend that lacks a method is refused at once', () => {
+  const { remove: _, ...backend } = ownBackend();
+  expect(() => customJournals(backend as never)).toThrow('received one without "remove"');
+});
+
 it("a user's store lists the actors that match every option", async () => {
   const journals = customJournals(ownBackend());
   await storeActors(journals);

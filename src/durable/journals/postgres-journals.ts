@@ -30,12 +30,22 @@ export type PostgresJournals = Journals & {
 const LEASE_MS = 10_000;
 const EXPIRES = `now() + interval '${LEASE_MS} milliseconds'`;
 
+/** Runs had tables of their own before. They become those of actors, unless there are some. */
+const RUN_TABLES = `
+  IF to_regclass('postchain_runs') IS NOT NULL AND to_regclass('postchain_actors') IS NULL THEN
+    DROP INDEX IF EXISTS postchain_runs_by_start, postchain_runs_open, postchain_runs_unindexed, postchain_runs_by_state,
+      postchain_runs_by_machine;
+    ALTER TABLE postchain_runs RENAME TO postchain_actors;
+    ALTER TABLE postchain_run_lines RENAME TO postchain_actor_lines;
+  END IF;`;
+
 /**
  * `name` is the id of the journal as JSON, because PostgreSQL stores no zero characters. `owner` is the process that holds the lease, as JSON;
  * null if none does. `token` is random for every lease. `machine`, `state` and `due` are what lists filter by: see `JournalIndex`. They
  * are valid if `indexed` is the token: processes of an earlier version take leases and write lines without setting them.
  */
 const schemaOf = (journals: string, lines: string): string => `
+  ${RUN_TABLES}
   CREATE TABLE IF NOT EXISTS ${journals} (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text COLLATE "C" NOT NULL UNIQUE,

@@ -236,6 +236,20 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(await followed).toEqual(recorded);
   });
 
+  it('continues the journals of runs of an earlier version, which had tables of their own', async () => {
+    const pool = server.pool(await server.newSchema());
+    const writer = openStore(pool).create('a');
+    await writer.write(recorded);
+    await writer.close();
+    for (const sql of [
+      'ALTER TABLE postchain_actors RENAME TO postchain_runs',
+      'ALTER TABLE postchain_actor_lines RENAME TO postchain_run_lines',
+      'ALTER INDEX postchain_actors_by_machine RENAME TO postchain_runs_by_machine',
+    ])
+      await pool.query(sql);
+    expect(await entriesOf(openStore(pool).read('a'))).toEqual(recorded);
+  });
+
   it('stores an id as long as its index takes, and rejects a longer one', async () => {
     const store = openStore(await server.newSchema());
     // Random characters, because PostgreSQL compresses long values.

@@ -38,10 +38,10 @@ export type ListedRun = Omit<RunSummary, 'status'> & {
 
 /** Returns all runs and durable actors, newest first. Throws as `openExistingJournals` does. */
 export async function listAll(flags: JournalFlags): Promise<readonly ListedRun[]> {
-  return (await openExistingJournals(flags).list()).map(listed);
+  return (await openExistingJournals(flags).list()).map(listedRun);
 }
 
-export function listed(actor: ActorSummary): ListedRun {
+export function listedRun(actor: ActorSummary): ListedRun {
   if (isRun(actor)) return runSummary(actor);
   const { id, startedAt, status, title, forkedFrom } = actor;
   const machine = actor.machine?.id ?? '';

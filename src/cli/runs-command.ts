@@ -2,7 +2,7 @@ import { newestFirst } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { olderRuns } from './delete-runs.ts';
 import { hostedActors, type ModuleFlags } from './durable-modules.ts';
-import { type ListedRun, listAll, listed, NO_RUNS, shortRunIds } from './find-run.ts';
+import { type ListedRun, listAll, listedRun, NO_RUNS, shortRunIds } from './find-run.ts';
 import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
 
 export interface RunsFlags extends ModuleFlags {
@@ -45,7 +45,7 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
 async function listEverywhere(flags: RunsFlags): Promise<readonly ListedRun[]> {
   const recorded = await listAll(flags);
   const known = new Set(recorded.map(({ id }) => id));
-  const hosted = (await hostedActors(flags)).flatMap(({ actor }) => (known.has(actor.id) ? [] : [listed(actor)]));
+  const hosted = (await hostedActors(flags)).flatMap(({ actor }) => (known.has(actor.id) ? [] : [listedRun(actor)]));
   return [...recorded, ...hosted].sort(newestFirst);
 }
 

@@ -3,9 +3,9 @@ import type { Clock } from '../durable/clock.ts';
 import type { Json } from '../durable/codec.ts';
 import type { DurableActor } from '../durable/durable-actor.ts';
 import type { ActorSummary } from '../durable/journals/journal-store.ts';
-import { type ActorState, type NumberedState, type ShownMachine, stateOf, statesOf } from './actor-states.ts';
+import { type ActorState, actorStateOf, type NumberedState, type ShownMachine, statesOf } from './actor-states.ts';
 import { createFeeds } from './feeds.ts';
-import { followable, type Labels, OwnJournals, type Page } from './own-journals.ts';
+import { followable, type Labels, type ListPage, OwnJournals } from './own-journals.ts';
 import { type Owner, ownId } from './owners.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
@@ -28,7 +28,7 @@ export interface ActorService {
   /** Ends an actor, and resolves when that is stored: to false if it had ended. */
   stop(owner: Owner, id: string): Promise<boolean>;
   /** Returns actors of the owner, newest first. */
-  list(owner: Owner, page: Page): Promise<readonly ActorSummary[]>;
+  list(owner: Owner, page: ListPage): Promise<readonly ActorSummary[]>;
   /** Deletes an actor that has ended. */
   delete(owner: Owner, id: string): Promise<void>;
   /** Closes the actors in memory, so that any process with the store can continue them. */
@@ -96,7 +96,7 @@ export function createActorService({ machine, clock, usage, eventsPerRun }: Serv
   }
 
   async function* current(id: string): AsyncGenerator<ActorState, void> {
-    yield stateOf(machine, id, await host.query(id));
+    yield actorStateOf(machine, id, await host.query(id));
   }
 
   async function send(owner: Owner, id: string, event: ActorEvent, key?: string): Promise<boolean> {

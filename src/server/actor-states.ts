@@ -45,7 +45,7 @@ export interface ShownMachine {
 }
 
 /** Returns the state of an actor, as clients see it. */
-export function stateOf(
+export function actorStateOf(
   { name, view = ({ context }) => context }: ShownMachine,
   id: string,
   { snapshot, pending }: ActorView<AnyStateMachine>,
@@ -131,6 +131,6 @@ class GrowingReplay {
       await pause();
     }
     const step = this.#latest as ReplayStep;
-    return { seq: step.seq, state: stateOf(this.#machine, this.#id, step) };
+    return { seq: step.seq, state: actorStateOf(this.#machine, this.#id, step) };
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../durable/clock.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { invalidOption } from '../internal/options.ts';
 import { HttpError } from './http-error.ts';
-import type { Page } from './own-journals.ts';
+import type { ListPage } from './own-journals.ts';
 import type { Owner } from './owners.ts';
 import type { RunService } from './run-service.ts';
 import type { ServerSentEvent } from './sse.ts';
@@ -131,7 +131,7 @@ export function limitOf({ limit = '20' }: Readonly<Record<string, string>>): num
 }
 
 /** Returns the part of a list that a request asks for. Throws an `HttpError` 400. */
-export function pageOf(c: ServerRequest): Page {
+export function pageOf(c: ServerRequest): ListPage {
   const limit = limitOf(c.req.query());
   const before = c.req.query('before');
   const beforeMs = Date.parse(before ?? '');

@@ -12,7 +12,7 @@ type FollowableJournals = JournalStore & Required<Pick<JournalStore, 'follow'>>;
 export type Labels = Readonly<Record<string, unknown>>;
 
 /** Which of an owner's runs or actors to list. */
-export interface Page {
+export interface ListPage {
   readonly limit: number;
   /** Only those that started before this time, in ISO 8601. */
   readonly before?: string | undefined;
@@ -149,7 +149,7 @@ export class OwnJournals {
   /** Returns the owner's runs or actors that `isListed` accepts, newest first. */
   async list(
     owner: Owner,
-    { limit, before }: Page,
+    { limit, before }: ListPage,
     isListed: (labels: Labels) => boolean = () => true,
   ): Promise<readonly ActorSummary[]> {
     const { journals, machine } = this.#options;

@@ -14,7 +14,7 @@ import type { Clock } from '../durable/clock.ts';
 import type { StartEntry } from '../durable/entries.ts';
 import { createFeeds } from './feeds.ts';
 import { FINAL, HttpError } from './http-error.ts';
-import { followable, type Labels, OwnJournals, type Page } from './own-journals.ts';
+import { followable, type Labels, type ListPage, OwnJournals } from './own-journals.ts';
 import { type Owner, ownId, sessionIdOf } from './owners.ts';
 import { emptyView, nextView, type RunView } from './run-view.ts';
 import { numberedUpdates, type Updates, updatesOf } from './updates.ts';
@@ -51,7 +51,7 @@ export interface RunService {
   journal(owner: Owner, runId: string): Promise<readonly JournalEntry[]>;
 }
 
-interface ListRunsOptions extends Page {
+interface ListRunsOptions extends ListPage {
   /** Only runs of this conversation. */
   readonly conversation?: string | undefined;
 }

@@ -5,7 +5,7 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { type PostChainOptions, resolveOptions } from '../../src/chain/runtime/options.ts';
 import type { Clock } from '../../src/durable/clock.ts';
 import type { Json } from '../../src/durable/codec.ts';
-import type { Cluster, Outcome, Pending } from '../../src/integrations/restate/cluster.ts';
+import type { Cluster, ClusterOutcome, PendingOutcome } from '../../src/integrations/restate/cluster.ts';
 import { runOnCluster } from '../../src/integrations/restate/create-restate-chain.ts';
 import { type RestateRunOptions, restateStart } from '../../src/integrations/restate/run-request.ts';
 import { settle } from '../../src/testing/settle.ts';
@@ -82,7 +82,7 @@ interface Command {
 }
 
 /** A pending outcome, identified by its command number. */
-interface Awaited extends Pending {
+interface Awaited extends PendingOutcome {
   readonly command: number;
 }
 
@@ -98,7 +98,7 @@ export function createFakeCluster(clock: Clock) {
   let wake = (): void => {};
   const begun: string[] = [];
 
-  function record(command: number, outcome: Outcome): void {
+  function record(command: number, outcome: ClusterOutcome): void {
     log.push({ command, json: JSON.stringify(outcome) });
     wake();
   }
@@ -116,12 +116,17 @@ export function createFakeCluster(clock: Clock) {
     send(event: object, id = `event ${promises.filter(({ json }) => json !== null).length}`): void {
       const number = promises.findIndex(({ json }) => json === null);
       const promise = promiseOf(number < 0 ? promises.length : number);
-      promise.json = JSON.stringify({ type: 'sent', id, event: event as Json, atMs: clock.now() } satisfies Outcome);
+      promise.json = JSON.stringify({
+        type: 'sent',
+        id,
+        event: event as Json,
+        atMs: clock.now(),
+      } satisfies ClusterOutcome);
       if (promise.command !== null) record(promise.command, JSON.parse(promise.json));
     },
     /** Starts a process. It is killed after this many outcomes, in the middle of its steps. */
     connect(lives = Number.POSITIVE_INFINITY) {
-      const steps = new Map<number, () => Promise<Outcome>>();
+      const steps = new Map<number, () => Promise<ClusterOutcome>>();
       const ready = new Set<number>();
       let requested = 0;
       let read = 0;
@@ -139,13 +144,13 @@ export function createFakeCluster(clock: Clock) {
       const awaited = (command: number): Awaited => ({ command }) as Awaited;
       const never = new Promise<never>(() => {});
 
-      const outcomeOf = (of: number): Outcome =>
-        JSON.parse(log.find(({ command }) => command === of)?.json ?? 'null') as Outcome;
+      const outcomeOf = (of: number): ClusterOutcome =>
+        JSON.parse(log.find(({ command }) => command === of)?.json ?? 'null') as ClusterOutcome;
       /** The process that learns of the end of a sleep records the time. */
-      const timed = (outcome: Outcome): Outcome => {
+      const timed = (outcome: ClusterOutcome): ClusterOutcome => {
         const { command, isNew } = request('time', false);
         if (isNew) times.set(command, clock.now());
-        return { ...outcome, atMs: times.get(command) ?? 0 } as Outcome;
+        return { ...outcome, atMs: times.get(command) ?? 0 } as ClusterOutcome;
       };
 
       const beginSteps = (pending: readonly Awaited[]): void => {

@@ -2,7 +2,7 @@ import { type DurableActorSystem, type Effect, runEffect } from '../../durable/a
 import type { Clock } from '../../durable/clock.ts';
 import type { Json } from '../../durable/codec.ts';
 import type { ExternalEvent } from '../../durable/entries.ts';
-import type { CallOutcome, Cluster, Pending, Report } from './cluster.ts';
+import type { CallOutcome, Cluster, PendingOutcome, Report } from './cluster.ts';
 
 /**
  * For a product whose calls have one outcome each and do not ask whether they were interrupted, and whose `recordOnce` is deterministic. By
@@ -27,7 +27,7 @@ interface CallsOptions {
 /** A call or an effect in progress. It has one outcome after another, each with what it has reported. */
 class Call {
   /** Null if no outcome is requested. */
-  pending: Pending | null = null;
+  pending: PendingOutcome | null = null;
   /** Its reports in this process. */
   readonly reports: Report[] = [];
   /** Those in its last outcome, until the run takes it. */
@@ -91,7 +91,7 @@ export class Calls {
   }
 
   /** Requests the next outcome of each call and effect in progress, in the same order in each process, and returns all that are pending. */
-  pending(): readonly Pending[] {
+  pending(): readonly PendingOutcome[] {
     const { openEffects, activities } = this.#options.system();
     this.#abandonAllBut(new Set([...[...openEffects.keys()].map(effectKey), ...[...activities.keys()].map(callKey)]));
     for (const number of openEffects.keys()) this.#request(effectKey(number), effectKey(number));

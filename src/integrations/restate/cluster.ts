@@ -6,22 +6,22 @@ import type { DurableEvent, ExternalEvent } from '../../durable/entries.ts';
  * `act` runs again only if its process died before it finished.
  */
 export interface Cluster {
-  run(name: string, act: () => Promise<CallOutcome>): Pending;
+  run(name: string, act: () => Promise<CallOutcome>): PendingOutcome;
   /** Ends at this time, in milliseconds since the epoch. Each process requests the same time. */
-  sleep(untilMs: number): Pending;
+  sleep(untilMs: number): PendingOutcome;
   /** The user event with this number, from 0. */
-  sent(number: number): Pending;
+  sent(number: number): PendingOutcome;
   /** Resolves to the outcome that came first: the same one in each process. */
-  first(pending: readonly Pending[]): Promise<Outcome>;
+  first(pending: readonly PendingOutcome[]): Promise<ClusterOutcome>;
   /** Whether an earlier process has made the next request. */
   isKnown(): boolean;
 }
 
 /** A future outcome: the same in this process and in one that takes over. JSON. */
-export type Pending = PromiseLike<Outcome>;
+export type PendingOutcome = PromiseLike<ClusterOutcome>;
 
 /** `interrupted`: the cluster ends the run. */
-export type Outcome = CallOutcome | SentOutcome | SleptOutcome | { readonly type: 'interrupted' };
+export type ClusterOutcome = CallOutcome | SentOutcome | SleptOutcome | { readonly type: 'interrupted' };
 
 /** `atMs`: when a process noticed the end, which may be long after it. */
 interface SleptOutcome {

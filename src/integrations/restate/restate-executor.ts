@@ -6,7 +6,15 @@ import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent, StartEntry }
 import { replaySystem } from '../../durable/replay.ts';
 import { onAbort } from '../../internal/async.ts';
 import { Calls, type OneOutcome } from './calls.ts';
-import type { CallOutcome, Cluster, Outcome, Pending, RecordedValue, Report, SentOutcome } from './cluster.ts';
+import type {
+  CallOutcome,
+  Cluster,
+  ClusterOutcome,
+  PendingOutcome,
+  RecordedValue,
+  Report,
+  SentOutcome,
+} from './cluster.ts';
 import { createTimers } from './timers.ts';
 
 export interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
@@ -46,7 +54,7 @@ export class RestateExecutor {
   /** Advanced by recorded outcomes only, never by a clock, and never back, even if clocks of two machines differ. */
   #nowMs = 0;
   #sentNumber = 0;
-  #sent: Pending;
+  #sent: PendingOutcome;
   #isInterrupted = false;
 
   constructor(start: StartEntry, options: ExecutorOptions) {
@@ -104,12 +112,12 @@ export class RestateExecutor {
   }
 
   /** Returns everything that may happen next, in the same order in each process. */
-  pending(): readonly Pending[] {
+  pending(): readonly PendingOutcome[] {
     const calls = this.#calls.pending();
     return [this.#sent, ...this.#timers.pending(this.#nowMs), ...calls];
   }
 
-  take(outcome: Outcome): void {
+  take(outcome: ClusterOutcome): void {
     this.#taken(outcome)();
   }
 
@@ -126,7 +134,7 @@ export class RestateExecutor {
   }
 
   /** Takes an outcome. Returns its step: the timers that were due before it, then the events that the system still accepts. */
-  #taken(outcome: Outcome): () => void {
+  #taken(outcome: ClusterOutcome): () => void {
     const atMs = 'atMs' in outcome ? Math.floor(outcome.atMs - this.#startMs) : this.#nowMs;
     this.#nowMs = Math.max(this.#nowMs, atMs);
     switch (outcome.type) {

@@ -1,12 +1,12 @@
 import type { Timer } from '../../durable/actor-system.ts';
-import type { Cluster, Pending } from './cluster.ts';
+import type { Cluster, PendingOutcome } from './cluster.ts';
 
 /** A cluster need not support longer sleeps: another one follows. */
 const MAX_SLEEP_MS = 365 * 24 * 60 * 60 * 1_000;
 
 interface Sleep {
   readonly dueMs: number;
-  readonly pending: Pending;
+  readonly pending: PendingOutcome;
 }
 
 /**
@@ -23,7 +23,7 @@ export function createTimers(
 
   return {
     /** Returns a sleep that ends when the next timer is due, or earlier; none if no timer is set. */
-    pending(nowMs: number): readonly Pending[] {
+    pending(nowMs: number): readonly PendingOutcome[] {
       const timers = timersNow();
       if (timers.size === 0) return [];
       const nextMs = Math.min(...[...timers.values()].map(({ dueMs }) => dueMs));

@@ -23,7 +23,7 @@ import type { ClientEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Codec, Json } from '../../durable/codec.ts';
 import { invalidOption } from '../../internal/options.ts';
-import type { Cluster, Outcome, SentOutcome } from './cluster.ts';
+import type { Cluster, ClusterOutcome, SentOutcome } from './cluster.ts';
 
 /** The fields that every status has. */
 interface StoredStatus {
@@ -76,12 +76,13 @@ export function restateCluster(ctx: WorkflowContext): Cluster {
   return {
     run: (name, act) => ctx.run(name, act),
     // Restate records when a sleep ends, not how long it is, so a replay may request another length. `first` adds the time.
-    sleep: (untilMs) => ctx.sleep(Math.max(0, untilMs - Date.now())).map((): Outcome => ({ type: 'slept', atMs: 0 })),
-    sent: (number) => ctx.promise<Outcome>(promiseName(number)).get(),
+    sleep: (untilMs) =>
+      ctx.sleep(Math.max(0, untilMs - Date.now())).map((): ClusterOutcome => ({ type: 'slept', atMs: 0 })),
+    sent: (number) => ctx.promise<ClusterOutcome>(promiseName(number)).get(),
     isKnown: () => !(ctx as unknown as internal.ContextInternal).isProcessing(),
     async first(pending) {
       try {
-        const outcome = await RestatePromise.race(pending as readonly RestatePromise<Outcome>[]);
+        const outcome = await RestatePromise.race(pending as readonly RestatePromise<ClusterOutcome>[]);
         return outcome.type === 'slept' ? { ...outcome, atMs: await ctx.date.now() } : outcome;
       } catch (error) {
         if (error instanceof CancelledError) return { type: 'interrupted' };

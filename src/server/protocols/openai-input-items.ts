@@ -50,7 +50,7 @@ function filePart(entries: readonly JournalEntry[], attachment: Attachment): obj
 }
 
 /** Returns a page of items: by default the newest 20, the newest first. Throws an `HttpError` for an invalid query. */
-export function pageOf(items: readonly Item[], query: Readonly<Record<string, string>>): object {
+export function itemPageOf(items: readonly Item[], query: Readonly<Record<string, string>>): object {
   const { after, order = 'desc' } = query;
   const limit = limitOf(query);
   if (order !== 'asc' && order !== 'desc') throw invalid('order', 'expected "asc" or "desc"', order);

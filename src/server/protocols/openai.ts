@@ -17,7 +17,7 @@ import type { Owner } from '../owners.ts';
 import type { ServerSentEvent } from '../sse.ts';
 import { type RunUpdate, updatesOf } from '../updates.ts';
 import { ChatCompletion } from './openai-chat.ts';
-import { inputItemsOf, pageOf } from './openai-input-items.ts';
+import { inputItemsOf, itemPageOf } from './openai-input-items.ts';
 import {
   type AnswerRequest,
   answerRequestOf,
@@ -120,7 +120,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
 
   app.get('/v1/responses/:id/input_items', async (c) => {
     const { entries, runId, turn } = await placeOf(c.var.owner, c.req.param('id'));
-    return c.json(pageOf(inputItemsOf(runId, turn, entries), c.req.query()));
+    return c.json(itemPageOf(inputItemsOf(runId, turn, entries), c.req.query()));
   });
 
   app.delete('/v1/responses/:id', async (c) => {

@@ -10,14 +10,14 @@ import {
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
 import { addNote } from '../../../../src/durable/hosted-call.ts';
 import { startEntry } from '../../../../src/durable/replay.ts';
-import type { CallOutcome, Cluster, Pending } from '../../../../src/integrations/restate/cluster.ts';
+import type { CallOutcome, Cluster, PendingOutcome } from '../../../../src/integrations/restate/cluster.ts';
 import { CHAIN_CALLS } from '../../../../src/integrations/restate/create-restate-chain.ts';
 import { RestateExecutor } from '../../../../src/integrations/restate/restate-executor.ts';
 
 /** Executes a machine in a cluster that only records its requests. */
 function createExecutorOf(machine: AnyStateMachine, calls = CHAIN_CALLS) {
   const steps: (() => Promise<CallOutcome>)[] = [];
-  const pendingOf = (what: string) => ({ what }) as unknown as Pending & { readonly what: string };
+  const pendingOf = (what: string) => ({ what }) as unknown as PendingOutcome & { readonly what: string };
   const cluster: Cluster = {
     run(name, act) {
       steps.push(act);
@@ -41,7 +41,7 @@ function createExecutorOf(machine: AnyStateMachine, calls = CHAIN_CALLS) {
     onEntry: (entry) => void entries.push(entry),
   });
   executor.system.begin();
-  const waitingFor = () => executor.pending().map((pending) => (pending as Pending & { what: string }).what);
+  const waitingFor = () => executor.pending().map((pending) => (pending as PendingOutcome & { what: string }).what);
   const state = () => (executor.system.root.getSnapshot() as { value: unknown }).value;
   return { executor, entries, steps, waitingFor, state };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pending } from '../../../../src/integrations/restate/cluster.ts';
+import type { PendingOutcome } from '../../../../src/integrations/restate/cluster.ts';
 import { createTimers } from '../../../../src/integrations/restate/timers.ts';
 
 /** Timers on a cluster that records its sleeps. */
@@ -8,9 +8,9 @@ function setUpTimers() {
   const time = { nowMs: 0 };
   const due = new Map<number, { readonly number: number; readonly dueMs: number }>();
   const sleeps: number[] = [];
-  const endsAt = new Map<Pending, number>();
-  const sleep = (untilMs: number): Pending => {
-    const pending = {} as unknown as Pending;
+  const endsAt = new Map<PendingOutcome, number>();
+  const sleep = (untilMs: number): PendingOutcome => {
+    const pending = {} as unknown as PendingOutcome;
     sleeps.push(untilMs);
     endsAt.set(pending, untilMs);
     return pending;

@@ -28,7 +28,7 @@ import {
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
 import { approval } from './approval.ts';
-import { type Codec, copyOfJson, earlierText, type Json, type Rules } from './codec.ts';
+import { type Codec, copyOfJson, inEarlierForm, isPlainText, type Json, type Rules } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import {
   type ActorPath,
@@ -569,6 +569,8 @@ export class DurableActorSystem {
         const number = this.#nextActivity;
         this.#nextActivity += 1;
         const [input, problem] = this.#encodeInput(snapshot.input, path);
+        const text = JSON.stringify(input);
+        const isPlain = isPlainText(text);
         const source = actor.sourceName;
         const subject = describeCall(source, snapshot.input);
         this.owner.record({
@@ -576,7 +578,7 @@ export class DurableActorSystem {
           activity: number,
           actor: path,
           source,
-          inputDigest: digestOf(earlierText(input)),
+          inputDigest: digestOf(isPlain ? text : JSON.stringify(inEarlierForm(input))),
           ...(subject !== null && { subject }),
         });
         const activity: Activity = {
@@ -594,7 +596,8 @@ export class DurableActorSystem {
           // A copy: a call that changes its input would change the context, and a restarted call gets the original.
           start() {
             if (problem !== null) throw problem;
-            logic.start?.(Object.assign(ref.getSnapshot(), { input: codec.decode(input) }), scope);
+            const own = isPlain ? input : codec.decode(input);
+            logic.start?.(Object.assign(ref.getSnapshot(), { input: own }), scope);
           },
           unanswered: [],
           answered: 0,

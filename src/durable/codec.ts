@@ -289,11 +289,8 @@ export function inEarlierForm(stored: Json): Json {
   return { [TAG]: isError ? 'Error' : name, value: inEarlierForm(value) };
 }
 
-/** Returns that form as text. Nearly all values are plain JSON: their form has not changed. */
-export function earlierText(stored: Json): string {
-  const text = JSON.stringify(stored);
-  return text.includes(`"${TAG}"`) ? JSON.stringify(inEarlierForm(stored)) : text;
-}
+/** Whether JSON text has no stored values that JSON does not have, as nearly all texts: the form of such a value has never changed. */
+export const isPlainText = (text: string): boolean => !text.includes(`"${TAG}"`);
 
 function earlierMembers(members: Readonly<Record<string, Json>>): Json {
   const earlier: Record<string, Json> = {};

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { assign, setup } from 'xstate';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
+import { assign, fromPromise, setup } from 'xstate';
 import { createDurableMachine } from '../../../src/entries/durable.ts';
 
 const counter = setup({
@@ -34,4 +34,19 @@ it('a step neither calls absent observers nor remembers contexts, which all diff
   expect(worlds).toBe(2);
   expect(remember).not.toHaveBeenCalled();
   expect(actor.getSnapshot().context.lines).toBe(2);
+});
+
+it('copies the input of a call once, and gives the copy to the call', async () => {
+  const list = [70, 71, 72];
+  const received: unknown[] = [];
+  const calling = setup({
+    actors: { call: fromPromise(async ({ input }) => void received.push(input)) },
+  }).createMachine({ invoke: { src: 'call', input: { list } } });
+  const copies = vi.spyOn(Array.prototype, 'map');
+  onTestFinished(() => void copies.mockRestore());
+  createDurableMachine(calling, { journals: memoryJournals() }).start('a');
+  await vi.waitFor(() => expect(received).toEqual([{ list }]));
+  expect((received[0] as { list: unknown }).list).not.toBe(list);
+  // Decoding would map the array.
+  expect(copies.mock.contexts.filter((items) => Array.isArray(items) && items[0] === 70)).toEqual([]);
 });

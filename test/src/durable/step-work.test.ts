@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { assign, fromPromise, setup } from 'xstate';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createDurableMachine } from '../../../src/entries/durable.ts';
 
 const counter = setup({

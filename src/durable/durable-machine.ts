@@ -436,7 +436,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       forkedFrom: { actorId, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0) },
     };
     const past = [{ ...start, seq: 0, atMs: 0 }, ...shared];
-    const parts = this.#parts(id, this.#machineOf(start));
+    const parts = this.#parts(id, this.#machineOf(original, actorId));
     // Loaded on use: most forks keep their input.
     const derived =
       input === undefined
@@ -640,16 +640,17 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
   async #replayed(id: string, entries: readonly DurableEntry[], isSame?: SameEntry): Promise<ReplayedSystem> {
-    const start = startOf(entries);
+    const machine = this.#machineOf(startOf(entries), id);
+    return await withPauses(replaySteps(entries, this.#parts(id, machine), isSame));
+  }
+
+  /** Throws `invalid_journal` for the journal of an actor of another machine. */
+  #machineOf(start: StartEntry, id = start.actorId): AnyStateMachine {
     if (start.machine.id !== this.#machine.id)
       throw new PostChainError(
         'invalid_journal',
         `actor ${id}: expected an actor of the machine "${this.#machine.id}"; received one of "${start.machine.id}". Open it with its own machine.`,
       );
-    return await withPauses(replaySteps(entries, this.#parts(id, this.#machineOf(start)), isSame));
-  }
-
-  #machineOf(start: StartEntry): AnyStateMachine {
     return versionFor(start, this.#machine, this.#options.versions);
   }
 

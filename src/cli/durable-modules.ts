@@ -55,8 +55,8 @@ export async function hostedActors(flags: Pick<ModuleFlags, 'module'>): Promise<
  * of the working directory has no such actor. Throws `invalid_journal` if none or several match.
  */
 export async function findHosted(name: string, { module: given }: ModuleFlags): Promise<FoundActor | null> {
-  // A journal file needs no module: it is that of a run, or `show` prints it.
-  if (given === undefined && existsSync(name)) return null;
+  // A journal file needs no module: it is that of a run, or `show` prints it. `last` is the latest run, not the start of an id.
+  if (given === undefined && (name === 'last' || existsSync(name))) return null;
   const paths = given ?? configs();
   const hosted = await hostedActors({ module: paths });
   const exact = hosted.find(({ actor }) => actor.id === name);

@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it, vi } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import { answerCommand, forkActor, replayActor, resumeActor, sendCommand } from '../../../src/cli/actor-commands.ts';
-import { requireHosted } from '../../../src/cli/durable-modules.ts';
+import { findHosted, requireHosted } from '../../../src/cli/durable-modules.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
 import { approval, createDurableMachine, fileJournals, memoryJournals } from '../../../src/entries/durable.ts';
@@ -118,4 +118,16 @@ it('the list of runs with an interrupted actor names the option that continues i
   const machine = createMachine({ id: 'stuck', invoke: { src: never } });
   await (await createDurableMachine(machine, { journals: fileJournals(journals) }).open('s-1')).close();
   expect(await runsCommand({ journals })).toContain('postchain resume <run>, for an actor with --module FILE');
+});
+
+it('"last" is the latest run, not an actor of the configuration whose id starts with it', async () => {
+  const { host, module } = moduleOf();
+  await (await host.open('last-order')).close();
+  const folder = dirname(String(module));
+  renameSync(String(module), join(folder, 'postchain.config.mjs'));
+  const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
+  const found = await Promise.all(['last', 'last-'].map((name) => findHosted(name, {}))).finally(() =>
+    cwd.mockRestore(),
+  );
+  expect(found.map((each) => each?.actor.id)).toEqual([undefined, 'last-order']);
 });

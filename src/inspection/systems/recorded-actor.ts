@@ -160,8 +160,9 @@ export function recordedActor(
       if (run.ends !== null) {
         const { machine, ...read } = durableFormat.summarize(listedJournal({ ...run, isWritten: false }));
         const first = Object(run.ends.first) as StartEntry;
-        // The start of a damaged journal may be anything.
-        const startedAt = machine == null ? '' : new Date(clockStartOf(first)).toISOString();
+        // The start of a damaged journal may be anything, and `redact` may have replaced the time.
+        const startMs = machine == null ? Number.NaN : clockStartOf(first);
+        const startedAt = Number.isNaN(startMs) ? '' : new Date(startMs).toISOString();
         const named = typeof Object(first.machine).id === 'string' ? first.machine : null;
         summary = { ...NO_SUMMARY, ...read, machine: named, startedAt };
         ending = endingOf(summary, id, run);

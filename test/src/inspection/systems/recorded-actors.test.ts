@@ -11,6 +11,7 @@ import type { DurableEntry } from '../../../../src/durable/entries.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, fileJournals, memoryJournals } from '../../../../src/entries/durable.ts';
 import { actorMessages, type ReplayHost } from '../../../../src/inspection/systems/actor-messages.ts';
+import { actorPage } from '../../../../src/inspection/systems/export-actor.ts';
 import type { SystemMessage } from '../../../../src/inspection/systems/messages.ts';
 import { leavesOf } from '../../../../src/inspection/systems/observe-for-inspector.ts';
 import type { SystemEntry } from '../../../../src/inspection/wire.ts';
@@ -36,6 +37,13 @@ async function opened(page: TestPage, runId: string, fits: (entry: SystemEntry) 
 
 const isEnd = ({ type, ...entry }: SystemEntry): boolean =>
   type === 'actor-end' && 'actor' in entry && /^o-/u.test(entry.actor);
+
+it('an actor whose start time was redacted is shown without it', async () => {
+  const journals = memoryJournals({ redact: (text) => text.replaceAll(/\d/gu, '#') });
+  await createDurableMachine(createMachine({ id: 'door' }), { journals }).open('d');
+  const [head] = await actorPage('d', await entriesOf(journals.read('d')), []);
+  expect(head).toMatchObject({ run: { startedAt: '' } });
+});
 
 describe('durable actors beside runs in one store', () => {
   it('are rows with their status and what they wait for, and the runs stay', async () => {

@@ -10,7 +10,7 @@ const run = chain.run({ request: 'What does the Yield phase decide?' });
 // In any process: every entry once, in order, as it is written.
 for await (const { seq, type } of journals.follow(run.id)) console.log(seq, type);
 
-const page = await journals.list({ status: 'done', where: { status: 'completed' }, limit: 50 });
+const page = await journals.list({ status: 'done', where: { status: 'degraded' }, limit: 50 });
 console.log(page.length); // 1
 await journals.prune({ olderThanMs: 30 * 24 * 60 * 60 * 1_000 });
 await journals.close();

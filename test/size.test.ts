@@ -15,7 +15,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/durable': { lines: 10060, exported: 164, floors: 11 },
   'src/entries': { lines: 460, exported: 0, floors: 1 },
   'src/inspection': { lines: 4620, exported: 59, floors: 10 },
-  'src/integrations': { lines: 3960, exported: 43, floors: 6 },
+  'src/integrations': { lines: 3970, exported: 43, floors: 6 },
   'src/internal': { lines: 2780, exported: 127, floors: 4 },
   'src/llm': { lines: 4500, exported: 73, floors: 9 },
   'src/models': { lines: 4250, exported: 69, floors: 5 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 5290, exported: 86, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 16820, exported: 345, floors: 12 },
-  test: { lines: 76640, exported: 366, floors: 7 },
+  test: { lines: 76700, exported: 366, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -33,14 +33,18 @@ export interface ExportedPage {
 /**
  * Returns a run, or a durable actor of any machine, as one self-contained page with the inspector, its charts and the journal. Throws
  * `invalid_journal` if the first entry is not `start`, and `invalid_path` if the page is not built.
+ *
+ * @param entries of one run or actor, for example `journals.read(id)`
  */
 export async function exportRun(
-  entries: readonly JournalEntry[] | readonly DurableEntry[],
+  entries: Iterable<JournalEntry | DurableEntry> | AsyncIterable<JournalEntry | DurableEntry>,
   options: ExportOptions = {},
 ): Promise<ExportedPage> {
   requireKnownOptions('exportRun', options, 'redact hosts id');
   const { redact, ...others } = options;
-  return exportShared(await sharedEntries(entries, others), redact);
+  const read: (JournalEntry | DurableEntry)[] = [];
+  for await (const entry of entries) read.push(entry);
+  return exportShared(await sharedEntries(read as readonly JournalEntry[] | readonly DurableEntry[], others), redact);
 }
 
 /** Returns the page of the result of `sharedEntries`. */

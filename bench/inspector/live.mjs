@@ -4,7 +4,7 @@ import { loadDocuments } from '../../dist/node.js';
 import { seenBy, untilShown, watchedPage } from './page.mjs';
 
 /**
- * Runs the README's example with a page open. Measures, in milliseconds, how long the page takes to show the map of the phases, and how
+ * Runs the README's example with a page open. Measures, in milliseconds, how long the page takes to show the first row of the trace, and how
  * long after it was written each entry is shown. The model waits until the page is open and its idle CPU time has been measured.
  *
  * @param {import('playwright-core').Browser} browser
@@ -22,7 +22,7 @@ export async function measureLive(browser) {
     await page.goto(inspector.url);
     await untilShown(page, run.entries.length - 1);
     const waited = run.entries.length;
-    const { mapAt } = await seenBy(page);
+    const { traceAt } = await seenBy(page);
     const idleMs = await taskMs(page, 3_000);
 
     begin();
@@ -35,7 +35,7 @@ export async function measureLive(browser) {
       return shownAt - (startedAt + atMs);
     });
     const verdict = await page.locator('.verdict').textContent();
-    return { mapMs: mapAt - openedAt, lags, idleMs, faults, verdict };
+    return { traceMs: traceAt - openedAt, lags, idleMs, faults, verdict };
   } finally {
     await page.close();
     await inspector.close();

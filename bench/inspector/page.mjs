@@ -35,11 +35,11 @@ export async function watchedPage(browser) {
 
 /** Runs in the page, before the page's own scripts. */
 export function recordWhatIsShown() {
-  const seen = { begunAt: Date.now(), mapAt: 0, positions: /** @type {[number, number][]} */ ([]) };
+  const seen = { begunAt: Date.now(), traceAt: 0, positions: /** @type {[number, number][]} */ ([]) };
   Object.assign(window, { seen });
   const look = () => {
     const at = Date.now();
-    if (seen.mapAt === 0 && document.querySelector('.chart-map .map-phase') !== null) seen.mapAt = at;
+    if (seen.traceAt === 0 && document.querySelector('.trace-row') !== null) seen.traceAt = at;
     const entry = Number(document.querySelector('.position')?.getAttribute('data-at') ?? Number.NaN);
     if (!Number.isNaN(entry) && seen.positions.at(-1)?.[0] !== entry) seen.positions.push([entry, at]);
   };
@@ -52,7 +52,7 @@ export function recordWhatIsShown() {
  * Returns what the page has recorded.
  *
  * @param {Page} page
- * @returns {Promise<{ begunAt: number, mapAt: number, positions: [number, number][] }>}
+ * @returns {Promise<{ begunAt: number, traceAt: number, positions: [number, number][] }>}
  */
 export const seenBy = (page) => page.evaluate(() => /** @type {any} */ (window).seen);
 

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { contextHistory, contextOf, memoryJournals, replay } from '../../dist/index.js';
+import { contextHistory, contextOf, memoryJournals, replay, runEntries } from '../../dist/index.js';
 import { fileJournals, readJournal, sqliteJournals } from '../../dist/node.js';
 import { startLongRun } from '../step/long-run.mjs';
 
@@ -87,7 +87,7 @@ async function measureReading(folder, { entries }) {
   assert.ok(run.entries.length >= entries);
   const begin = performance.now();
   const read = [];
-  for await (const entry of readJournal(path)) {
+  for await (const entry of runEntries(readJournal(path))) {
     read.push(entry);
     if (read.length === entries) break;
   }

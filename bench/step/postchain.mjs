@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
-import { memoryJournals } from '../../dist/index.js';
+import { memoryJournals, readRun } from '../../dist/index.js';
 import { fileJournals, sqliteJournals } from '../../dist/node.js';
 import { temporaryFolder } from '../temporary-folder.mjs';
 import { assertDone, longRunChain } from './long-run.mjs';
@@ -72,8 +72,6 @@ async function countPartials(events) {
  */
 async function assertStored({ id, entries, journalFailure }, journals) {
   assert.equal(journalFailure, null);
-  const stored = [];
-  for await (const entry of journals.read(id)) stored.push(entry);
-  assert.deepEqual(stored, entries);
+  assert.deepEqual(await readRun(journals.read(id)), entries);
   await journals.delete?.(id);
 }

@@ -121,13 +121,14 @@ const BACKEND = ['create', 'reopen', 'lines', 'bounds', 'remove'];
  * unknown option.
  */
 export function customJournals(backend: JournalBackend, options: JournalStoreOptions = {}): Journals {
+  requireStoreOptions('customJournals', options);
   const missing = BACKEND.find((name) => typeof Object(backend)[name] !== 'function');
   if (missing !== undefined)
     throw new PostChainError(
       'invalid_option',
       `backend of customJournals: expected an object with the methods ${BACKEND.join(', ')}; received one without "${missing}".`,
     );
-  return createLineStore(backend, requireStoreOptions('customJournals', options));
+  return createLineStore(backend, options);
 }
 
 /** Returns the journal store that keeps its lines in a backend. */

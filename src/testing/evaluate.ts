@@ -109,9 +109,9 @@ const BUILT_IN = ['system', ...COLUMNS];
 
 /**
  * Runs each chain and machine with each case, and scores the answers and outputs. At most four runs of a chain, or actors of a machine, are
- * active at a time; a chain may have another `maxConcurrentRuns`. A machine that fails gets 0 from every scorer. Rejects with `invalid_option` if names repeat, a scorer has the
- * name of a built-in column (such as `completed` or `cost`), a score is not from 0 to 1, or a machine waits for an event, and with the
- * errors of `chain.run` and of `open` of durable machines.
+ * active at a time; a chain may have another `maxConcurrentRuns`. A machine that fails gets 0 from every scorer. Rejects with
+ * `invalid_option` if names repeat, a scorer has the name of a built-in column (such as `completed` or `cost`), a score is not from 0 to 1,
+ * or a machine waits for an event, and with the errors of `chain.run` and of `open` of durable machines.
  */
 export async function evaluate<Case extends EvaluationCase, const Of extends Systems>(
   cases: readonly Case[],

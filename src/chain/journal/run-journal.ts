@@ -22,9 +22,8 @@ export function isStartOfRun(entry: unknown): boolean {
 export const isRun = ({ machine }: Pick<ActorSummary, 'machine'>): boolean => machine === null || machine.id === CHAIN;
 
 /**
- * Yields the entries of a run with typed payloads, from its journal, as a store returns it: `journals.read(id)` or `journals.follow(id)`. What
- * its charts emit, and notes, are entries of their own type. Throws `invalid_journal` for the journal of another actor, and for an entry that
- * is none of a run.
+ * Yields the typed entries of a run from its journal: `journals.read(id)` or `journals.follow(id)` of a store. Events that its charts emit, and
+ * notes, become entries of their own type. Throws `invalid_journal` if the actor is not a run, or an entry is not one of a run.
  */
 export async function* runEntries(journal: AsyncIterable<DurableEntry>): AsyncGenerator<JournalEntry> {
   let actorId = '';

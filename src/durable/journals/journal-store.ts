@@ -92,7 +92,7 @@ export interface ListOptions {
   readonly waitingFor?: string;
   /** It waits, and its next delay ends by this time, in milliseconds since the epoch. */
   readonly dueBefore?: number;
-  /** Members of the `host` of a run, or of the last result of `describeWait` or `describeEnd`. */
+  /** Members of the actor's `product` (of a run: its `host`), or of the last result of `describeWait` or `describeEnd`. */
   readonly where?: Readonly<Record<string, string | number | boolean | null>>;
   /** The last summary of a page, to get the next page, or `{ startedAt }`, to get those that started earlier. */
   readonly after?: ActorSummary | ListPlace;

@@ -218,7 +218,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /** The actors of the machine, the newest first, as `list` of the store filters them. */
   list(options?: ListActorsOptions): Promise<readonly ActorSummary[]>;
-  /** Deletes an actor that no process holds. */
+  /** Deletes an actor that no process holds. Rejects with `invalid_journal` for that of another machine. */
   delete(id: string): Promise<void>;
 }
 
@@ -476,6 +476,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (actor?.isClosed === false)
       throw new PostChainError('journal_held', `actor ${id}: it is open in this process; close() it before delete().`);
     await actor?.closed;
+    const start = await firstEntry(this.journals.read(id));
+    if (start?.type === 'start') this.#machineOf(start, id);
     await this.journals.delete?.(id);
     this.#crashCounts.delete(id);
   }
@@ -744,3 +746,13 @@ async function kept(actor: Pick<RunningActor<AnyStateMachine>, 'keepOpen' | 'clo
 
 /** The codes of a store whose journal may be opened instead of created. */
 const MAY_EXIST: readonly string[] = ['journal_exists', 'journal_held', 'invalid_journal'];
+
+/** Returns the first entry of a journal; null if it cannot be read. */
+async function firstEntry(journal: AsyncIterable<DurableEntry>): Promise<DurableEntry | null> {
+  try {
+    for await (const entry of journal) return entry;
+  } catch {
+    // Deleting the journal reports that it does not exist. One that is damaged can be deleted.
+  }
+  return null;
+}

@@ -1387,6 +1387,7 @@ describe('wrong use', () => {
       message: expect.stringContaining('expected an actor of the machine "order"; received one of "door"'),
     });
     await expect(orders.fork('shared', { at: 0 })).rejects.toThrow('received one of "door"');
+    await expect(orders.delete('shared')).rejects.toThrow('received one of "door"');
     expect([(await orders.list()).length, (await orders.wake()).length, (await door.list()).length]).toEqual([0, 0, 1]);
   });
 

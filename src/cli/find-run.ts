@@ -30,7 +30,7 @@ export function openJournals({ journals = defaultPlace() }: JournalFlags): Journ
   return SQLITE_FILE.test(journals) ? sqliteJournals(journals) : fileJournals(journals);
 }
 
-/** A run, or a durable actor of another machine: `machine` is the id of its machine. */
+/** A run, or a durable actor of another machine: `machine` is the id of its machine, `request` its title or, without one, its machine. */
 export type ListedRun = Omit<RunSummary, 'status'> & {
   readonly status: RunStatus | ActorSummary['status'];
   readonly machine?: string;
@@ -42,10 +42,19 @@ export async function listAll(flags: JournalFlags): Promise<readonly ListedRun[]
 }
 
 export function listedRun(actor: ActorSummary): ListedRun {
-  if (isRun(actor)) return runSummary(actor);
-  const { id, startedAt, status, title, forkedFrom } = actor;
+  const listed = runSummary(actor);
+  if (isRun(actor)) return listed;
+  const { events = [], approvals = [], dueAtMs = null } = actor.waiting ?? {};
   const machine = actor.machine?.id ?? '';
-  return { id, request: title || `actor of ${machine}`, startedAt, forkedFrom, status, waiting: null, machine };
+  const others = dueAtMs === null ? 'nothing' : 'timer';
+  const waitsFor = approvals.length > 0 ? 'approval' : events.join(', ') || others;
+  return {
+    ...listed,
+    request: actor.title || `actor of ${machine}`,
+    status: actor.status,
+    waiting: listed.waiting && { ...listed.waiting, for: waitsFor },
+    machine,
+  };
 }
 
 export const isExistingFile = (name: string): boolean => existsSync(name) && statSync(name).isFile();

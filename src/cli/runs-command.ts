@@ -31,8 +31,9 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
   const { dim } = colorsFor(stdout);
   const lines = rowsOf(runs, shortRunIds(all), stdout);
   const interrupted = runs.filter(({ status }) => status === 'interrupted');
-  const module = interrupted.some((run) => 'machine' in run) ? ', for an actor with --module FILE' : '';
-  const waiting = runs.filter(({ waiting }) => waiting !== null).length;
+  const isActor = (run: ListedRun): boolean => run.machine !== undefined;
+  const module = interrupted.some(isActor) && !flags.module ? ', for an actor with --module FILE' : '';
+  const waiting = runs.filter((run) => run.waiting !== null && !isActor(run)).length;
   if (interrupted.length > 0)
     lines.push(dim(`${grouped(interrupted.length)} interrupted; continue one with: postchain resume <run>${module}`));
   if (waiting > 0) lines.push(dim(`${count(waiting, 'waiting run')}; answer in: postchain resume <run>`));

@@ -46,7 +46,11 @@ describe('postchain runs --delete', () => {
 
   it('shows and deletes actors of other machines in the same directory', async () => {
     const { journals, left, remove } = await recordedRuns({ apple: 1 });
-    const machine = setup({}).createMachine({ id: 'order' });
+    const machine = setup({}).createMachine({
+      id: 'order',
+      initial: 'open',
+      states: { open: { on: { PAY: 'paid' } }, paid: {} },
+    });
     const orders = createDurableMachine(machine, { journals: fileJournals(journals) });
     await orders.start('o-17', { product: { owner: 'alice' } }).close();
     expect(await left()).toEqual(['apple', 'o-17']);
@@ -55,7 +59,7 @@ describe('postchain runs --delete', () => {
         '"o-17" is a durable actor of order, not a run; "postchain show o-17" prints it. To replay, resume or fork it, pass --module FILE',
       );
     expect(await remove({ delete: true, olderThan: 0, yes: true })).toBe('Deleted 1 run.\n');
-    expect(await runsCommand({ journals })).toMatch(/o-17.*waiting.*actor of order$/mu);
+    expect(await runsCommand({ journals })).toMatch(/o-17.*waiting +\(PAY since \d{4}-.*\) actor of order$/mu);
     for (const name of ['o-17', 'o-', 'last']) {
       const { terminal, shown } = fakeTerminal(200);
       await showCommand(name, { journals }, terminal.out);

@@ -189,7 +189,7 @@ const cannotDelete = (): PostChainError =>
 /** How many runs may wait to be read for their figures. */
 const MAX_COUNTED = 200;
 
-/** The newest runs are read for their phases, which their last line does not contain. */
+/** The newest runs are read in full, to find damage between their first and their last line. */
 const newest = (runs: Iterable<RecordedSource>): readonly RecordedSource[] =>
   [...runs]
     .map((run) => ({ run, startedAt: run.info().startedAt }))

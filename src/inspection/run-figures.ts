@@ -35,17 +35,6 @@ const entrySchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('closed'), summary: z.optional(z.object({ for: z.string() })) }),
 ]);
 
-/** How many marks a strip of phases has at most: the first and the last phases, with one mark for the others. */
-const MAX_MARKS = 24;
-
-/** A letter for each phase, in upper case if it or one of its tools failed; `.` or `!` (some failed) for those left out. */
-function compressed(strip: string): string {
-  if (strip.length <= MAX_MARKS) return strip;
-  const half = MAX_MARKS / 2;
-  const leftOut = strip.slice(half - 1, -half);
-  return `${strip.slice(0, half - 1)}${leftOut === leftOut.toLowerCase() ? '.' : '!'}${strip.slice(-half)}`;
-}
-
 /** Enough for the first line of an answer. */
 const ANSWER_CHARS = 240;
 
@@ -65,7 +54,6 @@ export class FiguresFold {
   #answer: z.infer<typeof answerSchema>['answer'] | null = null;
   #tokens = { input: 0, output: 0, estimated: false };
   #durationMs: number | null = null;
-  #strip = '';
   #phase: string | null = null;
   #failures = 0;
   /** The pending questions by id. */
@@ -98,14 +86,13 @@ export class FiguresFold {
         break;
       case 'phase-start':
         this.#phase = entry.phase;
-        this.#strip += entry.phase.charAt(0);
         break;
       case 'phase-end':
         this.#phase = null;
-        if (entry.failure !== null && entry.failure.stage !== 'aborted') this.#fail();
+        if (entry.failure !== null && entry.failure.stage !== 'aborted') this.#failures += 1;
         break;
       case 'capability-end':
-        if (!entry.result.success && !wasDenied(entry.result.code)) this.#fail();
+        if (!entry.result.success && !wasDenied(entry.result.code)) this.#failures += 1;
         break;
       case 'attempt-end': {
         const { inputTokens, outputTokens, estimated } = entry.usage;
@@ -132,11 +119,6 @@ export class FiguresFold {
     }
   }
 
-  #fail(): void {
-    this.#failures += 1;
-    this.#strip = `${this.#strip.slice(0, -1)}${this.#strip.slice(-1).toUpperCase()}`;
-  }
-
   figures(): RunFigures {
     const { input, product, startedAt, forkedFrom } = this.#start;
     const clockStartMs = forkedFrom?.clockStartMs ?? Date.parse(startedAt);
@@ -145,7 +127,6 @@ export class FiguresFold {
       models: [product.modelId, ...product.fallbackModelIds],
       sessionId: input.sessionId,
       clockStartMs: Number.isFinite(clockStartMs) ? clockStartMs : null,
-      strip: whole(compressed(this.#strip)),
       waitingFor: [...this.#asked.values()].at(-1) ?? this.#parkedFor,
       rule: null,
       explanation: '',

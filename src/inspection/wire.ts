@@ -78,11 +78,6 @@ export interface RunFigures {
   readonly unsupported: number | null;
   /** The phases that failed and the failed runs of tools, without those that were not approved. */
   readonly failures: number | null;
-  /**
-   * A letter for each phase that ran (`a` for Action), in upper case if it or one of its tools failed. Of a long run, the first and the last
-   * ones, with `.` for the others, or `!` if some of those failed.
-   */
-  readonly strip: string | null;
   /** The phase in progress. */
   readonly phase: string | null;
   /** `approval`, `consent` or `direction` while a question to the user is pending; `timer` for a delay. */

@@ -21,7 +21,6 @@ const FIGURES: RunFigures = {
   answer: 'It is so.',
   unsupported: null,
   failures: 0,
-  strip: 'aeiouy',
   phase: null,
   waitingFor: null,
   tokens: { input: 10, output: 2, estimated: false },

@@ -175,7 +175,12 @@ export class OwnJournals {
     const { noun } = this.#options;
     const entries = await this.entries(owner, id);
     if (!entries.some(({ type }) => type === 'end'))
-      throw new HttpError(409, `${noun}_active`, `The ${noun} has not ended, so it cannot be deleted.`, FINAL);
+      throw new HttpError(
+        409,
+        `${noun}_active`,
+        `The ${noun} has not ended, so it cannot be deleted. ${noun === 'run' ? 'Cancel' : 'Stop'} it first.`,
+        FINAL,
+      );
     if (remove === undefined)
       throw new HttpError(501, 'not_supported', `The journal store of this server cannot delete ${noun}s.`, FINAL);
     await remove(id).catch(this.busy);

@@ -22,7 +22,7 @@ interface Words<Entry> {
   readonly title?: (entry: Entry) => string | null;
   /** What it records, for a reader who knows its type. */
   readonly note?: (entry: Entry) => string;
-  /** Of a question: what the run waits for. */
+  /** What the run waits for, if the entry is a question. */
   readonly waitsFor?: (entry: Entry) => string;
   readonly trouble?: (entry: Entry) => EntryTrouble | null;
 }
@@ -88,7 +88,7 @@ const WORDS: { readonly [Type in JournalEntry['type']]?: Words<EntryOf<Type>> } 
       `Searching the documents: ${failure === null ? count(passages, 'passage') : 'failed'}`,
     note: ({ query, passages, widened, failure }) =>
       failure === null
-        ? `${count(passages, 'passage')} found${widened ? ' by a wider search' : ''} for ${start(query)}`
+        ? `${count(passages, 'passage')} found${widened ? ' by a wider search' : ''} for "${start(query)}"`
         : `failed: ${start(failure)}`,
   },
   'capability-start': {
@@ -221,7 +221,7 @@ function deliveryTitle(event: EntryOf<'delivery'>['event']): string | null {
   return [word, reason].filter(Boolean).join(': ');
 }
 
-/** Returns what a type of the table says about an entry, which anything may have written; null if it says nothing or the entry is malformed. */
+/** Returns what the table says about an entry, which any program may have written; null if it says nothing, or the entry is malformed. */
 function read<Key extends keyof Words<never>>(
   entry: JournalEntry,
   key: Key,
@@ -248,7 +248,7 @@ export function entryTitle(entry: JournalEntry): string | null {
   return waitsFor === null ? read(entry, 'title') : `Asked for ${waitsFor}`;
 }
 
-/** Returns what a run waits for since an entry, such as `approval of refund`; null if the entry is no question. */
+/** Returns what a run waits for after an entry, such as `approval of refund`; null if the entry is not a question. */
 export const entryWait = (entry: JournalEntry): string | null => read(entry, 'waitsFor');
 
 /** Returns whether something went wrong, by an entry; null if it did not. */

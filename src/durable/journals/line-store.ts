@@ -626,7 +626,7 @@ export const placeOf = (id: string): string => `journal ${String(id)}`;
 export function noSuchJournal(id: string): PostChainError {
   return new PostChainError(
     'unknown_journal',
-    `There is no journal ${JSON.stringify(id)}; list() returns those there are`,
+    `There is no journal ${JSON.stringify(id)}; list() returns the existing journals`,
   );
 }
 

@@ -239,7 +239,7 @@ describe('the search of a cycle', () => {
     phase('phase-start', 'experience', 2);
     phase('phase-end', 'experience', 2);
     const lines = fake.shown().map((line) => line.trim().replaceAll(/\s+/gu, ' '));
-    expect(lines).toContain('search 5 passages found for yield');
+    expect(lines).toContain('search 5 passages found for "yield"');
     const names = lines.map((line) => line.split(' ')[0]);
     expect(names.filter((name) => ['action', 'search', 'experience'].includes(name ?? ''))).toEqual([
       'action',

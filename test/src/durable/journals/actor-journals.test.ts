@@ -19,7 +19,9 @@ it.each([
   const store = open();
   store.create('a').write([{ seq: 0, atMs: 0, type: 'note', note: null }]);
   await expect(store.open('a')).rejects.toThrow('Journal "a" is still running in');
-  await expect(entriesOf(store.read('b'))).rejects.toThrow('There is no journal "b"; list() returns those there are');
+  await expect(entriesOf(store.read('b'))).rejects.toThrow(
+    'There is no journal "b"; list() returns the existing journals',
+  );
   expect(() => store.create('a')).toThrow('Journal "a" already exists');
 });
 

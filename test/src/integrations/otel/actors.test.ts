@@ -165,7 +165,7 @@ it('attempts and tools of any machine are chat and execute_tool spans below the 
     'postchain.task': 'item',
     'postchain.failure.stage': 'schema',
   });
-  // A note that only has the type of a piece of text is no part of a reply.
+  // A note that only has the type of a piece of text is not part of a reply.
   const entries = actor.entries.flatMap((entry) => {
     const { type, attemptId } = entry.type === 'emitted' ? Object(entry.event) : { type: null, attemptId: null };
     const note = { type: 'text-delta', attemptId, text: { of: 'another product' } };

@@ -316,7 +316,7 @@ describe('timeouts', () => {
     }
   });
 
-  it('[A13] reasoning in steps shorter than chunkMs is no stall, however long it takes', async () => {
+  it('[A13] reasoning in steps shorter than chunkMs is not a stall, however long it takes', async () => {
     const clock = new TestClock();
     const later = (ms: number) => new Promise<void>((resolve) => void clock.setTimeout(() => resolve(), ms));
     const thinking = [70, 140, 210, 280].flatMap((ms) => [thought, later(ms)]);

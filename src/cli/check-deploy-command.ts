@@ -2,7 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { checkRuns } from '../chain/journal/check-runs.ts';
 import { isRun } from '../chain/journal/run-journal.ts';
 import { type CheckedActor, type CheckedMachine, checkDeploy, uncheckedActors } from '../durable/check-deploy.ts';
-import type { JournalStore } from '../durable/journals/journal-store.ts';
+import type { ActorSummary } from '../durable/journals/journal-store.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { durableMachines } from './durable-modules.ts';
 import { type JournalFlags, openExistingJournals } from './find-run.ts';
@@ -32,13 +32,12 @@ export async function checkDeployCommand(
   const runs = modules.length === 0 ? openExistingJournals(flags) : null;
   const machines = await durableMachines({ module: modules });
   const checked = runs ? await checkRuns(runs) : (await Promise.all(machines.map(checkDeploy))).flat();
+  const stored = (await Promise.all((runs ? [runs] : machines).map((each) => each.list()))).flat();
+  const all = runs ? stored.filter(isRun) : stored;
   const unchecked = runs
-    ? await uncheckedActors([othersIn(runs)], 'a module given to check-deploy')
+    ? await uncheckedActors([othersIn(stored)], 'a module given to check-deploy')
     : await uncheckedActors(machines, modules.join(', '));
   const listed = [...checked, ...unchecked];
-  const all = runs
-    ? (await runs.list()).filter(isRun)
-    : (await Promise.all(machines.map((machine) => machine.list()))).flat();
   // A user who forgets to pass the modules must not get a success.
   const isForgotten = runs !== null && flags.journals === undefined && all.length === 0;
   const code = isForgotten || listed.some(({ problem }) => problem !== null) ? 1 : 0;
@@ -56,12 +55,9 @@ export async function checkDeployCommand(
 }
 
 /** Returns the durable actors in the store of the runs, listed as by a machine that owns none of them. */
-function othersIn(store: JournalStore): Pick<CheckedMachine, 'list'> {
-  return {
-    list: async ({ allMachines = false } = {}) =>
-      (allMachines ? await store.list() : []).filter((actor) => !isRun(actor)),
-  };
-}
+const othersIn = (stored: readonly ActorSummary[]): Pick<CheckedMachine, 'list'> => ({
+  list: async ({ allMachines = false } = {}) => (allMachines ? stored.filter((actor) => !isRun(actor)) : []),
+});
 
 function textOf(
   checked: readonly CheckedActor[],

@@ -1,92 +1,272 @@
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { SystemEntry } from '../../src/inspection/wire.ts';
+import { actorEntryNote, actorEntryTitle, entryTrouble } from '../../src/chain/presentation/entry-words.ts';
+import type { ActorPath, DurableEvent } from '../../src/durable/entries.ts';
+import type { ActorEnd, ActorState, SystemState } from '../../src/inspection/wire.ts';
+import { type ActorEntry, endReportedBy, parentOf } from './actor-entries.ts';
+import { actorIn } from './explain.ts';
 
 interface ReceivedEvent {
   readonly seq: number;
   readonly type: string;
+  /** The name of the actor that sent it; null if none of the system did. */
   readonly sender: string | null;
   /** The guards that were false, if no transition was taken; null if the event was not ignored. */
   ignored: readonly string[] | null;
 }
 
-interface ActorEnd {
+interface ActorNote {
   readonly seq: number;
-  readonly status: 'done' | 'error' | 'stopped';
-  readonly error: unknown;
+  readonly title: string;
+  readonly text: string;
+  readonly isFailure: boolean;
 }
 
-/** An actor of an observed system, with the events that it received. */
+/** An actor of a system, with the events that it received. */
 export interface ActorRecord {
+  readonly path: ActorPath;
   readonly name: string;
+  /** The entry after which it had started. */
   readonly from: number;
-  /** The name of its machine in the charts; null for other actors. */
-  machine: string | null;
-  end: ActorEnd | null;
+  /** The id of its chart; null if it is not a machine. */
+  readonly machine: string | null;
+  readonly end: (ActorEnd & { readonly seq: number }) | null;
   /** Whether it makes a model call, which has a row of its own. */
-  isCall: boolean;
+  readonly isCall: boolean;
   readonly events: readonly ReceivedEvent[];
   /** Anything else that a journal records about it. */
-  readonly notes: readonly { readonly seq: number; readonly text: string; readonly data?: unknown }[];
+  readonly notes: readonly ActorNote[];
 }
 
-/** The actors of an observed system, in the order in which they started; empty for a run. */
-export type ActorLog = readonly ActorRecord[];
+/** A record while it is written. */
+type Writable = { -readonly [Name in keyof ActorRecord]: ActorRecord[Name] } & {
+  events: ReceivedEvent[];
+  notes: ActorNote[];
+};
 
-/** The events that were sent to an actor: all but its start. */
-export const receivedEvents = ({ events }: ActorRecord): readonly ReceivedEvent[] =>
-  events.filter(({ type }) => type !== 'xstate.init');
+/** The actors of a system, in the order in which they started; empty for a run. */
+export type ActorLog = readonly ActorRecord[];
 
 /** The events that machines had ignored up to an entry, newest first. */
 export const ignoredEvents = (log: ActorLog, at: number): readonly ReceivedEvent[] =>
   log
-    .flatMap(receivedEvents)
+    .flatMap(({ events }) => events)
     .filter(({ seq, ignored }) => ignored !== null && seq <= at)
     .sort((one, other) => other.seq - one.seq);
 
-export function createActorLog(): { readonly log: ActorLog; take(entry: JournalEntry): void } {
-  const log: (ActorRecord & { readonly events: ReceivedEvent[]; readonly notes: ActorRecord['notes'][number][] })[] =
-    [];
-  /** Those that have not ended, by name. */
-  const running = new Map<string, (typeof log)[number]>();
+/** Further actors share the chart of their machine. */
+const MAX_CHARTS = 200;
 
-  function begin(name: string, from: number): (typeof log)[number] {
-    const actor = { name, from, machine: null, end: null, isCall: false, events: [], notes: [] };
-    log.push(actor);
-    running.set(name, actor);
+const STOPPED: ActorEnd = { status: 'stopped' };
+
+/** Entries that are a note of the actor that they name, or of the root. */
+const NOTES = ['start', 'effect', 'value', 'emitted', 'note', 'failed', 'resumed', 'closed', 'stopped'] as const;
+
+type Noted = Extract<DurableEvent, { type: (typeof NOTES)[number] }>;
+
+const isNoted = (entry: ActorEntry): entry is ActorEntry & Noted => NOTES.some((type) => type === entry.type);
+
+const depthOf = ({ path }: ActorRecord): number => path.split('/').length;
+
+const startsAfter = (one: ActorRecord, other: ActorRecord): boolean =>
+  one.from === other.from ? depthOf(one) > depthOf(other) : one.from > other.from;
+
+/** `onEnd` is called with the path of each actor that has ended. */
+export function createActorLog(onEnd: (path: ActorPath, seq: number) => void) {
+  const log: Writable[] = [];
+  const byPath = new Map<ActorPath, Writable[]>();
+  /** Those that have not ended, by path. */
+  const running = new Map<ActorPath, Writable>();
+  /** The chart of each actor, and of which chart of its machine it is a copy: each running actor has one of its own. */
+  const charts = new Map<string, { of: string }>();
+  /** Those whose start the journal has. Of others, the states have it, maybe earlier. */
+  const recorded = new WeakSet<Writable>();
+  /** The latest event from outside, until it is known whether its receiver has handled it. */
+  let open: { readonly event: ReceivedEvent; readonly receiver: ActorRecord } | null = null;
+
+  /** Returns the id of a chart for an actor that starts at an entry: one that no actor of its machine uses by then, or later. */
+  function freeChart(machine: string, path: ActorPath, from: number): string {
+    const isFree = (id: string): boolean =>
+      log.every((actor) => actor.machine !== id || (actor.end !== null && actor.end.seq <= from));
+    const [free] = [...charts].find(([id, { of }]) => of === machine && isFree(id)) ?? [];
+    const id = free ?? (charts.has(machine) && charts.size < MAX_CHARTS ? `${machine} ${path}` : machine);
+    charts.set(id, { of: machine });
+    return id;
+  }
+
+  /** Returns the id of the chart of a running actor. */
+  const chartOf = (path: ActorPath, machine: string): string =>
+    running.get(path)?.machine ?? freeChart(machine, path, Number.POSITIVE_INFINITY);
+
+  /** Adds a record in order: by their starts, parents before their children. */
+  function add(actor: Writable): void {
+    for (const list of [log, byPath.get(actor.path) ?? []]) {
+      const later = list.findLastIndex((one) => !startsAfter(one, actor)) + 1;
+      list.splice(later, 0, actor);
+      if (list !== log) byPath.set(actor.path, list);
+    }
+  }
+
+  function begin(path: ActorPath, from: number): Writable {
+    const name = actorIn(path);
+    const actor: Writable = { path, name, from, machine: null, end: null, isCall: false, events: [], notes: [] };
+    add(actor);
+    running.set(path, actor);
     return actor;
   }
 
-  function receive({ seq, actor, event, sender }: Extract<SystemEntry, { type: 'delivery' }>): void {
-    const receiver = running.get(actor) ?? begin(actor, seq);
-    receiver.events.push({ seq, type: event.type, sender, ignored: null });
+  /** Returns the running actor at a path. Begins one, and its parents before it, if none is running. */
+  function actorAt(path: ActorPath, seq: number): Writable {
+    if (path !== '') actorAt(parentOf(path), seq);
+    return running.get(path) ?? begin(path, seq);
   }
 
-  /** An actor's machine is named by its first transition or timer. */
-  function takeMachine(machine: string, { seq, actor }: { readonly seq: number; readonly actor: string }): void {
-    const record = running.get(actor) ?? begin(actor, seq);
+  function end(actor: Writable | undefined, seq: number, how: ActorEnd): void {
+    if (actor === undefined) return;
+    const isFirst = actor.end === null;
+    // What is known from the journal says more than that the actor is gone.
+    if (isFirst || actor.end?.status === 'stopped') actor.end = { ...how, seq };
+    if (!isFirst) return;
+    if (running.get(actor.path) === actor) running.delete(actor.path);
+    onEnd(actor.path, seq);
+  }
+
+  /** The step of the latest event from outside is over. */
+  function close(): void {
+    if (open !== null && open.receiver.machine !== null) open.event.ignored ??= [];
+    open = null;
+  }
+
+  function receive({ seq, actor, event, sender, isExternal }: Extract<ActorEntry, { type: 'delivery' }>): void {
+    close();
+    const receiver = actorAt(actor, seq);
+    const from = sender === null ? null : (running.get(sender)?.name ?? actorIn(sender));
+    const received: ReceivedEvent = { seq, type: event.type, sender: from, ignored: null };
+    receiver.events.push(received);
+    if (isExternal) open = { event: received, receiver };
+    const ended = endReportedBy(actor, event.type);
+    const { output, error } = event as { readonly output?: unknown; readonly error?: unknown };
+    if (ended === null) return;
+    const values = { ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
+    end(running.get(sender ?? ended.path), seq, { status: ended.status, ...values });
+  }
+
+  function takeMove(entry: Extract<ActorEntry, { type: 'transition' | 'ignored' }>): void {
+    const { seq, actor, event, machine } = entry;
+    const record = actorAt(actor, seq);
     record.machine ??= machine;
+    if (entry.type === 'transition') {
+      if (open?.receiver === record) open = null;
+      const ended = endReportedBy(actor, event);
+      if (ended !== null) end(running.get(ended.path), seq, { status: ended.status });
+      return;
+    }
+    const last = record.events.at(-1);
+    // A machine also ignores events that it raises itself.
+    if (last?.type === event) last.ignored = entry.candidates.flatMap(({ guard }) => guard ?? []);
+    if (open?.receiver === record) open = null;
+  }
+
+  function note(entry: ActorEntry & Noted): void {
+    const path = 'actor' in entry ? entry.actor : '';
+    const actor = actorAt(path, entry.seq);
+    actor.notes.push({
+      seq: entry.seq,
+      title: actorEntryTitle(entry) ?? entry.type,
+      text: actorEntryNote(entry),
+      isFailure: entryTrouble(entry as never) === 'failed',
+    });
+  }
+
+  /** Ends the root, and with it all others. */
+  function endAll({ seq, status, output, error }: Extract<ActorEntry, { type: 'end' }>): void {
+    const root = actorAt('', seq);
+    for (const actor of [...running.values()].reverse()) if (actor !== root) end(actor, seq, STOPPED);
+    end(root, seq, {
+      status,
+      ...(status === 'done' && output != null && { output }),
+      ...(status === 'error' && { error }),
+    });
+  }
+
+  /** Ends an actor that was gone after an entry. What the journal records at its path after that is of another actor. */
+  function endGone(actor: Writable, seq: number): void {
+    const isLater = (one: { readonly seq: number }): boolean => one.seq > seq;
+    const [events, notes] = [actor.events.filter(isLater), actor.notes.filter(isLater)];
+    const ended = actor.end !== null && isLater(actor.end) && actor.end.status !== 'stopped' ? [actor.end] : [];
+    const [first] = [...events, ...notes, ...ended].map((one) => one.seq).sort((one, other) => one - other);
+    if (first !== undefined) {
+      const next = { ...actor, from: first, events, notes };
+      actor.events = actor.events.filter((one) => !isLater(one));
+      actor.notes = actor.notes.filter((one) => !isLater(one));
+      actor.end = { ...STOPPED, seq };
+      add(next);
+      if (running.get(actor.path) === actor) running.set(actor.path, next);
+    } else if (actor.end === null || actor.end.seq > seq) end(actor, seq, STOPPED);
+  }
+
+  /** Returns the record of an actor that has this state after an entry. The first entry of its own may follow later. */
+  function recordOf(path: ActorPath, { started, end: ending }: ActorState, seq: number): Writable {
+    const all = byPath.get(path) ?? [];
+    const known =
+      all.findLast((one) => one.from <= seq && (one.end === null || one.end.seq > seq || ending !== null)) ??
+      all.find((one) => one.from > seq);
+    if (known === undefined) return begin(path, started);
+    if (known.from > started) {
+      for (const list of [log, all]) list.splice(list.indexOf(known), 1);
+      known.from = started;
+      add(known);
+    }
+    return known;
+  }
+
+  /** Takes what a replay or an observation adds about an actor. It may arrive long after the entries. */
+  function takeState(path: ActorPath, state: ActorState, seq: number): ActorRecord {
+    const actor = recordOf(path, state, seq);
+    if (state.chart !== null) {
+      actor.machine ??= freeChart(state.chart, path, seq);
+      const chart = charts.get(actor.machine);
+      if (chart !== undefined) chart.of = state.chart;
+    }
+    if (state.end !== null) end(actor, seq, state.end);
+    return actor;
   }
 
   return {
     log,
-    take(given) {
-      const entry = given as JournalEntry | SystemEntry;
-      if (entry.type === 'delivery' && 'sender' in entry) receive(entry);
-      else if (entry.type === 'transition' && 'leaves' in entry) takeMachine(entry.machine, entry);
-      else if (entry.type === 'timer-start' && 'machine' in entry && entry.machine !== null)
-        takeMachine(entry.machine, entry);
-      else if (entry.type === 'prompt' && 'actor' in entry) {
-        const actor = running.get(entry.actor);
-        if (actor !== undefined) actor.isCall = true;
-      } else if (entry.type === 'noted') running.get(entry.actor)?.notes.push(entry);
-      else if (entry.type === 'ignored' && 'guards' in entry) {
-        const event = running.get(entry.actor)?.events.at(-1);
-        // A machine also ignores events that it raises itself.
-        if (event?.type === entry.event) event.ignored = entry.guards;
-      } else if (entry.type === 'actor-end') {
-        const actor = running.get(entry.actor);
-        if (actor !== undefined) actor.end = { seq: entry.seq, status: entry.status, error: entry.error };
-        running.delete(entry.actor);
+    chartOf,
+    charts: charts as ReadonlyMap<string, { readonly of: string }>,
+    /** Takes an entry, before other folds. */
+    take(entry: ActorEntry): void {
+      if (entry.type === 'delivery') receive(entry);
+      else if (entry.type === 'transition' || entry.type === 'ignored') takeMove(entry);
+      else if (entry.type === 'start') actorAt('', entry.seq).machine ??= chartOf('', entry.machine.id);
+      else if (entry.type === 'activity-start') {
+        const before = running.get(entry.actor);
+        if (before !== undefined && recorded.has(before)) end(before, entry.seq, STOPPED);
+        recorded.add(actorAt(entry.actor, entry.seq));
+      } else if (entry.type === 'prompt') actorAt(entry.actor, entry.seq).isCall = true;
+      else if (entry.type === 'timer-start') actorAt(entry.actor, entry.seq);
+      else if (entry.type === 'end' && 'output' in entry) endAll(entry);
+      if (entry.type === 'failed' || entry.type === 'stopped' || entry.type === 'closed') close();
+      // The states show that an actor has started.
+      if (isNoted(entry) && !(entry.type === 'start' && entry.input == null)) note(entry);
+      if (entry.type === 'failed' && entry.actor !== '')
+        end(running.get(entry.actor), entry.seq, { status: 'error', error: entry.error });
+    },
+    /** Takes the states before and after an entry, and passes each actor that has changed to `onChange`. */
+    takeStates(
+      before: SystemState,
+      after: SystemState,
+      seq: number,
+      onChange: (actor: ActorRecord, state: ActorState, isNew: boolean) => void,
+    ): void {
+      for (const [path, was] of Object.entries(before))
+        if (after[path]?.started !== was.started && was.end === null)
+          for (const gone of byPath.get(path) ?? [])
+            if (gone.from < (after[path]?.started ?? seq) && (gone.end === null || gone.end.seq > seq))
+              endGone(gone, seq);
+      for (const [path, state] of Object.entries(after)) {
+        const was = before[path];
+        if (was !== state) onChange(takeState(path, state, seq), state, was?.started !== state.started);
       }
     },
   };

@@ -1,5 +1,6 @@
 import type { RunStart } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { isStored } from '../../src/chain/journal/run-start.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { RunFold } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
@@ -7,7 +8,7 @@ import { lastUpTo } from './sorted.ts';
 /** The first entry; null for the systems of other programs. */
 export function runStart(log: RunLog): RunStart | null {
   const start = log.count > 0 ? log.entry(0) : null;
-  return start?.type === 'start' ? start : null;
+  return start?.type === 'start' && !isStored(start) ? start : null;
 }
 
 export function answerUpTo(

@@ -1,11 +1,11 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { SystemEntry } from '../../src/inspection/wire.ts';
+import type { DurableEvent } from '../../src/durable/entries.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { EntryIndex } from './entry-index.ts';
 import { isExternalEventType } from './external-events.ts';
 import { countUpTo } from './sorted.ts';
 
-type EntryType = JournalEntry['type'] | SystemEntry['type'];
+type EntryType = JournalEntry['type'] | DurableEvent['type'];
 
 /** The origin of an entry: an external event, the charts, or an annotation. */
 type Origin = 'outside' | 'chart' | 'note';
@@ -17,7 +17,9 @@ const NOTES: ReadonlySet<string> = new Set<EntryType>([
   'attachment',
   'resumed',
   'closed',
-  'noted',
+  'note',
+  'effect-end',
+  'keyframe',
 ]);
 
 export function originOfType(type: EntryType): Origin {

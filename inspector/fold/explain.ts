@@ -3,6 +3,7 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Thresholds } from '../../machines/contracts/limits.ts';
 import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
+import { idAt } from '../../src/durable/entries.ts';
 import { type ChartIndex, type IndexedChart, lastName, nameIn, statePath } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
@@ -279,8 +280,11 @@ export function humanizeEvent(type: string): string {
   return kind === undefined ? type : kind[1](type.slice(kind[0].length));
 }
 
-/** An unnamed actor's id is an index and the invoking state: `0.postChain.cycling.yield.assessing`. */
-export const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id);
+/** Names an actor by its path or id. The id of an unnamed one is an index and the invoking state: `0.postChain.cycling.yield.assessing`. */
+export function actorIn(path: string): string {
+  const id = path === '' ? 'root' : idAt(path);
+  return /^\d+\./u.test(id) ? lastName(id) : id;
+}
 
 /** How an actor ended, as the words after its name. */
 export const END_WORDS = { done: 'finished', error: 'failed', stopped: 'was stopped' } as const;

@@ -1,7 +1,9 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { SystemEntry } from '../../src/inspection/wire.ts';
+import type { ActorState, SystemState } from '../../src/inspection/wire.ts';
+import { isCallFact } from '../../src/llm/call-facts.ts';
 import { createPromptReader, type PromptReader } from '../../src/llm/recorded-prompts.ts';
-import { type ActorLog, createActorLog } from './actor-log.ts';
+import { type ActorEntry, createActorReader } from './actor-entries.ts';
+import { type ActorLog, type ActorRecord, createActorLog } from './actor-log.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { isExternalEvent } from './external-events.ts';
@@ -34,21 +36,23 @@ interface RecordedOutcome {
 
 const NO_OUTCOME: RecordedOutcome = { isHandled: false, ignored: [], machine: null };
 
-function createExternalEvents(): { readonly externalEvents: ExternalEvents; take(entry: JournalEntry): void } {
+function createExternalEvents() {
   const seqs: number[] = [];
   const recorded = new Map<number, RecordedOutcome>();
-  /** The actor of an observed system that processes the latest event. */
-  let actor: string | null = null;
+  /** The actor of a system that receives the latest event. */
+  let receiver: string | null = null;
 
-  function takeOutcome(entry: JournalEntry | SystemEntry): void {
+  function add(seq: number, outcome: RecordedOutcome | null): void {
+    seqs.push(seq);
+    if (outcome !== null) recorded.set(seq, outcome);
+  }
+
+  function takeOutcome(entry: JournalEntry | ActorEntry): void {
     const latest = seqs.at(-1);
-    if (latest === undefined || (actor !== null && (entry as { actor?: string }).actor !== actor)) return;
+    if (latest === undefined) return;
     const before = recorded.get(latest) ?? NO_OUTCOME;
-    if (entry.type === 'actor-end' && entry.status === 'error')
-      recorded.set(latest, { ...before, failure: entry.error });
-    else if (entry.type === 'ignored') {
-      const guards = 'guards' in entry ? entry.guards : entry.candidates.flatMap(({ guard }) => guard ?? []);
-      const ignored = [...before.ignored, ...guards];
+    if (entry.type === 'ignored') {
+      const ignored = [...before.ignored, ...entry.candidates.flatMap(({ guard }) => guard ?? [])];
       recorded.set(latest, { ...before, isHandled: false, ignored, machine: entry.machine });
     } else if (entry.type === 'transition') recorded.set(latest, { ...before, isHandled: true });
   }
@@ -61,14 +65,25 @@ function createExternalEvents(): { readonly externalEvents: ExternalEvents; take
         const next = countUpTo(seqs, seq);
         return { from: seqs[next - 1] ?? 0, to: seqs[next] ?? Number.POSITIVE_INFINITY };
       },
-    },
-    take(entry) {
+    } satisfies ExternalEvents as ExternalEvents,
+    take(entry: JournalEntry): void {
       takeOutcome(entry);
-      if (!isExternalEvent(entry)) return;
-      actor = entry.type === 'delivery' ? entry.actor || null : null;
-      seqs.push(entry.seq);
-      // An observed system records which events its machines ignore, and no more of other actors.
-      if (actor !== null) recorded.set(entry.seq, { ...NO_OUTCOME, isHandled: true });
+      if (isExternalEvent(entry)) add(entry.seq, null);
+    },
+    /** An event from another actor of the system, or that no machine received, was handled. */
+    takeOfActor(entry: ActorEntry, machineOf: (actor: string) => string | null): void {
+      const latest = seqs.at(-1);
+      if ('actor' in entry && entry.actor === receiver) takeOutcome(entry);
+      if (entry.type === 'end' && entry.status === 'error' && latest !== undefined)
+        recorded.set(latest, { ...(recorded.get(latest) ?? NO_OUTCOME), failure: entry.error });
+      if (entry.type === 'delivery') {
+        receiver = entry.actor;
+        const machine = machineOf(entry.actor);
+        add(entry.seq, { ...NO_OUTCOME, machine, isHandled: machine === null || !entry.isExternal });
+      } else if (entry.type === 'failed' || entry.type === 'stopped') {
+        receiver = null;
+        add(entry.seq, { ...NO_OUTCOME, isHandled: true });
+      }
     },
   };
 }
@@ -86,8 +101,15 @@ export interface RunFold {
   readonly externalEvents: ExternalEvents;
   readonly states: StateLog;
   readonly actors: ActorLog;
+  /** The charts of the actors of a system, by their ids: of which chart each is a copy. */
+  readonly charts: ReadonlyMap<string, { readonly of: string }>;
   readonly prompts: Pick<PromptReader, 'at'>;
   take(entry: JournalEntry): void;
+  /** Reads a stored entry of an actor of any machine, which `takeOfActor` takes next. */
+  readonly readOfActor: ReturnType<typeof createActorReader>;
+  takeOfActor(entry: ActorEntry): void;
+  /** Takes state frames, each as JSON. `from`: the number of the first. */
+  takeStates(from: number, frames: readonly string[]): void;
 }
 
 export function createRunFold(): RunFold {
@@ -98,8 +120,31 @@ export function createRunFold(): RunFold {
   const context = createContextLog();
   const externalEvents = createExternalEvents();
   const states = createStateLog();
-  const actors = createActorLog();
+  const actors = createActorLog((path, seq) => spans.endActor(path, seq));
   const prompts = createPromptReader();
+
+  const machineOf = (path: string): string | null =>
+    actors.log.findLast((actor) => actor.path === path && actor.end === null)?.machine ?? null;
+
+  /** The states of an actor may arrive after its entries, and say more about where it was. */
+  function placeActor({ machine }: ActorRecord, state: ActorState, isNew: boolean): void {
+    const { started, initial, leaves, moved } = state;
+    if (machine === null) return;
+    if (isNew && initial !== null && (moved ?? -1) !== started)
+      transitions.log.place(machine, { targets: initial, since: started, isInitial: true });
+    if (moved !== null) transitions.log.place(machine, { targets: leaves, since: moved, isInitial: false });
+  }
+
+  /** The entries with states that are yet to be shown: states may arrive before their entries. */
+  let waiting: readonly number[] = [];
+
+  function showStates(count: number): void {
+    if (!waiting.some((seq) => seq < count)) return;
+    for (const seq of waiting.filter((one) => one < count))
+      actors.takeStates(systemAt(states, seq - 1), systemAt(states, seq), seq, placeActor);
+    waiting = waiting.filter((seq) => seq >= count);
+  }
+
   return {
     entries: entries.entries,
     timeLine: timeLine.timeLine,
@@ -109,11 +154,32 @@ export function createRunFold(): RunFold {
     externalEvents: externalEvents.externalEvents,
     states,
     actors: actors.log,
+    charts: actors.charts,
     prompts,
     take(entry) {
       // The time line first: it asks what was running before the entry.
-      for (const fold of [entries, timeLine, spans, transitions, context, externalEvents, states, actors, prompts])
-        fold.take(entry);
+      for (const fold of [entries, timeLine, spans, transitions, context, externalEvents, prompts]) fold.take(entry);
+    },
+    readOfActor: createActorReader(actors.chartOf),
+    takeOfActor(entry) {
+      // Their entries have the members of an entry of a run that these folds read.
+      const shared = entry as unknown as JournalEntry;
+      for (const fold of [entries, timeLine]) fold.take(shared);
+      if ('actor' in entry && isCallFact(entry)) for (const fold of [spans, prompts]) fold.take(shared);
+      if (entry.type === 'transition' || entry.type === 'timer-start') transitions.take(shared, false);
+      externalEvents.takeOfActor(entry, machineOf);
+      actors.take(entry);
+      showStates(entry.seq + 1);
+    },
+    takeStates(from, frames) {
+      const seqs = states.add(from, frames);
+      const { count } = timeLine.timeLine;
+      // Only systems have states of actors.
+      if (count > 0 && actors.log.length === 0) return;
+      waiting = [...waiting, ...seqs];
+      if (count > 0) showStates(count);
     },
   };
 }
+
+const systemAt = (states: StateLog, seq: number): SystemState => (states.at(seq) ?? {}) as SystemState;

@@ -6,7 +6,7 @@ import type { Price, TokenUsage, Usage } from '../../machines/contracts/usage.ts
 import { isPhase } from '../../machines/policies/progress.ts';
 import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
-import type { SystemEntry } from '../../src/inspection/wire.ts';
+import type { ActorPath } from '../../src/durable/entries.ts';
 import type { EntryOf } from './entry-index.ts';
 import { countStartedBy, firstIndexWhere } from './sorted.ts';
 
@@ -97,8 +97,7 @@ interface OpenCall {
 }
 
 type Mutable<Object> = { -readonly [Name in keyof Object]: Object[Name] };
-type Handled = JournalEntry | Extract<SystemEntry, { type: 'actor-end' }>;
-type Handlers = { readonly [Type in Handled['type']]?: (entry: Extract<Handled, { type: Type }>) => void };
+type Handlers = { readonly [Type in JournalEntry['type']]?: (entry: EntryOf<Type>) => void };
 
 function end(span: Span | undefined, seq: number, failure: Failure | null = null): void {
   if (span === undefined || span.to !== null) return;
@@ -150,7 +149,6 @@ export class SpanFold {
     'activity-event': (entry) => this.#callEvent(entry),
     'capability-start': (entry) => this.#beginCapability(entry),
     'capability-end': (entry) => this.#endCapability(entry),
-    'actor-end': (entry) => this.#endActor(entry),
     end: ({ seq }) => {
       end(this.#phases.at(-1), seq);
       end(this.#cycles.at(-1), this.#phases.at(-1)?.to ?? seq);
@@ -306,7 +304,7 @@ export class SpanFold {
   }
 
   /** Ends what an actor of a system leaves open, for example because it was stopped. */
-  #endActor({ actor, seq }: Extract<SystemEntry, { type: 'actor-end' }>): void {
+  endActor(actor: ActorPath, seq: number): void {
     end(this.#latestOf.get(actor), seq);
     this.#latestOf.delete(actor);
     for (const span of this.#running) if (span.actor === actor && this.#running.delete(span)) end(span, seq);

@@ -1,21 +1,16 @@
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { type StateChange, withChanges } from '../../src/inspection/state-changes.ts';
-import type { StateFrame, SystemEntry } from '../../src/inspection/wire.ts';
+import type { StateFrame } from '../../src/inspection/wire.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-/**
- * The states of a run's chart (for other actor systems: the contexts of its actors): frames from the server or the exported file, and the
- * states that a journal records itself.
- */
+/** The states of a run's chart (for other actor systems: the contexts of its actors): frames from the server or the exported file. */
 export interface StateLog {
   readonly count: number;
   /** The state after an entry. Returns the same object while nothing changes; null before the first known state. */
   at(seq: number): unknown;
   /** The first known state at or after an entry: the one after everything that the same event caused. Null until that state arrives. */
   after(seq: number): unknown;
-  /** Adds frames, each as JSON; `from` is the number of the first. Known ones are skipped. */
-  add(from: number, frames: readonly string[]): void;
-  take(entry: JournalEntry): void;
+  /** Adds frames, each as JSON; `from` is the number of the first. Known ones are skipped. Returns the entries that the new ones follow. */
+  add(from: number, frames: readonly string[]): readonly number[];
 }
 
 interface CachedState {
@@ -73,21 +68,18 @@ export function createStateLog(): StateLog {
       return next === undefined ? null : at(next);
     },
     add(from, lines) {
+      const added = new Set<number>();
       for (const line of lines.slice(Math.max(0, received - from))) {
         received += 1;
         const frame = frameIn(line);
         if (frame === null) continue;
+        added.add(frame.seq);
         const before = frames.get(frame.seq);
         // A run can change more than once without an entry.
         if (before === undefined || 'state' in frame) put(frame.seq, line, 'state' in frame);
         else put(frame.seq, JSON.stringify(merged(JSON.parse(before) as StateFrame, frame.changes)), false);
       }
-    },
-    take(given) {
-      const entry = given as JournalEntry | SystemEntry;
-      if (entry.type === 'keyframe' && !frames.has(entry.seq))
-        put(entry.seq, JSON.stringify({ seq: entry.seq, state: entry.state }), true);
-      if (entry.type === 'state') put(entry.seq, JSON.stringify({ seq: entry.seq, changes: entry.changes }), false);
+      return [...added];
     },
   };
 }

@@ -1,10 +1,10 @@
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { entryTitle } from '../../src/chain/presentation/entry-words.ts';
-import type { InspectedRun, SystemEntry } from '../../src/inspection/wire.ts';
+import { actorEntryTitle, entryTitle } from '../../src/chain/presentation/entry-words.ts';
+import type { DurableEvent } from '../../src/durable/entries.ts';
+import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { earlyCallWords, earlyWords, phaseOf, searchPhase } from './call-index.ts';
-import { actorIn, END_WORDS, humanizeEvent } from './explain.ts';
+import { humanizeEvent } from './explain.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
 import type { AttemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
@@ -131,7 +131,7 @@ export function stepTitle(view: StepView): StepTitle {
         };
       }
       const facts = to > from ? [...where, duration] : where;
-      return { name: log.count === 0 ? 'Nothing recorded' : entryName(log.entry(from)), facts, status: null };
+      return { name: log.count === 0 ? 'Nothing recorded' : entryName(view), facts, status: null };
     }
   }
 }
@@ -181,16 +181,15 @@ function tokenFacts(view: StepView, calls: StepCalls | null, from: number): read
 }
 
 /** An entry without a step of its own, in words. An event is named by what was sent. */
-function entryName(entry: JournalEntry | SystemEntry): string {
-  const title = entryTitle(entry as JournalEntry);
+function entryName({ run, log, selection }: StepView): string {
+  const entry = log.entry(selection.from);
+  const title = run.kind === 'run' ? entryTitle(entry) : actorEntryTitle(entry as unknown as DurableEvent);
   if (title !== null) return excerpt(title, 80);
   if (entry.type === 'delivery') return `Event: ${excerpt(humanizeEvent(entry.event.type), 80)}`;
   if (entry.type === 'transition') {
     const [source, ...targets] = [entry.source, ...entry.target].map((id) => excerpt(stateName(id), 60));
     return targets.length === 0 ? `${source} stays` : `${source} to ${targets.join(', ')}`;
   }
-  if (entry.type === 'noted') return capitalize(excerpt(entry.text, 80));
-  if (entry.type === 'actor-end') return `${excerpt(actorIn(entry.actor), 80)} ${END_WORDS[entry.status]}`;
   if (entry.type === 'ignored') {
     const words = excerpt(humanizeEvent(entry.event), 80);
     // A machine raises this event itself, usually without a transition for it.

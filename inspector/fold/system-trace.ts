@@ -1,10 +1,10 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { type ActorRecord, receivedEvents } from './actor-log.ts';
+import type { ActorRecord } from './actor-log.ts';
 import { callIndexOf } from './call-index.ts';
 import { ancestorsOf, chartIndexOf, lastName } from './chart-index.ts';
-import { actorIn, humanizeEvent } from './explain.ts';
-import { capitalize, humanizeGuard, pluralize } from './format.ts';
+import { humanizeEvent } from './explain.ts';
+import { humanizeGuard, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
 import { delayWords, machineWaits } from './system-waits.ts';
@@ -27,11 +27,11 @@ export function systemTrace(system: System): readonly TraceRow[] {
   const toolsOf = byActor(capabilities);
   const shown = system.fold.actors.filter(({ isCall }) => !isCall);
   return shown.map((actor) => {
-    const { name, from, end } = actor;
-    // A later actor may have the same name.
+    const { path, from, end } = actor;
+    // A later actor may have the same path.
     const isOwn = (span: { readonly from: number }): boolean =>
       span.from >= from && span.from <= (end?.seq ?? system.count);
-    return actorRow(system, actor, (callsOf.get(name) ?? []).filter(isOwn), (toolsOf.get(name) ?? []).filter(isOwn));
+    return actorRow(system, actor, (callsOf.get(path) ?? []).filter(isOwn), (toolsOf.get(path) ?? []).filter(isOwn));
   });
 }
 
@@ -51,9 +51,8 @@ function actorRow(
   calls: readonly AttemptSpan[],
   tools: readonly CapabilitySpan[],
 ): TraceRow {
-  const { name, machine, from, end } = actor;
+  const { path, name, machine, from, end, events: received } = actor;
   const isOpen = end === null && !system.isOver;
-  const received = receivedEvents(actor);
   const ignored = received.filter((event) => event.ignored !== null).length;
   const notes = [
     machine === null ? 'activity' : '',
@@ -67,7 +66,7 @@ function actorRow(
   return {
     id: `actor${from}`,
     kind: 'actor',
-    title: excerpt(actorIn(name), 80),
+    title: excerpt((path === '' && machine) || name, 80),
     note: notes.filter(Boolean).join(', '),
     text: isFailed ? errorText(end.error) : '',
     status: isFailed ? 'failed' : end?.status === 'done' ? 'done' : isOpen ? 'open' : 'ended',
@@ -91,7 +90,7 @@ function partsOf(
   calls: readonly AttemptSpan[],
   tools: readonly CapabilitySpan[],
 ): readonly TraceRow[] {
-  const { machine, end } = actor;
+  const { machine, end, events } = actor;
   const { fold, isOver, count } = system;
   // A later actor may have the same chart.
   const positions = (machine === null ? [] : fold.transitions.positionsOf(machine)).filter(
@@ -106,7 +105,7 @@ function partsOf(
       to: next,
     };
   });
-  const received = receivedEvents(actor).map(
+  const received = events.map(
     ({ seq, type, sender, ignored }): TraceRow => ({
       ...plainRow('event', seq, humanizeEvent(type)),
       note: humanizeEvent(type) === type ? eventNote(sender, ignored !== null) : '',
@@ -120,10 +119,10 @@ function partsOf(
     }),
   );
   const notes = actor.notes.map(
-    ({ seq, text, data }): TraceRow => ({
-      ...plainRow('event', seq, capitalize(excerpt(text, 80))),
-      text: data === undefined ? '' : jsonExcerpt(data, 200),
-      status: text.endsWith(' failed') ? 'failed' : 'noted',
+    ({ seq, title, text, isFailure }): TraceRow => ({
+      ...plainRow('event', seq, excerpt(title, 80)),
+      text: excerpt(text, 200),
+      status: isFailure ? 'failed' : 'done',
     }),
   );
   const waiting = machine === null || end !== null ? [] : waitRow(system, machine);
@@ -146,7 +145,7 @@ function startNote({ charts }: System, machine: string, targets: readonly string
 
 /** Omits the word "event" if it was ignored, because only events can be ignored. */
 const eventNote = (sender: string | null, isIgnored: boolean): string =>
-  [isIgnored ? '' : 'event', sender === null ? '' : `from ${actorIn(sender)}`].filter(Boolean).join(' ');
+  [isIgnored ? '' : 'event', sender === null ? '' : `from ${sender}`].filter(Boolean).join(' ');
 
 /** The events and delays that would lead on from the states that a machine is in. */
 function waitRow({ fold, charts, isOver, count }: System, machine: string): readonly TraceRow[] {

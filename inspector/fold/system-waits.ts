@@ -64,7 +64,7 @@ export function machineWaits(
   const timerOf = ({ event, source }: Transition) => {
     const delay = event.slice(TIMER.length);
     const computed = targets.includes(source) ? timeLine.atMs(since) + Number(delay) : Number.NaN;
-    const dueMs = transitions.dueAt(chart.id, `xstate.after.${delay}.${source}`, at) ?? computed;
+    const dueMs = transitions.dueAt(own.at(-1)?.path ?? '', `xstate.after.${delay}.${source}`, at) ?? computed;
     return { delay, dueMs: Number.isFinite(dueMs) ? dueMs : null };
   };
   const timers = accepted.filter(({ event }) => event.startsWith(TIMER));

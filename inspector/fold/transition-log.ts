@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { ActorPath } from '../../src/durable/entries.ts';
 import type { EntryOf } from './entry-index.ts';
 import { countUpTo } from './sorted.ts';
 
@@ -18,7 +19,7 @@ export interface MachinePosition {
   readonly isInitial: boolean;
 }
 
-/** The configuration of each machine and the transitions taken. An observed system records the innermost active states itself. */
+/** The configuration of each machine and the transitions taken. The states of a system have the innermost active states of its machines. */
 export interface TransitionLog {
   readonly seqs: readonly number[];
   readonly distinct: readonly RecordedTransition[];
@@ -30,9 +31,11 @@ export interface TransitionLog {
    * has not started.
    */
   positionAt(machine: string, seq: number): MachinePosition | undefined;
-  /** Returns when the latest timer of a machine for an event is due, on the clock of the entries; null if no timer is recorded. */
-  dueAt(machine: string, event: string, seq: number): number | null;
+  /** Returns when the latest timer of an actor for an event is due, on the clock of the entries; null if no timer is recorded. */
+  dueAt(actor: ActorPath, event: string, seq: number): number | null;
   positionsOf(machine: string): readonly MachinePosition[];
+  /** Records the innermost active states of a machine after an entry, as its state has them. */
+  place(machine: string, position: MachinePosition): void;
 }
 
 const NONE: readonly string[] = [];
@@ -46,12 +49,12 @@ const INIT = 'xstate.init';
 
 /** Whether a transition of a run only executes actions: it enters no state and decides nothing. */
 export const isInternal = (entry: EntryOf<'transition'>): boolean =>
-  entry.target.length === 0 && !('leaves' in entry) && !entry.candidates.some(isGuardThatHeld);
+  entry.target.length === 0 && !entry.candidates.some(isGuardThatHeld);
 
 const isGuardThatHeld = ({ guard, result }: EntryOf<'transition'>['candidates'][number]): boolean =>
   guard !== null && result === 'taken';
 
-export function createTransitionLog(): { readonly log: TransitionLog; take(entry: JournalEntry): void } {
+export function createTransitionLog() {
   const seqs: number[] = [];
   const expired: number[] = [];
   const distinct = new Map<string, RecordedTransition & { readonly seqs: number[] }>();
@@ -59,11 +62,8 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
 
   const timers = new Map<string, { readonly seq: number; readonly dueMs: number }[]>();
 
-  /** Only entries of observed systems and recorded actors name the machine. */
-  function takeTimer({ seq, event, dueMs, ...entry }: EntryOf<'timer-start'>): void {
-    const { machine = null } = entry as { readonly machine?: string | null };
-    if (machine === null) return;
-    const key = JSON.stringify([machine, event]);
+  function takeTimer({ seq, event, dueMs, actor }: EntryOf<'timer-start'>): void {
+    const key = JSON.stringify([actor, event]);
     const known = timers.get(key) ?? [];
     timers.set(key, known);
     known.push({ seq, dueMs });
@@ -86,36 +86,48 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     seqs.push(seq);
     // The eventless transitions that follow have the same event.
     if (event === 'run.expired' && expired.length === 0) expired.push(seq);
-    const { leaves } = entry as { readonly leaves?: readonly string[] };
     if (target.length === 0) return;
     const isInitial = event === INIT;
     const last = isInitial ? undefined : byMachine.get(machine)?.at.at(-1);
-    const targets = leaves ?? withOtherRegions(last?.targets ?? NONE, source, transition.target);
-    moveTo(machine, targets, seq, isInitial);
+    moveTo(machine, withOtherRegions(last?.targets ?? NONE, source, transition.target), seq, isInitial);
   }
 
-  return {
-    log: {
-      seqs,
-      expired,
-      get distinct() {
-        return [...distinct.values()];
-      },
-      get machines() {
-        return [...byMachine.keys()];
-      },
-      dueAt: (machine, event, seq) =>
-        timers.get(JSON.stringify([machine, event]))?.findLast((timer) => timer.seq <= seq)?.dueMs ?? null,
-      positionsOf: (machine) => byMachine.get(machine)?.at ?? NO_POSITIONS,
-      positionAt(machine, seq) {
-        const entries = byMachine.get(machine);
-        return entries?.at[countUpTo(entries.seqs, seq) - 1];
-      },
+  const log: TransitionLog = {
+    seqs,
+    expired,
+    get distinct() {
+      return [...distinct.values()];
     },
-    take(entry) {
-      if (entry.type === 'transition' && !isInternal(entry)) takeTransition(entry);
+    get machines() {
+      return [...byMachine.keys()];
+    },
+    dueAt: (actor, event, seq) =>
+      timers.get(JSON.stringify([actor, event]))?.findLast((timer) => timer.seq <= seq)?.dueMs ?? null,
+    positionsOf: (machine) => byMachine.get(machine)?.at ?? NO_POSITIONS,
+    positionAt(machine, seq) {
+      const entries = byMachine.get(machine);
+      return entries?.at[countUpTo(entries.seqs, seq) - 1];
+    },
+    place(machine, position) {
+      const entries = byMachine.get(machine) ?? { seqs: [], at: [] };
+      byMachine.set(machine, entries);
+      const at = countUpTo(entries.seqs, position.since);
+      const isKnown = at > 0 && entries.seqs[at - 1] === position.since;
+      if (isKnown) entries.at[at - 1] = position;
+      else {
+        entries.seqs.splice(at, 0, position.since);
+        entries.at.splice(at, 0, position);
+      }
+    },
+  };
+
+  return {
+    log,
+    /** Takes an entry of a run, or, with `isOfRun` false, of an actor of any machine, whose actions alone count, too. */
+    take(entry: JournalEntry, isOfRun = true): void {
+      if (entry.type === 'transition' && !(isOfRun && isInternal(entry))) takeTransition(entry);
       else if (entry.type === 'timer-start') takeTimer(entry);
-      else if (entry.type === 'attempt-start' && !('actor' in entry)) moveTo(ATTEMPT, NONE, entry.seq, true);
+      else if (entry.type === 'attempt-start') moveTo(ATTEMPT, NONE, entry.seq, true);
     },
   };
 }

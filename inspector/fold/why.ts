@@ -108,10 +108,11 @@ export function why(view: WhyView): StepReasons {
   if (log.count === 0) return { ...NOTHING, heading: 'Nothing has happened yet.' };
   const index = chartIndexOf(view.charts);
   const entry = log.entry(at);
-  if (entry.type === 'stopped') {
-    const words = view.run.kind === 'run' ? 'The run was stopped externally.' : 'The program or its connection ended.';
+  const isClosed = entry.type === 'closed' && view.run.kind === 'system';
+  if (entry.type === 'stopped' || isClosed) {
+    const words = isClosed ? 'Its process has closed it, or has ended.' : 'It was stopped from outside.';
     const transition = explainAt(log, transitionAt(fold.transitions, at), index);
-    return { ...NOTHING, heading: 'Why did the run stop here?', outcome: { words, isIgnored: false }, transition };
+    return { ...NOTHING, heading: 'Why did it stop here?', outcome: { words, isIgnored: false }, transition };
   }
   if (isExternalEvent(entry)) {
     const outcome = eventOutcome(entry, { fold, ended: view.end !== null || !view.run.live });

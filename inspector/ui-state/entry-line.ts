@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { entryWords, membersText, valueText } from '../../src/chain/presentation/entry-words.ts';
-import type { SystemEntry } from '../../src/inspection/wire.ts';
+import { actorEntryWords, entryWords, membersText, valueText } from '../../src/chain/presentation/entry-words.ts';
+import type { DurableEvent } from '../../src/durable/entries.ts';
+import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { EntryOf } from '../fold/entry-index.ts';
 import { humanizeEvent } from '../fold/explain.ts';
 import { excerpt, stateName } from '../fold/text.ts';
@@ -8,27 +9,17 @@ import { excerpt, stateName } from '../fold/text.ts';
 const LINE_CHARS = 200;
 
 /** Describes an entry in one line. An unknown or malformed one is described by its members. */
-export function entryLine(entry: JournalEntry): string {
+export function entryLine(entry: JournalEntry, kind: InspectedRun['kind']): string {
   try {
-    return excerpt(wordsOf(entry), LINE_CHARS);
+    return excerpt(wordsOf(entry, kind === 'run'), LINE_CHARS);
   } catch {
     return excerpt(membersText(entry), LINE_CHARS);
   }
 }
 
-function wordsOf(entry: JournalEntry | SystemEntry): string {
-  switch (entry.type) {
-    case 'transition':
-      return transition(entry);
-    case 'state':
-      return entry.changes.map(({ path }) => path.join('.')).join(', ');
-    case 'keyframe':
-      return 'the complete state';
-    case 'noted':
-      return `${entry.actor}: ${entry.text} ${entry.data === undefined ? '' : valueText(entry.data)}`;
-    default:
-      return entryWords(entry as JournalEntry);
-  }
+function wordsOf(entry: JournalEntry, isOfRun: boolean): string {
+  if (entry.type === 'transition') return transition(entry);
+  return isOfRun ? entryWords(entry) : actorEntryWords(entry as unknown as DurableEvent);
 }
 
 /** Source, targets, event, and each evaluated guard with its result and inputs. */

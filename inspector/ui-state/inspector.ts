@@ -1,5 +1,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { readEntry } from '../../src/chain/journal/stored-entries.ts';
 import type { InspectedRun, RunCharts, SentLines } from '../../src/inspection/wire.ts';
+import { chartsOfActors } from '../fold/actor-charts.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import { type Selection, selectionAt } from '../fold/selection.ts';
 import type { ConnectionState, PageSource } from '../wire/page-source.ts';
@@ -106,7 +108,7 @@ export function createInspector(source: PageSource): Inspector {
       run,
       log,
       fold,
-      charts: charts.value,
+      charts: charts.value && chartsOfActors(charts.value, fold.charts),
       count: count.value,
       at,
       // The address may name a step that has not arrived yet.
@@ -226,14 +228,16 @@ function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
     stateCount,
     end,
     charts: signal(null),
-    add(from, lines, { more, isStored } = {}) {
+    add(from, lines, { more: hasMore, format } = {}) {
       // After a reconnect, known entries may arrive again.
-      log.add(lines.slice(Math.max(0, log.count - from)), fold.take, isStored);
-      if (more && count.peek() > 0) publishTimer ??= setTimeout(publish, LOADING_PUBLISH_MS);
+      const more = lines.slice(Math.max(0, log.count - from));
+      if (format === 'actor') log.add(more, fold.takeOfActor as never, fold.readOfActor);
+      else log.add(more, fold.take, format === 'run' ? readEntry : null);
+      if (hasMore && count.peek() > 0) publishTimer ??= setTimeout(publish, LOADING_PUBLISH_MS);
       else publishSoon();
     },
     addStates(from, frames) {
-      fold.states.add(from, frames);
+      fold.takeStates(from, frames);
       stateTimer ??= setTimeout(publishStates, STATES_PUBLISH_MS);
     },
     finish(problem) {

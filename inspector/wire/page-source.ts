@@ -174,7 +174,7 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
       listener.connection('file');
       listener.runs([run], run.runId, 0);
       listener.charts(run.runId, charts);
-      listener.entries(run.runId, 0, lines);
+      listener.entries(run.runId, 0, lines, run.kind === 'system' ? { format: 'actor' } : {});
       listener.states(run.runId, 0, states);
       listener.end(run.runId, null);
     },

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { readEntry } from '../../src/chain/journal/stored-entries.ts';
+import type { DurableEntry } from '../../src/durable/entries.ts';
 
 /**
  * The entries of one run, append-only. They are kept as text, which takes a third of the memory, and parsed on demand;
@@ -9,12 +9,14 @@ export interface RunLog {
   readonly count: number;
   /** Why the entries end early: one is invalid. Nothing is added after it. */
   readonly problem: string | null;
-  /** Appends entries and passes each to `onEntry`. `areStored` means that they have the format of stored journals. */
-  add(lines: readonly string[], onEntry: (entry: JournalEntry) => void, areStored?: boolean): void;
+  /** Appends entries and passes each to `onEntry`. `read` reads stored ones, for example `readEntry` those of a run. */
+  add(lines: readonly string[], onEntry: (entry: JournalEntry) => void, read?: ReadStored): void;
   /** `seq` must be below `count`. */
   entry(seq: number): JournalEntry;
   line(seq: number): string;
 }
+
+type ReadStored = ((entry: DurableEntry) => unknown) | null;
 
 const CACHE_SIZE = 256;
 
@@ -38,12 +40,12 @@ export function createRunLog(): RunLog {
     get problem() {
       return problem;
     },
-    add(more, onEntry, areStored = false) {
+    add(more, onEntry, read = null) {
       for (const line of more) {
         if (problem !== null) return;
         const seq = lines.length;
-        const entry = entryIn(line, seq, areStored);
-        lines.push(areStored ? JSON.stringify(entry) : line);
+        const entry = entryIn(line, seq, read);
+        lines.push(read === null ? line : JSON.stringify(entry));
         if (entry !== null && isAccepted(entry, onEntry)) continue;
         lines.pop();
         problem = `Entry ${seq} cannot be read: not a journal entry. The entries before it are shown.`;
@@ -65,10 +67,10 @@ function isAccepted(entry: JournalEntry, onEntry: (entry: JournalEntry) => void)
 }
 
 /** Parses a line; null if it is not an entry with this number. Servers validate entries, but a file can contain anything. */
-function entryIn(line: string, expectedSeq: number, isStored: boolean): JournalEntry | null {
+function entryIn(line: string, expectedSeq: number, read: ReadStored): JournalEntry | null {
   try {
     const value = JSON.parse(line);
-    const entry = (isStored ? readEntry(value) : value) as Partial<JournalEntry> | null;
+    const entry = (read === null ? value : read(value)) as Partial<JournalEntry> | null;
     const { seq, atMs, type } = entry ?? {};
     return seq === expectedSeq && Number.isFinite(atMs) && typeof type === 'string' ? (entry as JournalEntry) : null;
   } catch {

@@ -10,7 +10,7 @@ import type { DurableMachine } from '../durable/durable-machine.ts';
 import { journalFile } from '../durable/journals/file-journals.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
 import { boundsOf } from '../inspection/stored-runs.ts';
-import type { ReplayHost } from '../inspection/systems/actor-messages.ts';
+import type { ReplayHost } from '../inspection/systems/recorded-states.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
 import { durableMachines, type ModuleFlags } from './durable-modules.ts';
 import {

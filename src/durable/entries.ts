@@ -13,6 +13,14 @@ export type ActorPath = string;
 export const childPath = (parent: ActorPath, id: string): ActorPath =>
   `${parent}/${id.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
+/** Returns the id of the actor at a path. */
+export const idAt = (path: ActorPath): string =>
+  path
+    .slice(path.lastIndexOf('/') + 1)
+    .replace(/#\d+$/u, '')
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
+
 /** The first entry: everything that determines the actor. */
 export interface StartEntry {
   readonly type: 'start';

@@ -10,8 +10,8 @@ import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
 import { FiguresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, runCharts } from './source.ts';
-import type { ReplayHost } from './systems/actor-messages.ts';
 import { type ActorPageEntry, actorPage } from './systems/export-actor.ts';
+import type { ReplayHost } from './systems/recorded-states.ts';
 import { type ExportedRun, type InspectedRun, WIRE_VERSION } from './wire.ts';
 
 export interface ExportOptions {
@@ -86,11 +86,12 @@ function exportedRun(entries: readonly JournalEntry[], redact: Redact | undefine
 }
 
 function exportedActor(page: readonly ActorPageEntry[], redact: Redact | undefined): Omit<ExportedRun, 'version'> {
-  const [head, ...rows] = redact ? redacted(page, redact) : page;
+  const [head, ...shown] = redact ? redacted(page, redact) : page;
   const { run, charts } = head as Extract<ActorPageEntry, { run: unknown }>;
   const note = redact ? ['The actor was redacted when this file was exported.'] : [];
-  const lines = rows.flatMap((entry) => ('row' in entry ? [JSON.stringify(entry.row)] : []));
-  return { run: { ...run, fidelity: [...run.fidelity, ...note] }, charts, lines, states: [] };
+  const lines = shown.flatMap((one) => ('entry' in one ? [JSON.stringify(one.entry)] : []));
+  const states = shown.flatMap((one) => ('frame' in one ? [JSON.stringify(one.frame)] : []));
+  return { run: { ...run, fidelity: [...run.fidelity, ...note] }, charts, lines, states };
 }
 
 function figuresIn(entries: readonly JournalEntry[]): InspectedRun['summary'] {

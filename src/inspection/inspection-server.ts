@@ -26,8 +26,8 @@ import type { RunActions } from './run-actions.ts';
 import { runList } from './runs.ts';
 import { openSockets, type SocketEndpoint } from './sockets.ts';
 import type { InspectedStore } from './stored-runs.ts';
-import type { ReplayHost } from './systems/actor-messages.ts';
 import type { Inspect } from './systems/observe-for-inspector.ts';
+import type { ReplayHost } from './systems/recorded-states.ts';
 import { inspectHere, systemsEndpoint } from './systems/systems-endpoint.ts';
 
 export interface InspectionServer {

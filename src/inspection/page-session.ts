@@ -13,7 +13,7 @@ import { exportNotes, redactionOf, redactionsIn } from './redaction.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { problemOf, type RunSource, type StopFollowing } from './source.ts';
-import type { ReplayHost } from './systems/actor-messages.ts';
+import type { ReplayHost } from './systems/recorded-states.ts';
 import {
   type ExportResult,
   type Results,

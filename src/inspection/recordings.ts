@@ -1,11 +1,6 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import {
-  EXTERNAL_EVENTS,
-  type JournalEntry,
-  type RunStart,
-  type RunSummary,
-} from '../../machines/contracts/journal.ts';
+import { EXTERNAL_EVENTS, type JournalEntry, type RunSummary } from '../../machines/contracts/journal.ts';
 import { isStartOfRun, parseRunEntry, runSummary, tryRead, withoutBytes } from '../chain/journal/run-journal.ts';
 import { stateSteps } from '../chain/journal/state-at.ts';
 import { storedEntry } from '../chain/journal/stored-entries.ts';
@@ -13,15 +8,13 @@ import { durableFormat } from '../durable/durable-format.ts';
 import { parsedEntry } from '../durable/journals/journal-lines.ts';
 import { type JournalBounds, type JournalTail, listedJournal } from '../durable/journals/journal-store.ts';
 import { placeOf, repeat } from '../durable/journals/line-store.ts';
-import { withPauses } from '../internal/async.ts';
 import { parseJson } from '../internal/json-text.ts';
 import { grouped } from '../internal/printable.ts';
+import { followJournal } from './journal-feed.ts';
 import { FiguresFold } from './run-figures.ts';
 import {
   changeSignal,
-  FRAME_CHARS,
   forkOf,
-  frameWriter,
   limitationsOf,
   problemOf,
   type RecordedSource,
@@ -30,11 +23,8 @@ import {
   type SourceSink,
 } from './source.ts';
 import { boundsOf, changesOf, type InspectedStore, tailOf } from './stored-runs.ts';
-import type { ReplayHost } from './systems/actor-messages.ts';
 import { recordedActor } from './systems/recorded-actor.ts';
-
-/** How long a replay may keep the event loop busy. */
-const TURN_MS = 12;
+import type { ReplayHost } from './systems/recorded-states.ts';
 
 export interface Recordings {
   all(): Iterable<RunSource>;
@@ -267,76 +257,44 @@ function recordedRun(runId: string, journals: InspectedStore, changed: () => voi
     return isResumable(idle.status) && isWritten ? 'running' : idle.status;
   };
 
-  /**
-   * Reads the journal as it grows, piece by piece. Its lines are sent as stored, before their entries are parsed, because parsing takes most
-   * of the time, and the page checks the entries itself.
-   */
   async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
-    const tail = tailOf(journals, runId);
-    const entries: JournalEntry[] = [];
-    const states = stateFeed(entries);
-    let count = 0;
     let followed = null as FiguresFold | null;
-    let problem: string | null = null;
-    const unparsed: string[] = [];
-
-    /** Texts are removed when they have been parsed. */
-    function* take(): Generator<void, void> {
-      for (const json of unparsed.splice(0)) {
-        if (isStopped()) return;
-        const entry = parse(json, entries.length);
-        if (entries.push(entry) === 1) setFidelity(limitationsOf(entry as RunStart));
-        if (entry.type === 'start') followed = new FiguresFold(entry, true);
-        followed?.take(entry);
-        yield;
-      }
-    }
-
-    for (let isOver = false; !isOver && !isStopped(); ) {
-      // Checked first, because a process may write its last entries and end in between.
-      isOver = status() !== 'running';
-      const changedAgain = next();
-      let frame: string[] = [];
-      let chars = 0;
-      try {
-        for await (const read of tail.read()) {
-          if (isStopped()) return;
-          if (chars >= FRAME_CHARS) {
-            await sink.lines(frame, { more: true, isStored: true });
-            if (isStopped()) return;
-            frame = [];
-            chars = 0;
+    let externalEvents = 0;
+    const result = await followJournal<JournalEntry>(
+      {
+        id: runId,
+        journals,
+        format: 'run',
+        parse,
+        lineOf: shownLine,
+        take(entry) {
+          if (EXTERNAL_EVENTS.has(entry.type)) externalEvents += 1;
+          if (entry.type === 'start') {
+            setFidelity(limitationsOf(entry));
+            followed = new FiguresFold(entry, true);
           }
-          for (const one of read) {
-            unparsed.push(one);
-            count += 1;
-            if (count <= from) continue;
-            const line = shownLine(one, () => parse(one, count - 1));
-            frame.push(line);
-            chars += line.length;
-          }
-        }
-      } catch (error) {
-        problem = problemOf(error);
-      }
-      if (!isStopped() && frame.length > 0) await sink.lines(frame, { more: false, isStored: true });
-      try {
-        await withPauses(take());
-      } catch (error) {
-        problem = problemOf(error);
-      }
-      isOver ||= problem !== null;
-      if (followed?.hasAnswer && !(fold?.hasAnswer && fold.isWhole)) {
-        fold = followed;
-        changed();
-      }
-      const limits = problem === null && sink.needsStates !== false ? await states.send(sink, isOver, isStopped) : null;
-      if (limits !== null) setFidelity([...fidelity, limits]);
-      if (!isOver && !isStopped()) await changedAgain;
-    }
-    if (isStopped()) return;
-    if (problem !== null) setDamage(problem);
-    else setChecked(entries.length);
+          followed?.take(entry);
+        },
+        wasRead() {
+          if (!followed?.hasAnswer || (fold?.hasAnswer && fold.isWhole)) return;
+          fold = followed;
+          changed();
+        },
+        states: stateSteps,
+        // A step is complete when the next one begins.
+        stepsIn: () => externalEvents,
+        limit: (sentence) => setFidelity([...fidelity, sentence]),
+        isOver: () => status() !== 'running',
+        nextChange: next,
+      },
+      from,
+      sink,
+      isStopped,
+    );
+    if (result === null) return;
+    const { count, problem } = result;
+    if (problem === null) setChecked(count);
+    else setDamage(problem);
     sink.end(problem);
   }
 
@@ -443,50 +401,3 @@ const ATTACHMENT = '"type":"attachment"';
 /** Returns the stored form of an entry, without the bytes of an attachment. */
 const shownLine = (json: string, entry: () => JournalEntry): string =>
   json.includes(ATTACHMENT) ? JSON.stringify(storedEntry(withoutBytes(entry()))) : json;
-
-/** Computes the states of a run as its list of entries grows, while other work runs in between. */
-function stateFeed(entries: readonly JournalEntry[]) {
-  const write = frameWriter();
-  let steps: ReturnType<typeof stateSteps> | null = null;
-  let stepped = 0;
-  let read = 0;
-  let externalEvents = 0;
-  let sent = 0;
-  let isOver = false;
-
-  /** Sends the states after the entries so far. Returns why others are unknown, or null. A journal that cannot be replayed has none. */
-  async function send(sink: SourceSink, isLast: boolean, isStopped: () => boolean): Promise<string | null> {
-    let frames: string[] = [];
-    let startedAtMs = performance.now();
-    let problem: string | null = null;
-    async function pause(): Promise<void> {
-      await sink.states(sent, frames);
-      sent += frames.length;
-      frames = [];
-      await new Promise((resolve) => setImmediate(resolve));
-      startedAtMs = performance.now();
-    }
-    try {
-      steps ??= stateSteps(entries);
-      for (const { type } of entries.slice(read)) externalEvents += EXTERNAL_EVENTS.has(type) ? 1 : 0;
-      read = entries.length;
-      // A step is complete when the next one begins. The step after the last one would end the replay.
-      while (!isOver && !isStopped() && (isLast || stepped < externalEvents)) {
-        const step = steps.next();
-        stepped += 1;
-        if (step.done) {
-          problem = step.value;
-          isOver = true;
-        } else frames.push(...step.value.map((after) => JSON.stringify(write(after))));
-        if (performance.now() - startedAtMs > TURN_MS) await pause();
-      }
-    } catch (error) {
-      isOver = true;
-      problem = `The state of the run is unknown: ${problemOf(error)}`;
-    }
-    if (!isStopped() && frames.length > 0) await pause();
-    return problem;
-  }
-
-  return { send };
-}

@@ -1,11 +1,15 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { type JournalEntry, journalEntrySchema } from '../../machines/contracts/journal.ts';
 import { withoutBytes } from '../chain/journal/run-journal.ts';
+import type { Json } from '../durable/codec.ts';
+import type { DurableEntry } from '../durable/entries.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { count, oneLine } from '../internal/printable.ts';
+import { callFact } from '../llm/call-facts.ts';
 import type { ActorPageEntry } from './systems/export-actor.ts';
+import type { ActorEnd, ActorState } from './wire.ts';
 
-/** An entry of a run, or a row of an actor's page. */
+/** An entry of a run, or of an actor's page. */
 type Shared = JournalEntry | ActorPageEntry;
 
 const REDACTED = '[redacted]';
@@ -66,10 +70,11 @@ export function redacted<Entry extends Shared>(entries: readonly Entry[], redact
   });
 }
 
-/** Returns a row without streamed text, in which a secret may be split. */
-function withoutDelta(entry: ActorPageEntry): ActorPageEntry {
-  const isDelta = 'row' in entry && entry.row.type === 'text-delta';
-  return isDelta ? { ...entry, row: { ...entry.row, text: '' } } : entry;
+/** Returns an entry without streamed text, in which a secret may be split. */
+function withoutDelta(shared: ActorPageEntry): ActorPageEntry {
+  if (!('entry' in shared) || shared.entry.type !== 'note') return shared;
+  const note = Object(shared.entry.note) as { readonly type?: Json };
+  return note.type === 'text-delta' ? { ...shared, entry: { ...shared.entry, note: { ...note, text: '' } } } : shared;
 }
 
 /** Whether a value is none of those that the format defines. */
@@ -157,22 +162,33 @@ const FORMAT_PATHS =
 
 /**
  * Paths of strings on an actor's page that its code reads. Names of states and events belong to the program, so they are texts, which change
- * alike in charts and rows.
+ * alike in charts, entries and states.
  */
 const PAGE_PATHS =
-  /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|row\.(?:type|status|failure\.stage|turns\.\d+\.role|candidates\.\d+\.result))$/u;
+  /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|(?:entry|fact)\.(?:type|status|candidates\.\d+\.result)|fact\.(?:note|event)\.(?:type|failure\.stage|turns\.\d+\.role)|frame\.changes\.\d+\.path\.1|frame\..*\.end\.status)$/u;
 
 /** Values of a program on an actor's page. Their keys and numbers are texts. */
 const PAGE_DATA =
-  /^page\.(?:charts\.invoked|row\.(?:data|output|error|state|event\.[^.]+|changes\.\d+\.(?:value|added)|candidates\.\d+\.inputs))(?:\.|$)/u;
+  /^page\.(?:charts\.invoked|entry\.(?:input|product|output|error|value|summary|subject|note|state|waiting\.approvals|event\.[^.]+|candidates\.\d+\.inputs)|frame\.(?:state|changes\.\d+\.(?:value|added)))(?:\.|$)/u;
+
+/** The members of the state of an actor, among keys of the program. */
+const STATE_MEMBERS: ReadonlySet<string> = new Set<keyof ActorState | keyof ActorEnd>([
+  ...(['started', 'chart', 'initial', 'leaves', 'moved', 'context', 'end', 'status', 'output', 'error'] as const),
+]);
 
 /** Below these members, except in answers, the keys come from a program, a model or a tool, so they count as text. */
 const FREE_KEYS: ReadonlySet<unknown> = new Set(['arguments', 'host', 'items', 'metadata', 'output']);
 
 /** Returns an entry with its texts changed. Strings of the format itself are not texts. */
 export function withTexts<Entry extends Shared>(entry: Entry, change: Change): Entry {
-  return changed(entry, entry.type, change, false) as Entry;
+  if (!('entry' in entry) || !isFactual(entry.entry)) return changed(entry, entry.type, change, false) as Entry;
+  // The keys of what an attempt or a tool loop reports belong to the format.
+  return { ...entry, entry: changed(entry.entry, 'page.fact', change, false) };
 }
+
+const isFactual = (entry: DurableEntry): boolean =>
+  (entry.type === 'note' && callFact(entry.note) !== null) ||
+  (entry.type === 'emitted' && callFact(entry.event) !== null);
 
 /** `isFree`: the keys are texts. */
 function changed(value: unknown, path: string, change: Change, isFree: boolean): unknown {
@@ -182,8 +198,9 @@ function changed(value: unknown, path: string, change: Change, isFree: boolean):
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, inside]) => {
     const below = `${path}.${name}`;
+    const isText = isFree && !(path.startsWith('page.frame.') && STATE_MEMBERS.has(name));
     return [
-      isFree ? change(name, below) : name,
+      isText ? change(name, below) : name,
       changed(
         inside,
         below,
@@ -197,7 +214,9 @@ function changed(value: unknown, path: string, change: Change, isFree: boolean):
 
 /** Paths of numbers that any text may replace: they belong to a program, a model or a tool. */
 const PROGRAM_NUMBER = /\.(?:arguments|host|output)\./u;
-const isOfProgram = (path: string): boolean => PROGRAM_NUMBER.test(path) || PAGE_DATA.test(path);
+const PLACE = /\.(?:started|moved)$/u;
+const isOfProgram = (path: string): boolean =>
+  PROGRAM_NUMBER.test(path) || (PAGE_DATA.test(path) && !(path.startsWith('page.frame.') && PLACE.test(path)));
 
 /** A number of a program, a model or a tool becomes a text if a change applies to it. */
 function changedNumber(value: number, path: string, change: Change): unknown {

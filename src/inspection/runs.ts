@@ -6,9 +6,9 @@ import { watchStates } from '../chain/journal/state-at.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { recordingsOf } from './recordings.ts';
 import { FiguresFold } from './run-figures.ts';
-import { forkOf, frameWriter, limitationsOf, lineLog, problemOf, type RunSource, runCharts } from './source.ts';
+import { forkOf, frameWriter, limitationsOf, logWithStates, problemOf, type RunSource, runCharts } from './source.ts';
 import type { InspectedStore } from './stored-runs.ts';
-import type { ReplayHost } from './systems/actor-messages.ts';
+import type { ReplayHost } from './systems/recorded-states.ts';
 import type { InspectedRun, StateFrame } from './wire.ts';
 
 /** How many ended watched runs stay in memory. */
@@ -174,11 +174,10 @@ interface LiveRun extends RunSource {
 }
 
 function liveRun(run: Run, changed: () => void): LiveRun {
-  const log = lineLog(run.entries);
   const frames: StateFrame[] = [];
   const write = frameWriter();
   watchStates(run, (after) => void frames.push(write(after)));
-  const states = lineLog(frames);
+  const log = logWithStates(run.entries, frames);
   let status: RunStatus = 'running';
   let isLive = true;
   const [start] = run.entries;
@@ -193,7 +192,6 @@ function liveRun(run: Run, changed: () => void): LiveRun {
         if (event.type === 'end') status = event.summary.status;
         if (SUMMARIZED.has(event.type)) changed();
         log.notify();
-        states.notify();
       }
     } catch (error) {
       problem = problemOf(error);
@@ -201,7 +199,6 @@ function liveRun(run: Run, changed: () => void): LiveRun {
     const last = run.entries.at(-1);
     if (status === 'running') status = last?.type === 'closed' && last.waiting ? 'waiting' : 'interrupted';
     isLive = false;
-    states.end();
     log.end(problem);
     changed();
   }
@@ -221,23 +218,7 @@ function liveRun(run: Run, changed: () => void): LiveRun {
     ended: listen(),
     info: () => ({ runId: run.id, kind: 'run', ...about, status, live: isLive, summary: fold?.figures() ?? null }),
     charts: runCharts,
-    follow(from, sink) {
-      let sent = 0;
-      const stopStates = states.follow(0, {
-        ...sink,
-        async lines(frames: readonly string[]) {
-          const first = sent;
-          sent += frames.length;
-          await sink.states(first, frames);
-        },
-        end: () => {},
-      });
-      const stopEntries = log.follow(from, sink);
-      return () => {
-        stopStates();
-        stopEntries();
-      };
-    },
+    follow: log.follow,
     send(event) {
       if (!isLive)
         throw new PostChainError('invalid_option', `The run has ended (${status}); it accepts no more events.`);

@@ -49,7 +49,7 @@ export interface SourceSink {
   lines(lines: readonly string[], about: SentLines): Promise<void>;
   /** If false, a source may omit the states, which it computes by replaying the run. */
   readonly needsStates?: boolean;
-  /** Takes the next state frames, each as JSON, from number `from` on. Only runs have them. */
+  /** Takes the next state frames, each as JSON, from number `from` on. */
   states(from: number, frames: readonly string[]): Promise<void>;
   /** The charts have changed. Happens only for systems. */
   charts(charts: RunCharts): void;
@@ -80,7 +80,7 @@ interface Follower {
 const LONG_TURN_MS = 15;
 
 /** Returns a log over a list that others append to. An entry is serialized on first use, once for all followers. */
-export function lineLog(entries: readonly unknown[]): LineLog {
+export function lineLog(entries: readonly unknown[], format: Pick<SentLines, 'format'> = {}): LineLog {
   const followers = new Set<Follower>();
   let lines: string[] = [];
   let ended: { readonly problem: string | null } | null = null;
@@ -125,7 +125,7 @@ export function lineLog(entries: readonly unknown[]): LineLog {
       if (at < entries.length) {
         const frame = frameAt(at);
         at += frame.length;
-        await sink.lines(frame, { more: at < entries.length });
+        await sink.lines(frame, { more: at < entries.length, ...format });
       } else if (ended !== null) {
         return sink.end(ended.problem);
       } else {
@@ -161,18 +161,66 @@ export function lineLog(entries: readonly unknown[]): LineLog {
   };
 }
 
-/** A whole state is sent once per this many frames, so that reading any state needs few of them. */
+/** After this many frames, and more for a large state, a frame has the whole state, so that reading any state needs few of them. */
 const WHOLE_STATE_FRAMES = 256;
+const CHARS_PER_FRAME = 150;
 
-export function frameWriter(): (after: StateAfter) => StateFrame {
-  let count = 0;
+/** Returns a function that makes a frame of each state. Consecutive states share what did not change. */
+export function frameWriter(): (after: Pick<StateAfter, 'seq'> & { readonly state: unknown }) => StateFrame {
+  let untilWhole = 0;
   let before: unknown = null;
   return ({ seq, state }) => {
-    const frame: StateFrame =
-      count % WHOLE_STATE_FRAMES === 0 ? { seq, state } : { seq, changes: changesBetween(before, state) };
-    count += 1;
+    const isWhole = untilWhole === 0;
+    if (isWhole) untilWhole = Math.max(WHOLE_STATE_FRAMES, Math.ceil(JSON.stringify(state).length / CHARS_PER_FRAME));
+    const frame: StateFrame = isWhole ? { seq, state } : { seq, changes: changesBetween(before, state) };
+    untilWhole -= 1;
     before = state;
     return frame;
+  };
+}
+
+/** A log of entries, and of the state frames that belong to them. Its end follows both. */
+export function logWithStates(
+  entries: readonly unknown[],
+  frames: readonly StateFrame[],
+  format?: Pick<SentLines, 'format'>,
+): LineLog {
+  const logs = { lines: lineLog(entries, format), states: lineLog(frames) };
+  return {
+    notify() {
+      logs.lines.notify();
+      logs.states.notify();
+    },
+    end(problem) {
+      logs.states.end();
+      logs.lines.end(problem);
+    },
+    follow(from, sink) {
+      let sent = 0;
+      let problem: string | null = null;
+      let open = sink.needsStates === false ? 1 : 2;
+      const end = (why: string | null): void => {
+        problem ??= why;
+        open -= 1;
+        if (open === 0) sink.end(problem);
+      };
+      const frameSink = {
+        ...sink,
+        end,
+        async lines(lines: readonly string[]): Promise<void> {
+          const first = sent;
+          sent += lines.length;
+          await sink.states(first, lines);
+        },
+      };
+      const stops = [
+        logs.lines.follow(from, { ...sink, end }),
+        ...(sink.needsStates === false ? [] : [logs.states.follow(0, frameSink)]),
+      ];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
   };
 }
 

@@ -1,15 +1,15 @@
-import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
+import type { RunStatus } from '../../machines/contracts/journal.ts';
 import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { WhatIf } from '../chain/journal/decided-run.ts';
 import type { Chart } from '../durable/charts/chart.ts';
-import type { CallFact } from '../llm/call-facts.ts';
+import type { ActorPath, DurableEntry } from '../durable/entries.ts';
 import type { StateChange } from './state-changes.ts';
 
 /**
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of
  * type `entries` continues with one line per journal entry, and one of type `states` with one line per state frame, each as JSON.
  */
-export const WIRE_VERSION = 6;
+export const WIRE_VERSION = 7;
 
 export interface InspectedRun {
   readonly runId: string;
@@ -163,8 +163,8 @@ export type RequestResult<Result> =
   | { readonly result: null; readonly problem: string };
 
 /**
- * The state of a run's chart after an entry: the whole state, or the changes since the frame before. States are not part of a journal: they
- * are computed by a replay.
+ * The state of a run's chart after an entry, or that of a system (`SystemState`): the whole state, or the changes since the frame before.
+ * States are not part of a journal: they are computed by a replay, or observed.
  */
 export type StateFrame = { readonly seq: number } & (
   | { readonly state: unknown }
@@ -172,57 +172,35 @@ export type StateFrame = { readonly seq: number } & (
 );
 
 /**
- * An entry of an observed actor system. It is sent like a journal entry: readers of `delivery`, `transition`, `state`, `keyframe` and
- * `stopped` find the members of a journal entry and those given here, and the contexts of the actors by name as the state.
+ * What a journal does not say about an actor of a system: it is known from a replay with the machine, or because the actor was observed.
  */
-export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
-  | {
-      readonly type: 'delivery';
-      readonly event: { readonly type: string };
-      /** The name of the actor that processes the event, and of the sender. */
-      readonly actor: string;
-      readonly sender: string | null;
-    }
-  | (Omit<Extract<JournalEntry, { type: 'transition' }>, 'seq' | 'atMs'> & {
-      readonly actor: string;
-      /** The innermost active states after the microstep; null if they are unknown. */
-      readonly leaves: readonly string[] | null;
-    })
-  /** A machine had no transition for an event, or the guards of all were false. */
-  | {
-      readonly type: 'ignored';
-      readonly actor: string;
-      readonly machine: string;
-      readonly event: string;
-      readonly guards: readonly string[];
-      readonly candidates: SystemCandidates;
-    }
-  /** A delay has begun. `dueMs` is on the same clock as `atMs`. */
-  | {
-      readonly type: 'timer-start';
-      readonly timer: number;
-      readonly actor: string;
-      readonly machine: string | null;
-      readonly event: string;
-      readonly dueMs: number;
-    }
-  /** What an attempt or a tool loop of PostChain reports about its calls. */
-  | (CallFact & { readonly actor: string })
-  /** Anything else that a journal records about an actor. */
-  | { readonly type: 'noted'; readonly actor: string; readonly text: string; readonly data?: unknown }
-  | {
-      readonly type: 'actor-end';
-      readonly actor: string;
-      readonly status: 'done' | 'error' | 'stopped';
-      readonly output?: unknown;
-      readonly error?: unknown;
-    }
-  | { readonly type: 'state'; readonly changes: readonly StateChange[] }
-  | { readonly type: 'keyframe'; readonly state: Readonly<Record<string, unknown>> }
-  | { readonly type: 'stopped' }
-);
+export interface ActorState {
+  /** The entry in whose step the actor has started. Another number at the same path means another actor. */
+  readonly started: number;
+  /** The id of its chart; null if it is not a machine. */
+  readonly chart: string | null;
+  /** Its innermost active states when it started; null if they are unknown. */
+  readonly initial: readonly string[] | null;
+  /** Its innermost active states. */
+  readonly leaves: readonly string[];
+  /** The entry of its last transition; null for none. */
+  readonly moved: number | null;
+  readonly context: unknown;
+  /** Null while it runs. */
+  readonly end: ActorEnd | null;
+}
 
-type SystemCandidates = Extract<JournalEntry, { type: 'transition' }>['candidates'];
+export interface ActorEnd {
+  readonly status: 'done' | 'error' | 'stopped';
+  readonly output?: unknown;
+  readonly error?: unknown;
+}
+
+/** The actors of a system that have not ended, by their paths. */
+export type SystemState = Readonly<Record<ActorPath, ActorState>>;
+
+/** An entry of an observed program has the form of a stored one. `sender`: the path of the actor that sent the event, null for none. */
+export type ObservedEntry = DurableEntry & { readonly sender?: ActorPath | null };
 
 /** The first chart is that of the root machine. */
 export interface RunCharts {
@@ -234,8 +212,8 @@ export interface RunCharts {
 export interface SentLines {
   /** Whether more lines follow immediately, so that showing these first is not worthwhile. */
   readonly more?: boolean;
-  /** Whether the lines have the format of stored journals. */
-  readonly isStored?: boolean;
+  /** The lines are entries as a store has them, of a run or of an actor of any machine; by default entries of a run as readers get them. */
+  readonly format?: 'run' | 'actor';
 }
 
 export type ServerMessage =
@@ -262,7 +240,7 @@ export type ServerMessage =
       readonly chosen: string | null;
       readonly unread: number;
     }
-  /** Precedes the first entries of an opened run. Sent again if a system gets new charts. */
+  /** Precedes the first entries of an opened run. Sent again if a system gets new charts: one for each of its machines. */
   | ({ readonly type: 'charts'; readonly runId: string } & RunCharts)
   /** The next entries, in the lines that follow. `from` is the number of the first. */
   | ({ readonly type: 'entries'; readonly runId: string; readonly from: number } & SentLines)

@@ -76,6 +76,8 @@ export interface TestPage {
   say(message: PageMessage): void;
   /** All lines of a run so far, in order; throws where one is missing or comes twice. */
   lines(runId: string): readonly string[];
+  /** All state frames of a run so far, each as JSON. */
+  frames(runId: string): readonly string[];
   entries(runId: string): readonly JournalEntry[];
   /** The end of a run that was opened. */
   end(runId: string): Promise<MessageOf<'end'>>;
@@ -89,6 +91,7 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
   onTestFinished(() => socket.terminate());
   const told: ServerMessage[] = [];
   const lines = new Map<string, string[]>();
+  const frames = new Map<string, string[]>();
   const faults: string[] = [];
   const listed = new Map<string, InspectedRun>();
   /** The list after a change, newest first. */
@@ -104,10 +107,13 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
     const received = JSON.parse(head) as ServerMessage;
     const message = received.type === 'runs' ? wholeList(received) : received;
     told.push(message);
+    if (message.type === 'states') frames.set(message.runId, [...(frames.get(message.runId) ?? []), ...behind]);
     if (message.type !== 'entries') return;
     const before = lines.get(message.runId) ?? [];
     if (message.from !== from + before.length) faults.push(`${message.from} after ${from + before.length}`);
-    before.push(...behind.map((line) => (message.isStored ? JSON.stringify(readEntry(JSON.parse(line))) : line)));
+    before.push(
+      ...behind.map((line) => (message.format === 'run' ? JSON.stringify(readEntry(JSON.parse(line))) : line)),
+    );
     lines.set(message.runId, before);
   });
   const closed = new Promise<{ code: number; reason: string }>((resolve) =>
@@ -134,6 +140,7 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
     runs: (fits = () => true) => soon(() => all('runs').slice(-1).find(fits)),
     say,
     lines: linesOf,
+    frames: (runId) => frames.get(runId) ?? [],
     entries: (runId) => linesOf(runId).map((line) => JSON.parse(line) as JournalEntry),
     end: (runId) => soon(() => all('end').find((end) => end.runId === runId)),
     async request(sent) {

@@ -74,7 +74,7 @@ function EventRows({ inspector, view, list }: RowsProps) {
   }, [`${at} ${index}`]);
   const first = Math.max(0, Math.min(list.size, Math.floor(seen.from / ROW_PX)));
   const end = Math.max(first, Math.min(list.size, Math.ceil(seen.to / ROW_PX)));
-  const lineOf = useMemo(() => lineMemory(log), [log]);
+  const lineOf = useMemo(() => lineMemory(log, view.run.kind), [log]);
   const selected = Math.min(active ?? index, list.size - 1);
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -168,13 +168,13 @@ interface Line {
   readonly bad: boolean;
 }
 
-function lineMemory(log: RunLog): (seq: number) => Line {
+function lineMemory(log: RunLog, kind: PanelView['run']['kind']): (seq: number) => Line {
   const lines = new Map<number, Line>();
   return (seq) => {
     const cached = lines.get(seq);
     if (cached !== undefined) return cached;
     const entry = log.entry(seq);
-    const line = { text: entryLine(entry), bad: entryTrouble(entry) === 'failed' };
+    const line = { text: entryLine(entry, kind), bad: entryTrouble(entry) === 'failed' };
     if (lines.size >= CACHE_SIZE) lines.clear();
     lines.set(seq, line);
     return line;

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { receivedEvents } from '../../fold/actor-log.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { durationOf, endedText, namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
@@ -30,14 +29,13 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const waits = isOpen ? systemWaits(fold, charts, count - 1) : null;
   const problem = view.end?.problem ?? run.problem;
   const [word, tone] = run.isIdle ? ['Waiting', 'waiting'] : (WORDS[run.status] ?? [capitalize(endedText(run)), '']);
-  const events = fold.actors.filter(({ machine }) => machine !== null).flatMap(receivedEvents);
+  const events = fold.actors.filter(({ machine }) => machine !== null).flatMap((actor) => actor.events);
   const ignored = events.filter((event) => event.ignored !== null).length;
-  const { seqs, machines, positionsOf } = fold.transitions;
-  const starts = machines.flatMap(positionsOf).filter(({ isInitial }) => isInitial).length;
+  const { seqs, machines } = fold.transitions;
   const figures = [
     `${pluralize(events.length - ignored, 'event')} handled`,
     ...(ignored > 0 ? [`${ignored} ignored`] : []),
-    pluralize(seqs.length - starts, 'transition'),
+    pluralize(seqs.length, 'transition'),
     run.machine === undefined ? pluralize(machines.length, 'machine') : `actor of ${excerpt(run.machine, 80)}`,
     // While it waits, the trace has the time.
     ...(!isOver(run) || count === 0

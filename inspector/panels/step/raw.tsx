@@ -62,14 +62,14 @@ interface EntriesProps extends PanelProps {
   readonly to: number;
 }
 
-function Entries({ view: { log, fold }, from, to }: EntriesProps) {
+function Entries({ view: { run, log, fold }, from, to }: EntriesProps) {
   const [shown, show] = useState(PAGE);
   const seqs = Array.from({ length: Math.min(shown, to - from + 1) }, (_, index) => from + index);
   return (
     <>
       <ol class="entries">
         {seqs.map((seq) => (
-          <Entry key={seq} log={log} seq={seq} atMs={fold.timeLine.atMs(seq)} />
+          <Entry key={seq} log={log} kind={run.kind} seq={seq} atMs={fold.timeLine.atMs(seq)} />
         ))}
       </ol>
       {from + shown <= to && (
@@ -83,11 +83,12 @@ function Entries({ view: { log, fold }, from, to }: EntriesProps) {
 
 interface EntryProps {
   readonly log: PanelProps['view']['log'];
+  readonly kind: PanelProps['view']['run']['kind'];
   readonly seq: number;
   readonly atMs: number;
 }
 
-function Entry({ log, seq, atMs }: EntryProps) {
+function Entry({ log, kind, seq, atMs }: EntryProps) {
   const [isOpen, setOpen] = useState(false);
   const entry = log.entry(seq);
   return (
@@ -96,7 +97,7 @@ function Entry({ log, seq, atMs }: EntryProps) {
         <span class="muted">
           {formatNumber(seq)} · {formatTime(atMs)}
         </span>{' '}
-        <b>{excerpt(entry.type, 24)}</b> <span class="verbatim">{entryLine(entry)}</span>
+        <b>{excerpt(entry.type, 24)}</b> <span class="verbatim">{entryLine(entry, kind)}</span>
       </button>
       {isOpen && <JsonTree value={entry} />}
     </li>

@@ -1,7 +1,7 @@
 import { phaseFinding, replyValue } from '../../../src/chain/journal/phase-finding.ts';
 import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
-import { actorIn, END_WORDS } from '../../fold/explain.ts';
+import { END_WORDS } from '../../fold/explain.ts';
 import { capitalize } from '../../fold/format.ts';
 import { fieldsOf, replyAt } from '../../fold/output.ts';
 import { selectionOf } from '../../fold/selection.ts';
@@ -178,21 +178,20 @@ function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & {
   );
 }
 
-/** What an actor of another program ended with. */
-export function SystemResult({ view: { log, fold, selection, at } }: { readonly view: PanelView }) {
+/** What the actors ended with that ended in the step. */
+export function SystemResult({ view: { fold, selection, at } }: { readonly view: PanelView }) {
   const { from, to } = selection;
-  const ends = fold.entries
-    .of('actor-end' as never)
-    .filter((seq) => seq >= from && seq <= Math.min(to, at))
+  const ends = fold.actors
+    .filter(({ end }) => end !== null && end.seq >= from && end.seq <= Math.min(to, at))
     .slice(-MAX_ENDS)
-    .map((seq) => log.entry(seq) as unknown as ActorEnd);
+    .map(({ end, ...actor }) => ({ ...actor, ...(end as NonNullable<typeof end>) }));
   if (ends.length === 0) return null;
   return (
     <Section title="Result">
-      {ends.map(({ seq, actor, status, output, error }) => (
-        <div key={seq}>
+      {ends.map(({ seq, path, name, machine, status, output, error }) => (
+        <div key={`${seq} ${path}`}>
           <p>
-            <b class="verbatim">{excerpt(actorIn(actor), 60)}</b>{' '}
+            <b class="verbatim">{excerpt((path === '' && machine) || name, 60)}</b>{' '}
             <span class={status === 'error' ? 'wrong' : ''}>{END_WORDS[status]}</span>
           </p>
           {error !== undefined && (
@@ -208,11 +207,3 @@ export function SystemResult({ view: { log, fold, selection, at } }: { readonly 
 }
 
 const MAX_ENDS = 12;
-
-interface ActorEnd {
-  readonly seq: number;
-  readonly actor: string;
-  readonly status: 'done' | 'error' | 'stopped';
-  readonly output?: unknown;
-  readonly error?: unknown;
-}

@@ -7,6 +7,7 @@ import type { ModelChange } from '../../../machines/contracts/model-status.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
+import { type DurableEvent, idAt, type Waiting } from '../../durable/entries.ts';
 import { count, cutEnd, grouped, oneLine } from '../../internal/printable.ts';
 
 const LINE_CHARS = 200;
@@ -256,6 +257,63 @@ export function entryTrouble(entry: JournalEntry): EntryTrouble | null {
   const { failure } = entry as { readonly failure?: unknown };
   return read(entry, 'trouble') ?? (failure ? 'failed' : null);
 }
+
+type ActorWords = {
+  readonly [Type in DurableEvent['type']]?: (
+    entry: Extract<DurableEvent, { type: Type }>,
+  ) => readonly [title: string, note?: string];
+};
+
+/** What entries say that runs do not have, or have with other payloads. */
+const ACTOR_WORDS: ActorWords = {
+  start: ({ input }) => ['Started', input == null ? '' : valueText(input)],
+  effect: ({ action }) => [`Effect ${oneLine(action)}`],
+  value: ({ name, value, error }) => [`Recorded ${oneLine(name)}`, error ?? valueText(value)],
+  emitted: ({ event }) => {
+    const { type, ...members } = Object(event) as { readonly type?: unknown };
+    return [`Emitted ${oneLine(String(type))}`, membersText(members)];
+  },
+  note: ({ note }) => ['Note', valueText(note)],
+  failed: ({ actor, error }) => [`${oneLine(actor === '' ? 'Actor' : idAt(actor))} failed`, errorText(error)],
+  resumed: ({ wasPaused }) => [wasPaused ? 'Began after a pause' : 'Continued by another process'],
+  closed: ({ waiting }) => [
+    waiting === undefined ? 'Closed by its process' : 'Left memory while it waits',
+    waiting === undefined ? '' : waitText(waiting),
+  ],
+  stopped: () => ['Stopped from outside'],
+};
+
+function errorText(error: unknown): string {
+  const { message = error } = Object(error) as { readonly message?: unknown };
+  return valueText(message);
+}
+
+function waitText({ events, approvals = [] }: Waiting): string {
+  const asked = approvals.map(({ question }) => `approval of ${valueText(question)}`);
+  const all = [...asked, ...events.filter((type) => asked.length === 0 || type !== 'approval.given')];
+  return all.length === 0 ? '' : `for ${all.join(', ')}`;
+}
+
+function actorWords(entry: DurableEvent): readonly [title: string, note?: string] | null {
+  const words = Object.hasOwn(ACTOR_WORDS, entry.type)
+    ? (ACTOR_WORDS[entry.type] as (entry: DurableEvent) => readonly [string, string?])
+    : undefined;
+  try {
+    return words?.(entry) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns what an entry of an actor of any machine is, in a few words; null if its type says it. */
+export const actorEntryTitle = (entry: DurableEvent): string | null => actorWords(entry)?.[0] ?? null;
+
+/** Returns what an entry of an actor of any machine records in addition to its title. */
+export const actorEntryNote = (entry: DurableEvent): string => actorWords(entry)?.[1] ?? '';
+
+/** Describes what an entry of an actor of any machine records. */
+export const actorEntryWords = (entry: DurableEvent): string =>
+  actorWords(entry)?.filter(Boolean).join(': ') ?? entryWords(entry as JournalEntry);
 
 const PROGRESS: ReadonlySet<string> = new Set<JournalEntry['type']>([
   'attempt-start',

@@ -1,14 +1,15 @@
 import type { DurableEntry } from '../../durable/entries.ts';
 import { withPauses } from '../../internal/async.ts';
-import type { InspectedRun, RunCharts, SystemEntry } from '../wire.ts';
-import { actorMessages, type ReplayHost } from './actor-messages.ts';
+import { frameWriter } from '../source.ts';
+import type { InspectedRun, RunCharts, StateFrame } from '../wire.ts';
 import { recordedActor } from './recorded-actor.ts';
-import { observedSystem } from './system-log.ts';
+import { actorStates, hostOf, type ReplayHost } from './recorded-states.ts';
 
-/** What an actor's page contains, as entries whose texts can be redacted: first the actor and its charts, then each row of its log. */
+/** What an actor's page contains, as entries whose texts can be redacted: first the actor and its charts, then its journal and its states. */
 export type ActorPageEntry = { readonly type: 'page'; readonly seq: number } & (
   | { readonly run: InspectedRun; readonly charts: RunCharts }
-  | { readonly row: SystemEntry }
+  | { readonly entry: DurableEntry }
+  | { readonly frame: StateFrame }
 );
 
 /** Returns what an exported page shows of a durable actor. A replay with the machine in `hosts`, if any, adds charts and contexts. */
@@ -23,24 +24,35 @@ export async function actorPage(
   const ends = { first, last: entries, lastSeq: entries.length - 1, isDamaged: false };
   recorded.update({ id, version: '', ends, isWritten: false });
   const { ending, ...info } = recorded.info();
-  const host = hosts.find(({ machineId }) => machineId === info.machine) ?? null;
-  const system = observedSystem(id, id, () => {});
-  const messages = actorMessages(id, host, system.take);
-  await withPauses(messages.take(entries));
-  system.end(null);
-  const lines: string[] = [];
-  await new Promise<void>((resolve) => {
-    const take = async (more: readonly string[]): Promise<void> => void lines.push(...more);
-    system.follow(0, { lines: take, states: async () => {}, charts: () => {}, end: () => resolve() });
-  });
+  const host = hostOf(hosts, info.machine, nothing);
+  let charts: RunCharts = { charts: [], invoked: {} };
+  const frames: StateFrame[] = [];
+  const problem = host && (await withPauses(allFrames(entries, host, frames, (all) => (charts = all))));
   const run: InspectedRun = {
     ...info,
     ...(ending === undefined ? { exportedAt: new Date().toISOString() } : { ending }),
-    fidelity: [...info.fidelity, ...system.info().fidelity, ...(messages.problem === null ? [] : [messages.problem])],
+    fidelity: [...info.fidelity, ...(problem === null ? [] : [problem])],
   };
-  const rows = lines.map((line) => JSON.parse(line) as SystemEntry);
   return [
-    { type: 'page', seq: 0, run, charts: system.charts() },
-    ...rows.map((row) => ({ type: 'page' as const, seq: row.seq, row })),
+    { type: 'page', seq: 0, run, charts },
+    ...entries.map((entry): ActorPageEntry => ({ type: 'page', seq: entry.seq, entry })),
+    ...frames.map((frame): ActorPageEntry => ({ type: 'page', seq: frame.seq, frame })),
   ];
+}
+
+/** Adds the frames of all states to a list. Returns why they are incomplete; null if they are complete. */
+function* allFrames(
+  entries: readonly DurableEntry[],
+  host: ReplayHost,
+  frames: StateFrame[],
+  onCharts: (charts: RunCharts) => void,
+): Generator<void, string | null> {
+  const write = frameWriter();
+  const steps = actorStates(entries, host, onCharts);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    frames.push(...value.map(write));
+    yield;
+  }
 }

@@ -89,10 +89,6 @@ export const systemMessageSchema = z.discriminatedUnion('type', [
   /** A timer has started: the actor receives the event at `due`, in milliseconds since the epoch, unless it is canceled. */
   z.object({ type: z.literal('timer'), ...ofActor, event: text, due: time }),
   z.object({ type: z.literal('emitted'), ...ofActor, event }),
-  /** What an actor, or a product, adds to its journal. */
-  z.object({ type: z.literal('note'), ...ofActor, note: z.unknown() }),
-  /** Anything else that a journal records about an actor, as text and as data. */
-  z.object({ type: z.literal('noted'), ...ofActor, text, data: z.optional(z.unknown()) }),
   z.object({
     type: z.literal('end'),
     ...ofActor,

@@ -5,14 +5,15 @@ import type { ActorSummary } from '../../durable/journals/journal-store.ts';
 import { type JournalBounds, listedJournal } from '../../durable/journals/journal-store.ts';
 import { placeOf } from '../../durable/journals/line-store.ts';
 import { clockStartOf } from '../../durable/replay.ts';
-import { withPauses } from '../../internal/async.ts';
 import { parseJson } from '../../internal/json-text.ts';
 import { grouped } from '../../internal/printable.ts';
-import { changeSignal, problemOf, type RecordedSource, type SourceSink } from '../source.ts';
+import { followJournal } from '../journal-feed.ts';
+import { readableValue } from '../readable-value.ts';
+import { changeSignal, type RecordedSource, type SourceSink } from '../source.ts';
 import { type InspectedStore, tailOf } from '../stored-runs.ts';
 import type { ActorWait, InspectedRun } from '../wire.ts';
-import { actorMessages, decoded, type ReplayHost } from './actor-messages.ts';
-import { errorText, observedSystem, STATUS } from './system-log.ts';
+import { actorStates, hostOf, type ReplayHost } from './recorded-states.ts';
+import { errorText, STATUS } from './system-log.ts';
 
 const NO_SUMMARY: Omit<ActorSummary, 'id'> = {
   machine: null,
@@ -45,12 +46,6 @@ export function recordedActor(
   /** For the followers that have read everything. */
   const { next, wake } = changeSignal();
 
-  /** Machines in other stores may have the same id. */
-  function hostOf(): ReplayHost | null {
-    const named = hosts.filter(({ machineId }) => machineId === summary.machine?.id);
-    return named.find((host) => host.journals === journals) ?? (named.length === 1 ? (named[0] ?? null) : null);
-  }
-
   function status(): InspectedRun['status'] {
     if (damage !== null) return 'damaged';
     const { status } = summary;
@@ -60,50 +55,37 @@ export function recordedActor(
 
   const hasEnded = (): boolean => ending !== undefined || summary.status === 'damaged';
 
-  /** Reads the journal as it grows. The log ends when the actor ends, or at damage or a divergence. */
   async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
-    const system = observedSystem(id, id, () => {});
-    const stop = system.follow(from, sink);
-    const messages = actorMessages(id, hostOf(), system.take);
-    const tail = tailOf(journals, id);
-    let count = 0;
-    let problem: string | null = null;
-    /** The entries since the last external event: the rest of their step may follow. */
-    let held: readonly DurableEntry[] = [];
-    for (let isOver = false; !isOver && !isStopped(); ) {
-      // Checked first, because a process may write its last entries and end in between.
-      isOver = hasEnded();
-      const changedAgain = next();
-      try {
-        try {
-          for await (const piece of tail.read()) {
-            const first = count;
-            const read = piece.map((json, at) => parsedEntry(placeOf(id), parseJson(json), first + at));
-            const entries = [...held, ...read];
-            count += piece.length;
-            const end = Math.max(0, entries.findLastIndex(isExternal));
-            held = entries.slice(end);
-            await withPauses(messages.take(entries.slice(0, end)));
-            if (isStopped() || messages.problem !== null) break;
-          }
-        } finally {
-          // Also before damage.
-          const last = held;
-          held = [];
-          if (!isStopped()) await withPauses(messages.take(last));
-        }
-      } catch (error) {
-        problem = problemOf(error).replace(/^run /u, 'actor ');
-        setState({ damage: problem });
-      }
-      setState({ limits: system.info().fidelity });
-      isOver ||= problem !== null || messages.problem !== null;
-      if (!isOver && !isStopped()) await changedAgain;
-    }
-    if (isStopped()) stop();
-    else if (problem === null && messages.problem === null && journals.hasChecksums)
-      setState({ integrity: `Intact: the checksums of all ${grouped(count)} entries are correct.` });
-    system.end(problem ?? messages.problem);
+    let externalEvents = 0;
+    const result = await followJournal<DurableEntry>(
+      {
+        id,
+        journals,
+        format: 'actor',
+        parse: (json, seq) => parsedEntry(placeOf(id), parseJson(json), seq),
+        lineOf: (json) => json,
+        take(entry) {
+          if (isExternal(entry)) externalEvents += 1;
+        },
+        states(entries) {
+          const host = hostOf(hosts, summary.machine?.id, journals);
+          return host && actorStates(entries, host, sink.charts);
+        },
+        stepsIn: ({ length }) => (length === 0 ? 0 : externalEvents + 1),
+        limit: (sentence) => setState({ limits: [sentence] }),
+        isOver: hasEnded,
+        nextChange: next,
+      },
+      from,
+      sink,
+      isStopped,
+    );
+    if (result === null) return;
+    const problem = result.problem?.replace(/^run /u, 'actor ') ?? null;
+    if (problem !== null) setState({ damage: problem });
+    else if (journals.hasChecksums)
+      setState({ integrity: `Intact: the checksums of all ${grouped(result.count)} entries are correct.` });
+    sink.end(problem);
   }
 
   function setState(state: { damage?: string; integrity?: string; limits?: readonly string[] }): void {
@@ -121,7 +103,10 @@ export function recordedActor(
       startedAt,
       status: status(),
       live: false,
-      fidelity: [...(hostOf() === null ? [noMachineText(machine?.id ?? '')] : []), ...limits],
+      fidelity: [
+        ...(hostOf(hosts, machine?.id, journals) === null ? [noMachineText(machine?.id ?? '')] : []),
+        ...limits,
+      ],
       summary: null,
       ...(machine !== null && { machine: machine.id }),
       ...(wait !== null && !isWritten && { waiting: waitOf(wait) }),
@@ -198,7 +183,8 @@ function endingOf({ status }: Omit<ActorSummary, 'id'>, id: string, { ends }: Jo
   const names = moved?.type === 'transition' ? moved.target.map((state) => state.split('.').at(-1) ?? state) : [];
   return {
     states: names.join(', '),
-    failure: status === 'error' ? `${id} failed: ${errorText(decoded(end?.type === 'end' ? end.error : null))}` : '',
+    failure:
+      status === 'error' ? `${id} failed: ${errorText(readableValue(end?.type === 'end' ? end.error : null))}` : '',
     durationMs: last.at(-1)?.atMs ?? 0,
   };
 }

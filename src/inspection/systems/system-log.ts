@@ -1,13 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { RunStatus } from '../../../machines/contracts/journal.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
 import type { Chart } from '../../durable/charts/chart.ts';
+import type { Json } from '../../durable/codec.ts';
+import { type ActorPath, childPath, type DurableEvent, idAt, JOURNAL_FORMAT } from '../../durable/entries.ts';
 import { count } from '../../internal/printable.ts';
-import { callFact } from '../../llm/call-facts.ts';
-import { lineLog, type RunSource, type SourceSink } from '../source.ts';
-import { changesBetween, withChanges } from '../state-changes.ts';
-import type { RunCharts, SystemEntry } from '../wire.ts';
+import { frameWriter, logWithStates, type RunSource, type SourceSink } from '../source.ts';
+import type { ActorState, ObservedEntry, StateFrame } from '../wire.ts';
 import type { SystemMessage } from './messages.ts';
+import { systemCharts, systemStates } from './system-states.ts';
 
 /** An observed system of actors, as a source that pages can open. It keeps its log in memory. */
 export interface ObservedSystem extends Pick<RunSource, 'info' | 'charts' | 'follow'> {
@@ -42,19 +42,24 @@ export function observedSystem(
   changed: () => void,
   limits: SystemLimits = LIMITS,
 ): ObservedSystem {
-  const entries: SystemEntry[] = [];
-  const log = lineLog(entries);
+  const entries: ObservedEntry[] = [];
+  const frames: StateFrame[] = [];
+  const log = logWithStates(entries, frames, { format: 'actor' });
+  const writeFrame = frameWriter();
+  const states = systemStates();
+  const charts = systemCharts(limits.charts);
   const sinks = new Set<SourceSink>();
   const machines = new Map<number, Chart>();
   const actors = new Map<string, SystemActor>();
-  /** The names of ended actors: the event that notifies the parent follows their end. */
-  const ended = new Map<string, string>();
-  const names = new Set<string>();
-  const charts = createCharts();
-  const contexts = createContexts(append, () => entries.length);
+  /** The paths of ended actors: the event that notifies the parent follows their end. */
+  const ended = new Map<string, ActorPath>();
+  /** The activities whose result was recorded, but not yet received by their parents. */
+  const reported = new Set<ActorPath>();
   const missing = { actors: 0, entries: 0 };
+  let shownState: unknown = states.after(0);
   let chars = 0;
   let timers = 0;
+  let activities = 0;
   let startedMs: number | null = null;
   let nowMs = 0;
   let title = rootId;
@@ -64,13 +69,27 @@ export function observedSystem(
   let rootChart: Chart | undefined;
   let failure = '';
 
-  function append(event: SystemEvent): void {
+  /** Whether there is room for more entries and frames. */
+  function hasRoomFor(more: unknown): boolean {
     if (entries.length >= limits.entries || chars > limits.chars) missing.entries += 1;
-    else {
-      // A keyframe shares its values with the changes before it.
-      if (event.type !== 'keyframe') chars += JSON.stringify(event).length;
-      entries.push({ ...event, seq: entries.length, atMs: nowMs - (startedMs ?? nowMs) });
-    }
+    else chars += JSON.stringify(more).length;
+    return missing.entries === 0;
+  }
+
+  function append(event: DurableEvent & Pick<ObservedEntry, 'sender'>): void {
+    if (hasRoomFor(event)) entries.push({ ...event, seq: entries.length, atMs: nowMs - (startedMs ?? nowMs) });
+  }
+
+  const lastSeq = (): number => Math.max(0, entries.length - 1);
+
+  /** Adds a frame if the states have changed since the last one. */
+  function addFrame(): void {
+    const state = states.after(lastSeq());
+    if (state === shownState) return;
+    shownState = state;
+    const frame = writeFrame({ seq: lastSeq(), state });
+    // A whole state shares its values with the changes before it.
+    if (hasRoomFor('state' in frame ? null : frame)) frames.push(frame);
   }
 
   /** Times never go back, even if the program's clock does. */
@@ -79,90 +98,115 @@ export function observedSystem(
     nowMs = Math.max(nowMs, at);
   }
 
+  function pathOf({ actor, parent, name }: Extract<SystemMessage, { type: 'actor' }>): ActorPath {
+    if (actor === rootId) return '';
+    const path = childPath(actors.get(parent ?? '')?.path ?? '', name);
+    const used = new Set([...actors.values()].map((one) => one.path));
+    let own = path;
+    for (let number = 2; used.has(own); number += 1) own = `${path}#${number}`;
+    return own;
+  }
+
   function addActor(message: Extract<SystemMessage, { type: 'actor' }>): void {
-    const { actor: sessionId, event, leaves, src } = message;
+    const { actor: sessionId, event, leaves, src, name } = message;
     if (actors.has(sessionId)) return;
     if (actors.size >= limits.actors) {
       missing.actors += 1;
       return;
     }
-    const chart = machines.get(message.machine ?? -1);
-    const parent = actors.get(message.parent ?? '');
-    const actor: SystemActor = {
-      name: names.has(message.name) ? `${message.name} ${sessionId}` : message.name,
-      chart: chart === undefined || charts.size >= limits.charts ? null : charts.open(chart, sessionId),
-    };
+    const machine = machines.get(message.machine ?? -1);
+    const before = charts.all().charts.length;
+    const chart = machine === undefined ? null : charts.idOf(message.machine, () => machine);
+    if (src !== null && chart !== null && actors.get(message.parent ?? '')?.chart) charts.link(src, chart);
+    const actor: SystemActor = { path: pathOf(message), chart, activity: machine === undefined ? activities : null };
     actors.set(sessionId, actor);
-    names.add(actor.name);
-    if (sessionId === rootId) [title, rootChart, rootLeaves] = [actor.name, chart, leaves];
-    if (actor.chart !== null) {
-      if (src !== null && parent?.chart) charts.link(src, actor.chart);
-      for (const sink of sinks) sink.charts(charts.all());
+    if (sessionId === rootId) {
+      [title, rootChart, rootLeaves] = [name, machine, leaves];
+      const { input = null } = (event ?? {}) as { readonly input?: Json };
+      append(startOf(name, chart ?? name, input, nowMs));
+    } else if (actor.activity !== null) {
+      activities += 1;
+      const { path, activity } = actor;
+      append({ type: 'activity-start', activity, actor: path, source: src ?? name, inputDigest: '' });
     }
-    // A machine that is observed after its start did not report it.
-    const started = event ?? (actor.chart === null ? null : { type: INIT });
-    if (started !== null) append({ type: 'delivery', event: started, actor: actor.name, sender: parent?.name ?? null });
-    // Without a chart, the initial state of the machine is unknown.
-    if (actor.chart === null || chart === undefined || leaves.length === 0) return;
-    const { name, chart: machine } = actor;
-    const source = chart.states[0]?.id ?? chart.id;
-    const entered = { actor: name, machine, event: INIT, source, target: leaves, leaves };
-    append({ type: 'transition', ...entered, candidates: [] });
+    states.set(actor.path, { ...NEW_ACTOR, started: lastSeq(), chart, initial: leaves, leaves });
+    if (charts.all().charts.length > before) for (const sink of sinks) sink.charts(charts.all());
   }
 
   function takeFrom(actor: SystemActor, message: MessageOfActor): void {
-    const { name, chart } = actor;
-    if (message.type === 'context') contexts.record(name, message.context);
-    else if (message.type === 'timer') {
-      append({
-        type: 'timer-start',
-        timer: timers,
-        actor: name,
-        machine: chart,
-        event: message.event,
-        dueMs: message.due - (startedMs ?? message.due),
-      });
-      timers += 1;
-    } else if (message.type === 'emitted') addFact(name, message.event, `emitted ${message.event.type}`);
-    else if (message.type === 'note') addFact(name, message.note, 'note');
-    else if (message.type === 'noted') {
-      const { text, data } = message;
-      append({ type: 'noted', actor: name, text, ...(data !== undefined && { data }) });
-    } else if (message.type === 'event') {
-      const { event, sender } = message;
-      const from = actors.get(sender ?? '')?.name ?? ended.get(sender ?? '') ?? null;
-      append({ type: 'delivery', event, actor: name, sender: from });
-    } else if (message.type === 'end') endActor(actor, message);
-    else if (chart === null) return;
-    else if (message.type === 'ignored') {
-      const guards = message.candidates.flatMap(({ guard }) => guard ?? []);
-      const candidates = candidatesOf(message);
-      append({ type: 'ignored', actor: name, machine: chart, event: message.event, guards, candidates });
-    } else {
-      const { event, source, target, leaves } = message;
-      if (message.actor === rootId && leaves !== null) rootLeaves = leaves;
-      const candidates = candidatesOf(message);
-      append({ type: 'transition', actor: name, machine: chart, event, source, target, candidates, leaves });
+    const { path, chart } = actor;
+    switch (message.type) {
+      case 'context':
+        states.change(path, { context: message.context });
+        break;
+      case 'timer': {
+        const dueMs = message.due - (startedMs ?? message.due);
+        append({ type: 'timer-start', timer: timers, actor: path, event: message.event, dueMs });
+        timers += 1;
+        break;
+      }
+      case 'emitted':
+        append({ type: 'emitted', actor: path, event: message.event as Json });
+        break;
+      case 'event':
+        takeEvent(actor, message);
+        break;
+      case 'end':
+        endActor(actor, message);
+        break;
+      case 'ignored':
+      case 'transition':
+        if (chart !== null) takeMove(path, chart, message);
+        break;
+      default:
+        message satisfies never;
     }
   }
 
-  function addFact(actor: string, payload: unknown, text: string): void {
-    const fact = callFact(payload);
-    append(fact === null ? { type: 'noted', actor, text, data: payload } : { ...fact, actor });
+  function takeEvent(actor: SystemActor, { event, sender }: Extract<SystemMessage, { type: 'event' }>): void {
+    const { path, activity } = actor;
+    const from = sender === null ? null : (actors.get(sender)?.path ?? ended.get(sender) ?? null);
+    if (activity !== null && from === path) {
+      // What an activity sends to itself is its result. Its parent receives it next.
+      append({ type: 'activity-event', activity, source: idAt(path), actor: path, event: event as Json });
+      reported.add(path);
+    } else if (from === null || !reported.delete(from))
+      append({ type: 'delivery', actor: path, event: event as Json, sender: from });
   }
 
-  function endActor({ name, chart }: SystemActor, message: Extract<SystemMessage, { type: 'end' }>): void {
+  function takeMove(
+    path: ActorPath,
+    machine: string,
+    message: Extract<SystemMessage, { type: 'transition' | 'ignored' }>,
+  ): void {
+    const { type, event } = message;
+    const candidates = message.candidates.map(({ inputs = null, ...candidate }) => ({
+      ...candidate,
+      inputs: inputs as Json,
+    }));
+    if (type === 'ignored') {
+      append({ type, actor: path, machine, event, candidates });
+      return;
+    }
+    const { source, target, leaves } = message;
+    append({ type, actor: path, machine, event, source, target, candidates });
+    if (leaves === null) return;
+    if (path === '') rootLeaves = leaves;
+    states.change(path, { leaves, moved: lastSeq() });
+  }
+
+  function endActor({ path }: SystemActor, message: Extract<SystemMessage, { type: 'end' }>): void {
     const { actor: sessionId, status: ending, output, error } = message;
     const result = { ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
-    append({ type: 'actor-end', actor: name, status: ending, ...result });
+    if (path === '')
+      append({ type: 'end', status: ending, output: (output ?? null) as Json, error: (error ?? null) as Json });
+    states.end(path, lastSeq(), { status: ending, ...result });
     actors.delete(sessionId);
-    names.delete(name);
-    ended.set(sessionId, name);
+    ended.set(sessionId, path);
     if (ended.size > limits.actors) ended.delete([...ended.keys()][0] ?? '');
-    if (chart !== null) charts.release(chart);
     // The root fails last, and often because of another one.
     if (ending === 'error' && (sessionId !== rootId || failure === ''))
-      failure = `${actorName(name)} failed: ${errorText(error)}`;
+      failure = `${actorName(path, title)} failed: ${errorText(error)}`;
     if (sessionId === rootId) status = STATUS[ending];
   }
 
@@ -181,7 +225,7 @@ export function observedSystem(
   function close(): void {
     if (isLive && status === 'running') {
       status = 'disconnected';
-      append({ type: 'stopped' });
+      append({ type: 'closed', closedAt: new Date(nowMs).toISOString() });
     }
     end(null);
   }
@@ -229,7 +273,6 @@ export function observedSystem(
       if (!isLive) return;
       const before = shown();
       setTime(message.at);
-      if (entries.length === 0) contexts.keyframe();
       if (message.type === 'closed') close();
       else if (message.type === 'actor') addActor(message);
       else if (message.type === 'machine') {
@@ -238,6 +281,7 @@ export function observedSystem(
         const actor = actors.get(message.actor);
         if (actor !== undefined) takeFrom(actor, message);
       }
+      addFrame();
       log.notify();
       if (isLive && shown() !== before) changed();
     },
@@ -246,15 +290,30 @@ export function observedSystem(
   };
 }
 
-const INIT = 'xstate.init';
+const NEW_ACTOR = { moved: null, context: null, end: null } satisfies Partial<ActorState>;
 
-type Candidates = Extract<SystemEntry, { type: 'ignored' }>['candidates'];
-
-const candidatesOf = ({ candidates }: Extract<SystemMessage, { type: 'transition' | 'ignored' }>): Candidates =>
-  candidates.map(({ inputs = null, ...candidate }) => ({ ...candidate, inputs: inputs as Candidates[0]['inputs'] }));
+/** The first entry of the log of an observed system. A program does not say what only a replay needs. */
+function startOf(actorId: string, machineId: string, input: Json, atMs: number): DurableEvent {
+  return {
+    type: 'start',
+    format: JOURNAL_FORMAT,
+    actorId,
+    machine: { id: machineId, version: null, digest: '' },
+    input,
+    product: null,
+    seed: 0,
+    startedAt: new Date(atMs).toISOString(),
+    node: '',
+    icu: '',
+    forkedFrom: null,
+  };
+}
 
 /** An actor without an id of its own is named by the state that invokes it: `0.order.charging`. */
-const actorName = (name: string): string => (/^\d+\./u.test(name) ? (name.split('.').at(-1) ?? name) : name);
+function actorName(path: ActorPath, root: string): string {
+  const name = path === '' ? root : idAt(path);
+  return /^\d+\./u.test(name) ? (name.split('.').at(-1) ?? name) : name;
+}
 
 const MAX_ERROR = 300;
 
@@ -265,75 +324,11 @@ export function errorText(error: unknown): string {
 }
 
 interface SystemActor {
-  /** Unique among the running actors. */
-  readonly name: string;
+  readonly path: ActorPath;
   /** Null if the actor is not a machine. */
   readonly chart: string | null;
+  /** The number of an actor that is not a machine. */
+  readonly activity: number | null;
 }
 
 type MessageOfActor = Exclude<SystemMessage, { type: 'actor' | 'machine' | 'closed' }>;
-
-type SystemEvent = SystemEntry extends infer Entry
-  ? Entry extends unknown
-    ? Omit<Entry, 'seq' | 'atMs'>
-    : never
-  : never;
-
-/**
- * Keeps the charts of a system. Each running actor has one of its own, since the log records positions by chart; the session id is appended
- * to the id of a second one. An actor that starts after another with the same machine has ended reuses its chart.
- */
-function createCharts() {
-  const charts = new Map<string, { readonly chart: Chart; readonly of: Chart; isFree: boolean }>();
-  const invoked = new Map<string, string>();
-  return {
-    get size() {
-      return charts.size;
-    },
-    open(of: Chart, sessionId: string): string {
-      const [free] = [...charts].find(([, known]) => known.isFree && known.of === of) ?? [];
-      const id = free ?? (charts.has(of.id) ? `${of.id} ${sessionId}` : of.id);
-      charts.set(id, { chart: charts.get(id)?.chart ?? { ...of, id }, of, isFree: false });
-      return id;
-    },
-    release(id: string): void {
-      const known = charts.get(id);
-      if (known !== undefined) known.isFree = true;
-    },
-    /** Records which chart runs in the states that invoke `src`. */
-    link(src: string, id: string): void {
-      if (!invoked.has(src)) invoked.set(src, id);
-    },
-    all: (): RunCharts => ({
-      charts: [...charts.values()].map(({ chart }) => chart),
-      invoked: Object.fromEntries(invoked),
-    }),
-  };
-}
-
-const LEAST_ENTRIES = 256;
-const ENTRY_CHARS = 150;
-
-/** Records the contexts of all actors, by name, as one state: changes, and regular keyframes. */
-function createContexts(append: (event: SystemEvent) => void, entryCount: () => number) {
-  const contexts = new Map<string, unknown>();
-  let due = 0;
-  const keyframe = (): void => {
-    const state = Object.fromEntries(contexts);
-    append({ type: 'keyframe', state });
-    due = entryCount() + Math.max(LEAST_ENTRIES, Math.ceil(JSON.stringify(state).length / ENTRY_CHARS));
-  };
-  const record = (actor: string, context: unknown): void => {
-    const before = contexts.get(actor);
-    // Contexts are parsed from JSON, so equal parts are different objects. Applying the changes lets contexts share them.
-    const changes = contexts.has(actor)
-      ? changesBetween(before, context, [], isDeepStrictEqual)
-      : [{ path: [], value: context }];
-    if (changes.length === 0) return;
-    contexts.set(actor, withChanges(before, changes));
-    if (entryCount() >= due) keyframe();
-    else append({ type: 'state', changes: changes.map((change) => ({ ...change, path: [actor, ...change.path] })) });
-  };
-  // `keyframe` starts the log, before any context is known.
-  return { keyframe, record };
-}

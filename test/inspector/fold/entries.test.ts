@@ -11,7 +11,7 @@ describe('the summary of an entry', () => {
   it('is one short printable line for every entry type', () => {
     for (const entries of runs)
       for (const entry of entries) {
-        const line = entryLine(entry);
+        const line = entryLine(entry, 'run');
         expect(line.length).toBeLessThanOrEqual(200);
         expect(line).not.toMatch(HIDDEN);
       }
@@ -19,13 +19,13 @@ describe('the summary of an entry', () => {
 
   it('shows what is present, even of a malformed entry', () => {
     const odd = { seq: 1, atMs: 2, type: 'decision', decision: null, word: 'a\u202eb' } as unknown as JournalEntry;
-    expect(entryLine(odd)).toBe('decision null, word a‹U+202E›b');
+    expect(entryLine(odd, 'run')).toBe('decision null, word a‹U+202E›b');
     const unknown = { seq: 1, atMs: 2, type: 'of-tomorrow', count: 3 } as unknown as JournalEntry;
-    expect(entryLine(unknown)).toBe('count 3');
+    expect(entryLine(unknown, 'run')).toBe('count 3');
   });
 
   it('uses the singular for a count of one', () => {
-    const told = (facts: object) => entryLine({ seq: 1, atMs: 2, ...facts } as unknown as JournalEntry);
+    const told = (facts: object) => entryLine({ seq: 1, atMs: 2, ...facts } as unknown as JournalEntry, 'run');
     const usage = { modelCalls: 1, inputTokens: 1_200, outputTokens: 34 };
     expect(told({ type: 'end', status: 'done', summary: { status: 'completed', usage } })).toBe(
       'completed, 1 model call, 1,234 tokens',
@@ -35,12 +35,14 @@ describe('the summary of an entry', () => {
 
   it('of a capability that starts states the number of its call', () => {
     const start = { type: 'capability-start', id: 'c2', capability: 'look', index: 2, arguments: {} } as const;
-    expect(entryLine({ seq: 1, atMs: 2, ...start })).toBe('look, call 2');
+    expect(entryLine({ seq: 1, atMs: 2, ...start }, 'run')).toBe('look, call 2');
   });
 
   it('of an attachment states what it is, without its bytes', () => {
     const file = { digest: 'd1', mediaType: 'image/png', name: 'a.png', bytes: 34_210, data: 'iVBORw0KGgo=' };
-    expect(entryLine({ seq: 1, atMs: 2, type: 'attachment', ...file })).toBe('a.png (image/png, 34 kB), digest d1');
+    expect(entryLine({ seq: 1, atMs: 2, type: 'attachment', ...file }, 'run')).toBe(
+      'a.png (image/png, 34 kB), digest d1',
+    );
   });
 
   it('of a transition states source, target, event, and the input of each guard', () => {
@@ -51,7 +53,10 @@ describe('the summary of an entry', () => {
     );
     if (asked?.type !== 'transition') throw new Error('no guard held');
     const taken = asked.candidates.find(({ guard, result }) => guard && result === 'taken');
-    const whole = entryLine({ ...asked, candidates: taken === undefined ? [] : [{ ...taken, inputs: { seen: 2 } }] });
+    const whole = entryLine(
+      { ...asked, candidates: taken === undefined ? [] : [{ ...taken, inputs: { seen: 2 } }] },
+      'run',
+    );
     expect(whole).toMatch(
       new RegExp(`^${asked.machine}: .*${lastName(asked.source)} › .*${lastName(asked.target[0] ?? '')}, on `, 'u'),
     );

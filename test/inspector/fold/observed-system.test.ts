@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, assign, createActor, createMachine, emit, sendTo } from 'xstate';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
+import { chartsOfActors } from '../../../inspector/fold/actor-charts.ts';
 import { ignoredEvents } from '../../../inspector/fold/actor-log.ts';
 import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
 import { eventOutcome } from '../../../inspector/fold/event-outcome.ts';
@@ -16,7 +17,7 @@ import { observeForInspector } from '../../../src/inspection/systems/observe-for
 import { observedSystem } from '../../../src/inspection/systems/system-log.ts';
 import { activeNodes } from '../../../src/internal/xstate-internals.ts';
 import { playerMachine } from '../../support/example-machines.ts';
-import { folded } from '../../support/inspector/inspected-runs.ts';
+import { foldedSystem } from '../../support/inspector/inspected-runs.ts';
 
 /** Runs a machine with these events. `active`: the innermost active states after each. */
 async function observedRun(machine: AnyStateMachine, events: readonly string[]) {
@@ -40,15 +41,18 @@ async function observedRun(machine: AnyStateMachine, events: readonly string[]) 
   if (system === undefined) throw new Error('nothing was observed');
   const { follow, charts, close } = system;
   close();
-  const entries: JournalEntry[] = [];
+  const all: string[] = [];
+  const frames: string[] = [];
   await new Promise((end) => {
-    const lines = async (read: readonly string[]): Promise<void> => {
-      entries.push(...read.map((line): JournalEntry => JSON.parse(line)));
-    };
-    follow(0, { lines, states: async () => {}, charts: () => {}, end });
+    const lines = async (read: readonly string[]): Promise<void> => void all.push(...read);
+    const states = async (_: number, read: readonly string[]): Promise<void> => void frames.push(...read);
+    follow(0, { lines, states, charts: () => {}, end });
   });
-  const { log, fold } = folded(entries);
-  const view = { run: { kind: 'system', live: false }, log, fold, charts: charts(), end: {} } as const;
+  const { log, fold } = foldedSystem(all, frames);
+  expect(log.problem).toBeNull();
+  const entries = all.map((_, seq): JournalEntry => log.entry(seq));
+  const shown = chartsOfActors(charts(), fold.charts);
+  const view = { run: { kind: 'system', live: false }, log, fold, charts: shown, end: {} } as const;
   const deliveries = entries.filter(({ type }) => type === 'delivery').map(({ seq }) => seq);
   return { entries, view, deliveries, active };
 }
@@ -100,7 +104,7 @@ describe('an observed system', () => {
       { type: 'OTHER', ignored: [] },
       { type: 'COUNT', ignored: ['isFew'] },
     ]);
-    const [, count, ping, self, again] = deliveries.map((at) => why({ ...view, at }));
+    const [count, ping, self, again] = deliveries.map((at) => why({ ...view, at }));
     for (const one of [count, ping])
       expect(one?.outcome).toEqual({ words: 'It caused a transition:', isIgnored: false });
     expect(count?.transition?.candidates).toMatchObject([{ name: 'isFew', result: 'taken' }]);
@@ -154,7 +158,7 @@ describe('an observed system', () => {
 
   it.each([
     ['ended', ['END'], 'Why did it go to over?', undefined],
-    ['ended with its connection', [], 'Why did the run stop here?', 'The program or its connection ended.'],
+    ['ended with its connection', [], 'Why did it stop here?', 'Its process has closed it, or has ended.'],
   ])('explains why it %s', async (_, events, heading, words) => {
     const machine = createMachine({
       id: 'm',
@@ -168,16 +172,11 @@ describe('an observed system', () => {
 
   it('reports that an actor failed while processing an event', async () => {
     const { view, deliveries, entries } = await observedRun(counter, ['BREAK']);
-    const entry = entries[deliveries[1] ?? 0];
+    const entry = entries[deliveries[0] ?? 0];
     if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');
     const outcome = eventOutcome(entry, { ...view, ended: true });
     expect(outcome).toEqual({ kind: 'failed', message: 'no wire' });
-    const at = entries.findIndex(({ type }) => (type as string) === 'actor-end');
-    const [run, selection] = [
-      { kind: 'system', live: false, status: 'degraded' },
-      { kind: 'entry', from: at, to: at },
-    ] as const;
-    expect(stepTitle({ ...view, run, at, count: entries.length, selection }).name).toMatch(/ failed$/u);
+    expect(view.fold.actors[0]?.end).toMatchObject({ status: 'error', error: { message: 'no wire' } });
   });
 
   it('lists the events that a machine handles, its timers, and the states and actors whose end it waits for', async () => {
@@ -278,6 +277,7 @@ describe('an observed system', () => {
       'GO, event from both',
       'off, on',
       'NONE, ignored',
+      'Closed by its process',
       'Waiting for END, the end of both',
     ]);
     // As if it had been observed after its start.
@@ -310,7 +310,7 @@ describe('an observed system', () => {
     await fc.assert(
       fc.asyncProperty(events, async (types) => {
         const { view, deliveries, active, entries } = await observedRun(machine, types);
-        const ends = [...deliveries.slice(1), entries.length].map((seq) => seq - 1).slice(1);
+        const ends = [...deliveries, entries.length].map((seq) => seq - 1).slice(1);
         const shown = ends.map((at) => activeStatesAt(view.fold.transitions, view.charts, at).leaf['player']);
         expect(shown.map((leaves) => leaves?.toSorted())).toEqual(active.map((leaves) => leaves.toSorted()));
         expect(chartIndexOf(view.charts).first?.id).toBe('player');

@@ -103,7 +103,7 @@ describe('the Why view', () => {
     const cut = stumbled.slice(0, 200);
     const stopped = [...cut, { seq: 200, atMs: 3_000, type: 'stopped' } as const];
     const { heading, transition } = asked(stopped)(200);
-    expect(heading).toBe('Why did the run stop here?');
+    expect(heading).toBe('Why did it stop here?');
     expect(transition?.seq).toBe(all(cut, 'transition').at(-1)?.seq);
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRunLog } from '../../../inspector/wire/run-log.ts';
-import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
+import { readEntry, storedEntry } from '../../../src/chain/journal/stored-entries.ts';
 
 const lineOf = (seq: number): string =>
   JSON.stringify({ seq, atMs: seq * 2, type: 'text-delta', attemptId: 'a', text: '…' });
@@ -33,9 +33,9 @@ describe('the run log', () => {
     const log = createRunLog();
     const stored = lines(3).map((line) => JSON.stringify(storedEntry(JSON.parse(line))));
     expect(stored).not.toEqual(lines(3));
-    log.add(stored, () => {}, true);
+    log.add(stored, () => {}, readEntry);
     expect([0, 1, 2].map(log.line)).toEqual(lines(3));
-    log.add(['{"seq":3,"atMs":0,"type":"note","note":7}'], () => {}, true);
+    log.add(['{"seq":3,"atMs":0,"type":"note","note":7}'], () => {}, readEntry);
     expect(log.problem).toMatch(/^Entry 3 cannot be read/u);
   });
 

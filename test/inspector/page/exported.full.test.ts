@@ -70,7 +70,7 @@ describe.skipIf(browser === null)('the exported page', () => {
     const { page, requests, path, close } = await open('actor.html', text);
     await page.getByText('receipt for 40').first().waitFor();
     expect((await page.locator('.trace.system').innerText()).replaceAll('\n', ' ')).toMatch(
-      /o-done .*Started \{"amount": 40\} .*approve .*Effect remind .*paying finished .*paid/u,
+      /order .*Started \{"amount":40\} .*approve .*Effect remind .*paying finished .*paid/u,
     );
     expect(requests).toEqual([pathToFileURL(path).href]);
     await close();
@@ -172,7 +172,7 @@ describe.skipIf(browser === null)('the exported page', () => {
     );
     const { page, close } = await open('other.html', other);
     expect(await page.getByRole('alert').textContent()).toBe(
-      'Unsupported file version: expected 6; received 2‹U+202E›1.',
+      'Unsupported file version: expected 7; received 2‹U+202E›1.',
     );
     await close();
   });

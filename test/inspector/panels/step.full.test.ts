@@ -212,27 +212,33 @@ describe.skipIf(browser === null)('a decision', () => {
   });
 });
 
-/** The messages of a system of two actors: a context may be any JSON. */
-const observed = [
-  { type: 'keyframe', state: { door: { open: false, guests: ['<b>Ann</b>'] } } },
-  { type: 'delivery', event: { type: 'knock', times: 2 }, actor: 'door', sender: null },
-  { type: 'state', changes: [{ path: ['door', 'open'], value: true }] },
-  { type: 'actor-end', actor: 'door', status: 'error', error: { message: 'no wire' } },
-].map((fact, seq) => JSON.stringify({ ...fact, seq, atMs: seq }));
+/** What a page gets of a system: a context may be any JSON. */
+const observed = {
+  lines: [
+    { type: 'start', format: 3, actorId: 'x', machine: { id: 'house' }, input: null, product: null },
+    { type: 'delivery', event: { type: 'knock', times: 2 }, actor: '/door', sender: null },
+    { type: 'end', status: 'error', output: null, error: { message: 'no wire' } },
+  ].map((entry, seq) => JSON.stringify({ ...entry, seq, atMs: seq })),
+  states: [false, true].map((open, seq) => {
+    const door = { started: 0, chart: 'door', initial: null, leaves: [], moved: null, end: null };
+    return JSON.stringify({ seq, state: { '/door': { ...door, context: { open, guests: ['<b>Ann</b>'] } } } });
+  }),
+};
 
 describe.skipIf(tests.areSkipped)('a step of another program', () => {
   it('shows the event received, what it changed in the context, and how an actor ended', async () => {
     const page = await openTestPage(tests, '/run/x/1');
-    await page.evaluate((lines) => {
+    await page.evaluate(({ lines, states }) => {
       const known = { runId: 'x', kind: 'system', title: 'Doors', startedAt: '', status: 'running' } as const;
       window.listener.connection('open');
       window.listener.runs([{ ...known, live: true, fidelity: [], summary: null }], 'x', 0);
-      window.listener.entries('x', 0, lines);
+      window.listener.entries('x', 0, lines, { format: 'actor' });
+      window.listener.states('x', 0, states);
     }, observed);
     await part(page, 'Why').getByText('knock').waitFor();
     expect(await part(page, 'Why').textContent()).toMatch(/knock.*door.*"times":2/u);
     expect(await part(page, 'Changed in the context').textContent()).toMatch(/door\.open: false\s*true/u);
-    await page.evaluate(() => window.inspector.moveTo(3));
-    expect(await part(page, 'Result').textContent()).toMatch(/door failed.*no wire/u);
+    await page.evaluate(() => window.inspector.moveTo(2));
+    expect(await part(page, 'Result').textContent()).toMatch(/house failed.*no wire.*door was stopped/u);
   });
 });

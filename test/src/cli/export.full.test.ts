@@ -5,7 +5,7 @@ import { assign, fromPromise, setup } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { type ExportFlags, exportCommand } from '../../../src/cli/export-command.ts';
 import { createDurableMachine, fileJournals } from '../../../src/entries/durable.ts';
-import type { ExportedRun, SystemEntry } from '../../../src/inspection/wire.ts';
+import type { ExportedRun, ObservedEntry } from '../../../src/inspection/wire.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { journalFile } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -103,7 +103,7 @@ describe('the exported page of a durable actor', () => {
     const text = await exportCommand(name, { output, ...flags });
     const [, data = ''] = /id="recording" data-sha256="[0-9a-f]{64}">([^<]*)/u.exec(readFileSync(output, 'utf8')) ?? [];
     const page = JSON.parse(data) as ExportedRun;
-    return { text, data, page, rows: page.lines.map((line) => JSON.parse(line) as SystemEntry) };
+    return { text, data, page, rows: page.lines.map((line) => JSON.parse(line) as ObservedEntry) };
   }
 
   it('has everything in the journal and, with the machine, charts and contexts', async () => {
@@ -112,12 +112,12 @@ describe('the exported page of a durable actor', () => {
     expect(alone.text).toContain(`${id} looks like an email address`.slice(9));
     expect(alone.page.run).toMatchObject({ runId: id, kind: 'system', status: 'waiting', machine: 'shop' });
     expect(alone.page.run.fidelity.join()).toContain('pass the durable machine "shop": --module FILE');
-    expect(alone.rows.map(({ type }) => type)).not.toContain('state');
+    expect(alone.page.states).toEqual([]);
     const file = readdirSync(journals).find((name) => name.endsWith('.jsonl')) ?? '';
     expect((await exported(join(journals, file), {})).rows).toEqual(alone.rows);
     const hosted = await exported('order-', { module });
     expect(hosted.page.charts.charts[0]?.states.map(({ name }) => name)).toContain('charged');
-    expect(hosted.rows.filter(({ type }) => type === 'state').length).toBeGreaterThan(0);
+    expect(hosted.page.states.length).toBeGreaterThan(0);
     expect(hosted.page.run.fidelity).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ describe('the exported page of a durable actor', () => {
     expect(states).toEqual(expect.arrayContaining([...moves]));
     const preview = await exportCommand('order-', { module, preview: true, redact: ['4111'] });
     expect(preview).toMatch(/all events, results and, with the machine, contexts\..*\n\d+ redactions:/u);
-    expect(preview).toMatch(/page\.row\.changes\.0\.value\.account|page\.row\.data\.account/u);
+    expect(preview).toMatch(/page\.(?:frame\.state\.\.context|entry\.input)\.account/u);
   });
 
   it('has a default name with the whole id', async () => {

@@ -163,6 +163,16 @@ export function folded(entries: readonly JournalEntry[]): { readonly log: RunLog
   return { log, fold };
 }
 
+/** Processes the entries and state frames of a system, each as JSON, as the inspector's page does. */
+export function foldedSystem(lines: readonly string[], frames: readonly string[] = [], order = 'entries first') {
+  const log = createRunLog();
+  const fold = createRunFold();
+  if (order === 'states first') fold.takeStates(0, frames);
+  log.add(lines, fold.takeOfActor as never, fold.readOfActor);
+  if (order === 'entries first') fold.takeStates(0, frames);
+  return { log, fold };
+}
+
 /** A run as the inspector's page compares it. */
 export const comparedRun = (entries: readonly JournalEntry[], runId = 'run'): ComparedRun => ({
   runId,

@@ -84,9 +84,10 @@ describe('redaction', () => {
   });
 
   it('leaves out streamed text on the page of an actor, where a secret may be split', () => {
-    const row = { seq: 0, atMs: 0, type: 'text-delta', actor: 'a', attemptId: '1', text: 'sk-sec' } as const;
-    const [shown] = redacted([{ type: 'page', seq: 0, row }], redactionOf(['sk-secret']));
-    expect(shown).toEqual({ type: 'page', seq: 0, row: { ...row, text: '' } });
+    const note = { type: 'text-delta', attemptId: '1', text: 'sk-sec' } as const;
+    const entry = { seq: 0, atMs: 0, type: 'note', note, activity: 0 } as const;
+    const [shown] = redacted([{ type: 'page', seq: 0, entry }], redactionOf(['sk-secret']));
+    expect(shown).toEqual({ type: 'page', seq: 0, entry: { ...entry, note: { ...note, text: '' } } });
   });
 
   it('lists what it would remove, names included', () => {

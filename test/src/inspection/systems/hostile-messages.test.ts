@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { createMachine } from 'xstate';
-import { stateAt } from '../../../../src/chain/journal/state-at.ts';
 import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import { systemMessageSchema } from '../../../../src/inspection/systems/messages.ts';
 import { observedSystem, type SystemLimits } from '../../../../src/inspection/systems/system-log.ts';
-import type { SystemEntry } from '../../../../src/inspection/wire.ts';
+import type { ObservedEntry } from '../../../../src/inspection/wire.ts';
 import { openPage, startInspector } from '../../../support/inspection-server.ts';
+import { foldedSystem } from '../../../support/inspector/inspected-runs.ts';
 
 const chart = chartOf(createMachine({ id: 'm', initial: 'a', states: { a: { on: { GO: 'b' } }, b: {} } }));
 const common = { system: 'x:0', at: 1_000 };
@@ -109,7 +109,7 @@ describe('the endpoint for other programs', () => {
     const { runId } = runs[0] as (typeof runs)[number];
     page.say({ type: 'open', runId, from: 0 });
     await page.end(runId);
-    const text = page.lines(runId).join('\n');
+    const text = page.frames(runId).join('\n');
     expect(text).toContain('[…]');
     expect(text).not.toContain('polluted');
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
@@ -133,13 +133,15 @@ function logged(messages: readonly unknown[]) {
   const system = observedSystem('p/x:0', 'x:0', () => {}, limits);
   for (const message of messages) system.take(systemMessageSchema.parse(message));
   system.close();
-  const entries: SystemEntry[] = [];
+  const entries: ObservedEntry[] = [];
+  const frames: string[] = [];
   const end = new Promise((resolve) => {
     const lines = async (read: readonly string[]): Promise<void> =>
       void entries.push(...read.map((line) => JSON.parse(line)));
-    system.follow(0, { lines, states: async () => {}, charts: () => {}, end: resolve });
+    const states = async (_: number, read: readonly string[]): Promise<void> => void frames.push(...read);
+    system.follow(0, { lines, states, charts: () => {}, end: resolve });
   });
-  return { system, entries, end };
+  return { system, entries, frames, end };
 }
 
 const session = fc.constantFrom('x:0', 'x:1', 'x:2', '__proto__');
@@ -167,25 +169,30 @@ describe('the log of a system', () => {
   it('is consistent for any valid messages, and can be read from its start', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aMessage, { maxLength: 60 }), async (messages) => {
-        const { system, entries, end } = logged(messages);
+        const { system, entries, frames, end } = logged(messages);
         expect(await end).toBeNull();
         expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index));
         expect(entries.every(({ atMs }, index) => atMs >= (entries[index - 1]?.atMs ?? 0))).toBe(true);
         const ids = system.charts().charts.map(({ id }) => id);
         expect(new Set(ids).size).toBe(ids.length);
-        stateAt(entries as never, entries.length);
+        const { log } = foldedSystem(
+          entries.map((entry) => JSON.stringify(entry)),
+          frames,
+        );
+        expect(log.problem).toBeNull();
       }),
       { numRuns: 200 },
     );
   });
 
   it('is limited in actors, charts, entries and size, and says so', async () => {
-    const actors = Array.from({ length: 30 }, (_, at) => ({ ...actor, actor: `x:${at}` }));
+    const machines = Array.from({ length: 5 }, (_, at) => ({ ...machine, machine: at }));
+    const actors = Array.from({ length: 30 }, (_, at) => ({ ...actor, actor: `x:${at}`, machine: at % 5 }));
     const contexts = Array.from({ length: 90 }, (_, at) => ({ ...context, context: { text: `${at}`.repeat(500) } }));
-    const { system, entries, end } = logged([machine, ...actors, ...contexts]);
+    const { system, entries, frames, end } = logged([...machines, ...actors, ...contexts]);
     await end;
     expect(system.charts().charts).toHaveLength(3);
-    expect(JSON.stringify(entries).length).toBeLessThan(20_000);
+    expect(JSON.stringify([entries, frames]).length).toBeLessThan(20_000);
     expect(system.info()).toMatchObject({
       status: 'disconnected',
       fidelity: ['20 actors exceeded the limit and are not shown.', 'The log is full: the latest entries are missing.'],

@@ -1,17 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { assign, createActor, createMachine, emit, fromPromise, setup } from 'xstate';
-import { createStateLog } from '../../../../inspector/fold/state-log.ts';
+import { chartsOfActors } from '../../../../inspector/fold/actor-charts.ts';
+import type { ActorEntry } from '../../../../inspector/fold/actor-entries.ts';
 import { systemWaits } from '../../../../inspector/fold/system-waits.ts';
 import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import { createDurableMachine, memoryJournals } from '../../../../src/entries/durable.ts';
 import type { InspectionServer } from '../../../../src/inspection/inspection-server.ts';
 import { type InspectTo, inspectTo } from '../../../../src/inspection/systems/inspect-to.ts';
 import { type Inspect, observeForInspector } from '../../../../src/inspection/systems/observe-for-inspector.ts';
-import type { SystemEntry } from '../../../../src/inspection/wire.ts';
 import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
 import { playerMachine } from '../../../support/example-machines.ts';
-import { openPage, startInspector } from '../../../support/inspection-server.ts';
-import { folded } from '../../../support/inspector/inspected-runs.ts';
+import { openPage, startInspector, type TestPage } from '../../../support/inspection-server.ts';
+import { foldedSystem } from '../../../support/inspector/inspected-runs.ts';
 
 /** The two ways to show actors. */
 const ways = {
@@ -25,7 +25,17 @@ function connected({ inspectUrl }: InspectionServer): InspectTo {
   return inspect;
 }
 
-type Entry<Type> = Extract<SystemEntry, { type: Type }>;
+type Entry<Type> = Extract<ActorEntry, { type: Type }>;
+
+/** Returns what a page shows of a system so far. */
+function systemOf(page: TestPage, runId: string) {
+  const { log, fold } = foldedSystem(page.lines(runId), page.frames(runId));
+  const entries = Array.from({ length: log.count }, (_, seq) => log.entry(seq) as unknown as ActorEntry);
+  const of = <Type extends ActorEntry['type']>(type: Type) =>
+    entries.filter((entry): entry is Entry<Type> => entry.type === type);
+  const known = page.all('charts').findLast((one) => one.runId === runId) ?? { charts: [], invoked: {} };
+  return { fold, entries, of, charts: chartsOfActors(known, fold.charts) };
+}
 
 /** Returns everything that a page gets of the system with this title, after its end. */
 async function shown(server: InspectionServer, title: string) {
@@ -35,10 +45,7 @@ async function shown(server: InspectionServer, title: string) {
   if (run === undefined) throw new Error('it is listed');
   page.say({ type: 'open', runId: run.runId, from: 0 });
   await page.end(run.runId);
-  const entries = page.entries(run.runId) as unknown as SystemEntry[];
-  const of = <Type extends SystemEntry['type']>(type: Type) =>
-    entries.filter((entry): entry is Entry<Type> => entry.type === type);
-  return { run, entries, of, charts: page.all('charts').at(-1) };
+  return { run, ...systemOf(page, run.runId) };
 }
 
 describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
@@ -64,24 +71,22 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
     const actor = createActor(machine, { inspect: way(server) }).start();
     for (const type of ['COUNT', 'PING', 'SELF', 'COUNT', 'COUNT', 'OTHER']) actor.send({ type });
     actor.stop();
-    const { entries, of, run, charts } = await shown(server, 'counter');
-    expect(
-      of('transition').map(({ event, target, leaves, candidates }) => [event, target, leaves, candidates]),
-    ).toEqual([
-      ['xstate.init', ['counter.on'], ['counter.on'], []],
-      ...['COUNT', 'PING', 'SELF', 'COUNT'].map((event) => {
+    const { entries, fold, of, run, charts } = await shown(server, 'counter');
+    expect(of('transition').map(({ event, target, candidates }) => [event, target, candidates])).toEqual(
+      ['COUNT', 'PING', 'SELF', 'COUNT'].map((event) => {
         const target = event === 'SELF' ? ['counter.on'] : [];
-        return [event, target, ['counter.on'], [{ guard: 'inline', target, result: 'taken', inputs: null }]];
+        return [event, target, [{ guard: 'inline', target, result: 'taken', inputs: null }]];
       }),
+    );
+    expect(fold.transitions.positionsOf('counter').every(({ targets }) => targets.join() === 'counter.on')).toBe(true);
+    expect(of('ignored').map(({ event, candidates }) => [event, ...candidates.map(({ guard }) => guard)])).toEqual([
+      ['COUNT', 'inline'],
+      ['OTHER'],
     ]);
-    expect(of('ignored').map(({ event, guards }) => [event, ...guards])).toEqual([['COUNT', 'inline'], ['OTHER']]);
-    expect(of('noted').map(({ text }) => text)).toEqual(['emitted pong']);
-    expect(of('state').map(({ changes }) => changes)).toEqual([
-      [{ path: ['counter'], value: { count: 0 } }],
-      [{ path: ['counter', 'count'], value: 1 }],
-      [{ path: ['counter', 'count'], value: 2 }],
-    ]);
-    expect(of('actor-end')).toMatchObject([{ actor: 'counter', status: 'stopped' }]);
+    expect(fold.actors[0]?.notes.map(({ title }) => title)).toEqual(['Emitted pong']);
+    const counts = entries.map(({ seq }) => Object(fold.states.at(seq))['']?.context.count);
+    expect([...new Set(counts)]).toEqual([0, 1, 2]);
+    expect(of('end')).toMatchObject([{ status: 'stopped' }]);
     expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index));
     expect(run).toMatchObject({ kind: 'system', status: 'cancelled', fidelity: [] });
     expect(charts?.charts).toEqual([chartOf(machine)]);
@@ -107,8 +112,8 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
       visit();
     }
     actor.stop();
-    const { of } = await shown(server, 'player');
-    const shownStates = of('transition').map(({ leaves }) => (leaves ?? []).toSorted().join(' '));
+    const { fold, of } = await shown(server, 'player');
+    const shownStates = fold.transitions.positionsOf('player').map(({ targets }) => targets.toSorted().join(' '));
     expect(shownStates).toEqual(expect.arrayContaining([...visited]));
     expect(visited.size).toBeGreaterThan(5);
     expect(of('transition').find(({ event }) => event === 'LOAD')?.candidates).toEqual([
@@ -125,10 +130,7 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
     actor.ref.system.inspect(way(server));
     await actor.send({ type: 'OPEN' });
     const { of } = await shown(server, 'd-1');
-    expect(of('delivery').map((entry) => [entry.actor, entry.event.type])).toEqual([
-      ['d-1', 'xstate.init'],
-      ['d-1', 'OPEN'],
-    ]);
+    expect(of('delivery').map((entry) => [entry.actor, entry.event.type])).toEqual([['', 'OPEN']]);
   });
 
   it('is a row at once if it is already running, with its children and pending timers', async () => {
@@ -157,19 +159,14 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
     ]);
     for (const { runId, startedAt } of runs) {
       page.say({ type: 'open', runId, from: 0 });
-      const entries = () => page.entries(runId) as unknown as SystemEntry[];
-      await expect.poll(() => entries().some((one) => one.type === 'delivery' && one.actor === 'kid')).toBe(true);
-      const timer = entries().find((one): one is Entry<'timer-start'> => one.type === 'timer-start');
+      await expect.poll(() => systemOf(page, runId).fold.actors.map(({ path }) => path)).toContain('/kid');
+      const { fold, charts, entries, of } = systemOf(page, runId);
+      const [timer] = of('timer-start');
       expect(timer?.event).toBe('xstate.after.patience.outer.waiting');
       const dueMs = Date.parse(startedAt) + (timer?.dueMs ?? 0);
       expect(dueMs).toBeGreaterThanOrEqual(before + 86_400_000);
       expect(dueMs).toBeLessThanOrEqual(Date.now() + 86_400_000);
-      const { fold } = folded(entries() as never);
-      const [{ timers = [] } = {}] = systemWaits(
-        fold,
-        page.all('charts').findLast((one) => one.runId === runId) ?? null,
-        entries().length,
-      );
+      const [{ timers = [] } = {}] = systemWaits(fold, charts, entries.length);
       expect(timers).toEqual([{ delay: 'patience', dueMs: timer?.dueMs }]);
     }
   });
@@ -232,37 +229,26 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
     const actor = createActor(machine, { inspect: way(server) });
     actor.subscribe({ error: () => {} });
     actor.start().send({ type: 'END' });
-    const { of, entries, charts, run } = await shown(server, 'parent');
-    expect(charts?.charts.map(({ id }) => id).sort()).toEqual([
-      'child',
-      expect.stringMatching(/^child x:\d+$/u),
-      'parent',
-    ]);
-    expect(charts?.invoked).toEqual({ child: expect.stringContaining('child') });
+    const { of, fold, charts, run } = await shown(server, 'parent');
+    expect(charts.charts.map(({ id }) => id).sort()).toEqual(['child', 'child /second', 'parent']);
+    expect(charts.invoked).toEqual({ child: expect.stringContaining('child') });
     expect(of('delivery').map(({ actor, event, sender }) => [actor, event.type, sender])).toEqual([
-      ['parent', 'xstate.init', null],
-      ['second', 'xstate.init', 'parent'],
-      ['first', 'xstate.init', 'parent'],
-      ['parent', 'END', null],
-      ['first', 'END', null],
-      ['parent', 'xstate.done.actor.first', 'first'],
-      ['fail', 'xstate.init', 'parent'],
-      ['fail', 'xstate.promise.reject', 'fail'],
-      ['parent', 'xstate.error.actor.fail', 'fail'],
+      ['', 'END', null],
+      ['/first', 'END', null],
+      ['', 'xstate.done.actor.first', '/first'],
+      ['', 'xstate.error.actor.fail', '/fail'],
     ]);
-    expect(of('actor-end').map(({ actor, status, error }) => [actor, status, error])).toEqual([
-      ['first', 'done', undefined],
-      ['fail', 'error', { name: 'RangeError', message: 'too far' }],
-      ['parent', 'error', { name: 'RangeError', message: 'too far' }],
-      ['second', 'stopped', undefined],
+    expect(fold.actors.map(({ path, end }) => [path, end?.status, end?.error])).toEqual([
+      ['', 'error', { name: 'RangeError', message: 'too far' }],
+      ['/second', 'stopped', undefined],
+      ['/first', 'done', undefined],
+      ['/fail', 'error', { name: 'RangeError', message: 'too far' }],
     ]);
     expect(run.status).toBe('degraded');
-    const states = createStateLog();
-    for (const entry of entries) states.take(entry as never);
-    expect(states.at(entries.length)).toMatchObject({
-      first: { n: 1 },
-      second: { n: 2 },
-      parent: { second: { id: 'second' } },
+    expect(fold.states.at(1)).toMatchObject({
+      '/first': { context: { n: 1 } },
+      '/second': { context: { n: 2 } },
+      '': { context: { second: { id: 'second' } } },
     });
   });
 
@@ -272,7 +258,7 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
     const machine = createMachine({ id: 'm', initial: 'a', states: { a: { type: 'final' } } });
     for (let number = 0; number < 60; number += 1) createActor(machine, { id: `m${number}`, inspect }).start();
     const { of } = await shown(server, 'm59');
-    expect(of('transition')).toHaveLength(1);
+    expect(of('end')).toHaveLength(1);
     const { runs } = await (await openPage(server.url)).runs();
     expect(runs).toHaveLength(32);
   });

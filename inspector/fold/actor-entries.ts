@@ -1,0 +1,139 @@
+import { type ActorPath, childPath, type DurableEvent, idAt } from '../../src/durable/entries.ts';
+import { readableValue } from '../../src/inspection/readable-value.ts';
+import type { ObservedEntry } from '../../src/inspection/wire.ts';
+import { type CallFact, callFact } from '../../src/llm/call-facts.ts';
+
+type Other = Exclude<DurableEvent, { type: 'delivery' | 'activity-event' | 'timer' }>;
+
+/**
+ * An entry of an actor of any machine as the page reads it: values as people can read them, what an attempt or a tool loop reports
+ * without its envelope, and each event with the actor that receives it and the one that sent it.
+ */
+export type ActorEntry = { readonly seq: number; readonly atMs: number } & (
+  | Other
+  | (CallFact & { readonly actor: ActorPath })
+  | {
+      readonly type: 'delivery';
+      readonly actor: ActorPath;
+      readonly event: { readonly type: string };
+      /** Null if it came from outside, or is the end of a delay. */
+      readonly sender: ActorPath | null;
+      /** Whether it came from outside. */
+      readonly isExternal: boolean;
+    }
+);
+
+/** The events with which a promise or an observable reports to itself that it has ended. */
+const RESULT = /^xstate\.(?:promise\.resolve|observable\.complete|(promise\.reject|observable\.error))$/u;
+
+export const parentOf = (path: ActorPath): ActorPath => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+
+/** Returns a reader of the entries of one actor, in order. `chartOf` names the chart of an actor of a machine. */
+export function createActorReader(chartOf: (actor: ActorPath, machine: string) => string) {
+  const activities = new Map<number, ActorPath>();
+  const timers = new Map<number, { readonly actor: ActorPath; readonly event: string }>();
+
+  function readEvent(stored: Parameters<typeof readableValue>[0]): { readonly type: string; readonly data?: unknown } {
+    const event = readableValue(stored) as { readonly type: string };
+    return typeof event?.type === 'string' ? event : { type: String(event?.type) };
+  }
+
+  /** What an activity reports to itself is its result, which its parent receives. */
+  function readReport({
+    seq,
+    atMs,
+    activity,
+    actor,
+    event,
+  }: Extract<ObservedEntry, { type: 'activity-event' }>): ActorEntry {
+    const sender = activities.get(activity) ?? actor;
+    const read = readEvent(event);
+    const place = { seq, atMs, type: 'delivery', sender, isExternal: false } as const;
+    const ended = sender === actor ? RESULT.exec(read.type) : null;
+    if (ended === null) return { ...place, actor, event: read };
+    const [, isError] = ended;
+    const id = idAt(actor);
+    const result = isError
+      ? { type: `xstate.error.actor.${id}`, error: read.data ?? null }
+      : { type: `xstate.done.actor.${id}`, output: read.data };
+    return { ...place, actor: parentOf(actor), event: result };
+  }
+
+  return (entry: ObservedEntry): ActorEntry => {
+    const { seq, atMs } = entry;
+    switch (entry.type) {
+      case 'start':
+        return { ...entry, input: readableValue(entry.input) as typeof entry.input };
+      case 'delivery': {
+        const { actor, sender = null } = entry;
+        return {
+          seq,
+          atMs,
+          type: 'delivery',
+          actor,
+          event: readEvent(entry.event),
+          sender,
+          isExternal: sender === null,
+        };
+      }
+      case 'activity-event':
+        return readReport(entry);
+      case 'timer': {
+        const { actor, event } = timers.get(entry.timer) ?? { actor: '', event: 'timer' };
+        timers.delete(entry.timer);
+        return { seq, atMs, type: 'delivery', actor, event: { type: event }, sender: null, isExternal: false };
+      }
+      case 'timer-start':
+        timers.set(entry.timer, entry);
+        return entry;
+      case 'activity-start':
+        activities.set(entry.activity, entry.actor);
+        return entry;
+      case 'transition':
+      case 'ignored': {
+        const candidates = entry.candidates.map(({ inputs, ...candidate }) => {
+          const values = readableValue(inputs) ?? null;
+          const isNamed = typeof values === 'object' && !Array.isArray(values);
+          return { ...candidate, inputs: (isNamed ? values : { value: values }) as typeof inputs };
+        });
+        return { ...entry, machine: chartOf(entry.actor, entry.machine), candidates };
+      }
+      case 'emitted': {
+        const event = readableValue(entry.event);
+        const fact = callFact(event);
+        return fact === null
+          ? { ...entry, event: event as typeof entry.event }
+          : { ...fact, seq, atMs, actor: entry.actor };
+      }
+      case 'note': {
+        const note = readableValue(entry.note);
+        const fact = callFact(note);
+        if (fact === null) return { ...entry, note: note as typeof entry.note };
+        const { activity = -1 } = entry;
+        return { ...fact, ...(activity >= 0 && { activity }), seq, atMs, actor: activities.get(activity) ?? '' };
+      }
+      case 'failed':
+        return { ...entry, error: readableValue(entry.error) as typeof entry.error };
+      case 'value':
+        return { ...entry, value: readableValue(entry.value) as typeof entry.value };
+      case 'end':
+        return {
+          ...entry,
+          output: readableValue(entry.output) as typeof entry.output,
+          error: readableValue(entry.error) as typeof entry.error,
+        };
+      default:
+        return entry;
+    }
+  };
+}
+
+/** How an event says that a child of its receiver has ended. */
+const ACTOR_END = /^xstate\.(done|error)\.actor\.(.*)$/su;
+
+/** Returns the child whose end an event reports to its receiver; null if it reports none. */
+export function endReportedBy(receiver: ActorPath, eventType: string) {
+  const [, kind, id = ''] = ACTOR_END.exec(eventType) ?? [];
+  if (kind === undefined) return null;
+  return { path: childPath(receiver, id), status: kind === 'done' ? ('done' as const) : ('error' as const) };
+}

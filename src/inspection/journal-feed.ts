@@ -1,0 +1,151 @@
+import type { StateAfter } from '../chain/journal/state-at.ts';
+import { withPauses } from '../internal/async.ts';
+import { FRAME_CHARS, frameWriter, problemOf, type SourceSink } from './source.ts';
+import { type InspectedStore, tailOf } from './stored-runs.ts';
+import type { SentLines } from './wire.ts';
+
+/** How long a replay may keep the event loop busy. */
+const TURN_MS = 12;
+
+type Steps = Generator<readonly (Pick<StateAfter, 'seq'> & { readonly state: unknown })[], string | null>;
+
+/** A journal in a store that grows, and how its page reads it. */
+export interface FollowedJournal<Entry> {
+  readonly id: string;
+  readonly journals: InspectedStore;
+  readonly format: NonNullable<SentLines['format']>;
+  /** Throws if the entry is damaged. */
+  parse(json: string, seq: number): Entry;
+  /** Returns an entry as the page gets it. `entry` parses it. */
+  lineOf(json: string, entry: () => Entry): string;
+  take(entry: Entry): void;
+  /** All entries so far were read. */
+  wasRead?(): void;
+  /** Yields the states after its steps; null if they are unknown. */
+  states(entries: readonly Entry[], sink: SourceSink): Steps | null;
+  /** How many steps the entries contain. */
+  stepsIn(entries: readonly Entry[]): number;
+  /** Takes why the states are incomplete. */
+  limit(sentence: string): void;
+  isOver(): boolean;
+  nextChange(): Promise<void>;
+}
+
+/**
+ * Sends a journal as it grows, piece by piece. Its lines are sent as stored, before their entries are parsed, because parsing takes most of
+ * the time, and the page checks the entries itself. Resolves to how many entries there are and why the rest cannot be read; null if the
+ * reader has stopped.
+ */
+export async function followJournal<Entry>(
+  journal: FollowedJournal<Entry>,
+  from: number,
+  sink: SourceSink,
+  isStopped: () => boolean,
+): Promise<{ readonly count: number; readonly problem: string | null } | null> {
+  const { format } = journal;
+  const tail = tailOf(journal.journals, journal.id);
+  const entries: Entry[] = [];
+  const states = stateFeed(journal, entries, sink);
+  const unparsed: string[] = [];
+  let count = 0;
+  let problem: string | null = null;
+
+  /** Texts are removed when they have been parsed. */
+  function* parseAll(): Generator<void, void> {
+    for (const json of unparsed.splice(0)) {
+      if (isStopped()) return;
+      const entry = journal.parse(json, entries.length);
+      entries.push(entry);
+      journal.take(entry);
+      yield;
+    }
+  }
+
+  async function sendLines(): Promise<void> {
+    let frame: string[] = [];
+    let chars = 0;
+    try {
+      for await (const read of tail.read()) {
+        if (isStopped()) return;
+        if (chars >= FRAME_CHARS) {
+          await sink.lines(frame, { more: true, format });
+          frame = [];
+          chars = 0;
+        }
+        for (const one of read) {
+          unparsed.push(one);
+          count += 1;
+          if (count <= from) continue;
+          const line = journal.lineOf(one, () => journal.parse(one, count - 1));
+          frame.push(line);
+          chars += line.length;
+        }
+      }
+    } catch (error) {
+      problem = problemOf(error);
+    }
+    if (!isStopped() && frame.length > 0) await sink.lines(frame, { more: false, format });
+  }
+
+  for (let isOver = false; !isOver && !isStopped(); ) {
+    // Checked first, because a process may write its last entries and end in between.
+    isOver = journal.isOver();
+    const changedAgain = journal.nextChange();
+    await sendLines();
+    try {
+      await withPauses(parseAll());
+    } catch (error) {
+      problem = problemOf(error);
+    }
+    isOver ||= problem !== null;
+    journal.wasRead?.();
+    const limit = problem === null && sink.needsStates !== false ? await states.send(isOver, isStopped) : null;
+    if (limit !== null) journal.limit(limit);
+    if (!isOver && !isStopped()) await changedAgain;
+  }
+  return isStopped() ? null : { count: entries.length, problem };
+}
+
+/** Computes the states of a journal as its list of entries grows, while other work runs in between. */
+function stateFeed<Entry>(journal: FollowedJournal<Entry>, entries: readonly Entry[], sink: SourceSink) {
+  const write = frameWriter();
+  let steps: Steps | null = null;
+  let stepped = 0;
+  let sent = 0;
+  let isOver = false;
+
+  /** Sends the states after the entries so far. Returns why others are unknown, or null. A journal that cannot be replayed has none. */
+  async function send(isLast: boolean, isStopped: () => boolean): Promise<string | null> {
+    let frames: string[] = [];
+    let startedAtMs = performance.now();
+    let problem: string | null = null;
+    async function pause(): Promise<void> {
+      await sink.states(sent, frames);
+      sent += frames.length;
+      frames = [];
+      await new Promise((resolve) => setImmediate(resolve));
+      startedAtMs = performance.now();
+    }
+    try {
+      steps ??= journal.states(entries, sink);
+      const count = journal.stepsIn(entries);
+      // The step after the last one would end the replay.
+      while (steps !== null && !isOver && !isStopped() && (isLast || stepped < count)) {
+        const step = steps.next();
+        stepped += 1;
+        if (step.done) {
+          problem = step.value;
+          isOver = true;
+        } else frames.push(...step.value.map((after) => JSON.stringify(write(after))));
+        if (performance.now() - startedAtMs > TURN_MS) await pause();
+      }
+    } catch (error) {
+      isOver = true;
+      problem = `The states are unknown: ${problemOf(error)}`;
+    }
+    if (!isStopped() && frames.length > 0) await pause();
+    return problem;
+  }
+
+  return { send };
+}

@@ -1,0 +1,147 @@
+import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, Snapshot } from 'xstate';
+import { chartOf } from '../../durable/charts/chart.ts';
+import type { DurableMachine } from '../../durable/durable-machine.ts';
+import { type ActorPath, childPath, type DurableEntry } from '../../durable/entries.ts';
+import { isSameButKeyframes, type ReplayStep } from '../../durable/replay.ts';
+import { plainJson } from '../../internal/plain-json.ts';
+import { activeNodes, initialNodes, machineOf } from '../../internal/xstate-internals.ts';
+import type { ActorState, RunCharts, SystemState } from '../wire.ts';
+import { endOf, invokedSrc, leavesOf } from './observe-for-inspector.ts';
+import { systemCharts, systemStates } from './system-states.ts';
+
+/** The members of a durable machine that replay a journal, without calls or effects. */
+export type ReplayHost = Pick<DurableMachine<AnyStateMachine>, 'machineId' | 'journals' | 'replaySteps'>;
+
+/** Returns the durable machine that replays the actors of a machine. Machines in other stores may have the same id. */
+export function hostOf(
+  hosts: readonly ReplayHost[],
+  machineId: string | undefined,
+  journals: unknown,
+): ReplayHost | null {
+  const named = hosts.filter((host) => host.machineId === machineId);
+  return named.find((host) => host.journals === journals) ?? (named.length === 1 ? (named[0] ?? null) : null);
+}
+
+/**
+ * Yields the state of a durable actor and its children after each external event, and first after the start, by a replay without calls or
+ * effects. Entries may be appended to the list until the last step. `onCharts` receives the charts whenever a machine is new. Returns why
+ * later states are unknown; null if there are none.
+ */
+export function* actorStates(
+  entries: readonly DurableEntry[],
+  host: ReplayHost,
+  onCharts: (charts: RunCharts) => void,
+): Generator<readonly { readonly seq: number; readonly state: SystemState }[], string | null> {
+  const read = stateReader(entries, onCharts);
+  let steps = host.replaySteps(entries, isSameButKeyframes);
+  for (let count = 1; ; count += 1) {
+    let result = steps.next();
+    let isOtherReplay = false;
+    if (result.done && result.value.divergence !== null) {
+      // The rest of a step may have been stored after the step was replayed.
+      steps = host.replaySteps(entries, isSameButKeyframes);
+      isOtherReplay = true;
+      result = steps.next();
+      for (let at = 1; at < count && !result.done; at += 1) {
+        yield [];
+        result = steps.next();
+      }
+    }
+    if (result.done) {
+      const { divergence } = result.value;
+      return divergence && divergenceText(divergence);
+    }
+    yield [read(result.value, isOtherReplay)];
+  }
+}
+
+const divergenceText = ({ seq, cause }: { readonly seq: number; readonly cause: string }): string =>
+  `The machine no longer does what the journal recorded in entry ${seq}, so its states after it are unknown. Likely cause: ${cause}.`;
+
+interface KnownActor {
+  readonly ref: AnyActorRef | null;
+  /** Null if it is not a state machine. */
+  readonly machine: AnyStateMachine | null;
+  readonly snapshot: Snapshot<unknown>;
+  /** The name with which a state of its parent invokes it; null if an action has spawned it. */
+  readonly src: string | null;
+}
+
+/** Returns a function that reads the states of all actors after a step. In another replay, the same actors are other objects. */
+function stateReader(entries: readonly DurableEntry[], onCharts: (charts: RunCharts) => void) {
+  const states = systemStates();
+  const charts = systemCharts();
+  const refs = new Map<ActorPath, AnyActorRef | null>();
+  /** The entry of each actor's last transition. */
+  const moved = new Map<ActorPath, number>();
+  const contexts = new Map<ActorPath, { readonly context: unknown; readonly plain: unknown }>();
+  let read = 0;
+
+  /** Converts a context once. */
+  function plainContext(path: ActorPath, { snapshot }: KnownActor): unknown {
+    const { context } = snapshot as Partial<AnyMachineSnapshot>;
+    const known = contexts.get(path);
+    if (known !== undefined && known.context === context) return known.plain;
+    const plain = plainJson(context) ?? null;
+    contexts.set(path, { context, plain });
+    return plain;
+  }
+
+  function chartIdOf({ machine, src }: KnownActor): string | null {
+    if (machine === null) return null;
+    const before = charts.all().charts.length;
+    const id = charts.idOf(machine, () => chartOf(machine));
+    if (src !== null && id !== null) charts.link(src, id);
+    if (charts.all().charts.length > before) onCharts(charts.all());
+    return id;
+  }
+
+  function stateOf(path: ActorPath, actor: KnownActor, started: number): ActorState {
+    const { machine, snapshot } = actor;
+    return {
+      started,
+      chart: chartIdOf(actor),
+      initial: machine && leavesOf(initialNodes(machine.root)),
+      leaves: machine === null ? [] : leavesOf(activeNodes(snapshot as AnyMachineSnapshot)),
+      moved: moved.get(path) ?? null,
+      context: machine === null ? null : plainContext(path, actor),
+      end: snapshot.status === 'active' ? null : endOf(snapshot),
+    };
+  }
+
+  return ({ seq, snapshot }: ReplayStep, isOtherReplay: boolean) => {
+    const first = Math.min(read, seq);
+    for (const entry of entries.slice(read, seq + 1))
+      if (entry.type === 'transition') moved.set(entry.actor, entry.seq);
+    read = seq + 1;
+    const actors = actorsIn(snapshot as AnyMachineSnapshot);
+    for (const path of [...refs.keys()])
+      if (!actors.has(path)) {
+        for (const known of [refs, moved, contexts]) known.delete(path);
+        states.remove(path);
+      }
+    for (const [path, actor] of actors) {
+      const before = states.after(seq)[path];
+      const isSame = before !== undefined && (isOtherReplay || refs.get(path) === actor.ref);
+      refs.set(path, actor.ref);
+      states.set(path, stateOf(path, actor, isSame ? before.started : first));
+    }
+    return { seq, state: states.after(seq) };
+  };
+}
+
+/** Returns the actors of a system by their paths, each parent before its children. */
+function actorsIn(root: AnyMachineSnapshot): ReadonlyMap<ActorPath, KnownActor> {
+  const actors = new Map<ActorPath, KnownActor>();
+  const add = (path: ActorPath, actor: KnownActor): void => {
+    actors.set(path, actor);
+    const { children = {} } = actor.snapshot as Partial<AnyMachineSnapshot>;
+    for (const [id, ref] of Object.entries(children as Readonly<Record<string, AnyActorRef | undefined>>)) {
+      if (ref === undefined) continue;
+      const src = invokedSrc({ ref, parent: actor });
+      add(childPath(path, id), { ref, machine: machineOf(ref), snapshot: ref.getSnapshot(), src });
+    }
+  };
+  add('', { ref: null, machine: root.machine, snapshot: root as Snapshot<unknown>, src: null });
+  return actors;
+}

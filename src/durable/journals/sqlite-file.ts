@@ -9,6 +9,16 @@ export interface SqliteConnection {
   run(sql: string, values: readonly SqliteValue[]): number;
   /** Returns the rows of a query. Read text as `CAST(… AS BLOB)`: libsql aborts the process on invalid UTF-8. */
   all<Row>(sql: string, values: readonly SqliteValue[]): readonly Row[];
+  /**
+   * Inserts a row with the kind's `insertion` at the end of the transaction, in one statement with those of other writes. If it is not
+   * inserted, `fail` throws the reason.
+   */
+  insert(values: readonly SqliteValue[], fail: () => never): void;
+}
+
+/** Writes of which each needs all earlier ones: if one fails, the later ones do, too. */
+export interface WriteChain {
+  failure: unknown;
 }
 
 type SqliteValue = string | number | Uint8Array | null;
@@ -32,9 +42,13 @@ export interface SqliteFile {
    * transaction. Resolves to its value. Rejects if `act` fails, and then writes nothing. `act` may run more than once, so it must not have other
    * effects. The write survives a crash of the process, but not necessarily a power failure.
    */
-  write<Value>(act: (connection: SqliteConnection) => Value): Promise<Value>;
+  write<Value>(act: (connection: SqliteConnection) => Value, chain?: WriteChain): Promise<Value>;
   /** Like `write`, but the write also survives a power failure. Rejects with the reason of the signal if it aborts first. */
-  writeSynced<Value>(act: (connection: SqliteConnection) => Value, signal?: AbortSignal): Promise<Value>;
+  writeSynced<Value>(
+    act: (connection: SqliteConnection) => Value,
+    signal?: AbortSignal,
+    chain?: WriteChain,
+  ): Promise<Value>;
   /** Closes the file after a last attempt at the waiting writes. Those that still fail reject, as do later calls. */
   close(): void;
 }
@@ -49,6 +63,8 @@ export interface SqliteKind {
   readonly upgrade?: string;
   /** A statement for a file of version 1 that this process may only read. */
   readonly withoutUpgrade?: string;
+  /** The statement that inserts rows, whose parameters are `rows`: `(?,?),(?,?)`. */
+  readonly insertion?: { readonly columns: number; sql(rows: string): string };
   /** How long a read or write waits for another process's lock, in milliseconds. Default: 30,000. */
   readonly waitMs?: number;
 }
@@ -119,16 +135,23 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   function enqueue<Value>(
     act: (connection: SqliteConnection) => Value,
     isSynced: boolean,
+    chain?: WriteChain,
     signal?: AbortSignal,
   ): Promise<Value> {
     let forget: (() => void) | undefined;
     const written = new Promise<Value>((resolve, reject) => {
       const write: PendingWrite = {
-        act,
+        act(connection) {
+          if (chain?.failure !== undefined) throw chain.failure;
+          return act(connection);
+        },
         isSynced,
         untilMs: performance.now() + waitMs,
         resolve: resolve as (value: unknown) => void,
-        reject,
+        reject(error) {
+          if (chain !== undefined) chain.failure ??= error;
+          reject(error);
+        },
       };
       queue.push(write);
       if (signal === undefined) return;
@@ -222,14 +245,14 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
         return false;
       }
     },
-    write(act) {
-      const written = enqueue(act, false);
+    write(act, chain) {
+      const written = enqueue(act, false, chain);
       drainLater(0);
       return written;
     },
-    async writeSynced(act, signal) {
+    async writeSynced(act, signal, chain) {
       signal?.throwIfAborted();
-      const written = enqueue(act, true, signal);
+      const written = enqueue(act, true, chain, signal);
       drainLater(0);
       return await written;
     },
@@ -309,7 +332,7 @@ function connect(path: string, kind: SqliteKind): OpenConnection {
   const Sqlite = loadLibsql();
   createIfMissing(path);
   // The path must be absolute: the library treats other strings as server URLs.
-  const connection = connectionOn(new Sqlite(path, { timeout: 0 }));
+  const connection = connectionOn(new Sqlite(path, { timeout: 0 }), kind);
   try {
     prepare(connection, kind);
     connection.all('PRAGMA journal_mode = WAL', []);
@@ -341,9 +364,19 @@ function createIfMissing(path: string): void {
   }
 }
 
-function connectionOn(database: Database.Database): OpenConnection {
+interface InsertedRow {
+  readonly values: readonly SqliteValue[];
+  readonly fail: () => never;
+}
+
+/** The most rows in one statement. */
+const MAX_ROWS = 64;
+
+function connectionOn(database: Database.Database, { insertion }: SqliteKind): OpenConnection {
   const statements = new Map<string, Database.Statement>();
   let syncs = true;
+  const insertions = new Map<number, Database.Statement>();
+  let rows: InsertedRow[] = [];
   const statement = (sql: string): Database.Statement => {
     const prepared = statements.get(sql) ?? database.prepare(sql);
     statements.set(sql, prepared);
@@ -354,8 +387,25 @@ function connectionOn(database: Database.Database): OpenConnection {
     if (isSynced !== syncs) statement(`PRAGMA synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`).run([]);
     syncs = isSynced;
   }
+  function insertStatement(count: number): Database.Statement {
+    const known = insertions.get(count);
+    if (known !== undefined) return known;
+    const row = `(${Array(insertion?.columns).fill('?').join()})`;
+    const prepared = database.prepare(insertion?.sql(Array(count).fill(row).join()) ?? '');
+    insertions.set(count, prepared);
+    return prepared;
+  }
+  function insertRows(): void {
+    for (let from = 0, count = 0; from < rows.length; from += count) {
+      // Powers of two: few statements are enough for any number of rows.
+      count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(rows.length - from)));
+      const given = rows.slice(from, from + count).flatMap(({ values }) => values);
+      if (insertStatement(count).run(given as SqliteValue[]).changes < count) rows[from]?.fail();
+    }
+  }
   return {
     sync,
+    insert: (values, fail) => void rows.push({ values, fail }),
     // As an array, because libsql treats a single object, such as bytes, as named values.
     run: (sql, values) => statement(sql).run(values as SqliteValue[]).changes,
     all: <Row>(sql: string, values: readonly SqliteValue[]) => statement(sql).all([...values]) as Row[],
@@ -363,7 +413,9 @@ function connectionOn(database: Database.Database): OpenConnection {
       sync(isSynced);
       beginWriting(database);
       try {
+        rows = [];
         const value = act();
+        insertRows();
         statement('COMMIT').run([]);
         return value;
       } catch (error) {
@@ -380,6 +432,7 @@ function connectionOn(database: Database.Database): OpenConnection {
     },
     close() {
       statements.clear();
+      insertions.clear();
       database.close();
     },
   };

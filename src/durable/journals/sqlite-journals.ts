@@ -31,6 +31,7 @@ import {
   type SqliteConnection,
   type SqliteFile,
   sqliteReason,
+  type WriteChain,
 } from './sqlite-file.ts';
 
 export type SqliteJournals = Journals & {
@@ -172,6 +173,7 @@ function openJournalFile(resolved: string, path: string): JournalFile {
     applicationId: 0x50436a6f,
     schema: SCHEMA,
     upgrade: UPGRADE,
+    insertion: { columns: 4, sql: insertLines },
     withoutUpgrade: `CREATE TEMP VIEW journal AS
       SELECT *, NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed FROM main.journal`,
   });
@@ -195,8 +197,8 @@ function openJournalFile(resolved: string, path: string): JournalFile {
     readNow: (act) => orRethrow(() => file.readNow(act)),
     writeNow: (act) => orRethrow(() => file.writeNow(act)),
     read: (act) => file.read(act).catch(rethrow),
-    write: (act) => file.write(act).catch(rethrow),
-    writeSynced: (act) => file.writeSynced(act).catch(rethrow),
+    write: (...given) => file.write(...given).catch(rethrow),
+    writeSynced: (...given) => file.writeSynced(...given).catch(rethrow),
     close() {
       leases.releaseAll();
       file.close();
@@ -329,8 +331,10 @@ function claim(connection: SqliteConnection, { id }: Row, token: number): void {
   ]);
 }
 
-const INSERT_LINE = `INSERT INTO line (journal, seq, line) SELECT ?1, ?2, ?3 FROM journal
-  WHERE id = ?1 AND token = ?4 AND (?2 = 0 OR EXISTS (SELECT 1 FROM line WHERE journal = ?1 AND seq = ?2 - 1))`;
+/** Inserts lines whose journals have the tokens. */
+const insertLines = (rows: string): string =>
+  `INSERT INTO line SELECT column1, column2, column3 FROM (VALUES ${rows}) JOIN journal ON id = column1 AND token = column4`;
+const INSERT_LINE = insertLines('(?,?,?,?)');
 
 function openSink(file: JournalFile, id: string, { token, count, rowId: known }: Place): LineSink {
   const key = keyOf(id);
@@ -340,6 +344,8 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
   let hasRow = !isNew;
   let seq = count;
   let indexed = '';
+  // An entry after one that was not written would damage the journal.
+  const chain: WriteChain = { failure: undefined };
   file.leases.hold(key, token);
 
   function insertRow(connection: SqliteConnection): void {
@@ -348,19 +354,16 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
     connection.run('INSERT INTO journal (name, owner, token, beat_ms) VALUES (?, ?, ?, ?)', values);
     rowId = requireRow(connection, id).id;
   }
-  function insertLine(connection: SqliteConnection, at: number, line: string): void {
-    if (connection.run(INSERT_LINE, [rowId, at, line, token]) > 0) return;
+  function fail(connection: SqliteConnection): never {
     const row = rowOf(connection, id);
-    const lease = row === undefined ? null : file.leases.of(row);
-    // An entry after one that was not written would damage the journal.
-    if (lease?.token === token || !hasRow) throw new Error('an earlier entry could not be written');
-    throw fencedError(subjectOf(id), lease);
+    throw fencedError(subjectOf(id), row === undefined ? null : file.leases.of(row));
   }
   const sink: LineSink = {
     append(lines, { sync, index }) {
       const from = seq;
-      const isIndexed = JSON.stringify(index) === indexed;
-      indexed = JSON.stringify(index);
+      const text = JSON.stringify(index);
+      const isIndexed = text === indexed;
+      indexed = text;
       seq += lines.length;
       file.leases.beatIfLate();
       // Writes of several journals share transactions. If only one journal is written, an immediate write is faster.
@@ -368,13 +371,17 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
       file.lastSink = sink;
       const [line, ...others] = lines;
       const isSingle = line !== undefined && others.length === 0 && hasRow && isIndexed && !sync;
-      if (isOnly && isSingle && file.writeNow((connection) => insertLine(connection, from, line))) return;
+      const insertNow = (connection: SqliteConnection): void => {
+        if (connection.run(INSERT_LINE, [rowId, from, line as string, token]) === 0) fail(connection);
+      };
+      if (isOnly && isSingle && chain.failure === undefined && file.writeNow(insertNow)) return;
       const write = (connection: SqliteConnection): void => {
         if (isNew && from === 0) insertRow(connection);
-        for (const [at, each] of lines.entries()) insertLine(connection, from + at, each);
+        for (const [at, each] of lines.entries())
+          connection.insert([rowId, from + at, each, token], () => fail(connection));
         if (!isIndexed) setIndex(connection, index, 'name = ?', [key]);
       };
-      const written = sync ? file.writeSynced(write) : file.write(write);
+      const written = sync ? file.writeSynced(write, undefined, chain) : file.write(write, chain);
       if (hasRow) return written;
       return written.then(() => {
         hasRow = true;

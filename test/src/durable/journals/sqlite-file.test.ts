@@ -46,6 +46,40 @@ describe('an SQLite file', () => {
     expect(await other.read(names)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
+  it('inserts the rows of all writes of a turn, but for the writes whose row is not inserted', async () => {
+    const sql = (rows: string) => `INSERT INTO item (name) SELECT column1 FROM (VALUES ${rows}) WHERE column1 != 'x'`;
+    const { file } = openTwice({ insertion: { columns: 1, sql } });
+    const written = await Promise.allSettled(
+      ['a', 'b', 'c', 'x', 'd'].map((name) =>
+        file.write((connection) =>
+          connection.insert([name], () => {
+            throw new Error(`not inserted: ${name}`);
+          }),
+        ),
+      ),
+    );
+    expect(written.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []))).toEqual([
+      'Error: not inserted: x',
+    ]);
+    expect(await file.read(names)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('fails the writes of a chain after one that has failed', async () => {
+    const { file } = openTwice();
+    await file.write(insert('a'));
+    const chain = { failure: undefined };
+    const [failed, later, other] = await Promise.allSettled([
+      file.write(insert('a'), chain),
+      file.write(insert('b'), chain),
+      file.write(insert('c')),
+    ]);
+    expect([failed?.status, later?.status, other?.status]).toEqual(['rejected', 'rejected', 'fulfilled']);
+    await expect(file.writeSynced(insert('d'), undefined, chain)).rejects.toMatchObject({
+      code: 'SQLITE_CONSTRAINT_UNIQUE',
+    });
+    expect(await file.read(names)).toEqual(['a', 'c']);
+  });
+
   it('reads what was written before, also in the same turn', async () => {
     const { file } = openTwice();
     const written = file.write(insert('a'));

@@ -29,33 +29,113 @@ interface ModelCallParts {
  * Records each attempt of a model call as a `chat` span below its phase. Calls of the synthesis, and those that start before their phase,
  * are below the run.
  */
-export function createModelCalls({ prompts, modelId, fallbackModelIds }: Models, parts: ModelCallParts) {
-  const { spans, run, phases, filter } = parts;
-  const tokens = createTokenTotals(spans);
-  const modelIds = [modelId, ...fallbackModelIds];
-  const open = new Map<string, ModelCall>();
+export class ModelCalls {
+  readonly #models: Models;
+  readonly #parts: ModelCallParts;
+  readonly #tokens: TokenTotals;
+  readonly #open = new Map<string, ModelCall>();
   /** The parent spans of attempt series. */
-  const parents = new Map<string, OpenSpan>();
+  readonly #parents = new Map<string, OpenSpan>();
   /** Calls whose `phase-start` entry has not been read yet. */
-  let waiting: EntryOf<'attempt-start'>[] = [];
+  #waiting: EntryOf<'attempt-start'>[] = [];
 
-  const modelOf = (index: number): SpanAttributes => modelAttributes(modelIds[index] ?? modelId, parts.provider);
+  constructor(models: Models, parts: ModelCallParts) {
+    this.#models = models;
+    this.#parts = parts;
+    this.#tokens = new TokenTotals(parts.spans);
+  }
 
-  function begin(
-    { attemptId, task, phases: replyTo, attempt, model }: EntryOf<'attempt-start'>,
-    isEarly = false,
-  ): void {
-    const parent = parents.get(attemptId) ?? (followsPhases(task) || isEarly ? run : phases.span());
-    if (!isEarly) parents.set(attemptId, parent);
-    const shared = modelOf(model);
-    const prompt = prompts[replyTo === undefined ? task : 'brief'];
+  /** Starts a phase, and those of its calls that were recorded before it. Phases without a call may start in between. */
+  enterPhase(): void {
+    this.#parents.clear();
+    const known = this.#waiting;
+    this.#waiting = [];
+    for (const entry of known) {
+      if (this.#parts.phases.isAt(stepOf(entry.attemptId) ?? 0)) this.#begin(entry);
+      else this.#waiting.push(entry);
+    }
+  }
+
+  start(entry: EntryOf<'attempt-start'>): void {
+    const { phases } = this.#parts;
+    const step = stepOf(entry.attemptId);
+    if (followsPhases(entry.task) || step === null || phases.isAt(step)) this.#begin(entry);
+    else if (phases.isBefore(step)) this.#begin(entry, true);
+    else this.#waiting.push(entry);
+  }
+
+  addText({ attemptId, text }: EntryOf<'text-delta'>): void {
+    const { spans, filter } = this.#parts;
+    const call = this.#open.get(attemptId);
+    if (call === undefined) return;
+    call.firstMs ??= spans.nowMs - call.span.startMs;
+    if (filter.content(true)) call.text.push(text);
+  }
+
+  end({ attemptId, failure, usage }: EntryOf<'attempt-end'>): void {
+    const { spans, filter } = this.#parts;
+    const call = this.#open.get(attemptId);
+    if (call === undefined) return;
+    this.#open.delete(attemptId);
+    this.#tokens.add(call.span, usage);
+    const output = filter.content(messageText('assistant', call.text.join(''), failure === null ? 'stop' : 'error'));
+    spans.end(call.span, failure && filter.errorOf(failure), {
+      'gen_ai.usage.input_tokens': usage.inputTokens,
+      'gen_ai.usage.output_tokens': usage.outputTokens,
+      'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
+      'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens,
+      'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
+      'gen_ai.response.time_to_first_chunk': call.firstMs === null ? undefined : call.firstMs / 1000,
+      'gen_ai.output.messages': output,
+      'http.response.status_code': failure?.status ?? undefined,
+      'postchain.usage.estimated': usage.estimated,
+      'postchain.failure.stage': failure?.stage,
+    });
+  }
+
+  retry({ attemptId, attempt, model, delayMs }: EntryOf<'attempt-retry'>): void {
+    const parent = this.#parents.get(attemptId);
+    if (parent === undefined) return;
+    this.#parts.spans.addEvent(parent, 'postchain.retry', {
+      ...this.#modelOf(model),
+      'postchain.attempt': attempt,
+      'postchain.backoff_ms': delayMs,
+    });
+  }
+
+  /** Ends the open calls of a phase or of the run. It has ended, so no end entry will follow. */
+  abort(which: 'phase' | 'run'): void {
+    for (const [attemptId, { span, isEarly }] of this.#open) {
+      if (isEarly && which === 'phase') continue;
+      this.#open.delete(attemptId);
+      this.#tokens.addAborted(span);
+      this.#parts.spans.end(span, ABORTED);
+    }
+  }
+
+  /** Measures the tokens of aborted calls at the end of the run. */
+  settleTokens(total: Usage): void {
+    this.#tokens.settle(total);
+  }
+
+  #modelOf(index: number): SpanAttributes {
+    const { modelId, fallbackModelIds } = this.#models;
+    return modelAttributes([modelId, ...fallbackModelIds][index] ?? modelId, this.#parts.provider);
+  }
+
+  #begin({ attemptId, task, phases: replyTo, attempt, model }: EntryOf<'attempt-start'>, isEarly = false): void {
+    const { spans, run, phases, conversation } = this.#parts;
+    const parent = this.#parents.get(attemptId) ?? (followsPhases(task) || isEarly ? run : phases.span());
+    if (!isEarly) this.#parents.set(attemptId, parent);
+    const shared = this.#modelOf(model);
+    const prompt = this.#models.prompts[replyTo === undefined ? task : 'brief'];
     const span = spans.begin({
       operation: 'chat',
       subject: String(shared['gen_ai.request.model'] ?? ''),
       parent,
       shared,
       attributes: {
-        ...parts.conversation,
+        ...conversation,
         'gen_ai.request.stream': true,
         'gen_ai.prompt.name': prompt?.name,
         'postchain.prompt.version': prompt?.version,
@@ -65,69 +145,8 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: Models,
         'postchain.early': isEarly || undefined,
       },
     });
-    open.set(attemptId, { span, isEarly, firstMs: null, text: [] });
+    this.#open.set(attemptId, { span, isEarly, firstMs: null, text: [] });
   }
-
-  return {
-    /** Starts a phase, and those of its calls that were recorded before it. Phases without a call may start in between. */
-    enterPhase(): void {
-      parents.clear();
-      const isDue = ({ attemptId }: EntryOf<'attempt-start'>): boolean => phases.isAt(stepOf(attemptId) ?? 0);
-      const due = waiting.filter(isDue);
-      waiting = waiting.filter((entry) => !isDue(entry));
-      for (const entry of due) begin(entry);
-    },
-    start(entry: EntryOf<'attempt-start'>): void {
-      const step = stepOf(entry.attemptId);
-      if (followsPhases(entry.task) || step === null || phases.isAt(step)) begin(entry);
-      else if (phases.isBefore(step)) begin(entry, true);
-      else waiting.push(entry);
-    },
-    addText({ attemptId, text }: EntryOf<'text-delta'>): void {
-      const call = open.get(attemptId);
-      if (call === undefined) return;
-      call.firstMs ??= spans.nowMs() - call.span.startMs;
-      if (filter.content(true)) call.text.push(text);
-    },
-    end({ attemptId, failure, usage }: EntryOf<'attempt-end'>): void {
-      const call = open.get(attemptId);
-      if (call === undefined) return;
-      open.delete(attemptId);
-      tokens.add(call.span, usage);
-      const output = filter.content(messageText('assistant', call.text.join(''), failure === null ? 'stop' : 'error'));
-      spans.end(call.span, failure && filter.errorOf(failure), {
-        'gen_ai.usage.input_tokens': usage.inputTokens,
-        'gen_ai.usage.output_tokens': usage.outputTokens,
-        'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
-        'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens,
-        'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
-        'gen_ai.response.time_to_first_chunk': call.firstMs === null ? undefined : call.firstMs / 1000,
-        'gen_ai.output.messages': output,
-        'http.response.status_code': failure?.status ?? undefined,
-        'postchain.usage.estimated': usage.estimated,
-        'postchain.failure.stage': failure?.stage,
-      });
-    },
-    retry({ attemptId, attempt, model, delayMs }: EntryOf<'attempt-retry'>): void {
-      const parent = parents.get(attemptId);
-      if (parent === undefined) return;
-      spans.addEvent(parent, 'postchain.retry', {
-        ...modelOf(model),
-        'postchain.attempt': attempt,
-        'postchain.backoff_ms': delayMs,
-      });
-    },
-    /** Ends the open calls of a phase or of the run. It has ended, so no end entry will follow. */
-    abort(which: 'phase' | 'run'): void {
-      for (const [attemptId, { span, isEarly }] of open) {
-        if (isEarly && which === 'phase') continue;
-        open.delete(attemptId);
-        tokens.addAborted(span);
-        spans.end(span, ABORTED);
-      }
-    },
-    settleTokens: tokens.settle,
-  };
 }
 
 /** Attempt ids begin with their step: `s3.intention`. */
@@ -136,36 +155,41 @@ function stepOf(attemptId: string): number | null {
   return step === undefined ? null : Number(step);
 }
 
-type Tokens = Pick<TokenUsage, 'inputTokens' | 'outputTokens'>;
-
 /**
  * Measures the tokens of a run's model calls. The tokens of aborted calls appear only in the run's total. At the end, the rest of that total
  * is measured once for all of them, so that the measurements add up.
  */
-function createTokenTotals(spans: SpanLog) {
-  let input = 0;
-  let output = 0;
-  const aborted: OpenSpan[] = [];
+class TokenTotals {
+  readonly #spans: SpanLog;
+  readonly #aborted: OpenSpan[] = [];
+  #input = 0;
+  #output = 0;
 
-  function measure(span: OpenSpan, { inputTokens, outputTokens }: Tokens, attributes: SpanAttributes): void {
-    spans.measure('tokens', span, inputTokens, { ...attributes, 'gen_ai.token.type': 'input' });
-    spans.measure('tokens', span, outputTokens, { ...attributes, 'gen_ai.token.type': 'output' });
+  constructor(spans: SpanLog) {
+    this.#spans = spans;
   }
 
-  return {
-    add(span: OpenSpan, usage: TokenUsage): void {
-      input += usage.inputTokens;
-      output += usage.outputTokens;
-      measure(span, usage, {});
-    },
-    addAborted: (span: OpenSpan): void => void aborted.push(span),
-    settle({ inputTokens, outputTokens }: Usage): void {
-      const [first] = aborted;
-      if (first === undefined) return;
-      const rest = { inputTokens: Math.max(0, inputTokens - input), outputTokens: Math.max(0, outputTokens - output) };
-      measure(first, rest, { 'postchain.aborted': true, ...commonModel(aborted) });
-    },
-  };
+  add(span: OpenSpan, usage: TokenUsage): void {
+    this.#input += usage.inputTokens;
+    this.#output += usage.outputTokens;
+    this.#measure(span, usage.inputTokens, usage.outputTokens);
+  }
+
+  addAborted(span: OpenSpan): void {
+    this.#aborted.push(span);
+  }
+
+  settle({ inputTokens, outputTokens }: Usage): void {
+    const [first] = this.#aborted;
+    if (first === undefined) return;
+    const attributes = { 'postchain.aborted': true, ...commonModel(this.#aborted) };
+    this.#measure(first, Math.max(0, inputTokens - this.#input), Math.max(0, outputTokens - this.#output), attributes);
+  }
+
+  #measure(span: OpenSpan, input: number, output: number, attributes: SpanAttributes = {}): void {
+    this.#spans.measure('tokens', span, input, { ...attributes, 'gen_ai.token.type': 'input' });
+    this.#spans.measure('tokens', span, output, { ...attributes, 'gen_ai.token.type': 'output' });
+  }
 }
 
 /** Overrides the model attributes if the calls were made to several models. */

@@ -27,7 +27,7 @@ export function createPhases(spans: SpanLog, run: OpenSpan, filter: ContentFilte
     if (phase === null) return;
     const { span, ended, leftAtMs } = phase;
     phase = null;
-    spans.end(span, ended === null ? ABORTED : ended.error, {}, leftAtMs ?? spans.nowMs());
+    spans.end(span, ended === null ? ABORTED : ended.error, {}, leftAtMs ?? spans.nowMs);
   }
 
   return {
@@ -41,7 +41,7 @@ export function createPhases(spans: SpanLog, run: OpenSpan, filter: ContentFilte
         shared: { ...POSTCHAIN, 'gen_ai.agent.name': name },
         attributes: { ...conversation, 'postchain.phase': name, 'postchain.cycle': cycle, 'postchain.step': step },
       });
-      phase = { span, step, ended: null, leftAtMs: over ? spans.nowMs() : null };
+      phase = { span, step, ended: null, leftAtMs: over ? spans.nowMs : null };
     },
     end({ phase: name, failure }: EntryOf<'phase-end'>): void {
       if (phase === null) return;
@@ -67,7 +67,7 @@ export function createPhases(spans: SpanLog, run: OpenSpan, filter: ContentFilte
      */
     leave(last: boolean): void {
       over ||= last;
-      if (phase !== null) phase.leftAtMs ??= spans.nowMs();
+      if (phase !== null) phase.leftAtMs ??= spans.nowMs;
     },
     /** Closes a phase that was left. Call it when all entries of the step have been seen. */
     settle(): void {

@@ -1,14 +1,4 @@
-import type {
-  Attributes,
-  AttributeValue,
-  Context,
-  DiagAPI,
-  Histogram,
-  HrTime,
-  Meter,
-  Span,
-  Tracer,
-} from '@opentelemetry/api';
+import type { Attributes, AttributeValue, Context, Histogram, HrTime, Meter, Span, Tracer } from '@opentelemetry/api';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 
 export type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { type: Type }>;
@@ -64,6 +54,12 @@ interface SpanStart {
   readonly startedMs?: number | undefined;
 }
 
+interface Guard<Inputs> {
+  readonly guard: string | null;
+  readonly result: string;
+  readonly inputs: Inputs;
+}
+
 /** Where spans and measurements go. The first spans are children of the span in `context`. */
 export interface Telemetry {
   readonly api: typeof import('@opentelemetry/api');
@@ -76,89 +72,123 @@ export interface Telemetry {
  * Tracks the open spans of a run and sends them to OpenTelemetry, whose errors do not reach the caller. All times are in milliseconds since
  * the epoch. The current time never goes back, whatever the clock does. Ending a span ends its children.
  */
-export function createSpanLog({ api, tracer, meter, context: rootContext }: Telemetry, startedAtMs: number) {
-  const { SpanKind, SpanStatusCode, trace } = api;
-  const open = new Set<OpenSpan>();
-  const withoutThrowing = createErrorReporter(api.diag);
-  let instruments: Record<'duration' | 'tokens', Histogram> | null = null;
-  let nowMs = startedAtMs;
+export class SpanLog {
+  readonly #telemetry: Telemetry;
+  readonly #startedAtMs: number;
+  readonly #open = new Set<OpenSpan>();
+  #instruments: Record<'duration' | 'tokens', Histogram> | null = null;
+  #hasReported = false;
+  #nowMs: number;
 
-  const log = {
-    /** Sets the current time, in milliseconds since the start of the run. */
-    moveTo(atMs: number): void {
-      nowMs = Math.max(nowMs, startedAtMs + atMs);
-    },
-    begin({ operation, subject, parent, shared, attributes, startedMs = nowMs }: SpanStart): OpenSpan {
-      const common = { 'gen_ai.operation.name': operation, ...shared };
-      const context = parent?.context ?? rootContext;
-      const span = withoutThrowing(() =>
-        tracer.startSpan(
-          [operation, subject].filter(Boolean).join(' '),
-          {
-            kind: operation === 'chat' ? SpanKind.CLIENT : SpanKind.INTERNAL,
-            startTime: timeOf(startedMs),
-            attributes: attributesOf({ ...common, ...attributes }),
-          },
-          context,
-        ),
-      );
-      const within = span === undefined ? context : trace.setSpan(context, span);
-      const opened: OpenSpan = {
-        parent,
-        children: new Set(),
-        startMs: startedMs,
-        shared: common,
-        span,
-        context: within,
-      };
-      open.add(opened);
-      parent?.children.add(opened);
-      return opened;
-    },
-    addEvent({ span }: OpenSpan, name: string, attributes: SpanAttributes = {}): void {
-      withoutThrowing(() => span?.addEvent(name, attributesOf(attributes), timeOf(nowMs)));
-    },
-    rename({ span }: OpenSpan, name: string, attributes: SpanAttributes): void {
-      withoutThrowing(() => span?.updateName(name).setAttributes(attributesOf(attributes)));
-    },
-    /** Ends a span. `endedAtMs` may be earlier than the current time. */
-    end(opened: OpenSpan, error: SpanError | null, attributes: SpanAttributes = {}, endedAtMs = nowMs): void {
-      if (!open.delete(opened)) return;
-      opened.parent?.children.delete(opened);
-      for (const child of opened.children) log.end(child, ABORTED, {}, endedAtMs);
-      const failure = error === null ? {} : { 'error.type': error.code };
-      withoutThrowing(() => {
-        const { span } = opened;
-        span?.setAttributes(attributesOf({ ...attributes, ...failure }));
-        if (error !== null)
-          span?.setStatus({
-            code: SpanStatusCode.ERROR,
-            ...(error.message !== null && { message: error.message }),
-          });
-        span?.end(timeOf(endedAtMs));
-      });
-      if (opened.shared['gen_ai.operation.name'] !== undefined)
-        log.measure('duration', opened, (endedAtMs - opened.startMs) / 1000, failure);
-    },
-    /** Records the duration of a span in seconds, or the tokens of a model call. */
-    measure(of: 'duration' | 'tokens', { shared, context }: OpenSpan, value: number, attributes: SpanAttributes): void {
-      withoutThrowing(() => {
-        instruments ??= createInstruments(meter);
-        instruments[of].record(value, attributesOf({ ...shared, ...attributes }), context);
-      });
-    },
-    isOpen: (opened: OpenSpan): boolean => open.has(opened),
-    /** Ends all open spans, children first: their run or actor waits, or its journal ends too early. */
-    endAll(isWaiting: boolean): void {
-      const attributes = isWaiting ? { 'postchain.status': 'waiting' } : {};
-      for (const opened of [...open].reverse()) log.end(opened, isWaiting ? null : CUT_OFF, attributes);
-    },
-    nowMs: (): number => nowMs,
-  };
-  return log;
+  constructor(telemetry: Telemetry, startedAtMs: number) {
+    this.#telemetry = telemetry;
+    this.#startedAtMs = startedAtMs;
+    this.#nowMs = startedAtMs;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Sets the current time, in milliseconds since the start of the run. */
+  moveTo(atMs: number): void {
+    this.#nowMs = Math.max(this.#nowMs, this.#startedAtMs + atMs);
+  }
+
+  begin({ operation, subject, parent, shared, attributes, startedMs = this.#nowMs }: SpanStart): OpenSpan {
+    const { api, tracer } = this.#telemetry;
+    const common = { 'gen_ai.operation.name': operation, ...shared };
+    const context = parent?.context ?? this.#telemetry.context;
+    const options = {
+      kind: operation === 'chat' ? api.SpanKind.CLIENT : api.SpanKind.INTERNAL,
+      startTime: timeOf(startedMs),
+      attributes: attributesOf({ ...common, ...attributes }),
+    };
+    const span = this.#try(() => tracer.startSpan([operation, subject].filter(Boolean).join(' '), options, context));
+    const opened: OpenSpan = {
+      parent,
+      children: new Set(),
+      startMs: startedMs,
+      shared: common,
+      span,
+      context: span === undefined ? context : api.trace.setSpan(context, span),
+    };
+    this.#open.add(opened);
+    parent?.children.add(opened);
+    return opened;
+  }
+
+  addEvent({ span }: OpenSpan, name: string, attributes: SpanAttributes = {}): void {
+    this.#try(() => span?.addEvent(name, attributesOf(attributes), timeOf(this.#nowMs)));
+  }
+
+  /** Adds an event for each guard that was evaluated, with the compared values that `valuesOf` returns. */
+  addGuards<Inputs>(
+    opened: OpenSpan,
+    candidates: readonly Guard<Inputs>[],
+    valuesOf: (inputs: Inputs) => SpanAttributes,
+  ) {
+    for (const { guard, result, inputs } of candidates) {
+      if (guard === null || result === 'not-evaluated') continue;
+      const attributes = { 'postchain.guard': guard, 'postchain.holds': result === 'taken' };
+      this.addEvent(opened, 'postchain.guard', { ...attributes, ...valuesOf(inputs) });
+    }
+  }
+
+  rename({ span }: OpenSpan, name: string, attributes: SpanAttributes): void {
+    this.#try(() => span?.updateName(name).setAttributes(attributesOf(attributes)));
+  }
+
+  /** Ends a span. `endedAtMs` may be earlier than the current time. */
+  end(opened: OpenSpan, error: SpanError | null, attributes: SpanAttributes = {}, endedAtMs = this.#nowMs): void {
+    if (!this.#open.delete(opened)) return;
+    opened.parent?.children.delete(opened);
+    for (const child of opened.children) this.end(child, ABORTED, {}, endedAtMs);
+    const failure = error === null ? {} : { 'error.type': error.code };
+    this.#try(() => {
+      const { span } = opened;
+      span?.setAttributes(attributesOf({ ...attributes, ...failure }));
+      if (error !== null)
+        span?.setStatus({
+          code: this.#telemetry.api.SpanStatusCode.ERROR,
+          ...(error.message !== null && { message: error.message }),
+        });
+      span?.end(timeOf(endedAtMs));
+    });
+    if (opened.shared['gen_ai.operation.name'] !== undefined)
+      this.measure('duration', opened, (endedAtMs - opened.startMs) / 1000, failure);
+  }
+
+  /** Records the duration of a span in seconds, or the tokens of a model call. */
+  measure(of: 'duration' | 'tokens', { shared, context }: OpenSpan, value: number, attributes: SpanAttributes): void {
+    this.#try(() => {
+      this.#instruments ??= createInstruments(this.#telemetry.meter);
+      this.#instruments[of].record(value, attributesOf({ ...shared, ...attributes }), context);
+    });
+  }
+
+  isOpen(opened: OpenSpan): boolean {
+    return this.#open.has(opened);
+  }
+
+  /** Ends all open spans, children first: their run or actor waits, or its journal ends too early. */
+  endAll(isWaiting: boolean): void {
+    const attributes = isWaiting ? { 'postchain.status': 'waiting' } : {};
+    for (const opened of [...this.#open].reverse()) this.end(opened, isWaiting ? null : CUT_OFF, attributes);
+  }
+
+  /** Reports only the first error of a tracer, processor or exporter. */
+  #try<Value>(act: () => Value): Value | undefined {
+    try {
+      return act();
+    } catch (error) {
+      if (!this.#hasReported)
+        this.#telemetry.api.diag.error('postchain: OpenTelemetry threw an error; the run is not affected', error);
+      this.#hasReported = true;
+      return undefined;
+    }
+  }
 }
-
-export type SpanLog = ReturnType<typeof createSpanLog>;
 
 /** The bucket boundaries that the GenAI metrics conventions define. */
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -176,20 +206,6 @@ function createInstruments(meter: Meter) {
       unit: '{token}',
       advice: { explicitBucketBoundaries: TOKENS },
     }),
-  };
-}
-
-/** Returns a function that runs others, and reports only the first error of a tracer, processor or exporter, to `diag`. */
-function createErrorReporter(diag: DiagAPI) {
-  let reported = false;
-  return <Value>(act: () => Value): Value | undefined => {
-    try {
-      return act();
-    } catch (error) {
-      if (!reported) diag.error('postchain: OpenTelemetry threw an error; the run is not affected', error);
-      reported = true;
-      return undefined;
-    }
   };
 }
 

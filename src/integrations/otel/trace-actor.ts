@@ -10,15 +10,14 @@ import {
 import { type CallFact, callFact } from '../../llm/call-facts.ts';
 import { createCapabilities } from './capabilities.ts';
 import { type ContentFilter, createContentFilter } from './content-filter.ts';
-import { createModelCalls } from './model-calls.ts';
+import { ModelCalls } from './model-calls.ts';
 import {
-  createSpanLog,
   type FoldOptions,
   type OpenSpan,
   POSTCHAIN,
   type SpanAttributes,
   type SpanError,
-  type SpanLog,
+  SpanLog,
   type Telemetry,
 } from './spans.ts';
 
@@ -48,7 +47,7 @@ export class ActorFold {
   readonly #inner = new Map<ActorPath, Set<ActorPath>>();
   readonly #calls = new Map<ActorPath, ReturnType<ActorFold['callsBelow']>>();
   /** The model calls of the actor of each attempt in progress. */
-  readonly #attempts = new Map<string, ReturnType<typeof createModelCalls>>();
+  readonly #attempts = new Map<string, ModelCalls>();
   readonly #activities = new Map<number, ActorPath>();
   readonly #reportedMs = new Map<ActorPath, number>();
   /** When each state was last entered: its question was asked then. */
@@ -61,7 +60,7 @@ export class ActorFold {
     this.#options = options;
     this.#filter = createContentFilter(this.#tools, options.content);
     this.#startMs = forkedFrom?.clockStartMs ?? Date.parse(startedAt);
-    this.#spans = createSpanLog(telemetry, this.#startMs);
+    this.#spans = new SpanLog(telemetry, this.#startMs);
     const name = options.workflow ?? machine.id;
     const root = this.#spans.begin({
       operation: 'invoke_workflow',
@@ -104,7 +103,7 @@ export class ActorFold {
     'activity-event': ({ activity, actor, event }) => {
       const path = this.#activities.get(activity);
       if (path === undefined || !this.#open.has(path)) return;
-      this.#reportedMs.set(path, this.#spans.nowMs());
+      this.#reportedMs.set(path, this.#spans.nowMs);
       const { type, data = null } = event as { readonly type: string; readonly data?: Json };
       const [isEnd, isError] = (path === actor && RESULT.exec(type)) || [];
       if (isEnd === undefined) this.#note(path, 'event', this.#eventOf(event));
@@ -115,7 +114,7 @@ export class ActorFold {
       const attributes = { 'postchain.event': event, 'postchain.source': source, 'postchain.target': [...target] };
       this.#note(actor, 'transition', attributes);
       this.#noteGuards(actor, candidates);
-      for (const state of target) this.#enteredMs.set(state, this.#spans.nowMs());
+      for (const state of target) this.#enteredMs.set(state, this.#spans.nowMs);
       const [, status, child = ''] = CHILD_END.exec(event) ?? [];
       const path = childPath(actor, child);
       if (status !== undefined) this.#end(path, status === 'error' ? this.#errorOf(null) : null);
@@ -126,7 +125,7 @@ export class ActorFold {
       this.#noteGuards(actor, candidates);
     },
     'timer-start': ({ actor, event, dueMs }) => {
-      const delayMs = this.#startMs + this.#pausedMs + dueMs - this.#spans.nowMs();
+      const delayMs = this.#startMs + this.#pausedMs + dueMs - this.#spans.nowMs;
       this.#note(actor, 'delay', { 'postchain.event': event, 'postchain.delay_ms': delayMs });
     },
     effect: ({ actor, action }) => this.#note(actor, 'effect', { 'postchain.action': action }),
@@ -197,11 +196,9 @@ export class ActorFold {
   }
 
   #noteGuards(path: ActorPath, candidates: readonly Candidate[]): void {
-    for (const { guard, result, inputs } of candidates) {
-      if (guard === null || result === 'not-evaluated') continue;
-      const values = this.#options.content ? this.#filter.inputs(Object(inputs)) : {};
-      this.#note(path, 'guard', { 'postchain.guard': guard, 'postchain.holds': result === 'taken', ...values });
-    }
+    const valuesOf = (inputs: unknown): SpanAttributes =>
+      this.#options.content ? this.#filter.inputs(Object(inputs)) : {};
+    this.#spans.addGuards(this.#spanOf(path), candidates, valuesOf);
   }
 
   /** An approval has no entry of its own until it is answered. */
@@ -218,7 +215,7 @@ export class ActorFold {
     const phases = { span: () => run, isAt: () => true, isBefore: () => false };
     const parts = { spans: this.#spans, run, phases, filter: this.#filter, conversation: {}, provider };
     return {
-      models: createModelCalls({ prompts: {}, modelId, fallbackModelIds }, parts),
+      models: new ModelCalls({ prompts: {}, modelId, fallbackModelIds }, parts),
       tools: createCapabilities(this.#spans, phases, this.#filter),
     };
   }

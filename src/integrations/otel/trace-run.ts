@@ -12,15 +12,15 @@ import { loadOptional } from '../../internal/optional-package.ts';
 import { hasMethod, invalidOption } from '../../internal/options.ts';
 import { createCapabilities } from './capabilities.ts';
 import { type ContentFilter, createContentFilter, messageText } from './content-filter.ts';
-import { createModelCalls } from './model-calls.ts';
+import { ModelCalls } from './model-calls.ts';
 import { createPhases, type Phases } from './phases.ts';
 import {
-  createSpanLog,
   type EntryOf,
   type FoldOptions,
+  type OpenSpan,
   POSTCHAIN,
   type SpanAttributes,
-  type SpanLog,
+  SpanLog,
   type Telemetry,
 } from './spans.ts';
 import { ActorFold } from './trace-actor.ts';
@@ -29,107 +29,111 @@ import { ActorFold } from './trace-actor.ts';
 const CYCLING = 'postChain.cycling';
 
 /** Sends the journal of a run, live or recorded, to OpenTelemetry as spans and measurements. */
-function createRunFold(start: RunStart, { workflow, provider, content }: FoldOptions, telemetry: Telemetry) {
-  const filter = createContentFilter(new Set(start.input.capabilities.map(({ name }) => name)), content);
-  const spans = createSpanLog(telemetry, start.input.startedAtMs);
-  const name = workflow ?? start.machine.id;
-  const conversation: SpanAttributes = { 'gen_ai.conversation.id': start.input.sessionId ?? undefined };
-  const run = spans.begin({
-    operation: 'invoke_workflow',
-    subject: name,
-    parent: null,
-    shared: { ...POSTCHAIN, 'gen_ai.workflow.name': name },
-    attributes: {
-      ...conversation,
-      'gen_ai.input.messages': filter.content(messageText('user', start.input.request)),
-      'postchain.run.id': start.input.runId,
-    },
-  });
-  const phases = createPhases(spans, run, filter, conversation);
-  const modelCalls = createModelCalls(start.product, { spans, run, phases, filter, conversation, provider });
-  const capabilities = createCapabilities(spans, phases, filter);
-  let answer: FinalAnswer | null = null;
+class RunFold {
+  readonly #filter: ContentFilter;
+  readonly #spans: SpanLog;
+  readonly #run: OpenSpan;
+  readonly #phases: Phases;
+  readonly #modelCalls: ModelCalls;
+  readonly #handlers: Handlers;
+  #answer: FinalAnswer | null = null;
 
-  function onTransition(entry: EntryOf<'transition'>): void {
-    addGuardEvents(entry, spans, phases, filter);
-    if (entry.machine === 'attempt' || entry.target.length === 0) return;
-    modelCalls.abort('phase');
-    if (entry.source === CYCLING) phases.leave(entry.target.includes('synthesizing'));
+  constructor(start: RunStart, { workflow, provider, content }: FoldOptions, telemetry: Telemetry) {
+    const filter = createContentFilter(new Set(start.input.capabilities.map(({ name }) => name)), content);
+    const spans = new SpanLog(telemetry, start.input.startedAtMs);
+    const name = workflow ?? start.machine.id;
+    const conversation: SpanAttributes = { 'gen_ai.conversation.id': start.input.sessionId ?? undefined };
+    const run = spans.begin({
+      operation: 'invoke_workflow',
+      subject: name,
+      parent: null,
+      shared: { ...POSTCHAIN, 'gen_ai.workflow.name': name },
+      attributes: {
+        ...conversation,
+        'gen_ai.input.messages': filter.content(messageText('user', start.input.request)),
+        'postchain.run.id': start.input.runId,
+      },
+    });
+    this.#filter = filter;
+    this.#spans = spans;
+    this.#run = run;
+    this.#phases = createPhases(spans, run, filter, conversation);
+    const parts = { spans, run, phases: this.#phases, filter, conversation, provider };
+    this.#modelCalls = new ModelCalls(start.product, parts);
+    this.#handlers = this.#createHandlers();
   }
 
-  function endRun(entry: EntryOf<'end'>): void {
-    phases.close();
-    modelCalls.abort('run');
-    modelCalls.settleTokens(entry.summary.usage);
-    const { reason = null } = answer?.metadata ?? {};
-    const error = entry.summary.status === 'degraded' ? filter.errorOf({ code: reason ?? '', message: null }) : null;
-    spans.end(run, error, endAttributes(entry, answer, filter));
+  take(entry: JournalEntry): void {
+    this.#spans.moveTo(entry.atMs);
+    if (EXTERNAL_EVENTS.has(entry.type)) this.#phases.settle();
+    if (Object.hasOwn(this.#handlers, entry.type)) this.#handlers[entry.type]?.(entry as never);
   }
 
-  const handlers: Handlers = {
-    'phase-start': (entry) => {
-      phases.start(entry);
-      modelCalls.enterPhase();
-    },
-    'phase-end': phases.end,
-    decision: phases.decide,
-    transition: onTransition,
-    'attempt-start': modelCalls.start,
-    'text-delta': modelCalls.addText,
-    'attempt-end': modelCalls.end,
-    'attempt-retry': modelCalls.retry,
-    'capability-start': capabilities.start,
-    'capability-end': capabilities.end,
-    recovery: ({ phase, action, failure }) =>
-      spans.addEvent(run, 'postchain.recovery', {
-        'postchain.phase': phase,
-        'postchain.recovery': action,
-        'error.type': filter.errorOf(failure).code,
-      }),
-    retrieval: ({ query, passages, widened, failure }) =>
-      spans.addEvent(phases.span(), 'postchain.retrieval', {
-        'postchain.passages': passages,
-        'postchain.widened': widened,
-        'postchain.query': filter.content(query),
-        'postchain.succeeded': failure === null,
-      }),
-    answer: (entry) => {
-      answer = entry.answer;
-    },
-    end: endRun,
-  };
+  /** Ends the open spans. No more entries follow. */
+  finish(isWaiting: boolean): void {
+    if (!this.#spans.isOpen(this.#run)) return;
+    this.#modelCalls.enterPhase();
+    this.#spans.endAll(isWaiting);
+  }
 
-  return {
-    take(entry: JournalEntry): void {
-      spans.moveTo(entry.atMs);
-      if (EXTERNAL_EVENTS.has(entry.type)) phases.settle();
-      handle(handlers, entry);
-    },
-    /** Ends the open spans. No more entries follow. */
-    finish(isWaiting: boolean): void {
-      if (!spans.isOpen(run)) return;
-      modelCalls.enterPhase();
-      spans.endAll(isWaiting);
-    },
-  };
+  #createHandlers(): Handlers {
+    const phases = this.#phases;
+    const modelCalls = this.#modelCalls;
+    const capabilities = createCapabilities(this.#spans, phases, this.#filter);
+    return {
+      'phase-start': (entry) => {
+        phases.start(entry);
+        modelCalls.enterPhase();
+      },
+      'phase-end': phases.end,
+      decision: phases.decide,
+      transition: (entry) => this.#takeTransition(entry),
+      'attempt-start': (entry) => modelCalls.start(entry),
+      'text-delta': (entry) => modelCalls.addText(entry),
+      'attempt-end': (entry) => modelCalls.end(entry),
+      'attempt-retry': (entry) => modelCalls.retry(entry),
+      'capability-start': capabilities.start,
+      'capability-end': capabilities.end,
+      recovery: ({ phase, action, failure }) =>
+        this.#spans.addEvent(this.#run, 'postchain.recovery', {
+          'postchain.phase': phase,
+          'postchain.recovery': action,
+          'error.type': this.#filter.errorOf(failure).code,
+        }),
+      retrieval: ({ query, passages, widened, failure }) =>
+        this.#spans.addEvent(phases.span(), 'postchain.retrieval', {
+          'postchain.passages': passages,
+          'postchain.widened': widened,
+          'postchain.query': this.#filter.content(query),
+          'postchain.succeeded': failure === null,
+        }),
+      answer: ({ answer }) => {
+        this.#answer = answer;
+      },
+      end: (entry) => this.#end(entry),
+    };
+  }
+
+  #takeTransition({ machine, source, target, candidates }: EntryOf<'transition'>): void {
+    if (source === DECIDING)
+      this.#spans.addGuards(this.#phases.span(), candidates, (inputs) => this.#filter.inputs(inputs ?? {}));
+    if (machine === 'attempt' || target.length === 0) return;
+    this.#modelCalls.abort('phase');
+    if (source === CYCLING) this.#phases.leave(target.includes('synthesizing'));
+  }
+
+  #end(entry: EntryOf<'end'>): void {
+    this.#phases.close();
+    this.#modelCalls.abort('run');
+    this.#modelCalls.settleTokens(entry.summary.usage);
+    const code = this.#answer?.metadata.reason ?? '';
+    const error = entry.summary.status === 'degraded' ? this.#filter.errorOf({ code, message: null }) : null;
+    this.#spans.end(this.#run, error, endAttributes(entry, this.#answer, this.#filter));
+  }
 }
 
 /** The state whose transitions are the rules of Yield, in order. */
 const DECIDING = 'postChain.cycling.yield.deciding';
-
-function addGuardEvents(
-  { source, candidates }: EntryOf<'transition'>,
-  spans: SpanLog,
-  phases: Phases,
-  filter: ContentFilter,
-) {
-  if (source !== DECIDING) return;
-  for (const { guard, result, inputs } of candidates) {
-    if (guard === null || result === 'not-evaluated') continue;
-    const attributes = { 'postchain.guard': guard, 'postchain.holds': result === 'taken' };
-    spans.addEvent(phases.span(), 'postchain.guard', { ...attributes, ...filter.inputs(inputs ?? {}) });
-  }
-}
 
 function endAttributes(
   { summary: { status, usage } }: EntryOf<'end'>,
@@ -154,10 +158,6 @@ function endAttributes(
 
 /** Handlers by entry type; other entries are ignored. */
 type Handlers = { readonly [Type in JournalEntry['type']]?: (entry: EntryOf<Type>) => void };
-
-function handle(handlers: Handlers, entry: JournalEntry): void {
-  if (Object.hasOwn(handlers, entry.type)) handlers[entry.type]?.(entry as never);
-}
 
 export interface TraceRunOptions {
   /** The default is the tracer "postchain" of the global provider. */
@@ -223,11 +223,14 @@ interface Fold {
 
 function foldOf(start: JournalEntry | DurableEntry, settings: Settings, telemetry: Telemetry): Fold {
   if (start.type === 'start' && !isStartOfRun(start)) return new ActorFold(start as StartEntry, settings, telemetry);
-  if (!isStored(start)) return createRunFold(runStartOf([start as JournalEntry]), settings, telemetry) as Fold;
   const { actorId } = start as StartEntry;
-  const run = (entry: JournalEntry | DurableEntry): JournalEntry => parseRunEntry(entry as DurableEntry, actorId);
-  const fold = createRunFold(runStartOf([run(start)]), settings, telemetry) as Fold;
-  return { ...fold, take: (entry) => fold.take(run(entry)) };
+  const parsed = (entry: JournalEntry | DurableEntry): JournalEntry =>
+    isStored(start) ? parseRunEntry(entry as DurableEntry, actorId) : (entry as JournalEntry);
+  const fold = new RunFold(runStartOf([parsed(start)]), settings, telemetry);
+  return {
+    take: (entry) => fold.take(parsed(entry)),
+    finish: (isWaiting) => fold.finish(isWaiting),
+  };
 }
 
 /** The version of the conventions: the newest one that includes generative AI. */

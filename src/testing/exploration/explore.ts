@@ -8,7 +8,7 @@ import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
 import type { ActiveActor } from '../structure/running-actors.ts';
 import { activeActors, childOf, hasGeneratedId, inputOf, spawnedActors } from '../structure/running-actors.ts';
-import { type ActorIds, describeDifference, exactJson } from './exact-json.ts';
+import { type ActorIds, describeDifference, exactJson, repetitions } from './exact-json.ts';
 import type { Exploration, ExploredEdge, ExploredPlace, ExploredState, StartState } from './exploration.ts';
 import type { Place } from './occurrences.ts';
 import { type EventsOption, type Occurrences, type Outcomes, occurrencesOf } from './occurrences.ts';
@@ -47,12 +47,15 @@ function createStateKey(
     const { value, status, context, output, error } = snapshot;
     const ids = idsOf(snapshot, ended);
     const spawned = spawnedActors(snapshot, ended).map(({ id, name }) => ids.names.get(id) ?? `${name} ${id}`);
-    const known = new Map<object, string>();
     try {
       const [rest, inputs] =
         abstraction === undefined
           ? [
-              { context: exactJson(context, 'context', ids, known), output: exactJson(output, 'output', ids, known) },
+              {
+                context: exactJson(context, 'context', ids),
+                output: exactJson(output, 'output', ids),
+                repeated: repetitions({ context, output }),
+              },
               inputsOf(snapshot, ended, ids),
             ]
           : [exactJson(abstraction(snapshot), 'abstraction', ids), []];
@@ -61,7 +64,8 @@ function createStateKey(
     } catch (cause) {
       throw new PostChainError(
         'exploration_failed',
-        `The abstraction of ${JSON.stringify(value)} is not JSON (${firstLineOf(cause)}); pass an "abstraction" that returns JSON`,
+        // An exploration takes no codecs.
+        `The abstraction of ${JSON.stringify(value)} is not JSON (${firstLineOf(cause).replace(/\. Add a codec.*$/u, '')}); pass an "abstraction" that returns JSON`,
         { cause },
       );
     }

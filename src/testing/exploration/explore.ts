@@ -16,6 +16,8 @@ import { type PureSteps, pureSteps } from './pure-steps.ts';
 import { withStubActors } from './stub-actors.ts';
 import { timerKey } from './timers.ts';
 
+type Abstraction = ((snapshot: AnyMachineSnapshot) => unknown) | undefined;
+
 interface StateKey {
   /** Identifies a snapshot's abstract state. */
   of(snapshot: AnyMachineSnapshot, ended: readonly string[]): string;
@@ -27,10 +29,7 @@ interface StateKey {
  * Returns a function that identifies a snapshot's abstract state as JSON: its state value and status, its history states, its spawned
  * actors, and the abstraction; without an abstraction, the entire context and output, and the inputs of actors whose outcomes depend on them.
  */
-function createStateKey(
-  abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined,
-  readsInput: (actor: ActiveActor) => boolean,
-): StateKey {
+function createStateKey(abstraction: Abstraction, readsInput: (actor: ActiveActor) => boolean): StateKey {
   const idsOf = (snapshot: AnyMachineSnapshot, ended: readonly string[]): ActorIds => {
     // With an abstraction, it decides whether ids matter; without one, only those that XState generates are replaced.
     const varies = (id: string): boolean => abstraction !== undefined || hasGeneratedId({ id });
@@ -159,64 +158,32 @@ export function explore<Machine extends AnyStateMachine>(
   } = options;
   for (const [name, value] of Object.entries({ limit, depth }))
     if (!(value >= 0)) throw new PostChainError('invalid_option', `"${name}" must be a number ≥ 0; received ${value}`);
+  const abstraction = options.abstraction as Abstraction;
   const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption);
   const possibleIn: Exploration['possibleIn'] = (place) => occurrences.in(place);
   const instrumented = instrumentMachine(withStubActors(machine));
-  const key = createStateKey(
-    options.abstraction as ((snapshot: AnyMachineSnapshot) => unknown) | undefined,
-    occurrences.readsInput,
-  );
+  const key = createStateKey(abstraction, occurrences.readsInput);
   const steps = pureSteps(instrumented.machine, machine, standIns);
   const check = stepCheck(machine, instrumented, steps, occurrences);
-
+  const states = new StateList(machine.id, key, limit, abstraction !== undefined);
   const starts: StartState[] = [];
-  const states: ExploredState[] = [];
   const edges: ExploredEdge[] = [];
   const edgesFrom: ExploredEdge[][] = [];
-  const idByKey = new Map<string, number>();
-  /** The input name that each state was reached from, by state id. */
-  const inputNames: string[] = [];
-  /** The key of each state's snapshot, by state id. */
-  const keys: string[] = [];
-
-  function reach(place: ExploredPlace, inputName: string, from: Pick<ExploredState, 'reachedBy' | 'depth'>): number {
-    const snapshotKey = key.of(place.snapshot, place.ended);
-    const text = `${inputName} ${key.ofRest(place)} ${snapshotKey}`;
-    const existing = idByKey.get(text);
-    if (existing !== undefined) return existing;
-    const id = states.length;
-    if (id >= limit) throw tooManyStates(machine.id, states, limit, options.abstraction !== undefined);
-    idByKey.set(text, id);
-    states.push({ id, value: place.snapshot.value, ...place, ...from });
-    edgesFrom.push([]);
-    inputNames.push(inputName);
-    keys.push(snapshotKey);
-    return id;
-  }
-
-  /** All edges of a state start from the same snapshot. */
-  function requireUnchanged(state: ExploredState): void {
-    const [expected = '', received] = [keys[state.id], key.of(state.snapshot, state.ended)];
-    const difference = describeDifference(received, expected);
-    if (difference !== null)
-      throw new PostChainError(
-        'exploration_failed',
-        `${machine.id} changes its context in place in ${JSON.stringify(state.value)} (${difference}); an assignment must return new values`,
-      );
-  }
 
   for (const [name, input] of Object.entries(inputs)) {
     const place = steps.start(input);
     check(() => (name === '' ? 'at the start' : `at the start with input "${name}"`));
     requireContext(place.snapshot, name);
     const did = instrumented.drainStep();
-    starts.push({ name, input, ...did, state: reach(place, name, { reachedBy: null, depth: 0 }) });
+    starts.push({ name, input, ...did, state: states.reach(place, name, { reachedBy: null, depth: 0 }) });
   }
   // States are appended in order of distance, so the list is its own queue.
   let isComplete = true;
-  for (const state of states) {
-    onProgress?.(state.id, states.length);
+  for (const state of states.all) {
+    onProgress?.(state.id, states.all.length);
     const possible = possibleIn(state);
+    const from: ExploredEdge[] = [];
+    edgesFrom.push(from);
     if (state.depth >= depth) {
       isComplete &&= possible.length === 0;
       continue;
@@ -226,20 +193,72 @@ export function explore<Machine extends AnyStateMachine>(
       check(() => `in ${JSON.stringify(state.value)} on "${occurrence.name}"`);
       const did = instrumented.drainStep();
       const id = edges.length;
-      const to = reach(next, inputNames[state.id] ?? '', { reachedBy: id, depth: state.depth + 1 });
-      const isMerged = options.abstraction !== undefined && states[to]?.reachedBy !== id;
+      const to = states.reach(next, states.inputOf(state), { reachedBy: id, depth: state.depth + 1 });
+      const isMerged = abstraction !== undefined && states.all[to]?.reachedBy !== id;
       const edge = { id, from: state.id, to, occurrence, ...(isMerged && { merged: next.snapshot }), ...did };
       edges.push(edge);
-      edgesFrom[state.id]?.push(edge);
+      from.push(edge);
     }
-    requireUnchanged(state);
+    states.requireUnchanged(state);
   }
   if (isComplete) occurrences.requireAllKnown();
-  const graph = { machine, instrumented, chart: chartOf(machine), starts, states, edges, edgesFrom, isComplete };
-  const { unknownActions, after: stepFrom } = steps;
+  const chart = chartOf(machine);
+  const graph = { machine, instrumented, chart, starts, states: states.all, edges, edgesFrom, isComplete };
+  const { unknownActions } = steps;
+  const stepFrom: Exploration['stepFrom'] = (place, occurrence) => steps.after(place, occurrence);
   const exploration = { ...graph, unknownActions, standIns, keyOf: key.of, possibleIn, stepFrom };
   // The snapshots are this machine's: the code above treats them as any machine's.
   return exploration as unknown as Exploration<Machine, SnapshotFrom<Machine>>;
+}
+
+/** The abstract states found so far. */
+class StateList {
+  readonly all: ExploredState[] = [];
+  readonly #idByKey = new Map<string, number>();
+  /** The input name that each state was reached from, by state id. */
+  readonly #inputs: string[] = [];
+  /** The key of each state's snapshot, by state id. */
+  readonly #keys: string[] = [];
+  readonly #machineId: string;
+  readonly #key: StateKey;
+  readonly #limit: number;
+  readonly #hasAbstraction: boolean;
+
+  constructor(machineId: string, key: StateKey, limit: number, hasAbstraction: boolean) {
+    this.#machineId = machineId;
+    this.#key = key;
+    this.#limit = limit;
+    this.#hasAbstraction = hasAbstraction;
+  }
+
+  /** Returns the id of the state of a place, which may be known. */
+  reach(place: ExploredPlace, inputName: string, from: Pick<ExploredState, 'reachedBy' | 'depth'>): number {
+    const snapshotKey = this.#key.of(place.snapshot, place.ended);
+    const text = `${inputName} ${this.#key.ofRest(place)} ${snapshotKey}`;
+    const existing = this.#idByKey.get(text);
+    if (existing !== undefined) return existing;
+    const id = this.all.length;
+    if (id >= this.#limit) throw tooManyStates(this.#machineId, this.all, this.#limit, this.#hasAbstraction);
+    this.#idByKey.set(text, id);
+    this.all.push({ id, value: place.snapshot.value, ...place, ...from });
+    this.#inputs.push(inputName);
+    this.#keys.push(snapshotKey);
+    return id;
+  }
+
+  inputOf({ id }: ExploredState): string {
+    return this.#inputs[id] ?? '';
+  }
+
+  /** All edges of a state start from the same snapshot. */
+  requireUnchanged({ id, snapshot, ended, value }: ExploredState): void {
+    const difference = describeDifference(this.#key.of(snapshot, ended), this.#keys[id] ?? '');
+    if (difference !== null)
+      throw new PostChainError(
+        'exploration_failed',
+        `${this.#machineId} changes its context in place in ${JSON.stringify(value)} (${difference}); an assignment must return new values`,
+      );
+  }
 }
 
 /** Returns a function that throws if the last step cannot be relied on. */

@@ -47,157 +47,180 @@ interface SentEvent {
 // Creating an actor computes its initial snapshot; an empty machine has nothing to compute.
 const idle = createMachine({});
 
+const nothing = (): void => {};
+
 /**
  * Returns pure steps of a machine. Unlike XState's `initialTransition` and `transition`, a step follows the events that the machine sends
  * itself, delayed or not; `self.getSnapshot()` returns the current snapshot; system ids are known; and no new actor is created for each step.
  */
-export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, standIns: StandIns): PureSteps {
-  let current: AnyMachineSnapshot | undefined;
-  let booked = 0;
-  let read: string | null = null;
-  let effects: (() => void)[] = [];
-  let started = new Set<AnyActorRef>();
-  let stopped = new Set<AnyActorRef>();
-  let timers: readonly Delayed[] = [];
-  let mailbox: EventObject[] = [];
-  const unknownActions = new Set<string>();
+export const pureSteps = (machine: AnyStateMachine, original: AnyStateMachine, standIns: StandIns): PureSteps =>
+  new MachineSteps(machine, original, standIns);
 
-  const nothing = (): void => {};
-  const self = createActor(idle, {
-    id: machine.id,
-    clock: new SimulatedClock(),
-    logger: nothing,
-    inspect({ type, actorRef }) {
-      const ref = actorRef as AnyActorRef;
-      if (type !== '@xstate.actor') return;
-      if (parentOf(ref) === undefined)
-        takeOverSystem(ref, () => `x:${booked++}`, { schedule: nothing, cancel: nothing, cancelAll: nothing });
-      else if (replaceChild(ref, original, standIns)) followReads(ref);
-    },
-  });
-  limitInspection(self, new Set(['@xstate.actor']));
-  Object.assign(self, { getSnapshot: () => current });
+class MachineSteps implements PureSteps {
+  readonly unknownActions = new Set<string>();
+  readonly #machine: AnyStateMachine;
+  readonly #self: AnyActorRef;
+  readonly #scope: AnyActorScope;
+  #current: AnyMachineSnapshot | undefined;
+  #booked = 0;
+  #read: string | null = null;
+  #effects: (() => void)[] = [];
+  #started = new Set<AnyActorRef>();
+  #stopped = new Set<AnyActorRef>();
+  #timers: readonly Delayed[] = [];
+  #mailbox: EventObject[] = [];
 
-  function followReads(ref: AnyActorRef): void {
+  constructor(machine: AnyStateMachine, original: AnyStateMachine, standIns: StandIns) {
+    this.#machine = machine;
+    this.#self = createActor(idle, {
+      id: machine.id,
+      clock: new SimulatedClock(),
+      logger: nothing,
+      inspect: ({ type, actorRef }) => {
+        const ref = actorRef as AnyActorRef;
+        if (type !== '@xstate.actor') return;
+        if (parentOf(ref) === undefined)
+          takeOverSystem(ref, () => `x:${this.#booked++}`, { schedule: nothing, cancel: nothing, cancelAll: nothing });
+        else if (replaceChild(ref, original, standIns)) this.#followReads(ref);
+      },
+    });
+    limitInspection(this.#self, new Set(['@xstate.actor']));
+    Object.assign(this.#self, { getSnapshot: () => this.#current });
+    this.#scope = {
+      self: this.#self,
+      id: this.#self.id,
+      sessionId: this.#self.sessionId,
+      system: this.#self.system,
+      logger: nothing,
+      defer: nothing,
+      emit: nothing,
+      stopChild: nothing,
+      actionExecutor: (action) => this.#execute(action as TakenAction),
+    };
+  }
+
+  start(input: unknown): ExploredPlace {
+    this.#current = undefined;
+    this.#booked = 1;
+    this.#timers = [];
+    registerSystemIds(this.#self.system, []);
+    const snapshot = this.#settle(() => this.#machine.getInitialSnapshot(this.#scope, input), undefined);
+    return { snapshot, ended: [], timers: this.#timers, booked: this.#booked };
+  }
+
+  after(place: ExploredPlace, occurrence: Occurrence): ExploredPlace {
+    const { snapshot, booked, timers } = place;
+    this.#current = snapshot;
+    this.#booked = booked;
+    const elapsed = occurrence.kind === 'delay' ? { id: occurrence.timerId, event: occurrence.event } : null;
+    this.#timers = (elapsed && withoutElapsed(timers, elapsed)) ?? timers;
+    const running = refsIn(snapshot.children).filter(({ id }) => !place.ended.includes(id));
+    registerSystemIds(this.#self.system, running);
+    const next = this.#settle(() => this.#machine.transition(snapshot, occurrence.event, this.#scope), snapshot);
+    return {
+      snapshot: next,
+      ended: endedAfter(place, occurrence, next),
+      timers: this.#timers,
+      booked: this.#booked,
+    };
+  }
+
+  actorRead(): string | null {
+    return this.#read;
+  }
+
+  #followReads(ref: AnyActorRef): void {
     const { getSnapshot } = ref;
     Object.assign(ref, {
-      getSnapshot() {
-        read ??= ref.id;
+      getSnapshot: () => {
+        this.#read ??= ref.id;
         return getSnapshot.call(ref);
       },
     });
   }
 
-  function setTimers(next: readonly Delayed[]): void {
-    timers = next;
-  }
-
-  const scope: AnyActorScope = {
-    self,
-    id: self.id,
-    sessionId: self.sessionId,
-    system: self.system,
-    logger: nothing,
-    defer: nothing,
-    emit: nothing,
-    stopChild: nothing,
-    actionExecutor: (action) => execute(action as TakenAction),
-  };
-
   /** Does what XState's own actions do to the machine itself. */
-  function execute({ type, params, exec }: TakenAction): void {
+  #execute({ type, params, exec }: TakenAction): void {
     const { to, event, id, delay } = (params ?? {}) as SentEvent;
     switch (type) {
       case 'xstate.raise':
-        if (typeof delay === 'number') effects.push(() => setTimers(withTimer(timers, { id, event })));
+        if (typeof delay === 'number') this.#effects.push(() => this.#setTimer(event, id));
         break;
-      case 'xstate.cancel':
-        effects.push(() => setTimers(withoutTimers(timers, (params as { readonly sendId: string }).sendId)));
+      case 'xstate.cancel': {
+        const { sendId } = params as { readonly sendId: string };
+        this.#effects.push(() => {
+          this.#timers = withoutTimers(this.#timers, sendId);
+        });
         break;
+      }
       case 'xstate.sendTo':
-        effects.push(() => {
+        this.#effects.push(() => {
           // The target may be named before its actor exists.
-          if ((params as SentEvent).to !== self && to !== self) return;
-          if (typeof delay === 'number') setTimers(withTimer(timers, { id, event }));
-          else mailbox.push(event);
+          if ((params as SentEvent).to !== this.#self && to !== this.#self) return;
+          if (typeof delay === 'number') this.#setTimer(event, id);
+          else this.#mailbox.push(event);
         });
         break;
       case 'xstate.spawnChild': {
         const { actorRef } = params as { readonly actorRef: AnyActorRef | undefined };
-        if (actorRef !== undefined) effects.push(() => startChild(actorRef));
+        if (actorRef !== undefined) this.#effects.push(() => this.#startChild(actorRef));
         break;
       }
       case 'xstate.stopChild':
         if (params !== undefined) {
-          stopped.add(params as AnyActorRef);
-          unregisterActor(self.system, params as AnyActorRef);
+          this.#stopped.add(params as AnyActorRef);
+          unregisterActor(this.#self.system, params as AnyActorRef);
         }
         break;
       default:
-        if (exec === undefined) unknownActions.add(type);
+        if (exec === undefined) this.unknownActions.add(type);
     }
   }
 
-  function startChild(ref: AnyActorRef): void {
-    if (started.has(ref) || stopped.has(ref)) return;
-    started.add(ref);
+  #setTimer(event: EventObject, id: string | undefined): void {
+    this.#timers = withTimer(this.#timers, { id, event });
+  }
+
+  #startChild(ref: AnyActorRef): void {
+    if (this.#started.has(ref) || this.#stopped.has(ref)) return;
+    this.#started.add(ref);
     const event = snapshotEventOf(ref);
-    if (event !== null) mailbox.push(event);
+    if (event !== null) this.#mailbox.push(event);
   }
 
-  /** Takes one step and those that it causes. An error ends the machine, as in XState's actors. */
-  function settle(first: () => AnyMachineSnapshot, before: AnyMachineSnapshot | undefined): AnyMachineSnapshot {
-    let take: (() => AnyMachineSnapshot) | undefined = first;
-    read = null;
-    let at = before;
-    while (take !== undefined) {
-      effects = [];
-      started = new Set(refsIn(at?.children ?? {}));
-      stopped = new Set();
-      let next: AnyMachineSnapshot;
-      try {
-        next = take();
-      } catch (error) {
-        if (at === undefined) throw error;
-        next = { ...at, status: 'error', error } as AnyMachineSnapshot;
-        effects = [];
-      }
-      for (const effect of effects) effect();
-      // Actors that `assign` has spawned.
-      for (const ref of refsIn(next.children)) startChild(ref);
-      at = next;
-      current = next;
-      const event: EventObject | undefined = next.status === 'active' ? mailbox.shift() : undefined;
-      take = event && (() => machine.transition(next, event, scope));
+  /** Takes one step and those that it causes. */
+  #settle(first: () => AnyMachineSnapshot, before: AnyMachineSnapshot | undefined): AnyMachineSnapshot {
+    this.#read = null;
+    let at = this.#take(first, before);
+    while (at.status === 'active') {
+      const [from, event] = [at, this.#mailbox.shift()];
+      if (event === undefined) break;
+      at = this.#take(() => this.#machine.transition(from, event, this.#scope), from);
     }
-    mailbox = [];
-    if (at?.status !== 'active') timers = [];
-    return at as AnyMachineSnapshot;
+    this.#mailbox = [];
+    if (at.status !== 'active') this.#timers = [];
+    return at;
   }
 
-  return {
-    unknownActions,
-    start(input) {
-      current = undefined;
-      booked = 1;
-      timers = [];
-      registerSystemIds(self.system, []);
-      const snapshot = settle(() => machine.getInitialSnapshot(scope, input), undefined);
-      return { snapshot, ended: [], timers, booked };
-    },
-    after(place, occurrence) {
-      const { snapshot } = place;
-      current = snapshot;
-      ({ booked, timers } = place);
-      if (occurrence.kind === 'delay')
-        timers = withoutElapsed(timers, { id: occurrence.timerId, event: occurrence.event }) ?? timers;
-      const running = refsIn(snapshot.children).filter(({ id }) => !place.ended.includes(id));
-      registerSystemIds(self.system, running);
-      const next = settle(() => machine.transition(snapshot, occurrence.event, scope), snapshot);
-      return { snapshot: next, ended: endedAfter(place, occurrence, next), timers, booked };
-    },
-    actorRead: () => read,
-  };
+  /** Takes one step. An error ends the machine, as in XState's actors. */
+  #take(step: () => AnyMachineSnapshot, before: AnyMachineSnapshot | undefined): AnyMachineSnapshot {
+    this.#effects = [];
+    this.#started = new Set(refsIn(before?.children ?? {}));
+    this.#stopped = new Set();
+    let next: AnyMachineSnapshot;
+    try {
+      next = step();
+    } catch (error) {
+      if (before === undefined) throw error;
+      next = { ...before, status: 'error', error } as AnyMachineSnapshot;
+      this.#effects = [];
+    }
+    for (const effect of this.#effects) effect();
+    // Actors that `assign` has spawned.
+    for (const ref of refsIn(next.children)) this.#startChild(ref);
+    this.#current = next;
+    return next;
+  }
 }
 
 /** Returns the ids of actors that no longer run after a step although their state is active. */

@@ -4,7 +4,8 @@ import type { Json } from '../durable/codec.ts';
 import type { OpenApproval } from '../durable/entries.ts';
 import { differenceText } from '../durable/replay.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
-import { type FoundActor, type ModuleFlags, requireHosted } from './durable-modules.ts';
+import type { ModuleFlags } from './durable-modules.ts';
+import { type HostedActor, requireHosted } from './find-run.ts';
 import { actorLine } from './show-command.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -54,7 +55,7 @@ export async function answerCommand(
 }
 
 /** Replays a durable actor without calls or effects. */
-export async function replayActor({ host, actor }: FoundActor, isJson = false): Promise<Done> {
+export async function replayActor({ host, actor }: HostedActor, isJson = false): Promise<Done> {
   const { divergence } = await host.replay(actor.id);
   const result = { entries: actor.lastSeq + 1, same: divergence === null, divergence };
   const code = divergence === null ? 0 : 1;
@@ -64,7 +65,7 @@ export async function replayActor({ host, actor }: FoundActor, isJson = false): 
 }
 
 /** Continues a durable actor until it only waits or has ended, or until Ctrl-C. */
-export async function resumeActor(hosted: FoundActor): Promise<Done> {
+export async function resumeActor(hosted: HostedActor): Promise<Done> {
   const stopping = new AbortController();
   void untilStopped().then(() => stopping.abort());
   await hosted.host.advance(hosted.actor.id, { signal: stopping.signal });
@@ -72,15 +73,15 @@ export async function resumeActor(hosted: FoundActor): Promise<Done> {
 }
 
 /** Starts another actor with the same past, up to an entry, and continues it until it only waits. */
-export async function forkActor({ host, actor }: FoundActor, at: number): Promise<Done> {
+export async function forkActor({ host, actor }: HostedActor, at: number): Promise<Done> {
   const fork = await host.fork(actor.id, { at });
   await fork.park({ wait: true });
-  const state = await stateOf({ host, actor: { ...actor, id: fork.id } });
+  const state = await stateOf({ host, id: fork.id });
   return { text: `${oneLine(fork.id)} is a fork of ${oneLine(actor.id)} at entry ${at}.\n${state}`, code: 0 };
 }
 
 async function sent(
-  hosted: FoundActor,
+  hosted: HostedActor,
   event: { readonly type: string },
   options: { readonly id?: string } = {},
 ): Promise<Done> {
@@ -91,7 +92,7 @@ async function sent(
 }
 
 /** Returns what lists show of the actor now. */
-async function stateOf({ host, actor: { id } }: FoundActor): Promise<string> {
+async function stateOf({ host, id }: Pick<HostedActor, 'host' | 'id'>): Promise<string> {
   const now = (await host.list()).find((actor) => actor.id === id);
   return now === undefined ? '' : `${actorLine(now)}\n`;
 }
@@ -114,7 +115,7 @@ function parseJsonFlag(flag: string, text: string): unknown {
   }
 }
 
-function openApproval({ actor }: FoundActor, chosen: string | undefined): OpenApproval {
+function openApproval({ actor }: HostedActor, chosen: string | undefined): OpenApproval {
   const { id, status, waiting } = actor;
   const open = waiting?.approvals ?? [];
   const found = chosen === undefined ? open : open.filter((approval) => approval.id === chosen);

@@ -7,10 +7,10 @@ import { exportRun, sharedEntries } from '../inspection/export-run.ts';
 import { exportNotes, type Redaction, redactionOf, redactionsIn } from '../inspection/redaction.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
-import { durableMachines, findHosted, type ModuleFlags } from './durable-modules.ts';
-import { findActor, findRun, isExistingFile } from './find-run.ts';
+import { durableMachines } from './durable-modules.ts';
+import { find, isExistingFile, type JournalFlags } from './find-run.ts';
 
-export interface ExportFlags extends ModuleFlags {
+export interface ExportFlags extends JournalFlags {
   readonly output?: string;
   readonly redact?: readonly string[];
   readonly preview?: boolean;
@@ -42,24 +42,18 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
   ].join('\n');
 }
 
-/** Finds a run or a durable actor: an actor by id, with its machine if a module has it, and both as `show` finds them. */
+/** Finds a run, or a durable actor with its machine if a module has it. */
 async function findEntries(name: string, flags: ExportFlags) {
-  const hosted = isExistingFile(name) ? null : await findHosted(name, flags);
-  if (hosted !== null) {
-    const { host, actor } = hosted;
-    return { id: actor.id, isActor: true, hosts: [host], entries: await entriesOf(host.journals.read(actor.id)) };
+  const found = await find(name, flags);
+  if (found.kind === 'run') {
+    const entries = await readRun(found.store.read(found.runId));
+    return { id: runStartOf(entries).input.runId, isActor: false, hosts: [], entries };
   }
-  const found = await findActor(name, flags);
-  if (found !== undefined) {
-    const entries = await entriesOf(found.entries);
-    const [start] = entries;
-    // The id of a journal file is its path, which the page must not disclose.
-    const id = isExistingFile(name) && start?.type === 'start' ? start.actorId : found.actor.id;
-    return { id, isActor: true, hosts: await durableMachines(flags), entries };
-  }
-  const { store, runId } = await findRun(name, flags);
-  const entries = await readRun(store.read(runId));
-  return { id: runStartOf(entries).input.runId, isActor: false, hosts: [], entries };
+  const entries = await entriesOf(found.store.read(found.id));
+  const [start] = entries;
+  // The id of a journal file is its path, which the page must not disclose.
+  const id = isExistingFile(name) && start?.type === 'start' ? start.actorId : found.id;
+  return { id, isActor: true, hosts: found.host ? [found.host] : await durableMachines(flags), entries };
 }
 
 /** Writes a file that only its owner can read, even if it replaces one that others can. */

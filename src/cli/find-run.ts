@@ -1,15 +1,19 @@
 import { existsSync, statSync } from 'node:fs';
+import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
 import { commandLine } from '../../machines/text/quoting.ts';
 import { isRun, runSummary } from '../chain/journal/run-journal.ts';
+import type { DurableMachine } from '../durable/durable-machine.ts';
 import { fileJournals, journalFile } from '../durable/journals/file-journals.ts';
-import type { ActorSummary, JournalStore, Journals } from '../durable/journals/journal-store.ts';
+import { type ActorSummary, type JournalStore, type Journals, newestFirst } from '../durable/journals/journal-store.ts';
 import { postgresJournals } from '../durable/journals/postgres-journals.ts';
 import { sqliteJournals } from '../durable/journals/sqlite-journals.ts';
+import { oneLine } from '../internal/printable.ts';
+import { durableMachines, type ModuleFlags, modulePaths } from './durable-modules.ts';
 import { homePath } from './home.ts';
 
-export interface JournalFlags {
+export interface JournalFlags extends ModuleFlags {
   /** A directory, an SQLite file or the URL of a PostgreSQL database. */
   readonly journals?: string;
 }
@@ -59,19 +63,6 @@ export function listedRun(actor: ActorSummary): ListedRun {
 
 export const isExistingFile = (name: string): boolean => existsSync(name) && statSync(name).isFile();
 
-/** Finds a durable actor that is not a run: by journal file or id or, if no run matches, by the start of an id or `last`. */
-export async function findActor(name: string, flags: JournalFlags) {
-  const isFile = isExistingFile(name);
-  const store = isFile ? journalFile(name) : openJournals(flags);
-  const all = await store.list();
-  const actors = all.filter((actor) => !isRun(actor));
-  const matches = matchingIds(name, idsOf(all.filter(isRun))).length > 0 ? [] : matchingIds(name, idsOf(actors));
-  const exact = actors.find(({ id }) => isFile || id === name);
-  if (exact === undefined) requireOne(name, matches, 'actors');
-  const actor = exact ?? actors.find(({ id }) => id === matches[0]);
-  return actor && { actor, entries: store.read(actor.id) };
-}
-
 /** Throws `invalid_path` if the place that the user chose does not exist: it has no runs, but more likely its name is wrong. */
 export function openExistingJournals(flags: JournalFlags): JournalStore {
   const store = openJournals(flags);
@@ -83,6 +74,7 @@ export function openExistingJournals(flags: JournalFlags): JournalStore {
 export const NO_RUNS = 'No recorded runs. Start one with: postchain run "your question"';
 
 export interface FoundRun {
+  readonly kind: 'run';
   readonly store: JournalStore;
   readonly runId: string;
   readonly status: RunStatus;
@@ -91,6 +83,18 @@ export interface FoundRun {
   /** Whether the journal may come from someone else: it is not in the user's own journal directory. */
   readonly isForeign: boolean;
 }
+
+/** A durable actor of another machine than the chain. */
+export interface FoundActor {
+  readonly kind: 'actor';
+  readonly id: string;
+  readonly actor: ActorSummary;
+  readonly store: JournalStore;
+  /** The machine that can continue it; null if no module has it. */
+  readonly host: DurableMachine<AnyStateMachine> | null;
+}
+
+export type HostedActor = FoundActor & { readonly host: DurableMachine<AnyStateMachine> };
 
 const SHORT_ID_CHARS = 8;
 
@@ -113,59 +117,119 @@ export function shortRunIds(runs: readonly ListedRun[]): (runId: string) => stri
 
 const MAX_LISTED = 5;
 
-/** Finds a run by journal file, id, prefix of an id, or `last`. Throws as `requireRun` does. */
-export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
-  if (isExistingFile(name)) {
-    const store = journalFile(name);
-    const [run] = await store.list();
-    return { store, runId: name, status: run ? runSummary(run).status : 'damaged', isFile: true, isForeign: true };
-  }
-  const store = openExistingJournals(flags);
-  const runs = (await store.list()).filter(isRun).map(runSummary);
-  await requireNoActor(name, runs, flags);
-  const run = requireRun(name, runs);
-  return { store, runId: run.id, status: run.status, isFile: false, isForeign: flags.journals !== undefined };
+/** Returns the actors of the durable machines of modules, newest first. */
+export async function hostedActors(flags: ModuleFlags): Promise<readonly HostedActor[]> {
+  const hosts = await durableMachines(flags);
+  const actorsOf = async (host: HostedActor['host']): Promise<readonly HostedActor[]> =>
+    (await host.list()).map((actor) => ({ kind: 'actor', id: actor.id, actor, store: host.journals, host }));
+  return (await Promise.all(hosts.map(actorsOf))).flat().sort((one, other) => newestFirst(one.actor, other.actor));
 }
 
-/** Throws `invalid_journal` if the name is that of an actor, not of a run: the error says more than "not found". */
-async function requireNoActor(name: string, runs: readonly RunSummary[], flags: JournalFlags): Promise<void> {
-  const found = matchingIds(name, idsOf(runs)).length === 0 && (await findActor(name, flags));
-  if (!found) return;
-  const { id, machine } = found.actor;
+/**
+ * Finds a run or a durable actor: by journal file, by id or, if no id is the name, by the start of that of a run, or else of an actor. `last` is
+ * the latest run, or with `--module` the latest actor of its machines. Throws `unknown_journal` if none matches, `invalid_journal` if several do.
+ */
+export async function find(name: string, flags: JournalFlags): Promise<FoundRun | FoundActor> {
+  if (isExistingFile(name)) return findFile(name);
+  const hosted = await hostedActors(flags);
+  const latest = name === 'last' && flags.module !== undefined ? hosted[0] : undefined;
+  const known = latest ?? hosted.find(({ id }) => id === name);
+  if (known !== undefined) return known;
+  const store = openExistingJournals(flags);
+  const stored = await store.list();
+  const others = stored.flatMap((actor): readonly FoundActor[] =>
+    isRun(actor) || hosted.some(({ id }) => id === actor.id) ? [] : [actorIn(store, actor)],
+  );
+  const runs = matching(name, stored.filter(isRun));
+  const actors = matching(name, [...hosted, ...others]);
+  const [actor] = actors;
+  if (actor !== undefined && (runs.length === 0 || actor.id === name)) {
+    requireOne(name, actors, 'actors');
+    return actor;
+  }
+  const { id, status } = requireRun(name, runs.map(runSummary));
+  return { kind: 'run', store, runId: id, status, isFile: false, isForeign: flags.journals !== undefined };
+}
+
+const actorIn = (store: JournalStore, actor: ActorSummary): FoundActor => ({
+  kind: 'actor',
+  id: actor.id,
+  actor,
+  store,
+  host: null,
+});
+
+async function findFile(path: string): Promise<FoundRun | FoundActor> {
+  const store = journalFile(path);
+  const [actor] = await store.list();
+  if (actor !== undefined && !isRun(actor)) return actorIn(store, actor);
+  const status = actor ? runSummary(actor).status : 'damaged';
+  return { kind: 'run', store, runId: path, status, isFile: true, isForeign: true };
+}
+
+/** Finds a run, or an actor with its machine. Throws `invalid_journal` for an actor without it, which cannot be continued. */
+export async function findContinuable(name: string, flags: JournalFlags): Promise<FoundRun | HostedActor> {
+  const found = await find(name, flags);
+  if (found.kind === 'run') return found;
+  const { id, host, actor } = found;
+  if (host !== null) return { ...found, host };
   throw new PostChainError(
     'invalid_journal',
-    `${JSON.stringify(id)} is a durable actor of ${machine?.id}, not a run; "${commandLine('postchain show', id)}" prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine`,
+    `${JSON.stringify(id)} is a durable actor of ${actor.machine?.id}, not a run; "${commandLine('postchain show', id)}" prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine`,
   );
+}
+
+/** Finds a run. No module is loaded. */
+export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
+  const found = await findContinuable(name, { ...flags, module: [] });
+  // Without a module, an actor has no machine.
+  return found as FoundRun;
+}
+
+/** Finds an actor with its machine, by its id or the start of one. Throws `invalid_journal` or `invalid_option` if there is none. */
+export async function requireHosted(name: string, flags: ModuleFlags): Promise<HostedActor> {
+  const actors = matching(name, await hostedActors(flags));
+  requireOne(name, actors, 'actors');
+  const [actor] = actors;
+  if (actor !== undefined) return actor;
+  const paths = modulePaths(flags);
+  throw paths.length === 0
+    ? new PostChainError(
+        'invalid_option',
+        `Actor ${JSON.stringify(name)} needs its machine; pass --module FILE, a module that exports the result of createDurableMachine, or export it from postchain.config.mjs`,
+      )
+    : new PostChainError(
+        'invalid_journal',
+        `Actor ${JSON.stringify(name)} not found in the stores of ${paths.join(', ')}; "postchain runs --journals PLACE" lists the ids`,
+      );
 }
 
 /** Returns the listed run with this id, prefix of an id, or `last`. Throws `unknown_journal` if none matches, `invalid_journal` if several do. */
 export function requireRun<Run extends ListedRun>(name: string, runs: readonly Run[]): Run {
   if (name === 'last' && runs.length === 0) throw new PostChainError('unknown_journal', NO_RUNS);
-  const ids = matchingIds(name, idsOf(runs));
-  const run = runs.find(({ id: runId }) => runId === ids[0]);
-  if (run === undefined)
-    throw new PostChainError(
-      'unknown_journal',
-      `Run ${JSON.stringify(name)} not found; expected ${RUN_NAMES}. "postchain runs" lists the ids`,
-    );
-  requireOne(name, ids, 'runs');
-  return run;
+  const matches = matching(name, runs);
+  requireOne(name, matches, 'runs');
+  const [run] = matches;
+  if (run !== undefined) return run;
+  throw new PostChainError(
+    'unknown_journal',
+    `Run ${JSON.stringify(name)} not found; expected ${RUN_NAMES}. "postchain runs" lists the ids`,
+  );
 }
 
-const idsOf = (listed: readonly { readonly id: string }[]): readonly string[] => listed.map(({ id }) => id);
-
-/** Returns the newest id for `last`, the id with this name, or all that start with it. The newest is first. */
-function matchingIds(name: string, ids: readonly string[]): readonly string[] {
-  if (name === 'last') return ids.slice(0, 1);
-  return ids.includes(name) ? [name] : ids.filter((id) => id.startsWith(name));
+/** Returns the newest one for `last`, the one with this id, or all whose ids start with it. The newest is first. */
+function matching<Listed extends { readonly id: string }>(name: string, listed: readonly Listed[]): readonly Listed[] {
+  if (name === 'last') return listed.slice(0, 1);
+  const exact = listed.find(({ id }) => id === name);
+  return exact === undefined ? listed.filter(({ id }) => id.startsWith(name)) : [exact];
 }
 
-function requireOne(name: string, ids: readonly string[], noun: 'runs' | 'actors'): void {
-  if (ids.length < 2) return;
-  const listed = ids.slice(0, MAX_LISTED).join(', ');
+function requireOne(name: string, matches: readonly { readonly id: string }[], noun: 'runs' | 'actors'): void {
+  if (matches.length < 2) return;
+  const listed = matches.slice(0, MAX_LISTED).map(({ id }) => oneLine(id));
   throw new PostChainError(
     'invalid_journal',
-    `${JSON.stringify(name)} matches ${ids.length} ${noun} (${listed}); use a longer prefix`,
+    `${JSON.stringify(name)} matches ${matches.length} ${noun} (${listed.join(', ')}); use a longer prefix`,
   );
 }
 

@@ -4,28 +4,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { AnyStateMachine } from 'xstate';
 import type { Run } from '../chain/runtime/run.ts';
-import type { DurableMachine } from '../durable/durable-machine.ts';
-import { journalFile } from '../durable/journals/file-journals.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
 import { boundsOf } from '../inspection/stored-runs.ts';
 import type { ReplayHost } from '../inspection/systems/recorded-states.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
-import { durableMachines, type ModuleFlags } from './durable-modules.ts';
-import {
-  findActor,
-  findRun,
-  isExistingFile,
-  type JournalFlags,
-  openExistingJournals,
-  openJournals,
-} from './find-run.ts';
+import { durableMachines } from './durable-modules.ts';
+import { find, isExistingFile, type JournalFlags, openExistingJournals, openJournals } from './find-run.ts';
 import { homePath } from './home.ts';
 import { type InspectedJournals, inspectedActions } from './inspected-actions.ts';
 import { untilStopped } from './until-stopped.ts';
 
-export interface InspectFlags extends ModuleFlags {
+export interface InspectFlags extends JournalFlags {
   readonly port?: number;
   readonly open?: boolean;
 }
@@ -36,7 +26,7 @@ export async function inspectCommand(
   flags: InspectFlags,
   { stderr }: Pick<NodeJS.Process, 'stderr'> = process,
 ): Promise<number> {
-  const { runId, ...found } = await findJournals(name, await durableMachines(flags), flags);
+  const { runId, ...found } = await findJournals(name, flags);
   const inspector = await openInspector({ ...found, port: flags.port }, stderr);
   if (runId !== null) inspector.choose(runId);
   stderr.write(`To show other XState programs: inspectTo('${inspector.inspectUrl}')\n`);
@@ -49,28 +39,24 @@ export async function inspectCommand(
 }
 
 /** Throws if nothing can be shown. A journal that is damaged further on is shown up to the damage. */
-async function findJournals(name: string | undefined, hosts: readonly Host[], flags: JournalFlags) {
+async function findJournals(name: string | undefined, flags: JournalFlags) {
+  const hosts = await durableMachines(flags);
   const isFile = name !== undefined && isExistingFile(name);
-  const ofHosts = (await Promise.all(hosts.map((host) => host.list()))).flat();
-  const open = hosts.length > 0 ? openJournals : openExistingJournals;
-  const matches = ofHosts.filter(({ id }) => name && id.startsWith(name));
-  const own = matches.find(({ id }) => id === name) ?? (matches.length === 1 ? matches[0] : undefined);
-  const actor = own ?? (name && (await findActor(name, flags))?.actor);
-  if (name === undefined || actor) {
-    const journals = isFile ? journalFile(name) : open(flags);
-    // Reading one run shows whether the place can be used. The server reads the others while the page opens.
-    for await (const _ of boundsOf(journals)) break;
-    const isForeign = Boolean(actor) || flags.journals !== undefined;
-    return { journals, hosts, runId: actor ? actor.id : null, isFile, isForeign };
+  const found = name === undefined ? null : await find(name, flags);
+  if (found?.kind === 'run') {
+    const { store, runId, isForeign } = found;
+    for await (const _ of store.read(runId)) break;
+    // A file lists itself by its absolute path.
+    const listed = isFile ? ((await store.list())[0]?.id ?? runId) : runId;
+    return { journals: store, hosts, runId: listed, isFile, isForeign };
   }
-  const { store, runId, isForeign } = await findRun(name, flags);
-  for await (const _ of store.read(runId)) break;
-  // A file lists itself by its absolute path.
-  const listed = isFile ? ((await store.list())[0]?.id ?? runId) : runId;
-  return { journals: store, hosts, runId: listed, isFile, isForeign };
+  const open = hosts.length > 0 ? openJournals : openExistingJournals;
+  const journals = isFile && found ? found.store : open(flags);
+  // Reading one run shows whether the place can be used. The server reads the others while the page opens.
+  for await (const _ of boundsOf(journals)) break;
+  const isForeign = found !== null || flags.journals !== undefined;
+  return { journals, hosts, runId: found?.id ?? null, isFile, isForeign };
 }
-
-type Host = DurableMachine<AnyStateMachine>;
 
 export interface OpenedInspector {
   readonly url: string;

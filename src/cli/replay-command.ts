@@ -12,12 +12,11 @@ import { journalText } from '../durable/journals/journal-lines.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { replayActor } from './actor-commands.ts';
-import { findHosted, type ModuleFlags } from './durable-modules.ts';
-import { findRun } from './find-run.ts';
+import { findContinuable, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { createScreen } from './screen.ts';
 
-export interface ReplayFlags extends ModuleFlags {
+export interface ReplayFlags extends JournalFlags {
   readonly speed?: number;
   readonly json?: boolean;
   readonly update?: boolean;
@@ -32,13 +31,13 @@ export async function replayCommand(name: string, flags: ReplayFlags, { stdout, 
       'invalid_option',
       `--update requires a journal file, because recorded runs are never changed; received run "${name}"`,
     );
-  const hosted = await findHosted(name, flags);
-  if (hosted !== null) {
-    const { text, code } = await replayActor(hosted, flags.json);
+  const found = await findContinuable(name, flags);
+  if (found.kind === 'actor') {
+    const { text, code } = await replayActor(found, flags.json);
     stdout.write(text);
     return code;
   }
-  const { store, runId } = await findRun(name, flags);
+  const { store, runId } = found;
   const recorded = await readRun(store.read(runId));
   if (flags.vitest !== undefined) return writeTest(flags.vitest, recorded, stdout);
   const { divergence } = replay(recorded);

@@ -3,8 +3,8 @@ import type { RunStatus } from '../../machines/contracts/journal.ts';
 import { readRun, runEntries } from '../chain/journal/run-journal.ts';
 import { runStartOf } from '../chain/journal/run-start.ts';
 import { forkActor, resumeActor } from './actor-commands.ts';
-import { findHosted, type ModuleFlags } from './durable-modules.ts';
-import { findRun } from './find-run.ts';
+import type { ModuleFlags } from './durable-modules.ts';
+import { findContinuable } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
 import { type ContinueFlags, flagsToContinue, requireModel, requireSameStart, startIn } from './recorded-flags.ts';
 import { completeRun, printEndedRun } from './run-command.ts';
@@ -20,9 +20,8 @@ export async function resumeCommand(
   { force = false, ...flags }: ContinueFlags & ModuleFlags & { readonly force?: boolean },
   streams: Streams = process,
 ): Promise<number> {
-  const hosted = await findHosted(name, flags);
-  if (hosted !== null) return print(await resumeActor(hosted), streams);
-  const found = await findRun(name, flags);
+  const found = await findContinuable(name, flags);
+  if (found.kind === 'actor') return print(await resumeActor(found), streams);
   if (ENDED.has(found.status)) return printEndedRun(found, flags, streams);
   const start = await startIn(runEntries(found.store.read(found.runId)));
   const continued = await flagsToContinue(start, found.isForeign, flags, streams);
@@ -37,14 +36,13 @@ const ENDED: ReadonlySet<RunStatus> = new Set(['completed', 'degraded', 'cancell
 
 export async function forkCommand(name: string, flags: ForkFlags, streams: Streams = process): Promise<number> {
   const { at, set = [], module: _, ...others } = flags;
-  const hosted = await findHosted(name, flags);
-  if (hosted !== null) return print(await forkActor(hosted, at), streams);
+  const found = await findContinuable(name, flags);
+  if (found.kind === 'actor') return print(await forkActor(found, at), streams);
   const changes = Object.fromEntries(set.map(parseChange));
   const notes =
     set.length > 0
       ? []
       : ['No --set: the fork repeats the run from there on, with the recorded results of identical calls'];
-  const found = await findRun(name, flags);
   const entries = await readRun(found.store.read(found.runId));
   // A fork is not added to the session of the original run.
   const start = runStartOf(entries);

@@ -7,13 +7,12 @@ import type { DurableEntry, Waiting } from '../durable/entries.ts';
 import type { ActorSummary, StoredEntry } from '../durable/journals/journal-store.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
-import { findHosted, type ModuleFlags } from './durable-modules.ts';
-import { findActor, findRun } from './find-run.ts';
+import { find, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';
 
-export interface ShowFlags extends ModuleFlags {
+export interface ShowFlags extends JournalFlags {
   readonly all?: boolean;
   readonly json?: boolean;
 }
@@ -25,20 +24,17 @@ export async function showCommand(
 ): Promise<void> {
   const screen = createScreen(stdout);
   const numbered = createNumbering(screen);
-  const hosted = await findHosted(name, flags);
-  const found = hosted
-    ? { actor: hosted.actor, entries: hosted.host.journals.read(hosted.actor.id) }
-    : await findActor(name, flags);
-  if (found !== undefined) {
+  const found = await find(name, flags);
+  if (found.kind === 'actor') {
     if (!flags.json) screen.line(wrapLines(actorLine(found.actor), stdout));
-    for await (const entry of found.entries) {
+    for await (const entry of found.store.read(found.id)) {
       numbered.at(entry);
       if (flags.json) stdout.write(`${printableJson(JSON.stringify(entry))}\n`);
       else numbered.screen.entry(actorDetail(entry));
     }
     return;
   }
-  const { store, runId } = await findRun(name, flags);
+  const { store, runId } = found;
   const progress = createProgress(numbered.screen);
   let answer: Extract<JournalEntry, { type: 'answer' }> | null = null;
   for await (const recorded of runEntries(store.read(runId))) {

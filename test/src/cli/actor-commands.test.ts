@@ -3,12 +3,13 @@ import { dirname, join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import { answerCommand, forkActor, replayActor, resumeActor, sendCommand } from '../../../src/cli/actor-commands.ts';
-import { findHosted, requireHosted } from '../../../src/cli/durable-modules.ts';
+import { find, requireHosted } from '../../../src/cli/find-run.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
 import { approval, createDurableMachine, fileJournals, memoryJournals } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { checkingMachine } from '../../support/recorded-actors.ts';
+import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
 
 const refunds = setup({
@@ -120,14 +121,23 @@ it('the list of runs with an interrupted actor names the option that continues i
   expect(await runsCommand({ journals })).toContain('postchain resume <run>, for an actor with --module FILE');
 });
 
-it('"last" is the latest run, not an actor of the configuration whose id starts with it', async () => {
+it('a name is that of a run or actor with this id, then of a run that starts with it, then of an actor', async () => {
   const { host, module } = moduleOf();
-  await (await host.open('last-order')).close();
+  const journals = temporaryFolder();
+  for (const runId of ['order', 'orders-1'])
+    await startScripted({}, { newId: () => runId, journals: fileJournals(journals) }).run.answer;
+  for (const id of ['order-1', 'last-order', 'orders']) await (await host.open(id)).close();
   const folder = dirname(String(module));
   renameSync(String(module), join(folder, 'postchain.config.mjs'));
   const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
-  const found = await Promise.all(['last', 'last-'].map((name) => findHosted(name, {}))).finally(() =>
-    cwd.mockRestore(),
-  );
-  expect(found.map((each) => each?.actor.id)).toEqual([undefined, 'last-order']);
+  const idOf = async (name: string) => {
+    const found = await find(name, { journals });
+    return found.kind === 'run' ? `run ${found.runId}` : `actor ${found.id}`;
+  };
+  const names = ['order', 'orders', 'orders-', 'order-', 'last-'];
+  const found = await Promise.all(names.map(idOf));
+  const latest = [await idOf('last'), (await find('last', { journals, module: ['postchain.config.mjs'] })).kind];
+  cwd.mockRestore();
+  expect(found).toEqual(['run order', 'actor orders', 'run orders-1', 'actor order-1', 'actor last-order']);
+  expect(latest).toEqual([expect.stringMatching(/^run /u), 'actor']);
 });

@@ -70,7 +70,7 @@ describe('postchain runs --delete', () => {
     await expect(runsCommand({ journals: join(journals, 'jornals') })).rejects.toThrow(/jornals" do not exist; check/u);
     const [file = ''] = readdirSync(journals).filter((name) => name.endsWith('.jsonl'));
     const reading = replayCommand(join(journals, file), {});
-    await expect(reading).rejects.toThrow('an actor of the machine "order", not a run');
+    await expect(reading).rejects.toThrow('is a durable actor of order, not a run');
     const held = await orders.open('o-17');
     await expect(remove({ delete: ['o-17'], yes: true })).rejects.toThrow('Actor o-17 is in progress');
     await held.stop();

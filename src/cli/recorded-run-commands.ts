@@ -13,7 +13,18 @@ import {
   withInspectOptions,
 } from './flags.ts';
 
-export function addRecordedRunCommands(program: Command, setExitCode: (code: number) => void): void {
+export function addRecordedRunCommands(program: Command, setExitCode: SetExitCode): void {
+  addShowCommands(program);
+  addReplayCommands(program, setExitCode);
+  addInspectCommands(program, setExitCode);
+  addContinueCommands(program, setExitCode);
+  addActorCommands(program, setExitCode);
+  addWhatIfCommand(program);
+}
+
+type SetExitCode = (code: number) => void;
+
+function addShowCommands(program: Command): void {
   program
     .command('runs')
     .description('list recorded runs and durable actors')
@@ -46,7 +57,9 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
       const { showCommand } = await import('./show-command.ts');
       await showCommand(run, flags);
     });
+}
 
+function addReplayCommands(program: Command, setExitCode: SetExitCode): void {
   program
     .command('replay')
     .description('replay a run without a model and check that every entry is identical')
@@ -74,7 +87,9 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
       process.stdout.write(text);
       setExitCode(code);
     });
+}
 
+function addInspectCommands(program: Command, setExitCode: SetExitCode): void {
   program
     .command('inspect')
     .description('serve recorded runs and durable actors in the inspector, a local web page, until Ctrl-C')
@@ -106,7 +121,9 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
       const { exportCommand } = await import('./export-command.ts');
       process.stdout.write(await exportCommand(run, flags));
     });
+}
 
+function addContinueCommands(program: Command, setExitCode: SetExitCode): void {
   withContinueOptions(
     program.command('resume').description('continue an interrupted run without repeating finished calls'),
   )
@@ -125,9 +142,9 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
       const { forkCommand } = await import('./resume-and-fork-commands.ts');
       setExitCode(await forkCommand(run, flags));
     });
+}
 
-  addActorCommands(program, setExitCode);
-
+function addWhatIfCommand(program: Command): void {
   program
     .command('what-if')
     .description('show where recorded runs would have ended with other limits and thresholds, without a model call')
@@ -141,7 +158,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     });
 }
 
-function addActorCommands(program: Command, setExitCode: (code: number) => void): void {
+function addActorCommands(program: Command, setExitCode: SetExitCode): void {
   program
     .command('send')
     .description('send an event to a durable actor, and continue it until it only waits')

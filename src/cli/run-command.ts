@@ -111,7 +111,7 @@ async function follow(
   if (!quiet) for (const note of [`${first} · run ${oneLine(run.id).slice(0, 8)}`, ...others]) screen.line(note);
   const { interrupt, isTerminated, stopListening } = handleSignals(run);
   const terminal = { input: stdin, out: stderr, screen, colors: colorsFor(stderr), interrupt };
-  const questions = createQuestions(run, answererFor(flags, quiet, terminal), screen);
+  const questions = new RunQuestions(run, answererFor(flags, quiet, terminal), screen);
   const progress = createProgress(screen);
   for await (const event of run.events) {
     // A prompt that no longer applies must close before anything else is printed.
@@ -194,91 +194,94 @@ const RESOLUTIONS: ReadonlySet<JournalEntry['type']> = new Set([
  * Passes the run's questions (consent, direction, approvals one after another) to an answerer. A question is withdrawn when the run
  * continues without a reply, and asked again after an answer that was refused.
  */
-export function createQuestions(
-  { send, entries: journal }: Pick<Run, 'send' | 'entries'>,
-  answerer: Answerer,
-  screen: Screen,
-) {
-  let waiting = new AbortController();
-  let consentMs = 0;
-  let askAgain = (): void => {};
+export class RunQuestions {
+  readonly #run: Pick<Run, 'send' | 'entries'>;
+  readonly #answerer: Answerer;
+  readonly #screen: Screen;
+  #waiting = new AbortController();
+  #consentMs = 0;
+  /** Asks the question that the run waits for. */
+  #askAgain = (): void => {};
+  /** Whether the prompt of an approval is open. */
+  #isApproving = false;
+  /** The approvals that were answered here. */
+  readonly #answered = new Set<string>();
+
+  constructor(run: Pick<Run, 'send' | 'entries'>, answerer: Answerer, screen: Screen) {
+    this.#run = run;
+    this.#answerer = answerer;
+    this.#screen = screen;
+  }
+
+  onEvent(event: RunEvent): void {
+    if (!('seq' in event)) return;
+    if (continues(event)) {
+      this.#waiting.abort();
+      this.#waiting = new AbortController();
+    }
+    if (APPROVALS.has(event.type)) this.#askApproval();
+    if (RESOLUTIONS.has(event.type)) this.#askAgain = () => {};
+    if (event.type === 'start') this.#consentMs = event.input.limits.consentMs;
+    if (event.type === 'consent-asked') {
+      const { questionId, request } = event;
+      const question = (signal: AbortSignal) => this.#answerer.consent(request, signal, this.#consentMs);
+      this.#askAgain = () => void this.#ask(questionId, question, { type: 'consent.given', choice: 'keep' });
+    }
+    if (event.type === 'direction-asked') this.#onDirection(event);
+    if (QUESTIONS.has(event.type) && !this.#isAnswered(event)) this.#askAgain();
+  }
+
+  close(): void {
+    this.#waiting.abort();
+    this.#answerer.close();
+  }
+
+  #onDirection(event: Extract<JournalEntry, { type: 'direction-asked' }>): void {
+    const { questionId, answer, recommendation } = event;
+    const recommended = recommendedDirection(event);
+    const question = (signal: AbortSignal) => this.#answerer.direction(recommended, signal);
+    this.#askAgain = () => void this.#ask(questionId, question, { type: 'run.finished' });
+    if (this.#isAnswered(event)) return;
+    this.#screen.line(`\n${printable(answer) || '(no answer yet)'}\n`);
+    if (recommendation !== null) this.#screen.line(`  Finishing is recommended: ${reasonOf(recommendation)}.`);
+  }
+
+  /** In a resumed run, earlier questions were answered by the process before. */
+  #isAnswered({ seq }: JournalEntry): boolean {
+    return (this.#run.entries.findLast(continues)?.seq ?? 0) > seq;
+  }
 
   /** Sends the reply to a question, or `fallback` if the prompt fails. */
-  async function ask(
+  async #ask(
     questionId: string,
     question: (signal: AbortSignal) => Promise<UserReply | null>,
     fallback: UserReply,
   ): Promise<void> {
-    const { signal } = waiting;
+    const { signal } = this.#waiting;
     const reply = await question(signal).catch(() => fallback);
-    if (reply !== null && !signal.aborted) send({ ...reply, questionId } as ChainEvent);
+    if (reply !== null && !signal.aborted) this.#run.send({ ...reply, questionId } as ChainEvent);
   }
 
-  /** In a resumed run, earlier questions were answered by the process before. */
-  const isAnswered = ({ seq }: JournalEntry): boolean => (journal.findLast(continues)?.seq ?? 0) > seq;
-
-  /** The approval question whose prompt is open, and those that were answered here. */
-  let open: string | null = null;
-  const answered = new Set<string>();
-
-  function askApproval(): void {
-    const pending = pendingApprovals(journal).filter(({ questionId }) => !answered.has(questionId));
+  #askApproval(): void {
+    const pending = pendingApprovals(this.#run.entries).filter(({ questionId }) => !this.#answered.has(questionId));
     for (const { questionId, capability } of pending.filter(({ isClientTool }) => isClientTool)) {
-      answered.add(questionId);
-      screen.line(
+      this.#answered.add(questionId);
+      this.#screen.line(
         `  Waiting for the client of this run to run its tool "${oneLine(capability)}". Ctrl-C ends the run with the answer so far.`,
       );
     }
     const asked = pending.find(({ isClientTool }) => !isClientTool);
-    if (open !== null || asked === undefined) return;
+    if (this.#isApproving || asked === undefined) return;
     const { questionId, digest } = asked;
-    const { signal } = waiting;
-    open = questionId;
-    const reply = answerer.approval(asked, signal).catch(() => NOBODY_ASKED);
+    const { signal } = this.#waiting;
+    this.#isApproving = true;
+    const reply = this.#answerer.approval(asked, signal).catch(() => NOBODY_ASKED);
     void reply.then((given) => {
-      open = null;
-      if (signal.aborted) return askApproval();
-      answered.add(questionId);
-      if (given !== null) send({ type: 'approval.given', questionId, digest, ...given });
-      askApproval();
+      this.#isApproving = false;
+      if (signal.aborted) return this.#askApproval();
+      this.#answered.add(questionId);
+      if (given !== null) this.#run.send({ type: 'approval.given', questionId, digest, ...given });
+      this.#askApproval();
     });
   }
-
-  return {
-    onEvent(event: RunEvent): void {
-      if (!('seq' in event)) return;
-      if (continues(event)) {
-        waiting.abort();
-        waiting = new AbortController();
-      }
-      if (APPROVALS.has(event.type)) askApproval();
-      if (RESOLUTIONS.has(event.type)) askAgain = () => {};
-      switch (event.type) {
-        case 'start':
-          consentMs = event.input.limits.consentMs;
-          return;
-        case 'consent-asked':
-          askAgain = () =>
-            void ask(event.questionId, (signal) => answerer.consent(event.request, signal, consentMs), {
-              type: 'consent.given',
-              choice: 'keep',
-            });
-          break;
-        case 'direction-asked': {
-          const recommended = recommendedDirection(event);
-          askAgain = () =>
-            void ask(event.questionId, (signal) => answerer.direction(recommended, signal), { type: 'run.finished' });
-          if (isAnswered(event)) return;
-          screen.line(`\n${printable(event.answer) || '(no answer yet)'}\n`);
-          if (event.recommendation !== null)
-            screen.line(`  Finishing is recommended: ${reasonOf(event.recommendation)}.`);
-        }
-      }
-      if (QUESTIONS.has(event.type) && !isAnswered(event)) askAgain();
-    },
-    close(): void {
-      waiting.abort();
-      answerer.close();
-    },
-  };
 }

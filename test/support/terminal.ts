@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { Run } from '../../src/chain/runtime/run.ts';
 import type { RunOptions } from '../../src/chain/runtime/run-options.ts';
 import { type Answerer, answererFor, type Terminal } from '../../src/cli/ask-user.ts';
-import { createQuestions } from '../../src/cli/run-command.ts';
+import { RunQuestions } from '../../src/cli/run-command.ts';
 import { createScreen } from '../../src/cli/screen.ts';
 import { replies } from '../../src/testing/replies.ts';
 import { settle } from '../../src/testing/settle.ts';
@@ -135,7 +135,7 @@ export function startWithTerminal(
 ) {
   const { run, clock } = startScripted(plan, { limits: { maxCycles: 2 }, capabilities }, options);
   const terminal = { ...fake.terminal, interrupt: () => run.cancel('Ctrl-C') };
-  const questions = createQuestions(run, answererOf(terminal), terminal.screen);
+  const questions = new RunQuestions(run, answererOf(terminal), terminal.screen);
   const heard = (async () => {
     for await (const event of run.events) questions.onEvent(event);
     questions.close();

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { type Answerer, answererFor, type Terminal, type UserReply } from '../../../src/cli/ask-user.ts';
-import { createQuestions } from '../../../src/cli/run-command.ts';
+import { RunQuestions } from '../../../src/cli/run-command.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { defineCapability } from '../../../src/tools/capability.ts';
 import { entriesOf, sendAnswer, settle, startScripted, unsureAnswer } from '../../support/run-chain.ts';
@@ -85,7 +85,7 @@ describe('questions of a resumed run', () => {
     const { run } = startScripted({ action: { ...replies.action, calls } }, {}, { clientTools: [place] });
     await expect.poll(() => entriesOf(run, 'approval-asked').length).toBe(1);
     const { terminal, shown } = fakeTerminal();
-    const questions = createQuestions(run, answererFor({}, false, terminal), terminal.screen);
+    const questions = new RunQuestions(run, answererFor({}, false, terminal), terminal.screen);
     for (const event of [...run.entries, ...entriesOf(run, 'approval-asked')]) questions.onEvent(event);
     expect(shown()).toEqual([expect.stringContaining('Waiting for the client of this run to run its tool "place".')]);
     run.cancel();
@@ -110,7 +110,7 @@ describe('questions of a resumed run', () => {
       approval: async () => null,
       close: () => {},
     };
-    const questions = createQuestions(run, answerer, fakeTerminal().terminal.screen);
+    const questions = new RunQuestions(run, answerer, fakeTerminal().terminal.screen);
     for await (const event of run.events) questions.onEvent(event);
     expect(asked).toHaveLength(1);
     expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual([

@@ -3,24 +3,21 @@ import type {
   AnyStateMachine,
   AnyStateNode,
   AnyTransitionDefinition,
-  InspectedMicrostepEvent,
   InspectionEvent,
 } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { chartOf } from '../../durable/charts/chart.ts';
 import { transitionFinder } from '../../durable/charts/taken-transitions.ts';
+import { type Observation, observeSystem } from '../../durable/observe/observe-system.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import {
   activeNodes,
   type Configuration,
-  candidatesFor,
   domainOf,
   initialNodes,
   isInside,
   resolvedTargets,
-  transitionsTaken,
-  withoutPreempted,
 } from '../../internal/xstate-internals.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../exploration/paths.ts';
@@ -87,8 +84,8 @@ const ATTEMPT = 'attempt';
 
 /**
  * Returns a collector for machines. A machine is identified by its configuration, which `provide` keeps, otherwise by its id, or by its chart
- * if it has none. XState does not report false guards: for an inspected actor, they are derived from XState's evaluation order; for a
- * journal, from the candidates before the one taken (see `CoverageItem.isRecorded`). Throws `invalid_option` for a machine without a list.
+ * if it has none. False guards of a journal are derived from the candidates before the one taken (see `CoverageItem.isRecorded`). Throws
+ * `invalid_option` for a machine without a list.
  */
 export function collectCoverage(given: readonly AnyStateMachine[]): CoverageCollector {
   if (!Array.isArray(given))
@@ -101,8 +98,8 @@ export function collectCoverage(given: readonly AnyStateMachine[]): CoverageColl
   const counterNamed = (id: string): ChartCounter | undefined =>
     counters.get(machines.find((machine) => hasId(machine) && machine.id === id)?.config ?? {});
   const found = new WeakMap<object, ChartCounter | null>();
-  function counterOf(machine: AnyStateMachine | undefined): ChartCounter | null {
-    if (machine === undefined) return null;
+  function counterOf(machine: AnyStateMachine | null): ChartCounter | null {
+    if (machine === null) return null;
     const known = counters.get(machine.config) ?? found.get(machine.config);
     if (known !== undefined) return known;
     const chart = JSON.stringify(chartOf(machine));
@@ -112,45 +109,20 @@ export function collectCoverage(given: readonly AnyStateMachine[]): CoverageColl
     found.set(machine.config, equal ?? null);
     return equal ?? null;
   }
-  const lastSnapshots = new WeakMap<object, AnyMachineSnapshot>();
-
-  function onMicrostep(microstep: InspectedMicrostepEvent): void {
-    const { actorRef, event, snapshot } = microstep;
-    const enabled = transitionsTaken(microstep);
-    const counter = counterOf((snapshot as AnyMachineSnapshot).machine);
+  function onObservation(observation: Observation): void {
+    const counter = counterOf(observation.actor.machine);
     if (counter === null) return;
-    const before = lastSnapshots.get(actorRef);
-    lastSnapshots.set(actorRef, snapshot as AnyMachineSnapshot);
-    if (before === undefined) counter.countStart();
-    if (event.type === 'xstate.stop') return;
-    const taken = before === undefined ? enabled : withoutPreempted(enabled, configurationOf(before));
-    const { history } = configurationOf(snapshot as AnyMachineSnapshot);
-    for (const transition of taken)
-      counter.countTransition(counter.indexOf(transition), {
-        event: event.type,
-        entered: statesEnteredBy(transition, history),
-        countFalseBefore: before === undefined,
-      });
-    if (before === undefined) return;
-    const eventType = enabled.length > 0 && enabled.every((one) => one.eventType === '') ? '' : event.type;
-    counter.countFalseGuards(falseGuards(before, eventType, enabled));
-  }
-
-  /** When a machine comes to rest, the guards of all its active `always` transitions were false. */
-  function onSnapshot(actor: object, snapshot: AnyMachineSnapshot): void {
-    const counter = counterOf(snapshot.machine);
-    if (counter === null || snapshot.status !== 'active') return;
-    // Without a microstep before it, the actor took no transition at its start or was restored from a snapshot.
-    if (!lastSnapshots.has(actor)) counter.countActive(snapshot);
-    lastSnapshots.set(actor, snapshot);
-    counter.countFalseGuards(falseGuards(snapshot, '', []));
+    if (observation.type === 'started') counter.countStates(observation.nodes);
+    if (observation.type === 'transition') counter.countObserved(observation);
+    if (observation.type === 'ignored') counter.countFalse(observation.candidates.map(({ transition }) => transition));
+    if (observation.type !== 'settled') return;
+    // When a machine comes to rest, the guards of all its active `always` transitions were false.
+    const active = activeNodes(observation.snapshot as AnyMachineSnapshot);
+    counter.countFalse(active.flatMap(({ always = [] }) => always));
   }
 
   return {
-    inspect(event) {
-      if (event.type === '@xstate.microstep') onMicrostep(event);
-      if (event.type === '@xstate.snapshot') onSnapshot(event.actorRef, event.snapshot as AnyMachineSnapshot);
-    },
+    inspect: observeSystem(onObservation),
     addJournal(entries) {
       for (const entry of entries)
         if (entry.type === 'transition') counterNamed(entry.machine)?.countJournalEntry(entry);
@@ -177,19 +149,6 @@ type TransitionEntry = Extract<JournalEntry, { readonly type: 'transition' }>;
 /** The event type of the steps that a machine takes at its start. */
 const INIT = 'xstate.init';
 
-interface TakenStep {
-  /** The type that occurred, which a wildcard may have matched. */
-  readonly event: string;
-  /** Keys of the states entered; without them, history states are assumed to lead to their defaults. */
-  readonly entered?: readonly string[];
-  readonly countFalseBefore: boolean;
-}
-
-const configurationOf = (snapshot: AnyMachineSnapshot): Configuration => ({
-  nodes: activeNodes(snapshot),
-  history: snapshot.historyValue as Configuration['history'],
-});
-
 /** Transitions are indexes into its chart; null for an unknown one. */
 function createChartCounter(machine: AnyStateMachine) {
   const chart = chartOf(machine);
@@ -212,12 +171,12 @@ function createChartCounter(machine: AnyStateMachine) {
     return group === undefined || candidate < 0 ? null : group.first + candidate;
   }
 
-  function countTransition(index: number | null, { event, entered, countFalseBefore }: TakenStep): void {
+  /** `event` is the type that occurred, which a wildcard may have matched, and `entered` the keys of the states entered. */
+  function countTransition(index: number | null, event: string, entered: readonly string[]): void {
     if (index === null) return;
     const [transition, group] = [chart.transitions[index], groupByTransition[index]];
     if (transition === undefined || group === undefined) return;
-    count([transitionKey(index), ...(entered ?? enteredByDefault[index] ?? [])]);
-    if (countFalseBefore) for (let before = group.first; before < index; before += 1) count([guardKey(before, false)]);
+    count([transitionKey(index), ...entered]);
     if (transition.guard !== null) count([guardKey(index, true)]);
     // An `always` transition carries the event of the transition before it, which was counted there.
     if (group.eventType === '') return;
@@ -226,54 +185,32 @@ function createChartCounter(machine: AnyStateMachine) {
     if (event.startsWith('xstate.after.')) count([delayKey(event)]);
   }
 
+  function countFalse(transitions: readonly AnyTransitionDefinition[]): void {
+    const indexes = transitions.filter(({ guard }) => guard !== undefined).flatMap((one) => indexOf(one) ?? []);
+    count(indexes.map((index) => guardKey(index, false)));
+  }
+
   return {
     chart,
     count,
-    countTransition,
-    indexOf,
+    countFalse,
     countStart: (): void => count(atStart),
-    countActive: (snapshot: AnyMachineSnapshot): void => count(activeNodes(snapshot).map(({ id }) => stateKey(id))),
-    countFalseGuards(transitions: Iterable<AnyTransitionDefinition>): void {
-      for (const transition of transitions) {
-        const index = indexOf(transition);
-        if (index !== null) count([guardKey(index, false)]);
-      }
+    countStates: (nodes: readonly AnyStateNode[]): void => count(keysOf(nodes)),
+    countObserved({ transition, event, candidates, snapshot }: Extract<Observation, { type: 'transition' }>): void {
+      countFalse(candidates.flatMap((one) => (one.result === 'false' ? [one.transition] : [])));
+      const entered = statesEnteredBy(transition, snapshot.historyValue as Configuration['history']);
+      countTransition(indexOf(transition), event.type, entered);
     },
     countJournalEntry({ source, event, target, candidates }: TransitionEntry): void {
       if (event === INIT && atStart.includes(stateKey(source))) count(atStart);
       const guard = candidates.find(({ result }) => result === 'taken')?.guard ?? null;
-      countTransition(indexOfEntry({ source, event, target, guard }), { event, countFalseBefore: true });
+      const index = indexOfEntry({ source, event, target, guard }) ?? -1;
+      for (let before = groupByTransition[index]?.first ?? index; before < index; before += 1)
+        count([guardKey(before, false)]);
+      // History states are assumed to lead to their defaults.
+      countTransition(index, event, enteredByDefault[index] ?? []);
     },
     items: (): readonly CoveredItem[] =>
       coverageItems(machine).map((item) => ({ ...item, times: times.get(item.key) ?? 0 })),
   };
-}
-
-/**
- * Returns the guarded candidates that XState evaluated to false, for an event or (empty type) for `always`: those before the transitions taken,
- * from each innermost active state outwards, or all if none was taken. If only one of several parallel regions took a transition, the
- * candidates of the others are left out: they may have been preempted.
- */
-function falseGuards(
-  snapshot: AnyMachineSnapshot,
-  eventType: string,
-  taken: readonly AnyTransitionDefinition[],
-): ReadonlySet<AnyTransitionDefinition> {
-  const result = new Set<AnyTransitionDefinition>();
-  for (const leaf of activeNodes(snapshot)) {
-    if (Object.keys(leaf.states).length > 0) continue;
-    const candidates = candidatesFrom(leaf, eventType);
-    const end = candidates.findIndex((candidate) => taken.includes(candidate));
-    if (end < 0 && taken.length > 0) continue;
-    for (const candidate of end < 0 ? candidates : candidates.slice(0, end))
-      if (candidate.guard !== undefined) result.add(candidate);
-  }
-  return result;
-}
-
-function candidatesFrom(leaf: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
-  const candidates: AnyTransitionDefinition[] = [];
-  for (let node: AnyStateNode | undefined = leaf; node !== undefined; node = node.parent)
-    candidates.push(...(eventType === '' ? (node.always ?? []) : candidatesFor(node, eventType)));
-  return candidates;
 }

@@ -11,7 +11,6 @@ import {
   withUniqueNames,
 } from '../testing/coverage/coverage-report.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
-import { createLongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
 
 export interface CoverageFlags extends JournalFlags {
@@ -49,20 +48,17 @@ async function coverageOfRuns(names: readonly string[], flags: JournalFlags): Pr
 /** How much of the machines their explorations reach. */
 async function coverageOfModules(names: readonly string[]): Promise<readonly MachineCoverage[]> {
   if (names.length === 0) return [];
-  const { exploreChart } = await import('./explore-command.ts');
-  const work = createLongWork();
-  try {
-    const covered: MachineCoverage[] = [];
-    for (const name of names) {
-      const { exploration } = await exploreChart(name, work);
+  const { exploring } = await import('./explore-command.ts');
+  const covered: MachineCoverage[] = [];
+  for (const name of names) {
+    const coverage = await exploring(name, ({ exploration }) => {
       const collector = collectCoverage([exploration.machine]);
       collector.addExploration(exploration);
-      covered.push(...collector.coverage());
-    }
-    return covered;
-  } finally {
-    work.end();
+      return collector.coverage();
+    });
+    covered.push(...coverage);
   }
+  return covered;
 }
 
 /** The table, and with `all` every item that was not reached. */

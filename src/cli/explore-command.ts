@@ -13,17 +13,16 @@ import { type ChartModule, loadChartModule } from './load-chart-module.ts';
 import { createLongWork, type LongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
 
-export async function exploreCommand(name: string, { json = false }: { readonly json?: boolean }): Promise<string> {
-  const work = createLongWork();
-  try {
-    const { exploration, assumed } = await exploreChart(name, work);
-    return json
+export const exploreCommand = (name: string, { json = false }: { readonly json?: boolean }): Promise<string> =>
+  exploring(name, ({ exploration, assumed }, work) =>
+    json
       ? `${printableJson(JSON.stringify({ ...asData(exploration), assumed }))}\n`
-      : wrapLines(printable(`${[...summaryLines(exploration, work), ...assumed].join('\n')}\n`), process.stdout);
-  } finally {
-    work.end();
-  }
-}
+      : pageOf([...summaryLines(exploration, work), ...assumed]),
+  );
+
+/** Returns the lines as text, wrapped to the width of the terminal. */
+export const pageOf = (lines: readonly string[]): string =>
+  wrapLines(printable(`${lines.join('\n')}\n`), process.stdout);
 
 /** `guard` is that of the last transition taken. */
 function asData({ machine, chart, starts, states, edges }: Exploration) {
@@ -64,8 +63,21 @@ const BUILT_IN = {
   action: { ...actionChart, properties: actionProperties },
 } as unknown as Readonly<Record<string, ChartModule>>;
 
-/** Explores a built-in chart by name, or the chart of a module. Returns the exploration and the properties to check. */
-export async function exploreChart(name: string, work: LongWork) {
+/** Explores a built-in chart by name, or the chart of a module, with a status line that `use` may update. */
+export async function exploring<Result>(
+  name: string,
+  use: (explored: Awaited<ReturnType<typeof exploreChart>>, work: LongWork) => Result,
+): Promise<Result> {
+  const work = createLongWork();
+  try {
+    return use(await exploreChart(name, work), work);
+  } finally {
+    work.end();
+  }
+}
+
+/** Returns the exploration, the properties to check, and what was assumed. */
+async function exploreChart(name: string, work: LongWork) {
   const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
   const chart = builtIn ?? (await loadChartModule(name, Object.keys(BUILT_IN)));
   const own = [...soundness, ...chart.properties];

@@ -1,21 +1,13 @@
-import { printable } from '../internal/printable.ts';
 import type { Exploration, ExploredEdge } from '../testing/exploration/exploration.ts';
 import { cover, type Path } from '../testing/exploration/paths.ts';
-import { exploreChart } from './explore-command.ts';
-import { createLongWork } from './long-work.ts';
-import { wrapLines } from './screen.ts';
+import { exploring, pageOf } from './explore-command.ts';
 
-export async function pathsCommand(name: string): Promise<string> {
-  const work = createLongWork();
-  try {
-    const { exploration, assumed } = await exploreChart(name, work);
+export const pathsCommand = (name: string): Promise<string> =>
+  exploring(name, ({ exploration, assumed }, work) => {
     work.update('Finding the covering paths');
     const scenarios = cover(exploration).map((path, index) => scenarioText(exploration, path, index + 1));
-    return wrapLines(printable(`${[...scenarios, ...assumed].join('\n\n')}\n`), process.stdout);
-  } finally {
-    work.end();
-  }
-}
+    return pageOf([[...scenarios, ...assumed].join('\n\n')]);
+  });
 
 function scenarioText(exploration: Exploration, { start, edges }: Path, number: number): string {
   const input = start.name === '' ? '' : ` with input "${start.name}"`;

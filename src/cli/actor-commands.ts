@@ -21,14 +21,14 @@ export interface AnswerFlags extends ModuleFlags {
   readonly by?: string;
 }
 
-interface Done {
+export interface Printed {
   readonly text: string;
   /** 0 if something changed, or all is as recorded. */
   readonly code: number;
 }
 
 /** Sends an event to a durable actor, and continues it until it only waits. */
-export async function sendCommand(name: string, event: string, { id, ...flags }: SendFlags): Promise<Done> {
+export async function sendCommand(name: string, event: string, { id, ...flags }: SendFlags): Promise<Printed> {
   const hosted = await requireHosted(name, flags);
   return sent(hosted, parseEvent(event), id === undefined ? {} : { id });
 }
@@ -39,7 +39,7 @@ export async function answerCommand(
   decision: 'approve' | 'deny',
   question: string | undefined,
   { edit, reason, by, ...flags }: AnswerFlags,
-): Promise<Done> {
+): Promise<Printed> {
   const hosted = await requireHosted(name, flags);
   const { id, digest } = openApproval(hosted, question);
   const answer: ApprovalGiven = {
@@ -54,8 +54,14 @@ export async function answerCommand(
   return sent(hosted, answer);
 }
 
+/** Ends a durable actor. */
+export async function stopCommand(name: string, flags: ModuleFlags): Promise<Printed> {
+  const hosted = await requireHosted(name, flags);
+  return changed(hosted, await hosted.host.stop(hosted.id), 'the actor has already ended');
+}
+
 /** Replays a durable actor without calls or effects. */
-export async function replayActor({ host, actor }: HostedActor, isJson = false): Promise<Done> {
+export async function replayActor({ host, actor }: HostedActor, isJson = false): Promise<Printed> {
   const { divergence } = await host.replay(actor.id);
   const result = { entries: actor.lastSeq + 1, same: divergence === null, divergence };
   const code = divergence === null ? 0 : 1;
@@ -65,7 +71,7 @@ export async function replayActor({ host, actor }: HostedActor, isJson = false):
 }
 
 /** Continues a durable actor until it only waits or has ended, or until Ctrl-C. */
-export async function resumeActor(hosted: HostedActor): Promise<Done> {
+export async function resumeActor(hosted: HostedActor): Promise<Printed> {
   const stopping = new AbortController();
   void untilStopped().then(() => stopping.abort());
   await hosted.host.advance(hosted.actor.id, { signal: stopping.signal });
@@ -73,7 +79,7 @@ export async function resumeActor(hosted: HostedActor): Promise<Done> {
 }
 
 /** Starts another actor with the same past, up to an entry, and continues it until it only waits. */
-export async function forkActor({ host, actor }: HostedActor, at: number): Promise<Done> {
+export async function forkActor({ host, actor }: HostedActor, at: number): Promise<Printed> {
   const fork = await host.fork(actor.id, { at });
   await fork.park({ wait: true });
   const state = await stateOf({ host, id: fork.id });
@@ -84,11 +90,15 @@ async function sent(
   hosted: HostedActor,
   event: { readonly type: string },
   options: { readonly id?: string } = {},
-): Promise<Done> {
-  const isAccepted = await hosted.host.send(hosted.actor.id, event as never, options);
-  if (isAccepted) return { text: await stateOf(hosted), code: 0 };
-  const causes = 'the actor has ended, an event with this id was already sent, or the question is no longer open';
-  return { text: `Nothing changed: either ${causes}.\n${await stateOf(hosted)}`, code: 1 };
+): Promise<Printed> {
+  const causes =
+    'either the actor has ended, an event with this id was already sent, or the question is no longer open';
+  return changed(hosted, await hosted.host.send(hosted.id, event as never, options), causes);
+}
+
+async function changed(hosted: HostedActor, isChanged: boolean, why: string): Promise<Printed> {
+  const state = await stateOf(hosted);
+  return isChanged ? { text: state, code: 0 } : { text: `Nothing changed: ${why}.\n${state}`, code: 1 };
 }
 
 /** Returns what lists show of the actor now. */

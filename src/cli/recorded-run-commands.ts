@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { Printed } from './actor-commands.ts';
 import {
   age,
   collect,
@@ -83,9 +84,7 @@ function addReplayCommands(program: Command, setExitCode: SetExitCode): void {
     .option('--json', 'print JSON')
     .action(async (modules, flags) => {
       const { checkDeployCommand } = await import('./check-deploy-command.ts');
-      const { text, code } = await checkDeployCommand(modules, flags);
-      process.stdout.write(text);
-      setExitCode(code);
+      print(await checkDeployCommand(modules, flags), setExitCode);
     });
 }
 
@@ -168,9 +167,7 @@ function addActorCommands(program: Command, setExitCode: SetExitCode): void {
     .option('--module <file>', MODULE, collect)
     .action(async (actor, event, flags) => {
       const { sendCommand } = await import('./actor-commands.ts');
-      const { text, code } = await sendCommand(actor, event, flags);
-      process.stdout.write(text);
-      setExitCode(code);
+      print(await sendCommand(actor, event, flags), setExitCode);
     });
   for (const decision of ['approve', 'deny'] as const) {
     const command = program
@@ -184,11 +181,23 @@ function addActorCommands(program: Command, setExitCode: SetExitCode): void {
     if (decision === 'approve') command.option('--edit <json>', 'approve this JSON instead of the question');
     command.action(async (actor, question, flags) => {
       const { answerCommand } = await import('./actor-commands.ts');
-      const { text, code } = await answerCommand(actor, decision, question, flags);
-      process.stdout.write(text);
-      setExitCode(code);
+      print(await answerCommand(actor, decision, question, flags), setExitCode);
     });
   }
+  program
+    .command('stop')
+    .description('end a durable actor, so that its calls do not start again')
+    .argument('<actor>', ACTOR)
+    .option('--module <file>', MODULE, collect)
+    .action(async (actor, flags) => {
+      const { stopCommand } = await import('./actor-commands.ts');
+      print(await stopCommand(actor, flags), setExitCode);
+    });
+}
+
+function print({ text, code }: Printed, setExitCode: SetExitCode): void {
+  process.stdout.write(text);
+  setExitCode(code);
 }
 
 const RUN_OR_ACTOR = 'run id, a prefix of one, "last", a journal file, or the id of a durable actor';

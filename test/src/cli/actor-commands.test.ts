@@ -2,7 +2,14 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
-import { answerCommand, forkActor, replayActor, resumeActor, sendCommand } from '../../../src/cli/actor-commands.ts';
+import {
+  answerCommand,
+  forkActor,
+  replayActor,
+  resumeActor,
+  sendCommand,
+  stopCommand,
+} from '../../../src/cli/actor-commands.ts';
 import { find, requireHosted } from '../../../src/cli/find-run.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
@@ -68,6 +75,14 @@ it('an actor is replayed and continued with the module of its machine, and a dif
   const other = moduleOf(createMachine({ id: 'refunds', on: { refund: {} } }) as never, journals);
   const changed = await replayActor(await requireHosted('r-1', { module: other.module }));
   expect(changed).toMatchObject({ code: 1, text: expect.stringContaining('Different: entry') });
+});
+
+it('an actor is stopped once', async () => {
+  const { host, module } = moduleOf();
+  await (await host.open('r-1')).close();
+  expect(await stopCommand('r-', { module })).toMatchObject({ code: 0, text: expect.stringContaining('stopped') });
+  const again = 'Nothing changed: the actor has already ended.';
+  expect(await stopCommand('r-1', { module })).toMatchObject({ code: 1, text: expect.stringContaining(again) });
 });
 
 it('a fork continues until it only waits or ends', async () => {

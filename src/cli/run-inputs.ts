@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { basename, dirname, extname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PassageSource } from '../../machines/contracts/passage.ts';
 import { instructionsSchema } from '../chain/runtime/instructions.ts';
@@ -64,27 +64,8 @@ export async function readInstructions(given: string): Promise<string> {
   return parseOption(instructionsSchema, text, '--instructions');
 }
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.gif': 'image/gif',
-  '.webp': 'image/webp',
-  '.pdf': 'application/pdf',
-};
-
 /** Reads a file of the request. Throws `invalid_path` if it cannot be read, is too large, or is neither an image nor a PDF file. */
 export async function readAttachment(path: string): Promise<ContentPart> {
-  const mediaType = MEDIA_TYPES[extname(path).toLowerCase()];
-  if (mediaType === undefined) {
-    const known = Object.keys(MEDIA_TYPES)
-      .join(', ')
-      .replace(/, (?=[^,]*$)/u, ' or ');
-    throw new PostChainError(
-      'invalid_path',
-      `--attach: expected a file that ends in ${known}; received "${path}". Pass text files with --docs.`,
-    );
-  }
   try {
     const { size } = await stat(path);
     if (size > MAX_FILE_BYTES)
@@ -94,13 +75,18 @@ export async function readAttachment(path: string): Promise<ContentPart> {
       );
     const data = await readFile(path);
     // Images are often saved with the extension of another format.
-    return { type: 'file', data, mediaType: detectedType(data) ?? mediaType, filename: basename(path) };
+    const mediaType = detectedType(data);
+    if (mediaType !== null) return { type: 'file', data, mediaType, filename: basename(path) };
   } catch (cause) {
     if (cause instanceof PostChainError) throw cause;
     throw new PostChainError('invalid_path', `Cannot read the file "${path}": ${describeSystemError(cause)}`, {
       cause,
     });
   }
+  throw new PostChainError(
+    'invalid_path',
+    `--attach: expected a PNG, JPEG, GIF, WebP or PDF file; received "${path}". Pass text files with --docs.`,
+  );
 }
 
 async function readText(path: string, what: string): Promise<string> {

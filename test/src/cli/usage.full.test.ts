@@ -35,7 +35,7 @@ describe('invalid usage prints one line and exits with 2, before anything starts
     [['run', 'x', '--model', 'offline', '--attach', 'docs/chart.png'], /reads text only; add --model NAME$/m],
     [
       ['run', 'x', '--model', 'offline', '--attach', 'README.md'],
-      /--attach: expected a file that ends in \.png, .* or \.pdf; received "README\.md"\. Pass text files with --docs\.$/m,
+      /--attach: expected a PNG, JPEG, GIF, WebP or PDF file; received "README\.md"\. Pass text files with --docs\.$/m,
     ],
     [['run', 'x', '--attach', 'no-such-file.png'], /Cannot read the file "no-such-file\.png": /],
     [['run', 'x', '--capability', 'play'], /current_time, search_documents, read_passage/],

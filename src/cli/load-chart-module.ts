@@ -59,7 +59,7 @@ export async function importModule(name: string): Promise<Record<string, unknown
   try {
     return await import(pathToFileURL(resolve(name)).href);
   } catch (cause) {
-    throw new PostChainError('invalid_option', `Cannot load ${name}: ${loadError(name, cause)}`, { cause });
+    throw new PostChainError('invalid_option', `Cannot load ${name}: ${loadError(cause)}`, { cause });
   } finally {
     process.off('beforeExit', reportUnsettled);
   }
@@ -71,24 +71,10 @@ export async function importModule(name: string): Promise<Record<string, unknown
   }
 }
 
-const EXPECTED_MODULE = 'expected the path of a module that exports a machine';
-
-function loadError(name: string, cause: unknown): string {
-  switch ((cause as { code?: unknown } | null)?.code) {
-    case 'ERR_UNKNOWN_FILE_EXTENSION':
-      if (/\.[cm]?ts\b/iu.test(firstLineOf(cause)))
-        return `Node ${process.versions.node} cannot run TypeScript; pass compiled JavaScript or use Node 22.18 or later`;
-      return /\.[jt]sx\b/iu.test(firstLineOf(cause))
-        ? 'Node cannot run JSX; pass compiled JavaScript'
-        : `it is not JavaScript or TypeScript; ${EXPECTED_MODULE}`;
-    case 'ERR_IMPORT_ATTRIBUTE_MISSING':
-    case 'ERR_IMPORT_ASSERTION_TYPE_MISSING':
-      return /\.json$/iu.test(name)
-        ? `it is JSON; ${EXPECTED_MODULE}`
-        : `it imports JSON without an import attribute; write import … with { type: 'json' }`;
-    case 'ERR_UNSUPPORTED_DIR_IMPORT':
-      return `it is a directory; ${EXPECTED_MODULE}`;
-    default:
-      return firstLineOf(cause);
-  }
+function loadError(cause: unknown): string {
+  const problem = firstLineOf(cause);
+  const isTypeScript = (cause as { code?: unknown } | null)?.code === 'ERR_UNKNOWN_FILE_EXTENSION';
+  return isTypeScript && /\.[cm]?ts\b/iu.test(problem)
+    ? `Node ${process.versions.node} cannot run TypeScript; pass compiled JavaScript or use Node 22.18 or later`
+    : problem;
 }

@@ -3,6 +3,7 @@ import type { ApprovalGiven } from '../durable/approval.ts';
 import type { Json } from '../durable/codec.ts';
 import type { OpenApproval } from '../durable/entries.ts';
 import { differenceText } from '../durable/replay.ts';
+import { parseJson } from '../internal/json-text.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import type { ModuleFlags } from './durable-modules.ts';
 import { type HostedActor, requireHosted } from './find-run.ts';
@@ -118,11 +119,9 @@ function parseEvent(text: string): { readonly type: string } {
 }
 
 function parseJsonFlag(flag: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new PostChainError('invalid_option', `${flag}: expected JSON; received ${cutEnd(oneLine(text), 100)}`);
-  }
+  const value = parseJson(text);
+  if (value !== undefined) return value;
+  throw new PostChainError('invalid_option', `${flag}: expected JSON; received ${cutEnd(oneLine(text), 100)}`);
 }
 
 function openApproval({ actor }: HostedActor, chosen: string | undefined): OpenApproval {

@@ -7,6 +7,7 @@ import type { ApprovalAsked } from '../../machines/policies/questions.ts';
 import { recommendedChoice } from '../../machines/policies/questions.ts';
 import { safeJson } from '../../machines/text/safe-json.ts';
 import { onAbort } from '../internal/async.ts';
+import { parseJson } from '../internal/json-text.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { type Colors, colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
 
@@ -137,13 +138,9 @@ async function askApproval(
 }
 
 function objectIn(text: string): ApprovalReply['arguments'] | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as NonNullable<ApprovalReply['arguments']>) : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(text);
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as NonNullable<ApprovalReply['arguments']>) : null;
 }
 
 type Item = ConsentRequest['items'][number];
@@ -187,12 +184,6 @@ const CONSENT_FOR_ALL: SelectOptions<ConsentChoice | 'each'> = {
   onEscape: 'keep all',
 };
 
-const CONSENT_LABELS: Readonly<Record<ConsentChoice, string>> = {
-  keep: 'keep',
-  summarize: 'summarize',
-  remove: 'remove',
-};
-
 async function askEach(items: readonly Item[], terminal: Terminal, signal: AbortSignal): Promise<UserReply | null> {
   const choices: [string, ConsentChoice][] = [];
   for (const [index, item] of items.entries()) {
@@ -214,7 +205,7 @@ function consentForOne(item: Item, hasMore: boolean): SelectOptions<ConsentChoic
     text: 'What should happen to it?',
     choices: offered.map((value) => ({
       value,
-      label: CONSENT_LABELS[value],
+      label: value,
       ...(value === recommended && { note: 'recommended' }),
     })),
     initial: 'keep',

@@ -2,6 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus } from '../../machines/contracts/journal.ts';
 import { readRun, runEntries } from '../chain/journal/run-journal.ts';
 import { runStartOf } from '../chain/journal/run-start.ts';
+import { parseJson } from '../internal/json-text.ts';
 import { forkActor, resumeActor } from './actor-commands.ts';
 import type { ModuleFlags } from './durable-modules.ts';
 import { findContinuable } from './find-run.ts';
@@ -71,9 +72,6 @@ export function parseChange(text: string): readonly [string, unknown] {
       `--set expects path=value, for example thresholds.confidence=0.5; received "${text}"`,
     );
   const value = text.slice(at + 1);
-  try {
-    return [text.slice(0, at), JSON.parse(value)];
-  } catch {
-    return [text.slice(0, at), value];
-  }
+  const parsed = parseJson(value);
+  return [text.slice(0, at), parsed === undefined ? value : parsed];
 }

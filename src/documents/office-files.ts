@@ -29,32 +29,22 @@ export function docxHtml(bytes: Uint8Array, what: string, limits?: Limits): Prom
 type Parse<Library, Content> = (library: Library, bytes: Uint8Array<ArrayBuffer>) => Promise<Content>;
 type Pages = readonly (readonly PdfItem[])[];
 
-const parsePdf: Parse<typeof import('unpdf'), Pages> = async ({ extractTextItems }, bytes) =>
-  (await extractTextItems(bytes)).items;
-
-const parseDocx: Parse<{ default: typeof import('mammoth') }, readonly string[]> = async (
-  { default: mammoth },
-  bytes,
-) => {
-  const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));
-  return [(await mammoth.convertToHtml({ buffer: Buffer.from(bytes.buffer) }, { convertImage })).value];
+// The worker gets the text of both functions, which must therefore use nothing but their parameters.
+const parsePdf: Parse<typeof import('unpdf'), Pages> = async ({ extractTextItems, getDocumentProxy }, bytes) => {
+  const pdf = await getDocumentProxy(bytes, { verbosity: 0 });
+  const { items } = await extractTextItems(pdf);
+  await pdf.destroy();
+  return items;
 };
 
-/** What the worker does: the same as `parsePdf` and `parseDocx`. */
+const parseDocx: Parse<typeof import('mammoth'), readonly string[]> = async ({ convertToHtml, images }, bytes) => {
+  const convertImage = images.imgElement(async () => ({ src: '' }));
+  return [(await convertToHtml({ buffer: Buffer.from(bytes.buffer) }, { convertImage })).value];
+};
+
 const CODE = `
 const { parentPort } = require('node:worker_threads');
-const parsers = {
-  async pdf({ extractTextItems, getDocumentProxy }, bytes) {
-    const pdf = await getDocumentProxy(bytes, { verbosity: 0 });
-    const { items } = await extractTextItems(pdf);
-    await pdf.destroy();
-    return items.map((page) => page.map(({ str, x, y, width, fontSize, hasEOL }) => ({ str, x, y, width, fontSize, hasEOL })));
-  },
-  async docx(mammoth, bytes) {
-    const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));
-    return [(await mammoth.convertToHtml({ buffer: Buffer.from(bytes.buffer) }, { convertImage })).value];
-  },
-};
+const parsers = { pdf: ${parsePdf}, docx: ${parseDocx} };
 const parse = async ({ type, library, bytes }) => parsers[type](require(library), bytes);
 const send = (texts) => parentPort.postMessage(texts);
 parentPort.on('message', (file) => parse(file).then(send, () => send(null)));

@@ -5,7 +5,7 @@ import { type CheckedActor, type CheckedMachine, checkDeploy, uncheckedActors } 
 import type { ActorSummary } from '../durable/journals/journal-store.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { durableMachines } from './durable-modules.ts';
-import { type JournalFlags, openExistingJournals } from './find-run.ts';
+import { type JournalFlags, openExistingJournals } from './open-journals.ts';
 import { colorsFor } from './screen.ts';
 
 export interface CheckDeployFlags extends JournalFlags {

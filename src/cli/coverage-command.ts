@@ -10,7 +10,8 @@ import {
   percentOf,
   withUniqueNames,
 } from '../testing/coverage/coverage-report.ts';
-import { findRun, type JournalFlags } from './find-run.ts';
+import { findRun } from './find-run.ts';
+import type { JournalFlags } from './open-journals.ts';
 import { wrapLines } from './screen.ts';
 
 export interface CoverageFlags extends JournalFlags {

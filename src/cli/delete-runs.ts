@@ -2,7 +2,8 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { type Journals, lastWrittenMs } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { type Asker, ask } from './ask-user.ts';
-import { type JournalFlags, type ListedRun, listAll, openJournals, requireRun, shortRunIds } from './find-run.ts';
+import { type ListedRun, listAll, requireRun, shortRunIds } from './find-run.ts';
+import { type JournalFlags, openJournals } from './open-journals.ts';
 import { localTime } from './screen.ts';
 
 export interface DeleteFlags extends JournalFlags {

@@ -8,9 +8,9 @@ import { exportNotes, type Redaction, redactionOf, redactionsIn } from '../inspe
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { durableMachines } from './durable-modules.ts';
-import { find, isExistingFile, type JournalFlags } from './find-run.ts';
+import { type FindFlags, find } from './find-run.ts';
 
-export interface ExportFlags extends JournalFlags {
+export interface ExportFlags extends FindFlags {
   readonly output?: string;
   readonly redact?: readonly string[];
   readonly preview?: boolean;
@@ -52,7 +52,7 @@ async function findEntries(name: string, flags: ExportFlags) {
   const entries = await entriesOf(found.store.read(found.id));
   const [start] = entries;
   // The id of a journal file is its path, which the page must not disclose.
-  const id = isExistingFile(name) && start?.type === 'start' ? start.actorId : found.id;
+  const id = found.isFile && start?.type === 'start' ? start.actorId : found.id;
   return { id, isActor: true, hosts: found.host ? [found.host] : await durableMachines(flags), entries };
 }
 

@@ -5,34 +5,14 @@ import type { RunStatus, RunSummary } from '../../machines/contracts/journal.ts'
 import { commandLine } from '../../machines/text/quoting.ts';
 import { isRun, runSummary } from '../chain/journal/run-journal.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
-import { fileJournals, journalFile } from '../durable/journals/file-journals.ts';
-import { type ActorSummary, type JournalStore, type Journals, newestFirst } from '../durable/journals/journal-store.ts';
-import { postgresJournals } from '../durable/journals/postgres-journals.ts';
-import { sqliteJournals } from '../durable/journals/sqlite-journals.ts';
+import { journalFile } from '../durable/journals/file-journals.ts';
+import { type ActorSummary, type JournalStore, newestFirst } from '../durable/journals/journal-store.ts';
 import { oneLine } from '../internal/printable.ts';
 import { durableMachines, type ModuleFlags, modulePaths } from './durable-modules.ts';
-import { homePath } from './home.ts';
+import { type JournalFlags, openExistingJournals } from './open-journals.ts';
 
-export interface JournalFlags extends ModuleFlags {
-  /** A directory, an SQLite file or the URL of a PostgreSQL database. */
-  readonly journals?: string;
-}
-
-const SQLITE_FILE = /\.(?:db|sqlite3?)$/iu;
-const POSTGRES_URL = /^postgres(?:ql)?:/iu;
-const OTHER_URL = /^[a-z][a-z\d+.-]+:\/\//iu;
-
-const defaultPlace = (): string => process.env['POSTCHAIN_JOURNALS'] || homePath('journals');
-
-export function openJournals({ journals = defaultPlace() }: JournalFlags): Journals {
-  if (POSTGRES_URL.test(journals)) return postgresJournals(journals);
-  if (OTHER_URL.test(journals))
-    throw new PostChainError(
-      'invalid_option',
-      `Cannot open the journals ${JSON.stringify(journals)}; expected a directory, an SQLite file (.db) or a postgres:// URL`,
-    );
-  return SQLITE_FILE.test(journals) ? sqliteJournals(journals) : fileJournals(journals);
-}
+/** Where to look for runs and actors. */
+export interface FindFlags extends JournalFlags, ModuleFlags {}
 
 /** A run, or a durable actor of another machine: `machine` is the id of its machine, `request` its title or, without one, its machine. */
 export type ListedRun = Omit<RunSummary, 'status'> & {
@@ -61,15 +41,7 @@ export function listedRun(actor: ActorSummary): ListedRun {
   };
 }
 
-export const isExistingFile = (name: string): boolean => existsSync(name) && statSync(name).isFile();
-
-/** Throws `invalid_path` if the place that the user chose does not exist: it has no runs, but more likely its name is wrong. */
-export function openExistingJournals(flags: JournalFlags): JournalStore {
-  const store = openJournals(flags);
-  const { journals } = flags;
-  if (journals === undefined || POSTGRES_URL.test(journals) || existsSync(journals)) return store;
-  throw new PostChainError('invalid_path', `The journals ${JSON.stringify(journals)} do not exist; check --journals`);
-}
+const isExistingFile = (name: string): boolean => existsSync(name) && statSync(name).isFile();
 
 export const NO_RUNS = 'No recorded runs. Start one with: postchain run "your question"';
 
@@ -90,6 +62,8 @@ export interface FoundActor {
   readonly id: string;
   readonly actor: ActorSummary;
   readonly store: JournalStore;
+  /** Whether the user named a journal file. */
+  readonly isFile: boolean;
   /** The machine that can continue it; null if no module has it. */
   readonly host: DurableMachine<AnyStateMachine> | null;
 }
@@ -121,7 +95,14 @@ const MAX_LISTED = 5;
 export async function hostedActors(flags: ModuleFlags): Promise<readonly HostedActor[]> {
   const hosts = await durableMachines(flags);
   const actorsOf = async (host: HostedActor['host']): Promise<readonly HostedActor[]> =>
-    (await host.list()).map((actor) => ({ kind: 'actor', id: actor.id, actor, store: host.journals, host }));
+    (await host.list()).map((actor) => ({
+      kind: 'actor',
+      id: actor.id,
+      actor,
+      store: host.journals,
+      isFile: false,
+      host,
+    }));
   return (await Promise.all(hosts.map(actorsOf))).flat().sort((one, other) => newestFirst(one.actor, other.actor));
 }
 
@@ -129,7 +110,7 @@ export async function hostedActors(flags: ModuleFlags): Promise<readonly HostedA
  * Finds a run or a durable actor: by journal file, by id or, if no id is the name, by the start of that of a run, or else of an actor. `last` is
  * the latest run, or with `--module` the latest actor of its machines. Throws `unknown_journal` if none matches, `invalid_journal` if several do.
  */
-export async function find(name: string, flags: JournalFlags): Promise<FoundRun | FoundActor> {
+export async function find(name: string, flags: FindFlags): Promise<FoundRun | FoundActor> {
   if (isExistingFile(name)) return findFile(name);
   const hosted = await hostedActors(flags);
   const latest = name === 'last' && flags.module !== undefined ? hosted[0] : undefined;
@@ -138,7 +119,7 @@ export async function find(name: string, flags: JournalFlags): Promise<FoundRun 
   const store = openExistingJournals(flags);
   const stored = await store.list();
   const others = stored.flatMap((actor): readonly FoundActor[] =>
-    isRun(actor) || hosted.some(({ id }) => id === actor.id) ? [] : [actorIn(store, actor)],
+    isRun(actor) || hosted.some(({ id }) => id === actor.id) ? [] : [actorIn(store, actor, false)],
   );
   const runs = matching(name, stored.filter(isRun));
   const actors = matching(name, [...hosted, ...others]);
@@ -151,24 +132,25 @@ export async function find(name: string, flags: JournalFlags): Promise<FoundRun 
   return { kind: 'run', store, runId: id, status, isFile: false, isForeign: flags.journals !== undefined };
 }
 
-const actorIn = (store: JournalStore, actor: ActorSummary): FoundActor => ({
+const actorIn = (store: JournalStore, actor: ActorSummary, isFile: boolean): FoundActor => ({
   kind: 'actor',
   id: actor.id,
   actor,
   store,
+  isFile,
   host: null,
 });
 
 async function findFile(path: string): Promise<FoundRun | FoundActor> {
   const store = journalFile(path);
   const [actor] = await store.list();
-  if (actor !== undefined && !isRun(actor)) return actorIn(store, actor);
+  if (actor !== undefined && !isRun(actor)) return actorIn(store, actor, true);
   const status = actor ? runSummary(actor).status : 'damaged';
   return { kind: 'run', store, runId: path, status, isFile: true, isForeign: true };
 }
 
 /** Finds a run, or an actor with its machine. Throws `invalid_journal` for an actor without it, which cannot be continued. */
-export async function findContinuable(name: string, flags: JournalFlags): Promise<FoundRun | HostedActor> {
+export async function findContinuable(name: string, flags: FindFlags): Promise<FoundRun | HostedActor> {
   const found = await find(name, flags);
   if (found.kind === 'run') return found;
   const { id, host, actor } = found;
@@ -180,7 +162,7 @@ export async function findContinuable(name: string, flags: JournalFlags): Promis
 }
 
 /** Finds a run. No module is loaded. */
-export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
+export async function findRun(name: string, flags: FindFlags): Promise<FoundRun> {
   const found = await findContinuable(name, { ...flags, module: [] });
   // Without a module, an actor has no machine.
   return found as FoundRun;

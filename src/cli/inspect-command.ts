@@ -10,12 +10,13 @@ import { boundsOf } from '../inspection/stored-runs.ts';
 import type { ReplayHost } from '../inspection/systems/recorded-states.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
 import { durableMachines } from './durable-modules.ts';
-import { find, isExistingFile, type JournalFlags, openExistingJournals, openJournals } from './find-run.ts';
+import { type FindFlags, find } from './find-run.ts';
 import { homePath } from './home.ts';
 import { type InspectedJournals, inspectedActions } from './inspected-actions.ts';
+import { openExistingJournals, openJournals } from './open-journals.ts';
 import { untilStopped } from './until-stopped.ts';
 
-export interface InspectFlags extends JournalFlags {
+export interface InspectFlags extends FindFlags {
   readonly port?: number;
   readonly open?: boolean;
 }
@@ -39,10 +40,10 @@ export async function inspectCommand(
 }
 
 /** Throws if nothing can be shown. A journal that is damaged further on is shown up to the damage. */
-async function findJournals(name: string | undefined, flags: JournalFlags) {
+async function findJournals(name: string | undefined, flags: FindFlags) {
   const hosts = await durableMachines(flags);
-  const isFile = name !== undefined && isExistingFile(name);
   const found = name === undefined ? null : await find(name, flags);
+  const isFile = found?.isFile ?? false;
   if (found?.kind === 'run') {
     const { store, runId, isForeign } = found;
     for await (const _ of store.read(runId)) break;
@@ -51,7 +52,7 @@ async function findJournals(name: string | undefined, flags: JournalFlags) {
     return { journals: store, hosts, runId: listed, isFile, isForeign };
   }
   const open = hosts.length > 0 ? openJournals : openExistingJournals;
-  const journals = isFile && found ? found.store : open(flags);
+  const journals = found?.isFile ? found.store : open(flags);
   // Reading one run shows whether the place can be used. The server reads the others while the page opens.
   for await (const _ of boundsOf(journals)) break;
   const isForeign = found !== null || flags.journals !== undefined;

@@ -7,7 +7,7 @@ import { HttpError } from '../server/http-error.ts';
 import { askServer } from '../server/protocols/mcp.ts';
 import { createRunService } from '../server/run-service.ts';
 import { createUsageLimits, DEFAULT_LIMITS } from '../server/usage-limits.ts';
-import { openJournals } from './find-run.ts';
+import { openJournals } from './open-journals.ts';
 import { prepareRun, type RunFlags } from './prepare-run.ts';
 
 /** Offers the chain as a tool to MCP clients over standard input and output, until the client closes the input. */

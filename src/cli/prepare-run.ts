@@ -13,9 +13,9 @@ import { count, firstLineOf, oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import type { ContentPart } from '../llm/content.ts';
 import { type ChosenModel, chooseModel, type ServerFlags } from './choose-model.ts';
-import { type JournalFlags, openJournals } from './find-run.ts';
 import { whileWorking } from './long-work.ts';
 import { recordableServer } from './mcp-servers.ts';
+import { type JournalFlags, openJournals } from './open-journals.ts';
 import type { AnswerFormat } from './render-answer.ts';
 import {
   type BuiltIn,

@@ -12,11 +12,11 @@ import { journalText } from '../durable/journals/journal-lines.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { replayActor } from './actor-commands.ts';
-import { findContinuable, type JournalFlags } from './find-run.ts';
+import { type FindFlags, findContinuable } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { createScreen } from './screen.ts';
 
-export interface ReplayFlags extends JournalFlags {
+export interface ReplayFlags extends FindFlags {
   readonly speed?: number;
   readonly json?: boolean;
   readonly update?: boolean;

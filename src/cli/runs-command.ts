@@ -1,18 +1,10 @@
 import { newestFirst } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { olderRuns } from './delete-runs.ts';
-import {
-  hostedActors,
-  type JournalFlags,
-  type ListedRun,
-  listAll,
-  listedRun,
-  NO_RUNS,
-  shortRunIds,
-} from './find-run.ts';
+import { type FindFlags, hostedActors, type ListedRun, listAll, listedRun, NO_RUNS, shortRunIds } from './find-run.ts';
 import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
 
-export interface RunsFlags extends JournalFlags {
+export interface RunsFlags extends FindFlags {
   readonly json?: boolean;
   readonly limit?: number;
   /** Milliseconds. */

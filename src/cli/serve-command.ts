@@ -8,8 +8,8 @@ import { firstLineOf, oneLine, printableJson } from '../internal/printable.ts';
 import { createServer, type ServerLogLine } from '../server/create-server.ts';
 import { bearerTokens, type Owner } from '../server/owners.ts';
 import { durableMachines, type ModuleFlags } from './durable-modules.ts';
-import { openJournals } from './find-run.ts';
 import { homePath } from './home.ts';
+import { openJournals } from './open-journals.ts';
 import { prepareRun, type RunFlags } from './prepare-run.ts';
 import { untilStopped } from './until-stopped.ts';
 

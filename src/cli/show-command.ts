@@ -7,12 +7,12 @@ import type { DurableEntry, Waiting } from '../durable/entries.ts';
 import type { ActorSummary, StoredEntry } from '../durable/journals/journal-store.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
-import { find, type JournalFlags } from './find-run.ts';
+import { type FindFlags, find } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';
 
-export interface ShowFlags extends JournalFlags {
+export interface ShowFlags extends FindFlags {
   readonly all?: boolean;
   readonly json?: boolean;
 }

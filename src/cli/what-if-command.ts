@@ -4,7 +4,8 @@ import { differs, type PhasesEnd, type PhaseUse, type WhatIf } from '../chain/jo
 import { isRun, readRun, runSummary } from '../chain/journal/run-journal.ts';
 import { readDecidingNumbers, whatIf } from '../chain/journal/what-if.ts';
 import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
-import { type JournalFlags, NO_RUNS, openExistingJournals, requireRun, shortRunIds } from './find-run.ts';
+import { NO_RUNS, requireRun, shortRunIds } from './find-run.ts';
+import { type JournalFlags, openExistingJournals } from './open-journals.ts';
 import { parseChange } from './resume-and-fork-commands.ts';
 import { wrapLines } from './screen.ts';
 

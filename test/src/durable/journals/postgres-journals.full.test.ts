@@ -2,7 +2,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { assign, setup } from 'xstate';
 import { readRun } from '../../../../src/chain/journal/run-journal.ts';
-import { openJournals } from '../../../../src/cli/find-run.ts';
+import { openJournals } from '../../../../src/cli/open-journals.ts';
 import { createDurableMachine, type DurableMachine } from '../../../../src/durable/durable-machine.ts';
 import { entriesOf, type JournalStore } from '../../../../src/durable/journals/journal-store.ts';
 import type { PostgresPool, PostgresSource } from '../../../../src/durable/journals/postgres.ts';

@@ -4,7 +4,7 @@ import type { InspectedRun, RunCharts, SentLines } from '../../src/inspection/wi
 import { chartsOfActors } from '../fold/actor-charts.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import { type Selection, selectionAt } from '../fold/selection.ts';
-import type { ConnectionState, PageSource } from '../wire/page-source.ts';
+import type { ConnectionState, PageListener, PageSource } from '../wire/page-source.ts';
 import { createRunLog, type RunLog } from '../wire/run-log.ts';
 
 /** The selected run at the cursor: what every panel shows. */
@@ -53,25 +53,33 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   moveTo(seq: number): void;
 }
 
+/** What the server has sent, and what the user has chosen. */
+function emptySignals() {
+  return {
+    connection: signal<ConnectionState>('connecting'),
+    events: signal<readonly string[]>([]),
+    continues: signal(false),
+    model: signal<string | undefined>(undefined),
+    runs: signal<readonly InspectedRun[]>([]),
+    unread: signal(0),
+    selectedRunId: signal<string | null | undefined>(undefined),
+    chosen: signal<{ readonly selection: Selection; readonly runId: string } | null>(null),
+    cursor: signal<number | null>(null),
+    loaded: signal<readonly OpenedRun[]>([]),
+  };
+}
+
 export function createInspector(source: PageSource): Inspector {
-  const connection = signal<ConnectionState>('connecting');
-  const events = signal<readonly string[]>([]);
-  const continues = signal(false);
-  const model = signal<string | undefined>(undefined);
-  const runs = signal<readonly InspectedRun[]>([]);
-  const unread = signal(0);
-  const selectedRunId = signal<string | null | undefined>(undefined);
-  const chosen = signal<{ readonly selection: Selection; readonly runId: string } | null>(null);
-  const cursor = signal<number | null>(null);
+  const known = emptySignals();
+  const { selectedRunId, chosen, cursor } = known;
   const opened = new Map<string, OpenedRun>();
-  const loaded = signal<readonly OpenedRun[]>([]);
 
   function openRun(runId: string): OpenedRun {
     const cached = opened.get(runId);
     if (cached !== undefined) return cached;
     const run = createOpenedRun(runId, () => source.open(runId));
     opened.set(runId, run);
-    loaded.value = [...opened.values()];
+    known.loaded.value = [...opened.values()];
     source.open(runId);
     return run;
   }
@@ -96,70 +104,16 @@ export function createInspector(source: PageSource): Inspector {
   });
 
   const view = computed<PanelView | null>(() => {
-    const run = runs.value.find(({ runId }) => runId === selectedRunId.value);
-    if (run === undefined) return null;
-    const cached = opened.get(run.runId);
-    if (cached === undefined) return null;
-    const { log, fold, count, stateCount, charts, end } = cached;
-    const last = Math.max(0, count.value - 1);
-    const at = Math.min(cursor.value ?? last, last);
-    const step = held.value;
-    return {
-      run,
-      log,
-      fold,
-      charts: charts.value && chartsOfActors(charts.value, fold.charts),
-      count: count.value,
-      at,
-      // The address may name a step that has not arrived yet.
-      selection: step !== null && step.to <= last ? step : selectionAt(fold, at, count.value),
-      stateCount: stateCount.value,
-      end: end.value,
-    };
+    const run = known.runs.value.find(({ runId }) => runId === selectedRunId.value);
+    const cached = opened.get(run?.runId ?? '');
+    return run === undefined || cached === undefined ? null : viewOf(run, cached, cursor.value, held.value);
   });
 
-  source.start(
-    {
-      connection: (state) => {
-        connection.value = state;
-      },
-      hello(types, all, name) {
-        events.value = types;
-        continues.value = all;
-        model.value = name;
-      },
-      runs(all, first, more) {
-        batch(() => {
-          runs.value = all;
-          unread.value = more;
-        });
-        for (const { runId, status } of all) if (status === 'running') opened.get(runId)?.resume();
-        if (selectedRunId.value === undefined && first !== null) selectRun(first);
-      },
-      charts: (runId, { charts, invoked }) => {
-        openRun(runId).charts.value = { charts, invoked };
-      },
-      entries: (runId, from, lines, about) => openRun(runId).add(from, lines, about),
-      states: (runId, from, frames) => openRun(runId).addStates(from, frames),
-      end: (runId, problem) => openRun(runId).finish(problem),
-    },
-    (runId) => opened.get(runId)?.log.count ?? 0,
-  );
-
-  return {
+  const inspector: Inspector = {
     ...source,
-    connection,
-    events,
-    continues,
-    model,
-    runs,
-    unread,
-    selectedRunId,
-    chosen,
+    ...known,
     held,
-    cursor,
     view,
-    loaded,
     selectRun,
     openRun,
     moveTo,
@@ -171,6 +125,59 @@ export function createInspector(source: PageSource): Inspector {
         moveTo(selection.to);
       });
     },
+  };
+  source.start(listenerOf(known, inspector, opened), (runId) => opened.get(runId)?.log.count ?? 0);
+  return inspector;
+}
+
+/** Takes what the source sends. */
+function listenerOf(
+  known: ReturnType<typeof emptySignals>,
+  { openRun, selectRun }: Pick<Inspector, 'openRun' | 'selectRun'>,
+  opened: ReadonlyMap<string, OpenedRun>,
+): PageListener {
+  return {
+    connection: (state) => {
+      known.connection.value = state;
+    },
+    hello(types, all, name) {
+      known.events.value = types;
+      known.continues.value = all;
+      known.model.value = name;
+    },
+    runs(all, first, more) {
+      batch(() => {
+        known.runs.value = all;
+        known.unread.value = more;
+      });
+      for (const { runId, status } of all) if (status === 'running') opened.get(runId)?.resume();
+      if (known.selectedRunId.value === undefined && first !== null) selectRun(first);
+    },
+    charts: (runId, { charts, invoked }) => {
+      openRun(runId).charts.value = { charts, invoked };
+    },
+    entries: (runId, from, lines, about) => openRun(runId).add(from, lines, about),
+    states: (runId, from, frames) => openRun(runId).addStates(from, frames),
+    end: (runId, problem) => openRun(runId).finish(problem),
+  };
+}
+
+/** A run with the cursor at an entry; null is its latest one. */
+function viewOf(run: InspectedRun, opened: OpenedRun, cursor: number | null, held: Selection | null): PanelView {
+  const { log, fold, count, stateCount, charts, end } = opened;
+  const last = Math.max(0, count.value - 1);
+  const at = Math.min(cursor ?? last, last);
+  return {
+    run,
+    log,
+    fold,
+    charts: charts.value && chartsOfActors(charts.value, fold.charts),
+    count: count.value,
+    at,
+    // The address may name a step that has not arrived yet.
+    selection: held !== null && held.to <= last ? held : selectionAt(fold, at, count.value),
+    stateCount: stateCount.value,
+    end: end.value,
   };
 }
 

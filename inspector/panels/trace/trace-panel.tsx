@@ -1,4 +1,5 @@
 import './trace.css';
+import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
 import { isOver as isRunOver } from '../../fold/step-title.ts';
@@ -67,45 +68,28 @@ function placed(rows: readonly ListedRow[], narrowPx: number | null) {
   return { rows, shown: new Map(rows.map(({ row }, index) => [row.id, index])), tops };
 }
 
+/** Whether a run waits for its user, and whether nothing more will happen in it. A run that waits continues when it is answered. */
+function stageOf(view: PanelView): Pick<Moment, 'isOver' | 'isWaiting'> {
+  const { run, log, fold, count, end } = view;
+  const isWaiting = run.status !== 'damaged' && waitingAt(log, fold, count - 1) !== null;
+  const isEnded = (run.kind === 'run' && end !== null) || isRunOver(run);
+  return { isWaiting, isOver: isEnded && !isWaiting && run.status !== 'waiting' && !isLoading(view) };
+}
+
 /** The run as one tree, which is also its timeline. */
 export function Trace({ inspector, view }: PanelProps) {
-  const { run, log, fold, count } = view;
+  const { run, fold } = view;
   const { timeLine, spans } = fold;
-  // A run that waits continues when it is answered.
-  const isWaiting = run.status !== 'damaged' && waitingAt(log, fold, count - 1) !== null;
-  const isOver =
-    run.status !== 'waiting' &&
-    !isWaiting &&
-    !isLoading(view) &&
-    ((run.kind === 'run' && view.end !== null) || isRunOver(run));
+  const { isWaiting, isOver } = stageOf(view);
   const [order, setOrder] = useState<Measure | 'order'>('order');
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const [active, setActive] = useState<string | null>(null);
   const list = useRef<HTMLDivElement>(null);
   const narrowPx = useWidth(list, NARROW_PX);
   const sinceMs = useClock(view);
   useLayoutEffect(() => addKeys(TRACE_KEYS), []);
 
-  const { steps, path, rows, shown, tops } = useRows(inspector, view, { isOver, order, toggled, narrowPx });
-  const selected = path.findLast(({ id }) => shown.has(id))?.id ?? null;
-  const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
-
-  const selectedIndex = shown.get(selected ?? '') ?? -1;
-  // A finished run opens at its beginning. In a running one, the current row stays in view until the user scrolls.
-  // A narrow page scrolls as a whole, to the chosen step.
-  const isGrowing = run.live && run.isIdle !== true && steps === null;
-  const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrowPage();
-  const [seen, measure] = useWindow(list);
-  const revealed = useRef(selected);
-  // So that rows which the selection is about to scroll away are not rendered first.
-  const part = isFollowing && revealed.current !== selected ? partWith(seen, tops[selectedIndex] ?? 0) : seen;
-  const first = Math.max(0, tops.findIndex((bottom) => bottom > part.from) - 1);
-  const next = tops.findIndex((bottom) => bottom >= part.to);
-  // The selected row is always rendered, so that the page can return to it.
-  const visible = rows.flatMap((item, index) =>
-    (index >= first && (next < 0 || index < next)) || index === selectedIndex ? [{ item, index }] : [],
-  );
-
+  const rows = useRows(inspector, view, { isOver, order, toggled, narrowPx });
+  const { steps } = rows;
   const axis = useAxis(view, isOver, sinceMs);
   const { endMs, nowMs, gaps } = axis;
   const moment = useMemo(
@@ -124,27 +108,40 @@ export function Trace({ inspector, view }: PanelProps) {
     [view, isOver, sinceMs, steps, gaps],
   );
 
-  const show = (index: number): void => {
-    if (list.current !== null)
-      reveal(list.current, tops[index] ?? 0, (tops[index + 1] ?? 0) - (tops[index] ?? 0), HEAD_PX);
-  };
-  useLayoutEffect(() => {
-    revealed.current = selected;
-    if (!isFollowing) return;
-    show(selectedIndex);
-    measure();
-  }, [selected, isGrowing ? selectedIndex : 0]);
-  const shownOrder = useRef(order);
-  useLayoutEffect(() => {
-    if (shownOrder.current === order) return;
-    shownOrder.current = order;
-    show(steps === null ? Math.max(0, selectedIndex) : 0);
-    measure();
-  }, [order]);
-
   function toggle({ row, isOpen }: ListedRow): void {
     setToggled((before) => new Map(before).set(row.id, isOpen !== true));
   }
+
+  const price = spans.currency;
+  const hasTokens = run.kind === 'run' || spans.attempts.length > 0;
+  return (
+    <div
+      class={`trace${hasTokens ? '' : ' system'}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
+    >
+      <TraceHead inspector={inspector} view={view} axis={axis} order={order} onOrder={setOrder} hasTokens={hasTokens} />
+      {rows.rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
+      <TraceList inspector={inspector} moment={moment} rows={rows} list={list} onToggle={toggle} />
+    </div>
+  );
+}
+
+type Rows = ReturnType<typeof useRows>;
+
+interface TraceListProps {
+  readonly inspector: PanelProps['inspector'];
+  readonly moment: Moment;
+  readonly rows: Rows;
+  readonly list: RefObject<HTMLDivElement | null>;
+  readonly onToggle: (row: ListedRow) => void;
+}
+
+/** The rows; only visible ones are rendered. One is active: keys move it. */
+function TraceList({ inspector, moment, rows: shownRows, list, onToggle }: TraceListProps) {
+  const { steps, rows, shown, tops, selected } = shownRows;
+  const [active, setActive] = useState<string | null>(null);
+  const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
+  const activeId = rows[current]?.row.id;
+  const { visible, show } = useVisibleRows(inspector, moment, shownRows, list);
 
   function choose(row: TraceRow): void {
     setActive(row.id);
@@ -161,48 +158,82 @@ export function Trace({ inspector, view }: PanelProps) {
       show(to);
     } else if ((event.key === 'Enter' || event.key === ' ') && item !== undefined) {
       if (item.isOpen === null) choose(item.row);
-      else toggle(item);
+      else onToggle(item);
     } else return;
     event.preventDefault();
   }
 
-  const activeId = rows[current]?.row.id;
-  const price = spans.currency;
-  const hasTokens = run.kind === 'run' || spans.attempts.length > 0;
   return (
     <div
-      class={`trace${hasTokens ? '' : ' system'}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
+      ref={list}
+      class="trace-list"
+      role="tree"
+      tabIndex={0}
+      aria-label="Trace"
+      aria-activedescendant={visible.some(({ item }) => item.row.id === activeId) ? `trace-${activeId}` : undefined}
+      style={{ height: `${tops.at(-1)}px` }}
+      onKeyDown={onKeyDown}
+      onBlur={() => setActive(null)}
     >
-      <TraceHead inspector={inspector} view={view} axis={axis} order={order} onOrder={setOrder} hasTokens={hasTokens} />
-      {rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
-      <div
-        ref={list}
-        class="trace-list"
-        role="tree"
-        tabIndex={0}
-        aria-label="Trace"
-        aria-activedescendant={visible.some(({ item }) => item.row.id === activeId) ? `trace-${activeId}` : undefined}
-        style={{ height: `${tops.at(-1)}px` }}
-        onKeyDown={onKeyDown}
-        onBlur={() => setActive(null)}
-      >
-        {visible.map(({ item, index }) => (
-          <Row
-            key={item.row.id}
-            {...item}
-            moment={moment}
-            top={tops[index] ?? 0}
-            height={(tops[index + 1] ?? 0) - (tops[index] ?? 0)}
-            isSelected={item.row.id === selected}
-            isActive={item.row.id === activeId}
-            step={steps?.steps.get(item.row.id)}
-            onSelect={() => (item.row.selection === null ? toggle(item) : choose(item.row))}
-            onToggle={() => toggle(item)}
-          />
-        ))}
-      </div>
+      {visible.map(({ item, index }) => (
+        <Row
+          key={item.row.id}
+          {...item}
+          moment={moment}
+          top={tops[index] ?? 0}
+          height={(tops[index + 1] ?? 0) - (tops[index] ?? 0)}
+          isSelected={item.row.id === selected}
+          isActive={item.row.id === activeId}
+          step={steps?.steps.get(item.row.id)}
+          onSelect={() => (item.row.selection === null ? onToggle(item) : choose(item.row))}
+          onToggle={() => onToggle(item)}
+        />
+      ))}
     </div>
   );
+}
+
+/** The rows to render, and a function that scrolls to a row. */
+function useVisibleRows(
+  inspector: TraceListProps['inspector'],
+  { view: { run }, measure: order }: Moment,
+  { steps, rows, shown, tops, selected }: Rows,
+  list: TraceListProps['list'],
+) {
+  const selectedIndex = shown.get(selected ?? '') ?? -1;
+  // A finished run opens at its beginning. In a running one, the current row stays in view until the user scrolls.
+  // A narrow page scrolls as a whole, to the chosen step.
+  const isGrowing = run.live && run.isIdle !== true && steps === null;
+  const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrowPage();
+  const [seen, measure] = useWindow(list);
+  const revealed = useRef(selected);
+  // So that rows which the selection is about to scroll away are not rendered first.
+  const part = isFollowing && revealed.current !== selected ? partWith(seen, tops[selectedIndex] ?? 0) : seen;
+  const first = Math.max(0, tops.findIndex((bottom) => bottom > part.from) - 1);
+  const next = tops.findIndex((bottom) => bottom >= part.to);
+  // The selected row is always rendered, so that the page can return to it.
+  const visible = rows.flatMap((item, index) =>
+    (index >= first && (next < 0 || index < next)) || index === selectedIndex ? [{ item, index }] : [],
+  );
+
+  function show(index: number): void {
+    if (list.current !== null)
+      reveal(list.current, tops[index] ?? 0, (tops[index + 1] ?? 0) - (tops[index] ?? 0), HEAD_PX);
+  }
+  useLayoutEffect(() => {
+    revealed.current = selected;
+    if (!isFollowing) return;
+    show(selectedIndex);
+    measure();
+  }, [selected, isGrowing ? selectedIndex : 0]);
+  const shownOrder = useRef(order);
+  useLayoutEffect(() => {
+    if (shownOrder.current === order) return;
+    shownOrder.current = order;
+    show(steps === null ? Math.max(0, selectedIndex) : 0);
+    measure();
+  }, [order]);
+  return { visible, show };
 }
 
 interface Shown {
@@ -213,7 +244,7 @@ interface Shown {
   readonly narrowPx: number | null;
 }
 
-/** The rows in the chosen order with their places, and the path to the selected one. */
+/** The rows in the chosen order with their places, and the selected one. */
 function useRows(inspector: PanelProps['inspector'], view: PanelView, { isOver, order, toggled, narrowPx }: Shown) {
   const { log, fold, count, selection } = view;
   const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts]);
@@ -231,7 +262,7 @@ function useRows(inspector: PanelProps['inspector'], view: PanelView, { isOver, 
     () => placed(listedRows(steps?.rows ?? top, isOpen), narrowPx),
     [top, steps, toggled, opened.current.size, narrowPx],
   );
-  return { steps, path, ...list };
+  return { ...list, steps, selected: path.findLast(({ id }) => list.shown.has(id))?.id ?? null };
 }
 
 interface Axis {
@@ -338,7 +369,7 @@ function Ruler({ timeLine, endMs, untilMs, gaps }: Axis & { readonly timeLine: T
 }
 
 /** Returns the width of an element in pixels; null if it is not known yet, or is `most` or more. */
-function useWidth(reference: { readonly current: HTMLElement | null }, most = Number.POSITIVE_INFINITY): number | null {
+function useWidth(reference: RefObject<HTMLElement | null>, most = Number.POSITIVE_INFINITY): number | null {
   const [widthPx, setWidth] = useState<number | null>(null);
   useLayoutEffect(() => {
     const element = reference.current;

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { failingRun, readmeRun } from '../../support/inspector/inspected-runs.ts';
-import { browserFor, openInspector, openRun, PANEL_NAMES, showPanel } from '../../support/inspector/inspector-page.ts';
+import { inspectorTests, openRun, PANEL_NAMES, showPanel } from '../../support/inspector/inspector-page.ts';
 import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
 import { LONG_HISTORY } from '../../support/journal-files.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
-const browser = await browserFor('whether the page can be used by everybody');
+const tests = await inspectorTests('whether the page can be used by everybody');
 
 const { run: waiting } = startScripted(
   { yield: (call: number) => unsureAnswer(call) },
@@ -17,18 +16,10 @@ const stumbled = await failingRun();
 const { run: readme } = readmeRun();
 await readme.answer;
 
-let server: InspectionServer;
-beforeAll(async () => {
-  server = await inspectionServer();
-  for (const run of [readme, stumbled, waiting]) server.watch(run);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server.close();
-  waiting.cancel();
-});
+for (const run of [readme, stumbled, waiting]) tests.server.watch(run);
+afterAll(() => waiting.cancel());
 
-describe.skipIf(browser === null)('the whole inspector page', () => {
+describe.skipIf(tests.areSkipped)('the whole inspector page', () => {
   it.each([
     { theme: 'light', width: 1280 },
     { theme: 'light', width: 700 },
@@ -37,8 +28,7 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
   ] as const)(
     'passes the accessibility checks and fits in every panel: $theme, $width px',
     async ({ theme, width }) => {
-      const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, { theme, width });
-      const { page } = watched;
+      const { page } = await tests.open('', { theme, width });
       await page.locator('.trace-row').first().waitFor();
       const faults: string[] = [];
       const look = async (where: string, part = 'html'): Promise<void> => {
@@ -61,7 +51,6 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
       await page.locator('.help-button').click();
       await look('the help sheet', 'html');
       expect(faults).toEqual([]);
-      await watched.close();
     },
   );
 });

@@ -1,12 +1,10 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { threeRecordedRuns } from '../../support/inspector/inspected-runs.ts';
-import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspector/test-page.ts';
+import { openRecordedRuns, pageTests } from '../../support/inspector/test-page.ts';
 
 const tests = await pageTests('the address of the page');
 const runs = await threeRecordedRuns();
-
-beforeAll(() => buildTestPage(tests));
 
 const hashOf = (page: Page): Promise<string> => page.evaluate(() => location.hash);
 const positionOf = (page: Page, seq: number) =>

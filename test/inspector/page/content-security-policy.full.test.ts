@@ -1,20 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportRun } from '../../../src/inspection/export-run.ts';
-import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { readmeRun } from '../../support/inspector/inspected-runs.ts';
-import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
+import { inspectorTests } from '../../support/inspector/inspector-page.ts';
 
-const browser = await browserFor('the policy of the page');
-const folder = await mkdtemp(join(tmpdir(), 'postchain-policy-'));
+const tests = await inspectorTests('the policy of the page');
 const { run } = readmeRun();
 await run.answer;
+tests.server.watch(run);
 
 /** A server of another origin and the requests it received. */
 let elsewhere: Server;
@@ -26,10 +21,8 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
 });
-afterAll(async () => {
-  await browser?.close();
+afterAll(() => {
   elsewhere.close();
-  await rm(folder, { recursive: true });
 });
 
 /** The CSP directive that blocks each attempt. */
@@ -78,14 +71,13 @@ async function tryAll(page: Page): Promise<void> {
   }, `http://127.0.0.1:${port}`);
 }
 
-describe.skipIf(browser === null)('code injected into the page', () => {
+describe.skipIf(tests.areSkipped)('code injected into the page', () => {
   it.each(['served', 'exported'])('cannot run, change anything, or send requests: %s', async (kind) => {
-    const server = await inspectionServer();
-    server.watch(run);
-    const path = join(folder, 'run.html');
-    await writeFile(path, (await exportRun(run.entries)).html);
-    const url = kind === 'served' ? server.url : pathToFileURL(path).href;
-    const { page } = await openInspector(browser as NonNullable<typeof browser>, url);
+    const look = { isHostile: true };
+    const opened =
+      kind === 'served' ? tests.open('', look) : tests.openFile('run.html', (await exportRun(run.entries)).html, look);
+    const { page } = await opened;
+    const url = page.url().split('#')[0];
     await page.locator('.trace-row').first().waitFor();
     expect(await page.evaluate(() => window.refused)).toEqual([]);
     await tryAll(page);
@@ -95,7 +87,5 @@ describe.skipIf(browser === null)('code injected into the page', () => {
     expect(await page.locator('.trace').isVisible()).toBe(true);
     expect(page.url().split('#')[0]).toBe(url);
     expect(asked).toEqual([]);
-    await page.close();
-    await server.close();
   });
 });

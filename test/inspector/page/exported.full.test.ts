@@ -1,49 +1,30 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
-import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { manualRun, readmeRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import {
-  browserFor,
   displayedState,
-  openInspector,
+  inspectorTests,
   PANEL_NAMES,
   showPanel,
   waitForEntries,
 } from '../../support/inspector/inspector-page.ts';
 import { storeActors } from '../../support/recorded-actors.ts';
 
-const browser = await browserFor('exported pages');
-const folder = await mkdtemp(join(tmpdir(), 'postchain-exported-'));
+const tests = await inspectorTests('exported pages');
+const { openFile } = tests;
 const { run } = readmeRun();
 const { answerText } = await run.answer;
 const { html } = await exportRun(run.entries);
 
-afterAll(async () => {
-  await browser?.close();
-  await rm(folder, { recursive: true });
-});
-
-async function open(name: string, text: string, hash = '') {
-  if (browser === null) throw new Error('no browser');
-  const path = join(folder, name);
-  await writeFile(path, text);
-  return { path, ...(await openInspector(browser, pathToFileURL(path).href, { hash })) };
-}
-
-describe.skipIf(browser === null)('the exported page', () => {
+describe.skipIf(tests.areSkipped)('the exported page', () => {
   it('is a single file under 1 MB without network requests and shows the final state of the live page', async () => {
-    const server = await inspectionServer();
-    server.watch(run);
-    const live = await openInspector(browser as NonNullable<typeof browser>, server.url, {});
+    tests.server.watch(run);
+    const live = await tests.open();
     await waitForEntries(live.page, run.entries.length);
-    const exported = await open('run.html', html);
-    expect((await stat(exported.path)).size).toBeLessThan(1_000_000);
+    const exported = await openFile('run.html', html);
+    expect(Buffer.byteLength(html)).toBeLessThan(1_000_000);
     expect(html).toMatch(/http-equiv="Content-Security-Policy" content="default-src 'none'; /u);
     await waitForEntries(exported.page, run.entries.length);
     expect(await displayedState(exported.page)).toEqual(await displayedState(live.page));
@@ -57,38 +38,32 @@ describe.skipIf(browser === null)('the exported page', () => {
       expect(await exported.page.locator('#panel').textContent()).not.toBe('');
       expect(await exported.page.locator('#panel .problem').count()).toBe(0);
     }
-    expect(exported.requests).toEqual([pathToFileURL(exported.path).href]);
-    await exported.close();
-    await live.close();
-    await server.close();
+    expect(exported.requests).toEqual([exported.page.url().split('#')[0]]);
   });
 
   it('shows a durable actor with its charts and states', async () => {
-    const { orders } = await storeActors(folder);
+    const { orders } = await storeActors(tests.folder);
     const entries = await entriesOf(orders.journals.read('o-done'));
     const { html: text } = await exportRun(entries, { hosts: [orders] });
-    const { page, requests, path, close } = await open('actor.html', text);
+    const { page, requests } = await openFile('actor.html', text);
     await page.getByText('receipt for 40').first().waitFor();
     expect((await page.locator('.trace.system').innerText()).replaceAll('\n', ' ')).toMatch(
       /order .*Started \{"amount":40\} .*approve .*Effect remind .*paying finished .*paid/u,
     );
-    expect(requests).toEqual([pathToFileURL(path).href]);
-    await close();
+    expect(requests).toEqual([page.url().split('#')[0]]);
     const waiting = await entriesOf(orders.journals.read('o-waiting'));
-    const other = await open('waiting-actor.html', (await exportRun(waiting)).html);
+    const other = await openFile('waiting-actor.html', (await exportRun(waiting)).html);
     await other.page.getByText('approve').first().waitFor();
-    await other.close();
   });
 
   it('offers nothing that needs a server or another run', async () => {
-    const { page, close } = await open('run.html', html);
+    const { page } = await openFile('run.html', html);
     await page.locator('.verdict').waitFor();
     const actions = page.locator('.run-actions button');
     expect(await actions.allTextContents()).toEqual(['Details…']);
     expect(await page.getByRole('link', { name: 'Runs' }).count()).toBe(0);
     await page.locator('body').press('t');
     expect(await page.getByRole('dialog').count()).toBe(0);
-    await close();
   });
 
   it('says once what a run waited for, and offers no answer', async () => {
@@ -99,7 +74,7 @@ describe.skipIf(browser === null)('the exported page', () => {
       .slice(0, asked + 1)
       .map((entry) => (entry.type === 'start' ? { ...entry, startedAt } : entry));
     const { html: text } = await exportRun(waiting);
-    const { page, close } = await open('waiting.html', text);
+    const { page } = await openFile('waiting.html', text);
     await page.getByText('Waiting for a direction').first().waitFor();
     expect(await page.locator('.verdict').textContent()).toMatch(
       /, when this file was exported \(\w+ \d+, \d\d:\d\d\)$/u,
@@ -107,7 +82,6 @@ describe.skipIf(browser === null)('the exported page', () => {
     // It has no time that the journal does not have.
     expect(await page.locator('.figures').textContent()).toMatch(/^1\.0 s/u);
     expect(await page.locator('body').innerText()).not.toMatch(/Interrupted|stopped|Answer here|Resume/u);
-    await close();
     const strange = text.replace(
       /(id="recording" data-sha256=")[0-9a-f]{64}">([^<]*)/u,
       (_, start: string, data: string) => {
@@ -115,25 +89,23 @@ describe.skipIf(browser === null)('the exported page', () => {
         return `${start}${createHash('sha256').update(changed).digest('hex')}">${changed}`;
       },
     );
-    const other = await open('strange.html', strange);
+    const other = await openFile('strange.html', strange);
     await other.page.locator('.trace-row').first().waitFor();
     expect(await other.page.locator('.verdict').textContent()).toMatch(/, when this file was exported$/u);
     expect(await other.page.locator('body').innerText()).not.toMatch(/NaN|null|Invalid/u);
-    await other.close();
   });
 
   it('says why a decision has no what-if if the run cannot be replayed', async () => {
     const other = run.entries.map((entry) =>
       entry.type === 'start' ? { ...entry, machine: { ...entry.machine, digest: 'another' } } : entry,
     );
-    const { page, close } = await open('other-chart.html', (await exportRun(other)).html);
+    const { page } = await openFile('other-chart.html', (await exportRun(other)).html);
     await page.locator('.ending').getByText('No what-if: the run cannot be replayed here.').waitFor();
-    await close();
   });
 
   it('shows the id of the run, that its checksum was compared, and that it was redacted when it was exported', async () => {
     const redacted = await exportRun(run.entries, { redact: (text) => text.replaceAll('Yield', '[redacted]') });
-    const { page, close } = await open('redacted.html', redacted.html);
+    const { page } = await openFile('redacted.html', redacted.html);
     await page.getByRole('button', { name: 'Details…' }).click();
     const details = page.getByRole('dialog', { name: 'Details of this run' });
     await details.getByText(`Intact: this file matches its SHA-256 checksum, ${redacted.checksum}.`).waitFor();
@@ -143,7 +115,6 @@ describe.skipIf(browser === null)('the exported page', () => {
       .waitFor();
     expect(await details.innerText()).not.toContain('when it was written');
     expect(await details.locator('code').textContent()).toBe(run.id);
-    await close();
   });
 
   it('rejects a modified or truncated run with a message', async () => {
@@ -154,10 +125,9 @@ describe.skipIf(browser === null)('the exported page', () => {
     expect(new Set([html, changed, cutOff, cutEarly, emptied]).size).toBe(5);
     const said: string[] = [];
     for (const [index, text] of [changed, cutOff, cutEarly, emptied].entries()) {
-      const page = await open(`damaged-${index}.html`, text);
-      await page.page.locator('body').getByText(/\w/u).first().waitFor();
-      said.push((await page.page.locator('body').innerText()).trim());
-      await page.close();
+      const { page } = await openFile(`damaged-${index}.html`, text);
+      await page.locator('body').getByText(/\w/u).first().waitFor();
+      said.push((await page.locator('body').innerText()).trim());
     }
     for (const sentence of said)
       expect(sentence).toMatch(/^The run in this file .* the file is truncated or was changed\. Export it again\.$/u);
@@ -170,10 +140,9 @@ describe.skipIf(browser === null)('the exported page', () => {
       /(id="recording" data-sha256=")[0-9a-f]{64}">[^<]*/u,
       (_, start: string) => `${start}${checksum}">${data}`,
     );
-    const { page, close } = await open('other.html', other);
+    const { page } = await openFile('other.html', other);
     expect(await page.getByRole('alert').textContent()).toBe(
       'Unsupported file version: expected 7; received 2‹U+202E›1.',
     );
-    await close();
   });
 });

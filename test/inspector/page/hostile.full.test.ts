@@ -1,35 +1,24 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import type { Page, WebSocketRoute } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
-import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { PageMessage } from '../../../src/inspection/page-messages.ts';
 import { type ExportedRun, type ServerMessage, WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { type LineMutations, lineMutations, mutateLines, mutateValue } from '../../support/hostile-input.ts';
 import { failingRun, manualRun, ownCharts, plainRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
-import { browserFor, openInspector, openRun } from '../../support/inspector/inspector-page.ts';
+import { inspectorTests, openRun } from '../../support/inspector/inspector-page.ts';
 import { SEED } from '../../support/random.ts';
 import { isSoak, sampleSize } from '../../support/soak.ts';
 
-const browser = await browserFor('the page on hostile journals');
-const folder = await mkdtemp(join(tmpdir(), 'postchain-hostile-'));
+const tests = await inspectorTests('the page on hostile journals');
 /** Logged when something is found. */
 const again = `POSTCHAIN_SEED=${SEED}${isSoak ? ' POSTCHAIN_SOAK=1' : ''} finds it again`;
 
 const journals = [await plainRun(), await failingRun(), await manualRun()].map((run) =>
   recordedEntries(run).map((entry: JournalEntry) => JSON.stringify(entry)),
 );
-
-afterAll(async () => {
-  await browser?.close();
-  await rm(folder, { recursive: true });
-});
 
 interface Hostile {
   readonly journal: number;
@@ -92,15 +81,14 @@ async function visit(page: Page): Promise<readonly string[]> {
   });
 }
 
-describe.skipIf(browser === null)('the page with invalid journals', () => {
+describe.skipIf(tests.areSkipped)('the page with invalid journals', () => {
   it('shows the valid part of runs from a server and can open the next one', async () => {
-    const server = await inspectionServer();
     const cases = fc.sample(aHostile, { numRuns: sampleSize('hostile journals from a server', 6, 120) });
     const given = new Map(cases.map((hostile, index) => [`h${index}`, exportedOf(hostile, `h${index}`)]));
     let socket: WebSocketRoute | null = null;
     const tell = (message: ServerMessage, lines: readonly string[] = []): void =>
       socket?.send([JSON.stringify(message), ...lines].join('\n'));
-    const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
+    const watched = await tests.open('', {
       before: (page) =>
         page.routeWebSocket(/\/socket$/u, (opened) => {
           socket = opened;
@@ -141,8 +129,6 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
         faults.push(`${runId}: ${fault} ${JSON.stringify(cases[index]?.changes).slice(0, 300)}`);
     }
     expect(faults, again).toEqual([]);
-    await watched.close();
-    await server.close();
   });
 
   it('shows the valid part of a run in a file with a correct checksum', async () => {
@@ -157,15 +143,10 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
       );
       const data = JSON.stringify(exported).replaceAll('<', '\\u003c');
       const checksum = createHash('sha256').update(data).digest('hex');
-      const path = join(folder, `${index}.html`);
-      await writeFile(
-        path,
-        html.replace(/data-sha256="[^>]*>[^<]*/u, () => `data-sha256="${checksum}">${data}`),
-      );
-      const watched = await openInspector(browser as NonNullable<typeof browser>, pathToFileURL(path).href);
+      const page = html.replace(/data-sha256="[^>]*>[^<]*/u, () => `data-sha256="${checksum}">${data}`);
+      const watched = await tests.openFile(`${index}.html`, page);
       for (const fault of [...(await visit(watched.page)), ...watched.problems])
         faults.push(`${index}: ${fault} ${JSON.stringify(hostile).slice(0, 300)}`);
-      await watched.page.close();
     }
     expect(faults, again).toEqual([]);
   });

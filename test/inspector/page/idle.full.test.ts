@@ -1,19 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest';
-import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { describe, expect, it } from 'vitest';
 import { readmeRun } from '../../support/inspector/inspected-runs.ts';
-import {
-  browserFor,
-  openInspector,
-  PANEL_NAMES,
-  showPanel,
-  waitForEntries,
-} from '../../support/inspector/inspector-page.ts';
+import { inspectorTests, PANEL_NAMES, showPanel, waitForEntries } from '../../support/inspector/inspector-page.ts';
 
-const browser = await browserFor('that an idle page does nothing');
-
-afterAll(async () => {
-  await browser?.close();
-});
+const tests = await inspectorTests('that an idle page does nothing');
 
 declare global {
   interface Window {
@@ -52,15 +41,11 @@ function noteDue(): void {
   }
 }
 
-describe.skipIf(browser === null)('the page with an idle live run', () => {
+describe.skipIf(tests.areSkipped)('the page with an idle live run', () => {
   it('schedules nothing but the clock of the trace and moves nothing, in any panel', async () => {
-    const server = await inspectionServer();
     const { run, model } = readmeRun([3]);
-    server.watch(run);
-    const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
-      before: async (page) => void (await page.addInitScript(noteDue)),
-    });
-    const { page } = watched;
+    tests.server.watch(run);
+    const { page } = await tests.open('', { before: async (opened) => void (await opened.addInitScript(noteDue)) });
     await model.reached(3);
     await waitForEntries(page, run.entries.length);
     for (const name of PANEL_NAMES) {
@@ -77,7 +62,5 @@ describe.skipIf(browser === null)('the page with an idle live run', () => {
     model.release(3);
     await run.answer;
     await waitForEntries(page, run.entries.length);
-    await watched.close();
-    await server.close();
   });
 });

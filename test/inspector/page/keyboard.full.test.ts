@@ -3,18 +3,17 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import { failingRun } from '../../support/inspector/inspected-runs.ts';
 import {
-  browserFor,
+  inspectorTests,
   nextFrames,
   openRun,
   PANEL_NAMES,
-  pageForRuns,
   selectEntry,
   showPanel,
 } from '../../support/inspector/inspector-page.ts';
 import { LONG_HISTORY } from '../../support/journal-files.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
-const browser = await browserFor('the page without a mouse');
+const tests = await inspectorTests('the page without a mouse');
 
 const run = await failingRun();
 const { run: waiting } = startScripted(
@@ -23,9 +22,7 @@ const { run: waiting } = startScripted(
   { request: 'Which way?', mode: 'manual', history: LONG_HISTORY },
 );
 
-const thePage = pageForRuns(browser, [waiting, run], {
-  before: async (page) => void (await page.addInitScript(noteListeners)),
-});
+for (const one of [waiting, run]) tests.server.watch(one);
 afterAll(() => waiting.cancel());
 
 declare global {
@@ -133,9 +130,9 @@ const activeRow = (page: Page) =>
     };
   });
 
-describe.skipIf(browser === null)('keyboard operation', () => {
+describe.skipIf(tests.areSkipped)('keyboard operation', () => {
   it('reaches every control with Tab, forward and backward, in every panel and with the chart', async () => {
-    const page = thePage();
+    const { page } = await tests.open('', { before: async (one) => void (await one.addInitScript(noteListeners)) });
     const reachesAll = async (what: string): Promise<void> => {
       const forwards = await walk(page, 'Tab');
       expect(await page.evaluate(unreached), what).toEqual([]);
@@ -157,8 +154,8 @@ describe.skipIf(browser === null)('keyboard operation', () => {
   });
 
   it('does what the help sheet documents for each key', async () => {
-    const page = thePage();
-    await openRun(page, run.id);
+    const { page } = await tests.open(`/run/${run.id}`);
+    await page.locator('.position').waitFor({ state: 'attached' });
     await showPanel(page, 'step');
     await blur(page);
     const seqsOf = (type: string): readonly number[] =>

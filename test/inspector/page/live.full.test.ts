@@ -1,41 +1,25 @@
 import type { Page, WebSocketRoute } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { describe, expect, it } from 'vitest';
 import type { PageMessage } from '../../../src/inspection/page-messages.ts';
 import { readmeRun } from '../../support/inspector/inspected-runs.ts';
 import {
-  browserFor,
   displayedState,
+  inspectorTests,
   nextFrames,
-  openInspector,
   showPanel,
   waitForEntries,
 } from '../../support/inspector/inspector-page.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
-const browser = await browserFor('the page on live runs');
-
-let server: InspectionServer;
-beforeAll(async () => {
-  server = await inspectionServer();
-});
-afterAll(async () => {
-  await browser?.close();
-  await server.close();
-});
-
-const open = (look: Parameters<typeof openInspector>[2] = {}) => {
-  if (browser === null) throw new Error('no browser');
-  return openInspector(browser, server.url, look);
-};
+const tests = await inspectorTests('the page on live runs');
+const { server, open } = tests;
 
 const entryCount = async (page: Page): Promise<number> =>
   Number(await page.locator('.position').getAttribute('data-count'));
 
-describe.skipIf(browser === null)('the page with a live run', () => {
+describe.skipIf(tests.areSkipped)('the page with a live run', () => {
   it('waits for the first run, shows it as it progresses, and its answer at the end, without layout shifts', async () => {
-    const watched = await open();
-    const { page } = watched;
+    const { page, requests } = await open();
     await page.getByText('No runs yet').waitFor();
     const { run, model } = readmeRun([1, 2, 4]);
     server.watch(run);
@@ -66,11 +50,10 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       answerText.slice(0, 200).split('\n')[0],
     );
     expect(await page.evaluate(() => (window.shifted < 0.05 ? 'calm' : window.shifts))).toBe('calm');
-    await watched.close();
     // The page, its script, its style, and the socket, and nothing else.
     expect(
       new Set(
-        watched.requests.map((address) =>
+        requests.map((address) =>
           address
             .replace(/-[\w-]{8}\./u, '.')
             .split('/')
@@ -117,8 +100,6 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     await late.page.keyboard.press('End');
     await waitForEntries(late.page, run.entries.length);
     expect(await displayedState(late.page)).toEqual(await displayedState(first.page));
-    await first.close();
-    await late.close();
   });
 
   it('reports a lost connection and continues where it was after reconnecting', async () => {
@@ -127,7 +108,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     let isUp = true;
     const { run, model } = readmeRun([2, 3], 'cut');
     server.watch(run);
-    const cut = await open({
+    const cut = await open('', {
       before: (page) =>
         page.routeWebSocket(/\/socket$/u, (socket) => {
           if (!isUp) return void socket.close();
@@ -167,8 +148,6 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     await waitForEntries(cut.page, run.entries.length);
     await waitForEntries(fresh.page, run.entries.length);
     expect(await displayedState(cut.page)).toEqual(await displayedState(fresh.page));
-    await cut.close();
-    await fresh.close();
   });
 
   it('can answer a run that waits for its user', async () => {
@@ -178,8 +157,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       { request: 'Which way?', mode: 'manual' },
     );
     server.watch(run);
-    const watched = await open({ hash: '/run/asked' });
-    const { page } = watched;
+    const { page } = await open('/run/asked');
     await page.getByRole('form', { name: 'Continue with a phase' }).waitFor();
     await page.getByRole('button', { name: 'Finish now' }).click();
     const { status } = await run.answer;
@@ -188,6 +166,5 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       .getByText(new RegExp(`^${status}`, 'iu'))
       .waitFor();
     expect(await page.getByRole('region', { name: 'Waiting for direction' }).count()).toBe(0);
-    await watched.close();
   });
 });

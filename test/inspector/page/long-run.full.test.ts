@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { failingRun, longRun, recordedEntries, storeOf } from '../../support/inspector/inspected-runs.ts';
 import {
-  browserFor,
+  inspectorTests,
   nextFrames,
-  openInspector,
   PANEL_NAMES,
   showPanel,
   waitForEntries,
 } from '../../support/inspector/inspector-page.ts';
 import { sampleSize } from '../../support/soak.ts';
-
-const browser = await browserFor('the page on a long run');
 
 const ENTRIES = sampleSize('entries of a run on the page', 20_000, 100_000);
 /** The chart accounts for more than half of them. */
@@ -20,16 +16,8 @@ const MOST_NODES = 5_000;
 /** Those around a cursor and the visible rows of a list. */
 const MOST_READ = 250;
 
-const entries: readonly JournalEntry[] = browser === null ? [] : longRun(recordedEntries(await failingRun()), ENTRIES);
-
-let server: InspectionServer;
-beforeAll(async () => {
-  server = await inspectionServer({ journals: storeOf([entries]) });
-});
-afterAll(async () => {
-  await browser?.close();
-  await server.close();
-});
+const entries: readonly JournalEntry[] = longRun(recordedEntries(await failingRun()), ENTRIES);
+const tests = await inspectorTests('the page on a long run', { journals: storeOf([entries]) });
 
 declare global {
   interface Window {
@@ -47,13 +35,11 @@ function countParsed(): void {
   };
 }
 
-describe.skipIf(browser === null)(`a run of ${ENTRIES} entries`, () => {
+describe.skipIf(tests.areSkipped)(`a run of ${ENTRIES} entries`, () => {
   it('opens and scrubs with bounded memory and reads few entries per move', async () => {
-    const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
-      hash: `/run/${entries[0]?.type === 'start' ? entries[0].input.runId : ''}`,
-      before: async (page) => void (await page.addInitScript(countParsed)),
+    const { page } = await tests.open(`/run/${entries[0]?.type === 'start' ? entries[0].input.runId : ''}`, {
+      before: async (opened) => void (await opened.addInitScript(countParsed)),
     });
-    const { page } = watched;
     await waitForEntries(page, ENTRIES);
     const found: string[] = [];
     for (const name of PANEL_NAMES) {
@@ -74,6 +60,5 @@ describe.skipIf(browser === null)(`a run of ${ENTRIES} entries`, () => {
       }
     }
     expect(found).toEqual([]);
-    await watched.close();
   });
 });

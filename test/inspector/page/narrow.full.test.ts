@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
+import { inspectorTests } from '../../support/inspector/inspector-page.ts';
 import { scriptedChain } from '../../support/run-chain.ts';
 
-const browser = await browserFor('the narrow page');
 const journals = memoryJournals();
-let server: InspectionServer;
+const tests = await inspectorTests('the narrow page', { journals });
 beforeAll(async () => {
   await scriptedChain({}, { journals, newId: () => 'one' }).chain.run({ request: 'Is it so?' }).answer;
   const written = { ...replies.yield, answer: `${'宇宙'.repeat(90)} ${'כן '.repeat(60)}` };
@@ -15,18 +13,12 @@ beforeAll(async () => {
   await scriptedChain({ yield: written }, { journals, newId: () => 'many-scripts' }).chain.run({ request: asked })
     .answer;
   await scriptedChain({}, { journals, newId: () => 'rtl' }).chain.run({ request: 'למה זה כך?' }).answer;
-  server = await inspectionServer({ journals });
-});
-afterAll(async () => {
-  await browser?.close();
-  await server.close();
 });
 
-it.skipIf(browser === null)(
+it.skipIf(tests.areSkipped)(
   'a chosen step comes into view on a narrow page, and the trace again on request',
   async () => {
-    if (browser === null) throw new Error('no browser');
-    const { page, close } = await openInspector(browser, server.url, { width: 390, hash: '/run/one' });
+    const { page } = await tests.open('/run/one', { width: 390 });
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
     const isInView = (selector: string) =>
       page
@@ -60,13 +52,11 @@ it.skipIf(browser === null)(
     expect(await page.getByRole('button', { name: 'Fork' }).count()).toBe(0);
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByText('This inspector cannot continue or fork runs.').waitFor();
-    await close();
   },
 );
 
-it.skipIf(browser === null)('texts without spaces wrap, and those from right to left start at the right', async () => {
-  if (browser === null) throw new Error('no browser');
-  const { page, close } = await openInspector(browser, server.url, { width: 390, hash: '/run/many-scripts' });
+it.skipIf(tests.areSkipped)('texts without spaces wrap, and those from right to left start at the right', async () => {
+  const { page } = await tests.open('/run/many-scripts', { width: 390 });
   const overflow = () =>
     page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   await page.locator('main[data-run="many-scripts"]').waitFor();
@@ -89,15 +79,12 @@ it.skipIf(browser === null)('texts without spaces wrap, and those from right to 
   await page.evaluate(() => location.assign('#/'));
   await page.locator('.runs-grid').waitFor();
   expect(await overflow()).toBeLessThanOrEqual(0);
-  await close();
 });
 
-it.skipIf(browser === null)(
+it.skipIf(tests.areSkipped)(
   'a low page has room for the trace: the head has two lines, and the rest on request',
   async () => {
-    if (browser === null) throw new Error('no browser');
-    const { page, close } = await openInspector(browser, server.url, { width: 720, hash: '/run/one' });
-    await page.setViewportSize({ width: 720, height: 450 });
+    const { page } = await tests.open('/run/one', { width: 720, height: 450 });
     const answer = page.getByRole('region', { name: 'Answer' });
     const headHeight = async (): Promise<number> => (await page.locator('.run-head').boundingBox())?.height ?? 0;
     await page.getByRole('button', { name: 'Show more' }).waitFor();
@@ -109,6 +96,5 @@ it.skipIf(browser === null)(
     expect([await answer.isVisible(), await download.isVisible()]).toEqual([true, true]);
     await page.getByRole('button', { name: 'Show less' }).click();
     expect(await answer.isVisible()).toBe(false);
-    await close();
   },
 );

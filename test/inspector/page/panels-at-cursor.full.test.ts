@@ -1,28 +1,22 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { PageMessage } from '../../../src/inspection/page-messages.ts';
 import { type ServerMessage, WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { failingRun, manualRun, ownCharts, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import {
-  browserFor,
-  openInspector,
+  inspectorTests,
   openRun,
   selectEntry,
   showPanel,
   waitForEntries,
 } from '../../support/inspector/inspector-page.ts';
 
-const browser = await browserFor('that no panel shows what came later');
+const tests = await inspectorTests('that no panel shows what came later');
 
 const journals = [recordedEntries(await failingRun()), recordedEntries(await manualRun())];
-
-afterAll(async () => {
-  await browser?.close();
-});
 
 /** What one event causes is stored at once, so a journal ends between two steps. */
 const endOfStep = (entries: readonly JournalEntry[], seq: number): number => {
@@ -37,9 +31,8 @@ async function toldBy(page: Page): Promise<string> {
   return text.replace(/\b(?:running|not finished at this point)\b/gu, '(open)');
 }
 
-describe.skipIf(browser === null)('the selected step at an entry', () => {
+describe.skipIf(tests.areSkipped)('the selected step at an entry', () => {
   it('shows the same as when that entry is the newest', async () => {
-    const server = await inspectionServer();
     const looks = journals.flatMap((entries, index) => {
       const seqs = fc.sample(fc.nat(entries.length - 1), { seed: 7 + index, numRuns: 4 });
       // Operations are shown before the state that resulted from them.
@@ -57,9 +50,9 @@ describe.skipIf(browser === null)('the selected step at an entry', () => {
       const run = { runId, kind: 'run', title: 'A run', startedAt: '', status: 'running', live: false } as const;
       return { ...run, fidelity: [], summary: null };
     });
-    const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
-      before: (page) =>
-        page.routeWebSocket(/\/socket$/u, (socket) => {
+    const { page } = await tests.open('', {
+      before: (opened) =>
+        opened.routeWebSocket(/\/socket$/u, (socket) => {
           const tell = (message: ServerMessage, lines: readonly string[] = []): void =>
             socket.send([JSON.stringify(message), ...lines].join('\n'));
           socket.onMessage((text) => {
@@ -74,7 +67,6 @@ describe.skipIf(browser === null)('the selected step at an entry', () => {
           tell({ type: 'runs', runs: listed, removed: [], isAll: true, chosen: listed[0]?.runId ?? null, unread: 0 });
         }),
     });
-    const { page } = watched;
     const choose = async (runId: string): Promise<void> => {
       await openRun(page, runId);
       await waitForEntries(page, given.get(runId)?.length ?? 0);
@@ -89,7 +81,5 @@ describe.skipIf(browser === null)('the selected step at an entry', () => {
       await selectEntry(page, at);
       expect(await toldBy(page), `at entry ${at} of ${whole}`).toEqual(expected);
     }
-    await watched.close();
-    await server.close();
   });
 });

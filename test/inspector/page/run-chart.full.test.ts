@@ -1,42 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 import { failingRun } from '../../support/inspector/inspected-runs.ts';
-import { browserFor, type InspectorPage, nextFrames, openInspector } from '../../support/inspector/inspector-page.ts';
+import { inspectorTests, nextFrames } from '../../support/inspector/inspector-page.ts';
 import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
 
-const browser = await browserFor('the chart of a run');
+const tests = await inspectorTests('the chart of a run');
 const run = await failingRun();
+tests.server.watch(run);
 
-let server: InspectionServer;
-let inspector: InspectorPage;
-beforeAll(async () => {
-  if (browser === null) return;
-  server = await inspectionServer();
-  server.watch(run);
-  inspector = await openInspector(browser, server.url, { hash: `/run/${run.id}` });
-  await inspector.page.locator('.trace-row').first().waitFor();
-});
-afterAll(async () => {
-  if (browser === null) return;
-  await inspector.close();
-  await browser.close();
-  await server.close();
-});
+async function open(size: { readonly width: number; readonly height: number }): Promise<Page> {
+  const { page } = await tests.open(`/run/${run.id}`, size);
+  await page.locator('.trace-row').first().waitFor();
+  return page;
+}
 
-const current = () => inspector.page.locator('.step-head h2').textContent();
-const select = (row: string) =>
-  inspector.page
-    .locator('.trace-row', { hasText: new RegExp(`^${row}`, 'u') })
-    .first()
-    .click();
+const titleOf = (page: Page) => page.locator('.step-head h2').textContent();
 
-describe.skipIf(browser === null)('the chart of a run', () => {
+describe.skipIf(tests.areSkipped)('the chart of a run', () => {
   it('opens the whole chart with labels of at least 11 px at 1280 × 800, and a part of it on a narrow page', async () => {
-    const { page } = inspector;
+    const page = await open({ width: 1280, height: 800 });
     const area = page.locator('.chart-scroll');
     const smallest = () =>
       page.locator('.chart-picture').evaluate((picture) => 12 * ((picture as SVGSVGElement).getScreenCTM()?.a ?? 0));
-    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('button', { name: 'Chart', exact: true }).click();
     await page.locator('.chart-picture').waitFor();
     expect(await area.evaluate((one) => one.scrollHeight <= one.clientHeight)).toBe(true);
@@ -52,14 +37,10 @@ describe.skipIf(browser === null)('the chart of a run', () => {
     expect(await area.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
     await page.getByRole('button', { name: 'Readable size' }).click();
     expect(await smallest()).toBeGreaterThanOrEqual(10.99);
-    await page.setViewportSize({ width: 1280, height: 720 });
-    await page.keyboard.press('c');
   });
 
   it('is a list of states on a phone, each with the ways that were taken out of it and its step', async () => {
-    const { page } = inspector;
-    await select('Action');
-    await page.setViewportSize({ width: 390, height: 844 });
+    const page = await open({ width: 390, height: 844 });
     await page.keyboard.press('c');
     const stateOf = (name: string) => page.locator('.chart-list button[aria-pressed]', { hasText: name });
     await stateOf('experience').waitFor();
@@ -85,19 +66,20 @@ describe.skipIf(browser === null)('the chart of a run', () => {
     expect(scrolling).toEqual([expect.stringMatching(/^page run/u)]);
     await page.getByRole('button', { name: 'Show the step' }).click();
     await page.waitForFunction(() => document.activeElement?.closest('.step-head') !== null);
-    expect(await current()).toMatch(/^Experience/u);
+    expect(await titleOf(page)).toMatch(/^Experience/u);
     // The title and the status stay at the top.
     expect(await page.locator('.page-header .where').innerText()).toMatch(/\n.*(?:degraded|completed)/u);
     expect((await page.locator('.page-header').boundingBox())?.y).toBe(0);
     await page.getByRole('button', { name: 'Back to the chart' }).click();
     await page.waitForFunction(() => document.activeElement?.closest('.chart-list') !== null);
-    await page.keyboard.press('c');
-    await page.setViewportSize({ width: 1280, height: 720 });
   });
 
   it('opens the chart with c, which shows the same step and fits the width of its area', async () => {
-    const { page } = inspector;
-    await select('Intention');
+    const page = await open({ width: 1280, height: 720 });
+    await page
+      .locator('.trace-row', { hasText: /^Intention/u })
+      .first()
+      .click();
     await page.keyboard.press('c');
     await page.locator('.chart-picture').waitFor();
     expect(await page.locator('.trace-area').count()).toBe(0);
@@ -106,7 +88,7 @@ describe.skipIf(browser === null)('the chart of a run', () => {
     expect(isWhole).toBe(true);
     await page.locator('.chart-picture [data-state=action]').click();
     await nextFrames(page);
-    expect(await current()).toMatch(/^Action/u);
+    expect(await titleOf(page)).toMatch(/^Action/u);
     expect(await page.locator('.chart-picture .leaf > .name').allTextContents()).toEqual(['action']);
     expect(await axeViolations(page, '.chart-area, .view-switch')).toEqual([]);
     await page.keyboard.press('c');

@@ -1,36 +1,24 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readRun } from '../../../src/chain/journal/run-journal.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
-import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
+import { inspectorTests } from '../../support/inspector/inspector-page.ts';
 import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
 import { scriptedChain } from '../../support/run-chain.ts';
 
-const browser = await browserFor('the table of runs');
-
 const journals = memoryJournals();
+const tests = await inspectorTests('the table of runs', { journals });
+const { open } = tests;
+
 async function record(runId: string, request: string): Promise<void> {
   await scriptedChain({}, { journals, newId: () => runId }).chain.run({ request }).answer;
 }
 
 const stored = (runId: string) => readRun(journals.read(runId));
 
-let server: InspectionServer;
-beforeAll(async () => {
-  server = await inspectionServer({ journals });
-});
-afterAll(async () => {
-  await browser?.close();
-  await server.close();
-});
-
-const open = (hash: string, look: Parameters<typeof openInspector>[2] = {}) =>
-  openInspector(browser as NonNullable<typeof browser>, server.url, { hash, ...look });
-
-describe.skipIf(browser === null)('the table of runs', () => {
+describe.skipIf(tests.areSkipped)('the table of runs', () => {
   it('says how to start a run while there is none, and shows new runs by itself', async () => {
-    const { page, close } = await open('/');
+    const { page } = await open('/');
     await page.getByText('No runs yet').waitFor();
     await record('first', 'Where is the bridge?');
     await page.getByRole('link', { name: 'Where is the bridge?' }).waitFor();
@@ -47,11 +35,10 @@ describe.skipIf(browser === null)('the table of runs', () => {
     expect(await row.locator('.status').innerText()).toBe(`completed, confidence ${confidence.toFixed(2)}`);
     const { inputTokens, outputTokens } = end.summary.usage;
     expect(await row.locator('.tokens').innerText()).toBe(`~${(inputTokens + outputTokens).toLocaleString('en-US')}`);
-    await close();
   });
 
   it('is searched and sorted, and the address keeps both, also over a reload', async () => {
-    const { page, close } = await open('/');
+    const { page } = await open('/');
     await page.getByRole('searchbox').fill('tower');
     await page.getByText('2 of 3 runs').waitFor();
     await page.getByRole('button', { name: 'Question' }).click();
@@ -64,11 +51,10 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await page.getByRole('searchbox').fill('castle');
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByText('3 runs', { exact: true }).waitFor();
-    await close();
   });
 
   it('moves between the runs with the arrow keys at once, but not from a field', async () => {
-    const { page, close } = await open('/?sort=question');
+    const { page } = await open('/?sort=question');
     await page.locator('.run-link').first().waitFor();
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
     const questions = await page.locator('.run-link').allTextContents();
@@ -79,11 +65,10 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await page.getByRole('searchbox').focus();
     await page.keyboard.press('ArrowDown');
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('INPUT');
-    await close();
   });
 
   it('lists only the keys that work in the table', async () => {
-    const { page, close } = await open('/');
+    const { page } = await open('/');
     await page.locator('.run-link').first().waitFor();
     await page.keyboard.press('?');
     const sections = page.locator('dialog section');
@@ -93,11 +78,10 @@ describe.skipIf(browser === null)('the table of runs', () => {
       'Page',
     ]);
     expect(await page.locator('dialog section[aria-label=Page] kbd').allTextContents()).toEqual(['?']);
-    await close();
   });
 
   it('works from the keyboard: choose, check, compare, open, and go back', async () => {
-    const { page, close } = await open('/?sort=question');
+    const { page } = await open('/?sort=question');
     await page.locator('.run-link').first().focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Space');
@@ -115,11 +99,10 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await page.locator('main[data-run]').waitFor();
     await page.goBack();
     await page.getByRole('table', { name: 'Runs' }).waitFor();
-    await close();
   });
 
   it('filters by the counts above it, which its address keeps', async () => {
-    const { page, close } = await open('/?q=tower');
+    const { page } = await open('/?q=tower');
     const completed = page.getByRole('button', { name: '2 completed' });
     await completed.click();
     await page.waitForFunction(() => location.hash === '#/?q=tower&status=completed');
@@ -127,21 +110,19 @@ describe.skipIf(browser === null)('the table of runs', () => {
     expect(await axeViolations(page, 'html')).toEqual([]);
     await page.reload();
     await page.getByText('2 of 3 runs').waitFor();
-    await close();
   });
 
   it('says that a run of the address does not exist', async () => {
-    const { page, close } = await open('/run/nothing');
+    const { page } = await open('/run/nothing');
     await page.getByRole('heading', { name: 'There is no run "nothing".' }).waitFor();
     await page.getByRole('link', { name: 'Show all runs' }).click();
     await page.getByRole('table', { name: 'Runs' }).waitFor();
-    await close();
   });
 
   it('places a fork under its original, with a link to the entry where it left it, unless the list is flat', async () => {
     const { chain } = scriptedChain({}, { journals, newId: () => 'forked-run' });
     await (await chain.fork('first', { at: 30, set: { 'thresholds.confidence': 0.2 } })).answer;
-    const { page, close } = await open('/');
+    const { page } = await open('/');
     const rows = page.locator('tbody tr');
     await rows.getByText('fork', { exact: true }).waitFor();
     const texts = await rows.allInnerTexts();
@@ -151,7 +132,6 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await page.waitForFunction(() => location.hash === '#/?list=flat');
     await rows.getByText('fork of first').click();
     await page.waitForFunction(() => location.hash.startsWith('#/run/first/30'));
-    await close();
     await journals.delete?.('forked-run');
   });
 
@@ -159,16 +139,15 @@ describe.skipIf(browser === null)('the table of runs', () => {
     { theme: 'light', width: 1280 },
     { theme: 'dark', width: 390 },
   ] as const)('passes the accessibility checks and fits: $theme, $width px', async (look) => {
-    const { page, close } = await open('/', look);
+    const { page } = await open('/', look);
     await page.locator('.run-link').first().waitFor();
     await page.locator('tbody input').first().check();
     expect(await axeViolations(page, 'html')).toEqual([]);
     expect(await page.evaluate(tooWideElements)).toEqual([]);
-    await close();
   });
 
   it('downloads a run as one page, and deletes it after a confirmation', async () => {
-    const { page, close } = await open('/');
+    const { page } = await open('/');
     const row = page.locator('tbody tr', { hasText: 'bridge' });
     await row.getByRole('checkbox').check();
     await page.getByRole('button', { name: 'Download…' }).click();
@@ -188,6 +167,5 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await page.getByText('Deleted 1 run.').waitFor();
     await row.waitFor({ state: 'detached' });
     expect((await journals.list()).map(({ id }) => id).toSorted()).toEqual(['second', 'third']);
-    await close();
   });
 });

@@ -1,29 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { revealHidden } from '../../../inspector/fold/text.ts';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { withTexts } from '../../../src/inspection/redaction.ts';
 import { NAUGHTY_STRINGS } from '../../support/hostile-input.ts';
 import { failingRun, manualRun, recordedEntries, storeOf } from '../../support/inspector/inspected-runs.ts';
-import {
-  browserFor,
-  nextFrames,
-  openInspector,
-  openRun,
-  PANEL_NAMES,
-  showPanel,
-} from '../../support/inspector/inspector-page.ts';
+import { inspectorTests, nextFrames, openRun, PANEL_NAMES, showPanel } from '../../support/inspector/inspector-page.ts';
 import { tooWideElements } from '../../support/inspector/page-checks.ts';
 import { startScripted } from '../../support/run-chain.ts';
 
-const browser = await browserFor('the page on naughty texts');
-const folder = await mkdtemp(join(tmpdir(), 'postchain-naughty-'));
 const journals = [recordedEntries(await failingRun()), recordedEntries(await manualRun())];
 
 /** Text fields from a model, user, document, or capability; the others control the run. */
@@ -52,14 +39,8 @@ const runs = Object.entries(NAUGHTY_STRINGS).map(([name, pieces], index) => ({
   entries: told(journals[index % journals.length] ?? [], pieces, name),
 }));
 
-let server: InspectionServer;
-beforeAll(async () => {
-  server = await inspectionServer({ journals: storeOf(runs.map(({ entries }) => entries)) });
-});
-afterAll(async () => {
-  await browser?.close();
-  await server.close();
-  await rm(folder, { recursive: true });
+const tests = await inspectorTests('the page on naughty texts', {
+  journals: storeOf(runs.map(({ entries }) => entries)),
 });
 
 /** All readable text of the page, including titles and accessible names. */
@@ -123,16 +104,15 @@ async function readAll(page: Page, where: string): Promise<string> {
   return texts.join('\n');
 }
 
-describe.skipIf(browser === null)('text from a model, a document, or a user', () => {
+describe.skipIf(tests.areSkipped)('text from a model, a document, or a user', () => {
   it('is shown as text in every panel and neither executes nor hides anything', async () => {
-    const watched = await openInspector(browser as NonNullable<typeof browser>, server.url);
+    const { page } = await tests.open();
     for (const { name, pieces } of runs) {
-      await openRun(watched.page, name);
-      await watched.page.locator('.trace-row').first().waitFor();
-      const text = await readAll(watched.page, name);
+      await openRun(page, name);
+      await page.locator('.trace-row').first().waitFor();
+      const text = await readAll(page, name);
       for (const piece of pieces) expect(text, name).toContain(revealHidden(piece.slice(0, 100)).split('\n')[0]);
     }
-    await watched.close();
   });
 
   it('is shown in the table of runs, also as a currency, which comes from an untrusted program', async () => {
@@ -150,23 +130,19 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
       } as JournalEntry;
     });
     const stranger = await inspectionServer({ journals: storeOf([forged]) });
-    const watched = await openInspector(browser as NonNullable<typeof browser>, stranger.url, { hash: '/' });
-    await watched.page.locator('.runs-grid tbody tr').waitFor();
-    const text = await readable(watched.page);
+    onTestFinished(() => stranger.close());
+    const { page } = await tests.open('/', { url: stranger.url });
+    await page.locator('.runs-grid tbody tr').waitFor();
+    const text = await readable(page);
     expect(text).toContain(revealHidden(currency));
     expect(text).not.toMatch(HIDDEN);
-    await watched.close();
-    await stranger.close();
   });
 
   it('is also safe in an exported page', async () => {
     for (const { name, entries } of runs.slice(0, 2)) {
-      const path = join(folder, `${name}.html`);
-      await writeFile(path, (await exportRun(entries)).html);
-      const watched = await openInspector(browser as NonNullable<typeof browser>, pathToFileURL(path).href);
-      await watched.page.locator('.trace-row').first().waitFor();
-      await readAll(watched.page, `${name} in a file`);
-      await watched.close();
+      const { page } = await tests.openFile(`${name}.html`, (await exportRun(entries)).html);
+      await page.locator('.trace-row').first().waitFor();
+      await readAll(page, `${name} in a file`);
     }
   });
 });

@@ -1,14 +1,12 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { threeRecordedRuns } from '../../support/inspector/inspected-runs.ts';
 import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
-import { buildTestPage, openTestPage, pageTests } from '../../support/inspector/test-page.ts';
+import { openTestPage, pageTests } from '../../support/inspector/test-page.ts';
 
 const tests = await pageTests('comparing runs in a page');
 const runs = await threeRecordedRuns();
-
-beforeAll(() => buildTestPage(tests));
 
 async function open(ids = 'run-0/run-1', { width = 1280, held = runs } = {}): Promise<Page> {
   const page = await openTestPage(tests, `/compare/${ids}`, width);

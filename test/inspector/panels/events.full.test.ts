@@ -1,12 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { threeRecordedRuns } from '../../support/inspector/inspected-runs.ts';
 import { openRun } from '../../support/inspector/inspector-page.ts';
-import { buildTestPage, openRecordedRuns, pageTests } from '../../support/inspector/test-page.ts';
+import { openRecordedRuns, pageTests } from '../../support/inspector/test-page.ts';
 
 const tests = await pageTests('the events of several runs in a page');
 const runs = await threeRecordedRuns();
-
-beforeAll(() => buildTestPage(tests));
 
 describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
   it('gives the search the key after /, however soon it is pressed', async () => {

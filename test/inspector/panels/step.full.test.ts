@@ -1,16 +1,31 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { readRun } from '../../../src/chain/journal/run-journal.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { failingRun, filePage, inSmallPieces, recordedEntries } from '../../support/inspector/inspected-runs.ts';
-import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
 import { axeViolations } from '../../support/inspector/page-checks.ts';
-import { buildTestPage, openTestPage, pageTests } from '../../support/inspector/test-page.ts';
+import { openTestPage, pageTests } from '../../support/inspector/test-page.ts';
 import { scriptedChain, unsureAnswer } from '../../support/run-chain.ts';
 
-const tests = await pageTests('the selected step');
+const journals = memoryJournals();
+const plan = {
+  yield: (call: number) => unsureAnswer(call, { confidence: [0.5, 0.7, 0.95][(call - 1) % 3], taskComplete: false }),
+};
+for (const runId of ['apple', 'banana']) {
+  const { chain } = scriptedChain(plan, { journals, newId: () => runId });
+  const flags = runId === 'apple' ? {} : { model: 'offline', fallbackModel: ['gpt-test'] };
+  await chain.run({ request: `Is ${runId} so?`, host: { flags } }).answer;
+}
+const { chain } = scriptedChain(plan, { journals, newId: () => 'cherry' });
+const tests = await pageTests('the selected step', {
+  journals,
+  actions: {
+    model: 'gpt-test',
+    resume: (runId) => chain.resume(runId),
+    fork: (runId, change) => chain.fork(runId, change),
+  },
+});
 const entries = inSmallPieces(recordedEntries(await failingRun()));
 
 type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { type: Type }>;
@@ -18,8 +33,7 @@ const all = <Type extends JournalEntry['type']>(type: Type) =>
   entries.filter((entry): entry is EntryOf<Type> => entry.type === type);
 
 async function open(address = '', recorded = entries): Promise<Page> {
-  const page = await tests.newPage();
-  await page.goto(`${filePage(recorded, tests.folder)}#/run/run-1${address}`);
+  const { page } = await tests.open(`/run/run-1${address}`, { url: filePage(recorded, tests.folder) });
   await step(page).locator('h2').first().waitFor();
   return page;
 }
@@ -126,41 +140,13 @@ describe.skipIf(tests.areSkipped)('the end of a run', () => {
   });
 });
 
-const browser = await browserFor('what if');
-const journals = memoryJournals();
-let server: InspectionServer;
-beforeAll(async () => {
-  await buildTestPage(tests);
-  const plan = {
-    yield: (call: number) => unsureAnswer(call, { confidence: [0.5, 0.7, 0.95][(call - 1) % 3], taskComplete: false }),
-  };
-  for (const runId of ['apple', 'banana']) {
-    const { chain } = scriptedChain(plan, { journals, newId: () => runId });
-    const flags = runId === 'apple' ? {} : { model: 'offline', fallbackModel: ['gpt-test'] };
-    await chain.run({ request: `Is ${runId} so?`, host: { flags } }).answer;
-  }
-  const { chain } = scriptedChain(plan, { journals, newId: () => 'cherry' });
-  server = await inspectionServer({
-    journals,
-    actions: {
-      model: 'gpt-test',
-      resume: (runId) => chain.resume(runId),
-      fork: (runId, change) => chain.fork(runId, change),
-    },
-  });
-});
-afterAll(async () => {
-  await browser?.close();
-  await server.close();
-});
-
 const entriesOf = (runId: string) => readRun(journals.read(runId));
 
-describe.skipIf(browser === null)('a decision', () => {
+describe.skipIf(tests.areSkipped)('a decision', () => {
   it('shows where the run would have ended with another threshold, and forks there', async () => {
     const decision = (await entriesOf('apple')).find(({ type }) => type === 'decision')?.seq ?? 0;
     const hash = `/run/apple/${decision}?step=decision-${decision}`;
-    const { page, close } = await openInspector(browser as NonNullable<typeof browser>, server.url, { hash });
+    const { page } = await tests.open(hash);
     const slider = page.getByRole('slider', { name: 'Confidence to finish' });
     await slider.focus();
     await page.keyboard.press('Tab');
@@ -189,13 +175,12 @@ describe.skipIf(browser === null)('a decision', () => {
       product: { fork: { changes: ['thresholds.confidence=0.6'] } },
     });
     expect(forked.filter(({ type }) => type === 'decision')).toHaveLength(2);
-    await close();
   });
 
   it('offers a fork and a prompt to edit at the step, closed with Escape', async () => {
     const start = (await entriesOf('banana')).find(({ type }) => type === 'phase-start')?.seq ?? 0;
     const hash = `/run/banana/${start + 12}?step=phase-${start}`;
-    const { page, close } = await openInspector(browser as NonNullable<typeof browser>, server.url, { hash });
+    const { page } = await tests.open(hash);
     for (const [button, form] of [
       ['Fork here', 'Fork'],
       ['Edit prompt', 'Prompt'],
@@ -208,7 +193,6 @@ describe.skipIf(browser === null)('a decision', () => {
       await page.keyboard.press('Escape');
       await page.getByRole('form', { name: form }).waitFor({ state: 'detached' });
     }
-    await close();
   });
 });
 

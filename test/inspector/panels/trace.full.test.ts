@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import {
   failingRun,
@@ -11,16 +11,13 @@ import {
   recordedEntries,
 } from '../../support/inspector/inspected-runs.ts';
 import { axeViolations, runClockUntil, tooWideElements } from '../../support/inspector/page-checks.ts';
-import { buildTestPage, openLivePage, pageTests } from '../../support/inspector/test-page.ts';
+import { openLivePage, pageTests } from '../../support/inspector/test-page.ts';
 
 const tests = await pageTests('the trace');
-const { areSkipped, folder, newPage } = tests;
 const PRICES = { currency: 'EUR', prices: [{ inputPerMillion: 2, outputPerMillion: 10 }] };
 const entries = recordedEntries(await failingRun()).map((entry) =>
   entry.type === 'start' ? { ...entry, input: { ...entry.input, ...PRICES } } : entry,
 );
-
-beforeAll(() => buildTestPage(tests));
 
 const runIdOf = ([start]: readonly JournalEntry[]): string => (start?.type === 'start' ? start.input.runId : '');
 
@@ -29,8 +26,8 @@ async function open(
   width = 1440,
   theme: 'light' | 'dark' = 'light',
 ): Promise<Page> {
-  const page = await newPage({ viewport: { width, height: 900 }, colorScheme: theme });
-  await page.goto(`${filePage(run, folder)}#/run/${runIdOf(run)}`);
+  const url = filePage(run, tests.folder);
+  const { page } = await tests.open(`/run/${runIdOf(run)}`, { url, width, height: 900, theme });
   await page.locator('.trace-row').first().waitFor();
   return page;
 }
@@ -48,7 +45,7 @@ async function openAll(page: Page, width = 1440): Promise<readonly string[]> {
   }
 }
 
-describe.skipIf(areSkipped)('the trace', () => {
+describe.skipIf(tests.areSkipped)('the trace', () => {
   it('has a row for every call, tool, decision and failure of the journal, with the tokens of each', async () => {
     const page = await open();
     const rows = await openAll(page);

@@ -1,6 +1,14 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, expect, onTestFinished } from 'vitest';
+import {
+  type InspectionOptions,
+  type InspectionServer,
+  inspectionServer,
+} from '../../../src/inspection/inspection-server.ts';
 import { startBrowser, WAIT_MS } from '../browser.ts';
 
 /** Starts a browser for the tests of one file; reports on stderr and returns `null` if none can be started. */
@@ -11,22 +19,62 @@ export async function browserFor(what: string): Promise<Browser | null> {
   return null;
 }
 
-export interface InspectorPage {
+/** A browser, an inspection server and a temporary folder for the tests of one file. They are closed after the last test, and each page after its test. */
+export interface InspectorTests {
+  /** Whether no browser can be started on this machine. */
+  readonly areSkipped: boolean;
+  readonly server: InspectionServer;
+  readonly folder: string;
+  /** Opens an address of the inspector, such as `/run/ID/3`. */
+  open(hash?: string, options?: OpenOptions): Promise<InspectorPage>;
+  /** Writes a page into the folder and opens it. */
+  openFile(name: string, html: string, options?: OpenOptions): Promise<InspectorPage>;
+}
+
+export async function inspectorTests(subject: string, options: InspectionOptions = {}): Promise<InspectorTests> {
+  const browser = await browserFor(subject);
+  const server = await inspectionServer(options);
+  const folder = await mkdtemp(join(tmpdir(), 'postchain-page-'));
+  afterAll(async () => {
+    await browser?.close();
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+  const open: InspectorTests['open'] = (hash = '', look) => {
+    if (browser === null) throw new Error('no browser');
+    return openInspector(browser, hash, { url: server.url, ...look });
+  };
+  return {
+    areSkipped: browser === null,
+    server,
+    folder,
+    open,
+    async openFile(name, html, look) {
+      const path = join(folder, name);
+      await writeFile(path, html);
+      return open('', { url: pathToFileURL(path).href, ...look });
+    },
+  };
+}
+
+interface InspectorPage {
   readonly page: Page;
-  /** Errors, warnings, dialogs and requests to other origins, one per line. */
+  /** Errors, warnings, dialogs and requests to other origins, one per line. Those at the end fail the test. */
   readonly problems: readonly string[];
   /** The URLs of all requests and WebSockets. */
   readonly requests: readonly string[];
-  /** Closes the page and fails the test if there are problems or violations of the content security policy. */
-  close(): Promise<void>;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
+  /** Another page than that of the server. */
+  readonly url?: string;
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
-  readonly hash?: string;
+  readonly height?: number;
   /** Runs before the page is loaded. */
   readonly before?: (page: Page) => Promise<void>;
+  /** The test expects problems and violations of the content security policy. */
+  readonly isHostile?: boolean;
 }
 
 declare global {
@@ -40,21 +88,19 @@ declare global {
   }
 }
 
-export async function openInspector(
-  browser: Browser | BrowserContext,
-  url: string,
-  { theme = 'light', width = 1280, hash = '', before }: OpenOptions = {},
+async function openInspector(
+  browser: Browser,
+  hash: string,
+  { url = '', theme = 'light', width = 1280, height = 720, before, isHostile = false }: OpenOptions,
 ): Promise<InspectorPage> {
-  const page = await browser.newPage(
-    'newContext' in browser ? { viewport: { width, height: 720 }, colorScheme: theme } : undefined,
-  );
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme });
   page.setDefaultTimeout(WAIT_MS);
   const problems: string[] = [];
   const requests: string[] = [];
   const { origin, protocol } = new URL(url);
   const isOwn = (address: string): boolean =>
     protocol === 'file:'
-      ? address === `${url}${hash === '' ? '' : `#${hash}`}` || address === url || address.startsWith('data:')
+      ? address.split('#')[0] === url || address.startsWith('data:')
       : address.replace(/^ws/u, 'http').startsWith(`${origin}/`) || address.startsWith('data:');
   const addRequest = (address: string): void => {
     requests.push(address);
@@ -70,6 +116,9 @@ export async function openInspector(
   page.on('dialog', (dialog) => {
     problems.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
   });
   page.on('popup', () => problems.push('opened a window'));
   await page.addInitScript(() => {
@@ -104,17 +153,13 @@ export async function openInspector(
     }).observe({ type: 'layout-shift', buffered: true });
   });
   await before?.(page);
+  onTestFinished(async () => {
+    const refused = await page.evaluate(() => window.refused);
+    await page.close();
+    if (!isHostile) expect([...problems, ...refused.map((what) => `refused: ${what}`)]).toEqual([]);
+  });
   await page.goto(`${url}${hash === '' ? '' : `#${hash}`}`);
-  return {
-    page,
-    problems,
-    requests,
-    async close() {
-      const refused = await page.evaluate(() => window.refused);
-      await page.close();
-      expect([...problems, ...refused.map((what) => `refused: ${what}`)]).toEqual([]);
-    },
-  };
+  return { page, problems, requests };
 }
 
 /** Waits for two frames, so that earlier updates are rendered. */
@@ -181,28 +226,4 @@ export async function selectEntry(page: Page, seq: number): Promise<void> {
   await page.locator(`#event-${seq}`).click();
   await page.locator(`.position[data-at="${seq}"]`).waitFor({ state: 'attached' });
   await nextFrames(page);
-}
-
-/** Opens one page for all tests of a file, on a separate server with these runs. Page, browser and server are closed after the last test. */
-export function pageForRuns(
-  browser: Browser | null,
-  runs: readonly Parameters<InspectionServer['watch']>[0][],
-  options: OpenOptions = {},
-): () => Page {
-  let server: InspectionServer;
-  let inspector: InspectorPage;
-  beforeAll(async () => {
-    if (browser === null) return;
-    server = await inspectionServer();
-    for (const run of runs) server.watch(run);
-    inspector = await openInspector(browser, server.url, options);
-    await inspector.page.locator('.position').waitFor({ state: 'attached' });
-  });
-  afterAll(async () => {
-    if (browser === null) return;
-    await inspector.close();
-    await browser.close();
-    await server.close();
-  });
-  return () => inspector.page;
 }

@@ -1,78 +1,42 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { build } from 'vite';
-import { afterAll, expect, onTestFinished } from 'vitest';
+import { beforeAll } from 'vitest';
 import { chainEventSchema } from '../../../machines/contracts/events.ts';
 import type { Run } from '../../../src/chain/runtime/run.ts';
-import { startBrowser, WAIT_MS } from '../browser.ts';
 import { ownCharts, type RecordedRun, stateFrames } from './inspected-runs.ts';
-import { pageProblems } from './page-checks.ts';
+import { type InspectorTests, inspectorTests } from './inspector-page.ts';
 import type {} from './pages/test-page/main.ts';
 
-/** A browser and a temporary folder, which are disposed of after the last test of the file. */
-export interface PageTests {
-  /** Whether no browser can be started on this machine. */
-  readonly areSkipped: boolean;
-  readonly folder: string;
-  /** Opens a page, which is closed after the test. The test fails if the page logged an error or requested anything but its own files. */
-  newPage(options?: BrowserContextOptions): Promise<Page>;
-}
-
-export async function pageTests(subject: string): Promise<PageTests> {
-  const browser = await startBrowser();
-  if (typeof browser === 'string') process.stderr.write(`skipped: ${subject}. ${browser}\n`);
-  const folder = await mkdtemp(join(tmpdir(), 'postchain-page-'));
-  afterAll(async () => {
-    if (typeof browser !== 'string') await browser.close();
-    await rm(folder, { recursive: true });
+/** Tests with the inspector's page and a data source that the test controls. */
+export async function pageTests(...given: Parameters<typeof inspectorTests>): Promise<InspectorTests> {
+  const tests = await inspectorTests(...given);
+  beforeAll(async () => {
+    if (tests.areSkipped) return;
+    await build({
+      configFile: 'inspector/vite.config.ts',
+      mode: 'file',
+      root: 'test/support/inspector/pages/test-page',
+      logLevel: 'error',
+      build: { outDir: tests.folder, emptyOutDir: true },
+    });
   });
-  return {
-    areSkipped: typeof browser === 'string',
-    folder,
-    async newPage(options) {
-      if (typeof browser === 'string') throw new Error(browser);
-      const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, ...options });
-      page.setDefaultTimeout(WAIT_MS);
-      const problems = pageProblems(page, 'file:');
-      onTestFinished(async () => {
-        await page.close();
-        expect(problems).toEqual([]);
-      });
-      return page;
-    },
-  };
-}
-
-/** Builds the inspector's page with a data source that the test controls. */
-export async function buildTestPage({ areSkipped, folder }: PageTests): Promise<void> {
-  if (areSkipped) return;
-  await build({
-    configFile: 'inspector/vite.config.ts',
-    mode: 'file',
-    root: 'test/support/inspector/pages/test-page',
-    logLevel: 'error',
-    build: { outDir: folder, emptyOutDir: true },
-  });
+  return tests;
 }
 
 /** Opens the page without any run; `hash` selects what it shows, like `/run/ID/3`. */
-export async function openTestPage({ newPage, folder }: PageTests, hash: string, width = 1280): Promise<Page> {
-  const page = await newPage({ viewport: { width, height: 720 } });
-  await page.goto(`${pathToFileURL(join(folder, 'index.html')).href}#${hash}`);
-  return page;
+export async function openTestPage({ open, folder }: InspectorTests, hash: string, width = 1280): Promise<Page> {
+  return (await open(hash, { width, url: pathToFileURL(join(folder, 'index.html')).href })).page;
 }
 
 /** Opens the page with these completed runs. */
 export async function openRecordedRuns(
-  tests: PageTests,
+  tests: InspectorTests,
   runs: readonly RecordedRun[],
   hash: string,
-  width = 1280,
 ): Promise<Page> {
-  const page = await openTestPage(tests, hash, width);
+  const page = await openTestPage(tests, hash);
   await page.evaluate((all) => window.showRuns(all), runs);
   await page.locator('#panel').waitFor();
   return page;
@@ -89,7 +53,7 @@ export interface LivePage {
 }
 
 /** Opens the page with a live run; events that the page sends are delivered to the run. */
-export async function openLivePage(tests: PageTests, run: Run, hash: string): Promise<LivePage> {
+export async function openLivePage(tests: InspectorTests, run: Run, hash: string): Promise<LivePage> {
   const page = await openTestPage(tests, hash);
   const sent: unknown[] = [];
   let pending: Promise<string | null> | null = null;

@@ -1,16 +1,14 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { recommendedDirection } from '../../../../machines/policies/questions.ts';
 import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';
-import { buildTestPage, type LivePage, openLivePage, pageTests } from '../../../support/inspector/test-page.ts';
+import { type LivePage, openLivePage, pageTests } from '../../../support/inspector/test-page.ts';
 import { type Plan, settle, startScripted } from '../../../support/run-chain.ts';
 
 const tests = await pageTests('acting on a live run');
-
-beforeAll(() => buildTestPage(tests));
 
 const LONG = 'A long story. '.repeat(100);
 const unsure: Plan = { yield: () => ({ ...replies.yield, confidence: 0.3 }) };

@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { storedEntry } from '../../../../src/chain/journal/stored-entries.ts';
 import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
-import { type InspectionServer, inspectionServer } from '../../../../src/inspection/inspection-server.ts';
-import { browserFor, openInspector, openRun } from '../../../support/inspector/inspector-page.ts';
+import { inspectorTests, openRun } from '../../../support/inspector/inspector-page.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';
 import { writeJournal } from '../../../support/journal-files.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
-
-const browser = await browserFor('acting on recorded runs');
 
 const journals = memoryJournals();
 let made = 0;
@@ -20,28 +17,20 @@ await interrupted.answer;
 const end = interrupted.entries.findIndex(({ type }) => type === 'phase-end') + 1;
 await writeJournal(journals, 'half', interrupted.entries.slice(0, end).map(storedEntry));
 
-let server: InspectionServer;
-beforeAll(async () => {
-  const doubt = { doubt: 'it was started by another installation', actions: ['start mcp "npx some-server"'] };
-  server = await inspectionServer({
-    journals,
-    actions: {
-      resume: async (runId, { confirmed }) => (confirmed === null ? doubt : chain.resume(runId)),
-      fork: (runId, change) => chain.fork(runId, change),
-    },
-  });
+const doubt = { doubt: 'it was started by another installation', actions: ['start mcp "npx some-server"'] };
+const tests = await inspectorTests('acting on recorded runs', {
+  journals,
+  actions: {
+    resume: async (runId, { confirmed }) => (confirmed === null ? doubt : chain.resume(runId)),
+    fork: (runId, change) => chain.fork(runId, change),
+  },
 });
-afterAll(async () => {
-  await browser?.close();
-  await server.close();
-});
+const { open } = tests;
 
-const open = (hash: string) => openInspector(browser as NonNullable<typeof browser>, server.url, { hash });
-
-describe.skipIf(browser === null)('the head of a recorded run', () => {
+describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
   it('forks at a step with a change and opens the new run beside the old one', async () => {
     const at = run.entries.find(({ type }) => type === 'decision')?.seq ?? 0;
-    const { page, close } = await open(`/run/whole/${at}`);
+    const { page } = await open(`/run/whole/${at}`);
     await page.getByRole('button', { name: 'Fork here' }).click();
     const form = page.getByRole('form', { name: 'Fork' });
     const fork = form.getByRole('button', { name: 'Start the fork' });
@@ -57,11 +46,10 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     await page.waitForFunction(() => /^#\/compare\/whole\/new-/u.test(location.hash));
     const forkId = new URL(page.url()).hash.split('/').at(-1);
     expect((await journals.list()).map(({ id }) => id)).toContain(forkId);
-    await close();
   });
 
   it('resumes an interrupted run after a confirmation, and follows it to its end', async () => {
-    const { page, close } = await open('/run/half');
+    const { page } = await open('/run/half');
     await page.getByRole('heading', { name: 'Its process ended without an answer' }).waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByText('start mcp "npx some-server"').waitFor();
@@ -75,11 +63,10 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     await page.locator('.verdict').getByText('Completed').waitFor();
     expect((await journals.list()).find(({ id: runId }) => runId === 'half')?.status).toBe('done');
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
-    await close();
   });
 
   it('replays a run', async () => {
-    const { page, close } = await open('/run/whole');
+    const { page } = await open('/run/whole');
     await page.getByRole('button', { name: 'More', exact: true }).press('Enter');
     // The menu has the focus on its first item.
     await page.locator('[role=menuitem]:focus').waitFor();
@@ -88,11 +75,10 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     await page
       .getByText(`Identical: the charts of this version produce the same ${run.entries.length} entries.`)
       .waitFor();
-    await close();
   });
 
   it('says which patterns match nothing, and downloads a redacted file with two clicks', async () => {
-    const { page, close } = await open('/run/whole');
+    const { page } = await open('/run/whole');
     await page.getByRole('button', { name: 'Download…' }).click();
     const form = page.getByRole('form', { name: 'Download' });
     await form.getByRole('textbox').fill('is IT so\n/qwer+ty/');
@@ -108,29 +94,25 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     expect(await form.getByText('"is IT so" matches nothing').count()).toBe(0);
     await form.getByRole('textbox').fill('/(/');
     await form.getByText('is not a valid regular expression').waitFor();
-    await close();
   });
 
   it('compares a run with the closest one in one click', async () => {
-    const { page, close } = await open('/run/whole');
+    const { page } = await open('/run/whole');
     await page.getByRole('button', { name: 'Compare' }).click();
     await page.getByRole('main', { name: 'Comparison' }).waitFor();
     expect(await page.evaluate(() => location.hash)).toMatch(/^#\/compare\/\S*whole/u);
-    await close();
   });
 
   it('says that a link names a place that the run does not have', async () => {
-    const { page, close } = await open('/run/whole/999999');
+    const { page } = await open('/run/whole/999999');
     await page.getByText('The link names a place that this run does not have.').waitFor();
-    await close();
   });
 
   it('says what to do if the run does not exist', async () => {
-    const { page, close } = await open('/run/nope');
+    const { page } = await open('/run/nope');
     await page.getByRole('heading', { name: 'There is no run "nope".' }).waitFor();
     expect(await axeViolations(page, 'html')).toEqual([]);
     await page.getByRole('link', { name: 'Show all runs' }).click();
     await page.getByText('Is it so?').first().waitFor();
-    await close();
   });
 });

@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { build } from 'vite';
-import { beforeAll } from 'vitest';
+import { beforeAll, onTestFinished } from 'vitest';
 import { chainEventSchema } from '../../../machines/contracts/events.ts';
 import type { Run } from '../../../src/chain/runtime/run.ts';
+import { settle } from '../run-chain.ts';
 import { ownCharts, type RecordedRun, stateFrames } from './inspected-runs.ts';
 import { type InspectorTests, inspectorTests } from './inspector-page.ts';
 import type {} from './pages/test-page/main.ts';
@@ -46,13 +47,13 @@ export interface LivePage {
   readonly page: Page;
   /** What the page sent, in order. */
   readonly sent: readonly unknown[];
-  /** Sends the page the journal entries recorded since the last update. */
+  /** Waits until the run waits for something, and sends the page the journal entries recorded since the last update. */
   update(): Promise<void>;
   /** Leaves everything the page sends unanswered until the returned function is called with the problem, or null. */
   pauseSending(): (problem: string | null) => void;
 }
 
-/** Opens the page with a live run; events that the page sends are delivered to the run. */
+/** Opens a page with a live run, which is canceled after the test; events that the page sends are delivered to the run. */
 export async function openLivePage(tests: InspectorTests, run: Run, hash: string): Promise<LivePage> {
   const page = await openTestPage(tests, hash);
   const sent: unknown[] = [];
@@ -84,6 +85,7 @@ export async function openLivePage(tests: InspectorTests, run: Run, hash: string
     window.listener.charts(runId, charts);
   }, start);
   const update = async (): Promise<void> => {
+    for (let count = -1; count < run.entries.length; await settle(50)) count = run.entries.length;
     const lines = run.entries.slice(sentCount).map((entry) => JSON.stringify(entry));
     await page.evaluate(([runId, from, more]) => window.listener.entries(runId, from, more), [
       run.id,
@@ -110,5 +112,7 @@ export async function openLivePage(tests: InspectorTests, run: Run, hash: string
     });
     return release;
   };
+  onTestFinished(() => run.cancel());
+  await update();
   return { page, sent, update, pauseSending };
 }

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { recommendedDirection } from '../../../../machines/policies/questions.ts';
 import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
@@ -13,25 +13,11 @@ const tests = await pageTests('acting on a live run');
 const LONG = 'A long story. '.repeat(100);
 const unsure: Plan = { yield: () => ({ ...replies.yield, confidence: 0.3 }) };
 
-/** Starts a run in manual mode, waits until it needs its user, and opens a page on it. */
-async function open(history: readonly string[] = [], hash = ''): Promise<LivePage & { play(): Promise<void> }> {
-  const { run } = startScripted(
-    unsure,
-    { journals: memoryJournals() },
-    {
-      mode: 'manual',
-      history: history.map((content) => ({ role: 'user', content })),
-    },
-  );
-  const live = await openLivePage(tests, run, hash);
-  const play = async (): Promise<void> => {
-    // A waiting run adds no more entries.
-    for (let count = -1; count < run.entries.length; await settle(50)) count = run.entries.length;
-    await live.update();
-  };
-  await play();
-  onTestFinished(() => run.cancel());
-  return { ...live, play };
+/** Opens a page on a run in manual mode. */
+function open(history: readonly string[] = []): Promise<LivePage> {
+  const messages = history.map((content) => ({ role: 'user', content }) as const);
+  const { run } = startScripted(unsure, { journals: memoryJournals() }, { mode: 'manual', history: messages });
+  return openLivePage(tests, run, '');
 }
 
 /** What became of the last event, at the form that sent it. */
@@ -47,7 +33,7 @@ async function openMore(page: Page, name: string): Promise<void> {
 describe.skipIf(tests.areSkipped)('the head of a live run', () => {
   it('asks for consent with an override for one message, and shows that it was delivered', async () => {
     const live = await open([LONG, `Another ${LONG}`]);
-    const { page, sent, play } = live;
+    const { page, sent, update } = live;
     const form = page.getByRole('form', { name: 'Consent' });
     expect(await form.getByRole('listitem').count()).toBe(2);
     expect(await form.textContent()).toContain('1,400 characters');
@@ -57,7 +43,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     expect(sent).toEqual([
       { type: 'consent.given', questionId: 's5.consent', choice: 'keep', items: { 'earlier.h1': 'remove' } },
     ]);
-    await play();
+    await update();
     expect(await outcomeOf(live).textContent()).toContain('Accepted by the run.');
     expect(await form.count()).toBe(0);
   });
@@ -70,13 +56,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
       { journals: memoryJournals(), capabilities: [pay], approval: 'always' },
     );
     const live = await openLivePage(tests, run, '');
-    onTestFinished(() => run.cancel());
-    const { page, sent } = live;
-    const play = async (): Promise<void> => {
-      for (let count = -1; count < run.entries.length; await settle(50)) count = run.entries.length;
-      await live.update();
-    };
-    await play();
+    const { page, sent, update } = live;
     await page.getByRole('heading', { name: 'May the run make these 2 tool calls?' }).waitFor();
     const forms = page.getByRole('form', { name: 'Approval of pay' });
     expect(await forms.count()).toBe(2);
@@ -122,7 +102,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
       { type: 'approval.given', questionId: 's1.action.approval1', decision: 'approve', arguments: { to: 'Ada' } },
       { type: 'approval.given', questionId: 's1.action.approval2', decision: 'deny', reason: 'no' },
     ]);
-    await play();
+    await update();
     expect(await forms.count()).toBe(0);
     expect(await outcomeOf(live).textContent()).toContain('Accepted by the run. Denied: no (pay · Bob).');
     expect(await axeViolations(page, '.head-area')).toEqual([]);
@@ -130,7 +110,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
 
   it('continues with a phase and an instruction; the proposal is preselected', async () => {
     const live = await open();
-    const { page, sent, play } = live;
+    const { page, sent, update } = live;
     const waiting = page.getByRole('region', { name: 'Waiting for direction' });
     expect(await waiting.textContent()).toContain('confidence 0.3');
     expect(await waiting.textContent()).toMatch(
@@ -145,7 +125,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     expect(sent).toEqual([
       { type: 'run.directed', phase: 'intention', prompt: 'what is wanted', questionId: 's6.direction' },
     ]);
-    await play();
+    await update();
     expect(await outcomeOf(live).textContent()).toContain('Accepted by the run.');
   });
 
@@ -153,14 +133,12 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     const HOUR = 3_600_000;
     const [limits, journals] = [{ totalMs: 10 * HOUR }, memoryJournals()];
     const { run } = startScripted(unsure, { journals, limits }, { mode: 'manual' });
-    onTestFinished(() => run.cancel());
     for (let count = -1; count < run.entries.length; await settle(50)) count = run.entries.length;
     const origin = { actorId: 'original', seq: 1 };
     const journal = run.entries.map((entry) =>
       entry.type === 'start' ? { ...entry, forkedFrom: { ...origin, clockStartMs: Date.now() - 8 * HOUR } } : entry,
     );
     const live = await openLivePage(tests, Object.create(run, { entries: { value: journal } }), '');
-    await live.update();
     const waiting = live.page.getByRole('region', { name: 'Waiting for direction' });
     expect(await waiting.textContent()).toMatch(/If nobody answers in [12] h/u);
   });
@@ -191,7 +169,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
       await text.fill(JSON.stringify(event));
       await form.getByRole('button').click();
       await isSent(live);
-      await live.play();
+      await live.update();
       await outcomeOf(live).getByText(problem).waitFor();
     }
     expect(await live.page.getByRole('alert').textContent()).toContain('“nowhere” was rejected');
@@ -213,7 +191,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     await cycles.press('Enter');
     await isSent(live);
     expect(sent).toEqual([{ type: 'run.adjusted', limits: { maxCycles: 7 } }]);
-    await live.play();
+    await live.update();
     expect(await page.getByRole('dialog').count()).toBe(0);
     await openMore(page, 'Adjust limits');
     expect(await cycles.getAttribute('placeholder')).toBe('now 7');
@@ -238,7 +216,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
 
   it('cancels after a confirmation, and then shows that the run is over', async () => {
     const live = await open();
-    const { page, sent, play } = live;
+    const { page, sent, update } = live;
     await page.getByRole('button', { name: 'Cancel…' }).click();
     expect(sent).toEqual([]);
     await page.keyboard.press('Escape');
@@ -248,7 +226,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     await page.keyboard.press('Enter');
     await isSent(live);
     expect(sent).toEqual([{ type: 'run.cancelled', reason: 'enough' }]);
-    await play();
+    await update();
     await page.locator('.verdict').getByText('Cancelled').waitFor();
     await page.locator('.ending').getByText('The run was canceled (enough).').waitFor();
     expect(await page.getByRole('button', { name: 'Finish now' }).count()).toBe(0);
@@ -257,10 +235,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
   it('preselects to finish if a rule recommends it, as the terminal does, and says why', async () => {
     const { run } = startScripted({}, { journals: memoryJournals() }, { mode: 'manual' });
     const live = await openLivePage(tests, run, '');
-    onTestFinished(() => run.cancel());
     const { page, sent } = live;
-    for (let count = -1; count < run.entries.length; await settle(50)) count = run.entries.length;
-    await live.update();
     const asked = run.entries.find((entry) => entry.type === 'direction-asked');
     if (asked?.type !== 'direction-asked') throw new Error('the run asks for no direction');
     expect(recommendedDirection(asked)).toBe('finish');

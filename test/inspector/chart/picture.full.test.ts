@@ -1,4 +1,3 @@
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
@@ -13,6 +12,7 @@ import {
 } from '../../support/inspector/chart-page.ts';
 import { flatChart, groupsOf, threeRegions, trafficLight } from '../../support/inspector/example-charts.ts';
 import { ownCharts } from '../../support/inspector/inspected-runs.ts';
+import { axeViolations } from '../../support/inspector/page-checks.ts';
 
 /** What is wrong with the texts as they are on the screen, one sentence each. */
 function flawsOf(page: Page): Promise<readonly string[]> {
@@ -242,12 +242,6 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
   it.each(['light', 'dark'] as const)('has no accessibility violations: %s', async (scheme) => {
     const page = await openChart({ scheme });
     await callPage(page, 'mark', marksAfterFailing);
-    await page.evaluate(axe.source);
-    const found = await page.evaluate(async () => {
-      const tags = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
-      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ runOnly: tags });
-      return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 120)}`);
-    });
-    expect(found).toEqual([]);
+    expect(await axeViolations(page, '.chart-view')).toEqual([]);
   });
 });

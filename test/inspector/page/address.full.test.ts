@@ -83,15 +83,6 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
     await positionOf(page, 7);
   });
 
-  it('restores the two runs that are compared', async () => {
-    const page = await openRecordedRuns(tests, runs, '/run/run-0');
-    await page.evaluate(() => {
-      location.hash = '#/compare/run-0/run-2';
-    });
-    await page.locator('.compare-page').waitFor();
-    expect(await hashOf(page)).toBe('#/compare/run-0/run-2');
-  });
-
   it('goes back from the chart to what was shown before', async () => {
     const page = await openRecordedRuns(tests, runs, '/run/run-0/7');
     await positionOf(page, 7);
@@ -103,15 +94,6 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
     await positionOf(page, 7);
     await page.goForward();
     await page.locator('.chart-picture').waitFor();
-  });
-
-  it('follows a link that is pasted into the open page', async () => {
-    const page = await openRecordedRuns(tests, runs, '/run/run-0/7');
-    await page.evaluate(() => {
-      location.hash = '#/run/run-2/5';
-    });
-    await runOf(page, 'run-2');
-    await positionOf(page, 5);
   });
 
   it('steps with ← and → wherever the focus is, but not in a text field', async () => {

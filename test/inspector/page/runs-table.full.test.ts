@@ -112,13 +112,6 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
     await page.getByText('2 of 3 runs').waitFor();
   });
 
-  it('says that a run of the address does not exist', async () => {
-    const { page } = await open('/run/nothing');
-    await page.getByRole('heading', { name: 'There is no run "nothing".' }).waitFor();
-    await page.getByRole('link', { name: 'Show all runs' }).click();
-    await page.getByRole('table', { name: 'Runs' }).waitFor();
-  });
-
   it('places a fork under its original, with a link to the entry where it left it, unless the list is flat', async () => {
     const { chain } = scriptedChain({}, { journals, newId: () => 'forked-run' });
     await (await chain.fork('first', { at: 30, set: { 'thresholds.confidence': 0.2 } })).answer;

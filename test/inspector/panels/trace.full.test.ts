@@ -10,7 +10,7 @@ import {
   readmeRun,
   recordedEntries,
 } from '../../support/inspector/inspected-runs.ts';
-import { axeViolations, runClockUntil, tooWideElements } from '../../support/inspector/page-checks.ts';
+import { runClockUntil } from '../../support/inspector/page-checks.ts';
 import { openLivePage, pageTests } from '../../support/inspector/test-page.ts';
 
 const tests = await pageTests('the trace');
@@ -21,13 +21,9 @@ const entries = recordedEntries(await failingRun()).map((entry) =>
 
 const runIdOf = ([start]: readonly JournalEntry[]): string => (start?.type === 'start' ? start.input.runId : '');
 
-async function open(
-  run: readonly JournalEntry[] = entries,
-  width = 1440,
-  theme: 'light' | 'dark' = 'light',
-): Promise<Page> {
+async function open(run: readonly JournalEntry[] = entries, width = 1440): Promise<Page> {
   const url = filePage(run, tests.folder);
-  const { page } = await tests.open(`/run/${runIdOf(run)}`, { url, width, height: 900, theme });
+  const { page } = await tests.open(`/run/${runIdOf(run)}`, { url, width, height: 900 });
   await page.locator('.trace-row').first().waitFor();
   return page;
 }
@@ -204,19 +200,5 @@ describe.skipIf(tests.areSkipped)('the trace', () => {
     const top = await rowsOf(page).first().boundingBox();
     expect(top?.y).toBeLessThan(900);
     expect(top?.y).toBeGreaterThan(0);
-  });
-
-  it.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 390],
-    ['dark', 390],
-  ] as const)('passes the accessibility checks and fits: %s, %d px', async (theme, width) => {
-    const page = await open(entries, width, theme);
-    await rowOf(page, /^Call 2/u).click();
-    expect(await axeViolations(page, '.trace-area')).toEqual([]);
-    expect((await page.evaluate(tooWideElements)).filter((fault) => fault.includes('trace'))).toEqual([]);
-    await page.getByRole('button', { name: 'Slowest' }).click();
-    expect(await axeViolations(page, '.trace-area')).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ import {
   inspectionServer,
 } from '../../../src/inspection/inspection-server.ts';
 import { startBrowser, WAIT_MS } from '../browser.ts';
+import { pageProblems } from './page-checks.ts';
 
 /** Starts a browser for the tests of one file; reports on stderr and returns `null` if none can be started. */
 export async function browserFor(what: string): Promise<Browser | null> {
@@ -95,32 +96,10 @@ async function openInspector(
 ): Promise<InspectorPage> {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme });
   page.setDefaultTimeout(WAIT_MS);
-  const problems: string[] = [];
+  const problems = pageProblems(page, url.startsWith('file:') ? url : new URL('/', url).href);
   const requests: string[] = [];
-  const { origin, protocol } = new URL(url);
-  const isOwn = (address: string): boolean =>
-    protocol === 'file:'
-      ? address.split('#')[0] === url || address.startsWith('data:')
-      : address.replace(/^ws/u, 'http').startsWith(`${origin}/`) || address.startsWith('data:');
-  const addRequest = (address: string): void => {
-    requests.push(address);
-    if (!isOwn(address)) problems.push(`request: ${address}`);
-  };
-  page.on('pageerror', ({ message, stack }) => problems.push(`error: ${stack ?? message}`));
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning')
-      problems.push(`${message.type()}: ${message.text()}`);
-  });
-  page.on('request', (request) => addRequest(request.url()));
-  page.on('websocket', (socket) => addRequest(socket.url()));
-  page.on('dialog', (dialog) => {
-    problems.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  page.on('response', (response) => {
-    if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
-  });
-  page.on('popup', () => problems.push('opened a window'));
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('websocket', (socket) => requests.push(socket.url()));
   await page.addInitScript(() => {
     window.shifted = 0;
     window.shifts = [];

@@ -51,17 +51,23 @@ export async function serveFolder(folder: string, headers: Readonly<Record<strin
   };
 }
 
-/** Collects a page's errors and warnings, and its requests to other origins. */
+/** Collects a page's errors, warnings, dialogs and windows, and its requests to other origins, one per line. */
 export function pageProblems(page: Page, origin: string): string[] {
   const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+  const check = (url: string): void => {
+    if (!url.startsWith(origin) && !url.startsWith('data:')) problems.push(`request: ${url}`);
+  };
+  page.on('pageerror', ({ message, stack }) => problems.push(`error: ${stack ?? message}`));
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`);
   });
-  page.on('request', (request) => {
-    const url = request.url().replace(/^blob:/u, '');
-    if (!url.startsWith(origin) && !url.startsWith('data:')) problems.push(`request: ${url}`);
+  page.on('request', (request) => check(request.url().replace(/^blob:/u, '')));
+  page.on('websocket', (socket) => check(socket.url().replace(/^ws/u, 'http')));
+  page.on('dialog', (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
   });
+  page.on('popup', () => problems.push('opened a window'));
   page.on('response', (response) => {
     if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
   });

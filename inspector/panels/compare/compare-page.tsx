@@ -312,11 +312,6 @@ interface LoadedRun {
   readonly opened: OpenedRun;
 }
 
-interface CauseProps {
-  readonly comparison: Comparison;
-  readonly runs: Pair<LoadedRun>;
-}
-
 const NOT_ENDED: ReadonlySet<string> = new Set(['running', 'waiting', 'interrupted']);
 
 /** Which runs have not ended, or whether they ended for the same reason. */
@@ -339,7 +334,7 @@ function partingWords(comparison: Comparison, opened: Pair<OpenedRun>): string {
 const ruleOf = (opened: OpenedRun): unknown => answerOf(opened)?.metadata.decision?.rule;
 
 /** In words: why each run ended, where and why they first went different ways, and whether their answers differ. */
-function Cause({ comparison, runs }: CauseProps) {
+function Cause({ comparison, runs }: { readonly comparison: Comparison; readonly runs: Pair<LoadedRun> }) {
   const { parting, runIds } = comparison;
   const setting = settingWords(parting);
   const isSystem = runs[0].run.kind === 'system';
@@ -406,12 +401,7 @@ function Differences({ comparison: { firstContent } }: { readonly comparison: Co
   );
 }
 
-interface FieldTableProps {
-  readonly caption: string;
-  readonly fields: Comparison['settings'];
-}
-
-const FieldTable = ({ caption, fields }: FieldTableProps) => (
+const FieldTable = ({ caption, fields }: { readonly caption: string; readonly fields: Comparison['settings'] }) => (
   <table class="compare-table">
     <caption class={caption === '' ? 'visually-hidden' : ''}>{caption || 'The fields that differ'}</caption>
     <thead>

@@ -7,11 +7,7 @@ import type { PanelView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel.tsx';
 
-interface SearchProps extends PanelProps {
-  readonly found: Found | null;
-}
-
-export function EventSearch({ inspector, view, found }: SearchProps) {
+export function EventSearch({ inspector, view, found }: PanelProps & { readonly found: Found | null }) {
   const input = useRef<HTMLInputElement>(null);
   const isFocusRequested = search.isDue.value;
   // Before painting, so that the next key reaches the search field.

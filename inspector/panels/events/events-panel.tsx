@@ -47,15 +47,11 @@ function EntryDetail({ view: { log, at } }: { readonly view: PanelView }) {
   );
 }
 
-interface RowsProps extends PanelProps {
-  readonly list: EntryList;
-}
-
 const MARKS = { outside: '»', chart: '•', note: '~' } as const;
 const ORIGINS = { outside: 'external event', chart: 'from the chart', note: 'annotation' } as const;
 
 /** Only visible rows are rendered. */
-function EventRows({ inspector, view, list }: RowsProps) {
+function EventRows({ inspector, view, list }: PanelProps & { readonly list: EntryList }) {
   const { log, at } = view;
   const rows = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<number | null>(null);

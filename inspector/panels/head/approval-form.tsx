@@ -5,12 +5,8 @@ import { revealHidden } from '../../fold/text.ts';
 import { JsonTree } from '../json-tree.tsx';
 import { type EventFormProps, SendButton } from './event-forms.tsx';
 
-interface ApprovalFormProps extends EventFormProps {
-  readonly question: ApprovalAsked;
-}
-
 /** `approval.given`: approves one call, with edited arguments if the text was changed, or denies it. A call for the client can only be denied here. */
-export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
+export function ApprovalForm({ question, isBusy, onSend }: EventFormProps & { readonly question: ApprovalAsked }) {
   const { questionId, digest, capability, arguments: given, problem, isClientTool = false } = question;
   const original = safeJson(given, 2);
   const [text, setText] = useState(original);

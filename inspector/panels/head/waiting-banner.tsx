@@ -126,13 +126,8 @@ function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewherePr
   );
 }
 
-interface TakeOverProps {
-  readonly isDisabled: boolean;
-  readonly take: () => Promise<void>;
-}
-
 /** Its dialog closes with the question that it is about. */
-function TakeOver({ isDisabled, take }: TakeOverProps) {
+function TakeOver({ isDisabled, take }: { readonly isDisabled: boolean; readonly take: () => Promise<void> }) {
   const [isOpen, open] = useState(false);
   return (
     <div class="row">

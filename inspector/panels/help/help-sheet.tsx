@@ -5,12 +5,7 @@ import { Dialog } from '../head/dialog.tsx';
 
 const GROUPS: readonly Key['group'][] = ['Runs', 'Move', 'Trace', 'Panels', 'Chart', 'Page'];
 
-interface HelpSheetProps {
-  readonly hasLegend: boolean;
-  readonly onClose: () => void;
-}
-
-export function HelpSheet({ hasLegend, onClose }: HelpSheetProps) {
+export function HelpSheet({ hasLegend, onClose }: { readonly hasLegend: boolean; readonly onClose: () => void }) {
   return (
     <Dialog title="Keys" class="help" onClose={onClose}>
       <div class="help-parts">

@@ -57,12 +57,7 @@ function showAll(is: boolean): void {
 
 const PAGE = 50;
 
-interface EntriesProps extends PanelProps {
-  readonly from: number;
-  readonly to: number;
-}
-
-function Entries({ view: { run, log, fold }, from, to }: EntriesProps) {
+function Entries({ view: { run, log, fold }, from, to }: PanelProps & { readonly from: number; readonly to: number }) {
   const [shown, show] = useState(PAGE);
   const seqs = Array.from({ length: Math.min(shown, to - from + 1) }, (_, index) => from + index);
   return (

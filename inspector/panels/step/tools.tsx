@@ -7,13 +7,8 @@ import type { PanelView } from '../../ui-state/inspector.ts';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
 
-interface ToolListProps {
-  readonly view: PanelView;
-  readonly uses: readonly ToolUse[];
-}
-
 /** The tools and searches of a step, each with its name and status. */
-export function ToolList({ view, uses }: ToolListProps) {
+export function ToolList({ view, uses }: { readonly view: PanelView; readonly uses: readonly ToolUse[] }) {
   return (
     <ul class="tools">
       {uses.map((use) => (

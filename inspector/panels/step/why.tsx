@@ -221,13 +221,8 @@ function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
   );
 }
 
-interface ValuesProps {
-  readonly guard: string;
-  readonly compared: readonly ComparedValue[];
-}
-
 /** Values with their limits, then those without one on a line. */
-function Values({ guard, compared }: ValuesProps) {
+function Values({ guard, compared }: { readonly guard: string; readonly compared: readonly ComparedValue[] }) {
   const limited = compared.filter(({ limit }) => limit !== null);
   const others = compared.filter(({ limit }) => limit === null);
   if (compared.length === 0) return null;

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePage } from './panels/compare/compare-page.tsx';
@@ -12,7 +12,7 @@ import { Separator } from './panels/separator.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
 import { Trace } from './panels/trace/trace-panel.tsx';
 import type { Inspector, PanelView } from './ui-state/inspector.ts';
-import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
+import { type Key, listenToKeys, useKeys } from './ui-state/keys.ts';
 import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
 import { paneSizes } from './ui-state/panes.ts';
@@ -24,10 +24,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   const view = inspector.view.value;
   const compared = comparedRuns.value;
   const isRun = view !== null && compared === null;
-  useLayoutEffect(
-    () => addKeys([...(isRun ? [...moveKeys(inspector), chartKey, searchKey] : []), helpKey(() => setHelps(true))]),
-    [isRun],
-  );
+  useKeys([...(isRun ? [...moveKeys(inspector), chartKey, searchKey] : []), helpKey(() => setHelps(true))], [isRun]);
   useEffect(() => {
     document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;
     document.querySelector('link[rel=icon]')?.setAttribute('href', faviconOf(view));

@@ -1,5 +1,4 @@
 import './chart.css';
-import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
@@ -8,6 +7,8 @@ import type { Badges, Marks } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
+import { LinkButton } from '../link-button.tsx';
+import { useMeasured } from '../use-measured.ts';
 import { ChartPicture, type Hues, MARGIN, type ShownLevel } from './chart-picture.tsx';
 import { type Drawing, type LaidOut, ownOf } from './drawing.ts';
 import { LEGIBLE } from './label-text.ts';
@@ -76,20 +77,6 @@ interface LevelsProps extends ChartViewProps {
 
 type Space = Readonly<Record<'width' | 'height', number>>;
 
-function useSpace(box: RefObject<HTMLElement | null>): Space {
-  const [space, setSpace] = useState<Space>({ width: 800, height: 500 });
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const measure = (): void => setSpace({ width: element.clientWidth, height: element.clientHeight });
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return space;
-}
-
 /** Returns the scale that shows a whole level, the one at which its labels are readable, and the one at which it opens. */
 function scalesOf(level: Space | undefined, space: Space) {
   const widthScale = level === undefined ? 1 : space.width / (level.width + 2 * MARGIN);
@@ -129,9 +116,7 @@ const LevelPath = ({ path, goTo }: LevelPathProps) => (
         </b>
       ) : (
         <span key={level}>
-          <button type="button" class="link-button" onClick={() => goTo(path.slice(0, index + 1))}>
-            {excerpt(name, 40)}
-          </button>
+          <LinkButton onClick={() => goTo(path.slice(0, index + 1))}>{excerpt(name, 40)}</LinkButton>
           {' › '}
         </span>
       ),
@@ -172,7 +157,10 @@ function Levels(props: LevelsProps) {
   /** Null for the scale at which a level opens. */
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const scroll = useRef<HTMLDivElement>(null);
-  const space = useSpace(scroll);
+  const space = useMeasured<Space>(scroll, { width: 800, height: 500 }, ({ clientWidth, clientHeight }) => ({
+    width: clientWidth,
+    height: clientHeight,
+  }));
   const place = path.at(-1) as ShownLevel;
   const level = ownOf(ownOf(drawings, place.chartId) ?? {}, place.level);
 

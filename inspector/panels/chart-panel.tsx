@@ -1,3 +1,4 @@
+import { LinkButton } from '../link-button.tsx';
 import './selection-note.css';
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
@@ -15,7 +16,7 @@ import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
 import { transitionLookup } from '../fold/transition-lookup.ts';
 import { chartSelection } from '../ui-state/chart-selection.ts';
-import { addKeys, type Key } from '../ui-state/keys.ts';
+import { type Key, useKeys } from '../ui-state/keys.ts';
 import { isChartFull, isNarrowPage } from '../ui-state/layout.ts';
 import { isPhone } from '../ui-state/media.ts';
 import type { PanelProps } from './panel.tsx';
@@ -43,7 +44,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection, count } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
   const selected = chartSelection.value;
-  useLayoutEffect(() => addKeys(CHART_KEYS), []);
+  useKeys(CHART_KEYS);
   useLayoutEffect(() => {
     // On a narrow page, the map that opened it is below.
     if (view.run.kind === 'run' && isNarrowPage()) document.querySelector('.view-switch')?.scrollIntoView();
@@ -79,11 +80,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const notes = selected !== null && (
     <aside class="selection-note" aria-label="Selected in the chart">
       <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} />
-      {isPhone.value && (
-        <button type="button" class="link-button" onClick={() => showVisit(selected)}>
-          Show the step
-        </button>
-      )}
+      {isPhone.value && <LinkButton onClick={() => showVisit(selected)}>Show the step</LinkButton>}
       <button
         type="button"
         aria-label="Close"
@@ -181,9 +178,7 @@ function TransitionNotes({ inspector, view: { fold, at }, charts, selected }: Tr
             {times === 0 ? (
               <span class="muted">not taken</span>
             ) : (
-              <button type="button" class="link-button" onClick={() => inspector.moveTo(last)}>
-                taken {pluralize(times, 'time')}
-              </button>
+              <LinkButton onClick={() => inspector.moveTo(last)}>taken {pluralize(times, 'time')}</LinkButton>
             )}
           </li>
         ))}

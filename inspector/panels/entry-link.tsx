@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { formatNumber } from '../fold/format.ts';
+import { LinkButton } from '../link-button.tsx';
 
 interface EntryLinkProps {
   readonly seq: number;
@@ -11,8 +12,8 @@ interface EntryLinkProps {
 
 export function EntryLink({ seq, moveTo, isCurrent, children }: EntryLinkProps) {
   return (
-    <button type="button" class="link-button" aria-current={isCurrent} onClick={() => moveTo(seq)}>
+    <LinkButton aria-current={isCurrent} onClick={() => moveTo(seq)}>
       {children ?? `entry ${formatNumber(seq)}`}
-    </button>
+    </LinkButton>
   );
 }

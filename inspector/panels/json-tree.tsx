@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { formatNumber } from '../fold/format.ts';
 import { excerpt } from '../fold/text.ts';
 import { Icon } from '../icon.tsx';
+import { LinkButton } from '../link-button.tsx';
 import './json-tree.css';
 import { LongText } from './long-text.tsx';
 
@@ -28,9 +29,7 @@ function JsonMembers({ value, depth }: { readonly value: object; readonly depth:
       ))}
       {names.length > shown && (
         <li>
-          <button type="button" class="link-button" onClick={() => show(shown + SHOWN_MEMBERS)}>
-            {formatNumber(names.length - shown)} more
-          </button>
+          <LinkButton onClick={() => show(shown + SHOWN_MEMBERS)}>{formatNumber(names.length - shown)} more</LinkButton>
         </li>
       )}
     </ul>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatNumber } from '../fold/format.ts';
 import { revealHidden } from '../fold/text.ts';
+import { Toggle } from '../link-button.tsx';
 
 interface LongTextProps {
   readonly text: string;
@@ -24,9 +25,7 @@ export function LongText({ text, chars = 420, open = false, struck = false, quot
   const shown = revealHidden(unpaired(isCut ? (open ? text.slice(-max) : text.slice(0, max)) : text));
   const quote = quoted ? '"' : '';
   const toggle = text.length > chars && (
-    <button type="button" class="link-button" aria-expanded={isExpanded} onClick={() => setExpanded(!isExpanded)}>
-      {isExpanded ? 'show less' : `show all ${formatNumber(text.length)} characters`}
-    </button>
+    <Toggle isOpen={isExpanded} open={setExpanded} more={`show all ${formatNumber(text.length)} characters`} />
   );
   // While text arrives its start is cut; the button is at the start, so that new text does not move it.
   // Cut text is a new element each time, like the caret.

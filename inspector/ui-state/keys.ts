@@ -1,3 +1,5 @@
+import { useLayoutEffect } from 'preact/hooks';
+
 /** A keyboard shortcut: active unless the user types text, and listed in the help. */
 export interface Key {
   /** Alternatives, as in `KeyboardEvent.key`, optionally with `Shift+`. */
@@ -13,12 +15,15 @@ const registered: Key[] = [];
 /** All shortcuts, in registration order. */
 export const knownKeys: readonly Key[] = registered;
 
-/** Registers shortcuts and returns a function that removes them. Call it in `useLayoutEffect`: they work as soon as their part is visible. */
-export function addKeys(keys: readonly Key[]): () => void {
-  registered.push(...keys);
-  return () => {
-    for (const key of keys) registered.splice(registered.indexOf(key), 1);
-  };
+/** Registers shortcuts while a part is visible; others when `inputs` change. */
+export function useKeys(keys: readonly Key[], inputs: readonly unknown[] = []): void {
+  // Before painting: they work as soon as their part is visible.
+  useLayoutEffect(() => {
+    registered.push(...keys);
+    return () => {
+      for (const key of keys) registered.splice(registered.indexOf(key), 1);
+    };
+  }, inputs);
 }
 
 /** Keys that act before the focused part can handle them: stepping works wherever the focus is. */

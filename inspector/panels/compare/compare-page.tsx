@@ -1,5 +1,5 @@
 import './compare.css';
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { answerUpTo } from '../../fold/answer.ts';
 import type { Pair } from '../../fold/compare/align.ts';
@@ -11,7 +11,7 @@ import { durationOf, statusWords } from '../../fold/run-list.ts';
 import { endingOf, figuresOf } from '../../fold/summary.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
-import { addKeys } from '../../ui-state/keys.ts';
+import { useKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { useCutText } from '../head/answer-panel.tsx';
 import { CompareSteps, LETTERS, placeOfRow } from './compare-steps.tsx';
@@ -27,10 +27,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
   useEffect(() => {
     for (const runId of new Set(runIds)) inspector.openRun(runId);
   }, [runIds.join('\n')]);
-  useLayoutEffect(
-    () => addKeys([{ keys: ['Escape'], description: 'Back to the runs', group: 'Page', act: showRuns }]),
-    [],
-  );
+  useKeys([{ keys: ['Escape'], description: 'Back to the runs', group: 'Page', act: showRuns }]);
   const sides = runIds.map((runId) => ({
     run: runs.find((one) => one.runId === runId),
     opened: inspector.loaded.value.find((one) => one.runId === runId),

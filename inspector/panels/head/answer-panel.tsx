@@ -5,6 +5,7 @@ import { answerSelection, RETRIEVAL, type Selection, selectionOf } from '../../f
 import { activityOf } from '../../fold/summary.ts';
 import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
+import { Toggle } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
@@ -54,11 +55,7 @@ export function useCutText(markdown: string) {
         <Markdown text={markdown} />
       </div>
     ),
-    button: isCut && (
-      <button type="button" class="link-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? 'Show less' : 'Show all'}
-      </button>
-    ),
+    button: isCut && <Toggle isOpen={isOpen} open={setOpen} more="Show all" less="Show less" />,
   };
 }
 

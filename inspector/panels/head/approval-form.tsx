@@ -3,7 +3,7 @@ import type { ApprovalAsked } from '../../../machines/policies/questions.ts';
 import { safeJson } from '../../../machines/text/safe-json.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { JsonTree } from '../json-tree.tsx';
-import { type EventFormProps, SendButton } from './event-forms.tsx';
+import { type EventFormProps, Field, Problem, SendButton } from './event-forms.tsx';
 
 /** `approval.given`: approves one call, with edited arguments if the text was changed, or denies it. A call for the client can only be denied here. */
 export function ApprovalForm({ question, isBusy, onSend }: EventFormProps & { readonly question: ApprovalAsked }) {
@@ -47,8 +47,7 @@ export function ApprovalForm({ question, isBusy, onSend }: EventFormProps & { re
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
       {isEditing ? (
-        <label class="field">
-          <span>Arguments</span>
+        <Field label="Arguments">
           <textarea
             ref={editor}
             rows={Math.min(8, original.split('\n').length)}
@@ -56,15 +55,11 @@ export function ApprovalForm({ question, isBusy, onSend }: EventFormProps & { re
             aria-invalid={invalid !== ''}
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
-        </label>
+        </Field>
       ) : (
         <JsonTree value={given} />
       )}
-      {invalid !== '' && (
-        <p class="wrong" role="alert">
-          {revealHidden(invalid)}
-        </p>
-      )}
+      <Problem text={invalid} />
       {!isClientTool && (
         <div class="row">
           <SendButton isBusy={isBusy} onSend={approve}>

@@ -37,6 +37,23 @@ export function SendButton({ isBusy, submits = false, isPrimary = submits, onSen
   );
 }
 
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: string;
+  /** The control. */
+  readonly children: ComponentChildren;
+}
+
+export const Field = ({ label, hint, children }: FieldProps) => (
+  // biome-ignore lint/a11y/noLabelWithoutControl: its children contain the control
+  <label class="field">
+    <span>
+      {label} {hint !== undefined && <span class="muted">{hint}</span>}
+    </span>
+    {children}
+  </label>
+);
+
 const FINISH = 'finish';
 
 interface DirectFormProps extends EventFormProps {
@@ -78,12 +95,9 @@ export function DirectForm({ proposal, recommended, questionId, isBusy, onSend }
         ))}
       </div>
       {phase !== FINISH && (
-        <label class="field">
-          <span>
-            Instruction <span class="muted">optional</span>
-          </span>
+        <Field label="Instruction" hint="optional">
           <textarea rows={1} value={prompt} onInput={({ currentTarget }) => setPrompt(currentTarget.value)} />
-        </label>
+        </Field>
       )}
       <SendButton isBusy={isBusy} submits>
         {phase === FINISH ? 'Finish the run' : `Continue with ${phase}`}
@@ -105,17 +119,14 @@ export function CancelForm({ isBusy, onSend }: EventFormProps) {
   return (
     <form class="cancel" aria-label="Cancel" onSubmit={submit}>
       <p>The run ends now, with the best answer that it has so far.</p>
-      <label class="field">
-        <span>
-          Reason <span class="muted">optional</span>
-        </span>
+      <Field label="Reason" hint="optional">
         <input
           type="text"
           autocomplete="off"
           value={reason}
           onInput={({ currentTarget }) => setReason(currentTarget.value)}
         />
-      </label>
+      </Field>
       <SendButton isBusy={isBusy} submits>
         Cancel the run
       </SendButton>
@@ -170,26 +181,24 @@ export function AdjustForm({ limits, thresholds, isBusy, onSend }: AdjustFormPro
               const key = `${group}.${name}`;
               const isWrong = problem !== '' && !Number.isFinite(numberIn(typed[key] ?? '0'));
               return (
-                <div class="field" key={key}>
-                  <label for={`${id}${key}`}>{name}</label>
+                <Field key={key} label={name}>
                   <input
-                    id={`${id}${key}`}
                     type="text"
                     inputMode="decimal"
                     autocomplete="off"
                     placeholder={`now ${jsonExcerpt(current, 40)}`}
                     value={typed[key] ?? ''}
                     aria-invalid={isWrong}
-                    aria-describedby={isWrong ? `${id}problem` : undefined}
+                    aria-describedby={isWrong ? id : undefined}
                     onInput={({ currentTarget: { value } }) => setTyped((before) => ({ ...before, [key]: value }))}
                   />
-                </div>
+                </Field>
               );
             })}
           </div>
         </fieldset>
       ))}
-      <Problem id={`${id}problem`} text={problem} />
+      <Problem id={id} text={problem} />
       <SendButton isBusy={isBusy} submits>
         Adjust
       </SendButton>
@@ -216,21 +225,19 @@ export function JsonForm({ types, isBusy, onSend }: EventFormProps & { readonly 
 
   return (
     <form class="json-event" aria-label="Event as JSON" noValidate onSubmit={submit}>
-      <div class="field">
-        <label for={`${id}json`}>Event as JSON</label>
+      <Field label="Event as JSON">
         <textarea
-          id={`${id}json`}
           rows={3}
           spellcheck={false}
           placeholder={'{"type": "run.directed", "phase": "action"}'}
           value={text}
           aria-invalid={problem !== ''}
-          aria-describedby={problem === '' ? undefined : `${id}problem`}
+          aria-describedby={problem === '' ? undefined : id}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
-      </div>
+      </Field>
       {types.length > 0 && <p class="muted">Types: {types.join(', ')}</p>}
-      <Problem id={`${id}problem`} text={problem} />
+      <Problem id={id} text={problem} />
       <SendButton isBusy={isBusy} submits>
         Send
       </SendButton>

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
@@ -6,7 +6,7 @@ import { runStart } from '../../fold/answer.ts';
 import { closestTo } from '../../fold/run-list.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
-import { addKeys } from '../../ui-state/keys.ts';
+import { type Key, useKeys } from '../../ui-state/keys.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -20,7 +20,6 @@ import { SendingResult, sender } from './sending.tsx';
 import { ExportDialog, TestDialog } from './share-dialogs.tsx';
 
 const TITLES = {
-  export: 'Download',
   test: 'Replay test of this run',
   cancel: 'Cancel this run',
   adjust: 'Adjust limits and thresholds',
@@ -30,7 +29,7 @@ const TITLES = {
   details: 'Details of this run',
 } as const;
 
-type DialogName = keyof typeof TITLES;
+type DialogName = keyof typeof TITLES | 'export';
 
 /** What can be done with a run: compared, downloaded, stopped, directed. An exported file offers its details only. */
 export function RunActionsMenu({ inspector, view }: PanelProps) {
@@ -41,7 +40,7 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
   const isLive = run.live && isConnected && fold.entries.of('end').length === 0 && log.count > 0;
   const isRecorded = !run.live && isConnected && run.status !== 'damaged';
   const form = sender(inspector, run.runId);
-  const item = (name: DialogName, label: string = TITLES[name]): MenuItem => ({ label, act: () => setOpen(name) });
+  const item = (name: DialogName, label: string): MenuItem => ({ label, act: () => setOpen(name) });
 
   const dialogButton = (name: DialogName, label: string) => (
     <button type="button" aria-haspopup="dialog" onClick={() => setOpen(name)}>
@@ -49,13 +48,8 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
     </button>
   );
 
-  useLayoutEffect(
-    () =>
-      isFile
-        ? undefined
-        : addKeys([{ keys: ['t'], description: 'Copy the replay test', group: 'Page', act: () => setOpen('test') }]),
-    [isFile],
-  );
+  const testKey: Key = { keys: ['t'], description: 'Copy the replay test', group: 'Page', act: () => setOpen('test') };
+  useKeys(isFile ? [] : [testKey], [isFile]);
 
   const more = [
     ...(isLive ? [item('adjust', 'Adjust limits…')] : []),
@@ -99,7 +93,8 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
           <Menu label="More" items={more} note={isRecorded && !inspector.continues.value ? READ_ONLY : undefined} />
         </>
       )}
-      {open !== null && (
+      {open === 'export' && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={() => setOpen(null)} />}
+      {open !== null && open !== 'export' && (
         <Dialog key={open} title={TITLES[open]} onClose={() => setOpen(null)}>
           <Content inspector={inspector} view={view} name={open} onDone={() => setOpen(null)} />
         </Dialog>
@@ -109,7 +104,7 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
 }
 
 interface ContentProps extends PanelProps {
-  readonly name: DialogName;
+  readonly name: keyof typeof TITLES;
   readonly onDone: () => void;
 }
 
@@ -127,8 +122,6 @@ function Content({ inspector, view, name, onDone }: ContentProps) {
   };
   const state = fold.states.at(count - 1) as RecordedState | null;
   switch (name) {
-    case 'export':
-      return <ExportDialog inspector={inspector} runIds={[run.runId]} />;
     case 'test':
       return <TestDialog inspector={inspector} runId={run.runId} />;
     case 'details':

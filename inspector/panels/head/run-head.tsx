@@ -1,3 +1,4 @@
+import { LinkButton } from '../../link-button.tsx';
 import './head.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
@@ -78,14 +79,12 @@ function ChainHead({ inspector, view }: PanelProps) {
             </span>{' '}
             {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
             {decided !== undefined && canVary && (
-              <button
-                type="button"
-                class="link-button"
+              <LinkButton
                 title="Change a threshold of the last decision"
                 onClick={() => showWhatIf(inspector, decided)}
               >
                 What if…
-              </button>
+              </LinkButton>
             )}
           </p>
         )}

@@ -3,7 +3,8 @@ import { commandLine } from '../../../machines/text/quoting.ts';
 import type { ExportResult, RequestResult } from '../../../src/inspection/wire.ts';
 import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
-import { Problem } from './event-forms.tsx';
+import { Dialog } from './dialog.tsx';
+import { Field, Problem } from './event-forms.tsx';
 
 interface ExportProps {
   readonly inspector: Inspector;
@@ -43,7 +44,7 @@ function usePages({ inspector, runIds }: ExportProps, patterns: string): readonl
 }
 
 /** Downloads each run as one page, without what the patterns match. First lists text that may still be private. */
-export function ExportDialog(props: ExportProps) {
+export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onClose: () => void }) {
   const { runIds } = props;
   const [patterns, setPatterns] = useState('');
   const [isSaved, setSaved] = useState(false);
@@ -59,48 +60,49 @@ export function ExportDialog(props: ExportProps) {
   }
 
   return (
-    <form aria-label="Download" onSubmit={download}>
-      <p>
-        {runIds.length === 1
-          ? 'One page that opens without a server. It contains'
-          : `${runIds.length} pages that open without a server, one for each run. They contain`}{' '}
-        the whole journal: the request, prompts, replies and passages.
-      </p>
-      <label class="field">
-        <span>
-          Replace with [redacted]{' '}
-          <span class="muted">optional; one text (case-insensitive) or /regular expression/ per line</span>
-        </span>
-        <textarea
-          rows={3}
-          spellcheck={false}
-          value={patterns}
-          onInput={({ currentTarget }) => {
-            setPatterns(currentTarget.value);
-            setSaved(false);
-          }}
-        />
-      </label>
-      <div role="status">
-        {[...new Set(pages?.flatMap(({ result }) => result?.notes ?? []))].map((note) => (
-          <p key={note} class="verbatim">
-            {revealHidden(note)}
-          </p>
-        ))}
-        {pages === null && <p>Looking for private text…</p>}
-        {canSave && pages.every(({ result }) => result?.notes.length === 0) && (
-          <p class="muted">
-            No API keys, tokens, passwords in URLs, email addresses or home directories found. Check for other private
-            text yourself.
-          </p>
-        )}
-        {isSaved && <p>Downloaded.</p>}
-      </div>
-      <button type="submit" class="primary" aria-disabled={!canSave}>
-        Download
-      </button>
-      <Problem text={problem} />
-    </form>
+    <Dialog title="Download" onClose={onClose}>
+      <form aria-label="Download" onSubmit={download}>
+        <p>
+          {runIds.length === 1
+            ? 'One page that opens without a server. It contains'
+            : `${runIds.length} pages that open without a server, one for each run. They contain`}{' '}
+          the whole journal: the request, prompts, replies and passages.
+        </p>
+        <Field
+          label="Replace with [redacted]"
+          hint="optional; one text (case-insensitive) or /regular expression/ per line"
+        >
+          <textarea
+            rows={3}
+            spellcheck={false}
+            value={patterns}
+            onInput={({ currentTarget }) => {
+              setPatterns(currentTarget.value);
+              setSaved(false);
+            }}
+          />
+        </Field>
+        <div role="status">
+          {[...new Set(pages?.flatMap(({ result }) => result?.notes ?? []))].map((note) => (
+            <p key={note} class="verbatim">
+              {revealHidden(note)}
+            </p>
+          ))}
+          {pages === null && <p>Looking for private text…</p>}
+          {canSave && pages.every(({ result }) => result?.notes.length === 0) && (
+            <p class="muted">
+              No API keys, tokens, passwords in URLs, email addresses or home directories found. Check for other private
+              text yourself.
+            </p>
+          )}
+          {isSaved && <p>Downloaded.</p>}
+        </div>
+        <button type="submit" class="primary" aria-disabled={!canSave}>
+          Download
+        </button>
+        <Problem text={problem} />
+      </form>
+    </Dialog>
   );
 }
 

@@ -5,10 +5,10 @@ import { durationOf, endedText, namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt } from '../../fold/text.ts';
+import { LinkButton } from '../../link-button.tsx';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Countdown } from './countdown.tsx';
-import { Dialog } from './dialog.tsx';
 import { ExportDialog } from './share-dialogs.tsx';
 
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {
@@ -64,19 +64,15 @@ export function SystemHead({ inspector, view }: PanelProps) {
       {run.machine !== undefined && run.fidelity.length > 0 && (
         <p class="muted">{excerpt(run.fidelity.join(' '), 400)}</p>
       )}
-      {isExporting && (
-        <Dialog title="Download" onClose={() => setExporting(false)}>
-          <ExportDialog inspector={inspector} runIds={[run.runId]} />
-        </Dialog>
-      )}
+      {isExporting && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={() => setExporting(false)} />}
       <p class="figures dotted">
         {figures.map((figure) => (
           <span key={figure}>{figure}</span>
         ))}
         {run.machine !== undefined && inspector.connection.value === 'open' && (
-          <button type="button" class="link-button" aria-haspopup="dialog" onClick={() => setExporting(true)}>
+          <LinkButton aria-haspopup="dialog" onClick={() => setExporting(true)}>
             Download…
-          </button>
+          </LinkButton>
         )}
       </p>
       {run.fidelity.length > 0 && (

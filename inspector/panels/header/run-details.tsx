@@ -4,6 +4,7 @@ import { startedText } from '../../fold/format.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
+import { Facts } from '../facts.tsx';
 
 interface RunDetailsProps {
   readonly inspector: Inspector;
@@ -30,19 +31,7 @@ export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
     ['Journal', (kind === 'run' || machine !== undefined) && excerpt(problem ?? integrity ?? unchecked, 400)],
     ['Limits', fidelity.length > 0 && fidelity.map((sentence) => <p key={sentence}>{sentence}</p>)],
   ];
-  return (
-    <dl class="facts">
-      {rows.map(
-        ([name, value]) =>
-          value && (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  );
+  return <Facts facts={rows} />;
 }
 
 /** Marks a fork, with a link to where it left the run that it was forked from. */

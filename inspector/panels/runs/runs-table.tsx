@@ -1,7 +1,8 @@
+import { LinkButton } from '../../link-button.tsx';
 import './runs.css';
 import { signal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import {
@@ -27,11 +28,11 @@ import { excerpt, shortRunId } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { addressParameters } from '../../ui-state/address.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
-import { addKeys, type Key } from '../../ui-state/keys.ts';
+import { type Key, useKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { hasCards } from '../../ui-state/media.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
-import { Dialog } from '../head/dialog.tsx';
+import { useNow } from '../../ui-state/use-now.ts';
 import { ExportDialog } from '../head/share-dialogs.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, useWindow } from '../trace/use-window.ts';
@@ -57,10 +58,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
   const [isExporting, setExporting] = useState(false);
   const [message, setMessage] = useState('');
-  useLayoutEffect(
-    () => addKeys([{ keys: ['Escape'], description: 'Select no run', group: 'Runs', act: selectNone }]),
-    [],
-  );
+  useKeys([{ keys: ['Escape'], description: 'Select no run', group: 'Runs', act: selectNone }]);
 
   const [runId, unread] = [inspector.selectedRunId.value, inspector.unread.value];
   if (typeof runId === 'string') return <AbsentRun inspector={inspector} runId={runId} />;
@@ -87,17 +85,19 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
             <button type="button" onClick={() => setDeleting(chosen)}>
               Delete…
             </button>
-            <button type="button" class="link-button" onClick={selectNone} title="Select none (Escape)">
+            <LinkButton onClick={selectNone} title="Select none (Escape)">
               Clear
-            </button>
+            </LinkButton>
             <span>{message}</span>
           </>
         )}
       </div>
       {isExporting && (
-        <Dialog title="Download" onClose={() => setExporting(false)}>
-          <ExportDialog inspector={inspector} runIds={chosen.map((run) => run.runId)} />
-        </Dialog>
+        <ExportDialog
+          inspector={inspector}
+          runIds={chosen.map((run) => run.runId)}
+          onClose={() => setExporting(false)}
+        />
       )}
       {deleting.length > 0 && (
         <DeleteDialog
@@ -200,7 +200,8 @@ function Grid({ placed, query, onDelete }: GridProps) {
   const first = Math.max(0, Math.min(placed.length, Math.floor(seen.from / rowPx)));
   const columns = useMemo(() => shownColumns(placed.map(({ run }) => run)), [placed]);
   const visible = placed.slice(first, Math.max(first, Math.ceil(seen.to / rowPx)));
-  const nowMs = useNow(visible.some(({ run }) => run.status === 'running'));
+  // Ages are in minutes, and times of what runs in seconds.
+  const nowMs = useNow(visible.some(({ run }) => run.status === 'running') ? 1_000 : 30_000);
   const link = useRef<HTMLAnchorElement>(null);
   const heads = useOneTabStop<HTMLTableRowElement>();
   // After a key has moved the focus, its row may have been rendered just now.
@@ -221,7 +222,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
   const latestMove = useRef(move);
   latestMove.current = move;
   // The keys also work before a row has the focus.
-  useLayoutEffect(() => addKeys(gridKeys((key) => latestMove.current(key))), []);
+  useKeys(gridKeys((key) => latestMove.current(key)));
 
   function onKeyDown(event: KeyboardEvent): void {
     const run = event.target === link.current ? placed[active]?.run : undefined;
@@ -270,10 +271,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
 
 const NoMatch = ({ query }: { readonly query: RunQuery }) => (
   <p>
-    No runs match.{' '}
-    <button type="button" class="link-button" onClick={() => setQuery(withoutFilters(query))}>
-      Show all
-    </button>
+    No runs match. <LinkButton onClick={() => setQuery(withoutFilters(query))}>Show all</LinkButton>
   </p>
 );
 
@@ -326,16 +324,6 @@ function RunRow({ placed, index, columns, nowMs, link }: RunRowProps) {
       )}
     </tr>
   );
-}
-
-/** The time now: each second while something runs, otherwise often enough for ages in minutes. */
-function useNow(isRunning: boolean): number {
-  const [nowMs, setNowMs] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), isRunning ? 1_000 : 30_000);
-    return () => clearInterval(timer);
-  }, [isRunning]);
-  return nowMs;
 }
 
 const gridKeys = (move: (key: string) => void): readonly Key[] =>

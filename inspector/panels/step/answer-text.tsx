@@ -1,9 +1,9 @@
-import type { ComponentChildren } from 'preact';
 import { explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { confidenceCap, writerOf } from '../../fold/summary.ts';
 import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
+import { Facts } from '../facts.tsx';
 import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
 
@@ -58,41 +58,33 @@ export function AnswerWithSources({ view: { log, fold }, answer }: AnswerProps) 
           </ul>
         </div>
       )}
-      <dl class="facts">
-        {missingFields.length > 0 && <Fact label="No result from">{excerpt(missingFields.join(', '), 200)}</Fact>}
-        {own !== '' && (
-          <Fact label="Notes">
-            <LongText text={own} />
-          </Fact>
-        )}
-        {sources.length > 0 && (
-          <Fact label="Sources">
-            <ul>
-              {sources.slice(0, MAX_SOURCES).map((source) => (
-                <li key={source.messageId} class="verbatim mono">
-                  {revealHidden(sourceText(source))}
-                </li>
-              ))}
-              {sources.length > MAX_SOURCES && <li class="muted">and {sources.length - MAX_SOURCES} more</li>}
-            </ul>
-          </Fact>
-        )}
-        <Fact label="Written by">
-          <span class="verbatim">{isOffline ? 'the offline extractor' : excerpt(writer, 80)}</span>
-          {synthesis.error !== null && <span class="verbatim">: {excerpt(synthesis.error, 200)}</span>}
-        </Fact>
-      </dl>
+      <Facts
+        facts={[
+          ['No result from', excerpt(missingFields.join(', '), 200)],
+          ['Notes', own !== '' && <LongText text={own} />],
+          ['Sources', sources.length > 0 && <Sources sources={sources} />],
+          [
+            'Written by',
+            <>
+              <span class="verbatim">{isOffline ? 'the offline extractor' : excerpt(writer, 80)}</span>
+              {synthesis.error !== null && <span class="verbatim">: {excerpt(synthesis.error, 200)}</span>}
+            </>,
+          ],
+        ]}
+      />
     </>
   );
 }
 
 const percent = (share: number): string => `${Math.round(share * 1_000) / 10} %`;
 
-function Fact({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
+const Sources = ({ sources }: Pick<FinalAnswer, 'sources'>) => (
+  <ul>
+    {sources.slice(0, MAX_SOURCES).map((source) => (
+      <li key={source.messageId} class="verbatim mono">
+        {revealHidden(sourceText(source))}
+      </li>
+    ))}
+    {sources.length > MAX_SOURCES && <li class="muted">and {sources.length - MAX_SOURCES} more</li>}
+  </ul>
+);

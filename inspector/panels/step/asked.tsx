@@ -5,6 +5,7 @@ import { addedText, firstParts, type TextPart } from '../../fold/added-text.ts';
 import { formatNumber, pluralize } from '../../fold/format.ts';
 import { callBefore, type NumberedCall, promptSeq } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
+import { Toggle } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { JsonTree } from '../json-tree.tsx';
@@ -166,9 +167,7 @@ function MarkedText({ parts, hasOld }: MarkedTextProps) {
         )}
       </p>
       {length > TURN_CHARS && (
-        <button type="button" class="link-button" aria-expanded={isExpanded} onClick={() => setExpanded(!isExpanded)}>
-          {isExpanded ? 'show less' : `show all ${formatNumber(length)} characters`}
-        </button>
+        <Toggle isOpen={isExpanded} open={setExpanded} more={`show all ${formatNumber(length)} characters`} />
       )}
     </div>
   );

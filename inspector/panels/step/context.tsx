@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { type ContextChange, type ContextChanges, contextChanges, contextSizeAt } from '../../fold/context-changes.ts';
 import { capitalize, formatNumber, pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
+import { Toggle } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { Section } from './section.tsx';
 
@@ -49,9 +50,7 @@ function Changes({ proposedBy, appliedBy, isAppliedHere, changes }: ContextChang
         ))}
       </ul>
       {sorted.length > MAX_SHOWN && (
-        <button type="button" class="link-button" onClick={() => setExpanded(!isExpanded)}>
-          {isExpanded ? 'show less' : `show all ${formatNumber(sorted.length)}`}
-        </button>
+        <Toggle isOpen={isExpanded} open={setExpanded} more={`show all ${formatNumber(sorted.length)}`} />
       )}
     </div>
   );

@@ -6,6 +6,7 @@ import { runStart } from '../../fold/answer.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
+import { Field } from '../head/event-forms.tsx';
 import { useRunAction } from '../head/run-action.tsx';
 
 /** Whether a new run can be made from this one: it is recorded, and not written at the moment. */
@@ -127,15 +128,14 @@ export function PromptForm({ inspector, view, seq, onClose }: FormProps) {
       </p>
       {turns.map((turn, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the turns keep their order
-        <label class="field" key={index}>
-          <span>{turn.role}</span>
+        <Field key={index} label={turn.role}>
           <textarea
             rows={8}
             spellcheck={false}
             value={turn.content}
             onInput={({ currentTarget: { value } }) => setTurns(turns.with(index, { ...turn, content: value }))}
           />
-        </label>
+        </Field>
       ))}
       <div class="row">
         <button type="submit" class="primary" disabled={isBusy}>

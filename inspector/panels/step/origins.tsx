@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { firstChars } from '../../../machines/text/clip.ts';
 import { markedParts, originName, originsOf, originText } from '../../fold/origins.ts';
 import { revealHidden } from '../../fold/text.ts';
-import { addKeys } from '../../ui-state/keys.ts';
+import { useKeys } from '../../ui-state/keys.ts';
 import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 
@@ -30,18 +30,14 @@ export function Origins(props: PanelProps) {
     document.addEventListener('selectionchange', onSelection);
     return () => document.removeEventListener('selectionchange', onSelection);
   }, []);
-  useLayoutEffect(
-    () =>
-      addKeys([
-        {
-          keys: ['o'],
-          description: 'Find the texts that contain the selected words',
-          group: 'Panels',
-          act: () => setOpened(latest.current ?? { phrase: '', left: innerWidth / 2, top: innerHeight / 4 }),
-        },
-      ]),
-    [],
-  );
+  useKeys([
+    {
+      keys: ['o'],
+      description: 'Find the texts that contain the selected words',
+      group: 'Panels',
+      act: () => setOpened(latest.current ?? { phrase: '', left: innerWidth / 2, top: innerHeight / 4 }),
+    },
+  ]);
   if (opened !== null) return <OriginList {...props} selected={opened} onClose={() => setOpened(null)} />;
   if (selected === null) return null;
   return (

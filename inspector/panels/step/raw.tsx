@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { formatNumber, formatTime, pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
+import { LinkButton } from '../../link-button.tsx';
 import { entryLine } from '../../ui-state/entry-line.ts';
 import { search } from '../events/event-search.tsx';
 import { EventsPanel } from '../events/events-panel.tsx';
@@ -67,11 +68,7 @@ function Entries({ view: { run, log, fold }, from, to }: PanelProps & { readonly
           <Entry key={seq} log={log} kind={run.kind} seq={seq} atMs={fold.timeLine.atMs(seq)} />
         ))}
       </ol>
-      {from + shown <= to && (
-        <button type="button" class="link-button" onClick={() => show(shown + PAGE)}>
-          show more
-        </button>
-      )}
+      {from + shown <= to && <LinkButton onClick={() => show(shown + PAGE)}>show more</LinkButton>}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { formatDuration, formatScore, formatTokens, humanize } from '../../fold/
 import { type Field, fieldsOf, type Issues, issuesByPlace, replyAt } from '../../fold/output.ts';
 import type { NumberedCall } from '../../fold/step.ts';
 import { excerpt } from '../../fold/text.ts';
+import { Toggle } from '../../link-button.tsx';
 import type { RunLog } from '../../wire/run-log.ts';
 import { Caret, LongText } from '../long-text.tsx';
 
@@ -73,11 +74,7 @@ function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
           </div>
         </div>
       ))}
-      {all.length > max && (
-        <button type="button" class="link-button" onClick={() => setExpanded(!isExpanded)}>
-          {isExpanded ? 'show less' : `show all ${all.length}`}
-        </button>
-      )}
+      {all.length > max && <Toggle isOpen={isExpanded} open={setExpanded} more={`show all ${all.length}`} />}
       <IssueList messages={elsewhere.slice(0, MAX_ITEMS).map((issue) => `${issue.path}: ${issue.message}`)} />
     </div>
   );

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import type { Thresholds } from '../../../machines/contracts/limits.ts';
 import { ignoredEvents } from '../../fold/actor-log.ts';
 import { runStart } from '../../fold/answer.ts';
@@ -20,6 +19,7 @@ import { type StepReasons as Explained, entryToExplain, why } from '../../fold/w
 import { GUARD_RESULTS, Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
+import { Facts } from '../facts.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Section } from './section.tsx';
@@ -66,7 +66,7 @@ function Explanation({ inspector, view }: PanelProps) {
     <Section title="Why">
       {!isOwn && heading !== null && <p class="verbatim">{revealHidden(heading)}</p>}
       {outcome !== null && <p class={outcome.isIgnored ? 'warn' : ''}>{revealHidden(outcome.words)}</p>}
-      {!isDecision && <Facts facts={facts} />}
+      {!isDecision && facts.length > 0 && <Facts facts={facts.map(factRow)} />}
       {caused.length > 0 && (
         <ol aria-label="Transitions it caused">
           {caused.map(({ seq, source, target }) => (
@@ -267,21 +267,13 @@ function describeValue(value: ComparedValue['value'], limit: number | null): str
 
 const MAX_CHARS = 1_200;
 
-function Facts({ facts }: { readonly facts: readonly WhyFact[] }): ComponentChildren {
-  if (facts.length === 0) return null;
-  return (
-    <dl class="facts">
-      {facts.map(({ label, text, verbatim }) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd class={verbatim ? 'verbatim' : undefined}>
-            <LongText text={text} chars={MAX_CHARS} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
+const factRow = ({ label, text, verbatim }: WhyFact) =>
+  [
+    label,
+    <div key={label} class={verbatim ? 'verbatim' : undefined}>
+      <LongText text={text} chars={MAX_CHARS} />
+    </div>,
+  ] as const;
 
 const MAX_IGNORED = 60;
 

@@ -1,3 +1,4 @@
+import { LinkButton } from '../../link-button.tsx';
 import './trace.css';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -10,9 +11,10 @@ import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listedRows, rowPathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
-import { addKeys, type Key } from '../../ui-state/keys.ts';
+import { type Key, useKeys } from '../../ui-state/keys.ts';
 import { isNarrowPage } from '../../ui-state/layout.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
+import { useMeasured } from '../../use-measured.ts';
 import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './row.tsx';
 import { useClock } from './use-clock.ts';
@@ -84,9 +86,11 @@ export function Trace({ inspector, view }: PanelProps) {
   const [order, setOrder] = useState<Measure | 'order'>('order');
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const list = useRef<HTMLDivElement>(null);
-  const narrowPx = useWidth(list, NARROW_PX);
+  const narrowPx = useMeasured<number | null>(list, null, ({ clientWidth }) =>
+    clientWidth < NARROW_PX ? clientWidth : null,
+  );
   const sinceMs = useClock(view);
-  useLayoutEffect(() => addKeys(TRACE_KEYS), []);
+  useKeys(TRACE_KEYS);
 
   const rows = useRows(inspector, view, { isOver, order, toggled, narrowPx });
   const { steps } = rows;
@@ -344,9 +348,7 @@ function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: Pos
     <p class="position" data-at={at} data-count={count}>
       {!isAtEnd && <span class="muted">at {formatDuration(timeLine.atMs(at))}</span>}
       {(!isAtEnd || (run.live && !isFollowing)) && (
-        <button type="button" class="link-button" onClick={onFollow}>
-          {run.live ? 'Follow the run' : 'Go to the end'}
-        </button>
+        <LinkButton onClick={onFollow}>{run.live ? 'Follow the run' : 'Go to the end'}</LinkButton>
       )}
     </p>
   );
@@ -354,7 +356,7 @@ function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: Pos
 
 function Ruler({ timeLine, endMs, untilMs, gaps }: Axis & { readonly timeLine: TimeLine }) {
   const ruler = useRef<HTMLSpanElement>(null);
-  const axisPx = useWidth(ruler) ?? 0;
+  const axisPx = useMeasured(ruler, 0, ({ clientWidth }) => clientWidth);
   const cuts = cutsOf(gaps, axisPx);
   const marks = axisPx === 0 ? [] : [...ticksOf(timeLine, { endMs, untilMs, cuts, axisPx }), ...cuts];
   return (
@@ -366,19 +368,4 @@ function Ruler({ timeLine, endMs, untilMs, gaps }: Axis & { readonly timeLine: T
       ))}
     </span>
   );
-}
-
-/** Returns the width of an element in pixels; null if it is not known yet, or is `most` or more. */
-function useWidth(reference: RefObject<HTMLElement | null>, most = Number.POSITIVE_INFINITY): number | null {
-  const [widthPx, setWidth] = useState<number | null>(null);
-  useLayoutEffect(() => {
-    const element = reference.current;
-    if (element === null) return undefined;
-    const measure = (): void => setWidth(element.clientWidth < most ? element.clientWidth : null);
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return widthPx;
 }

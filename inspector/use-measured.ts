@@ -1,0 +1,21 @@
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useState } from 'preact/hooks';
+
+/** What `read` finds in an element, again whenever its size changes; `first` until the element is there. */
+export function useMeasured<Value>(
+  box: RefObject<HTMLElement | null>,
+  first: Value,
+  read: (element: HTMLElement) => Value,
+): Value {
+  const [measured, setMeasured] = useState(first);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const measure = (): void => setMeasured(read(element));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return measured;
+}

@@ -14,11 +14,22 @@ import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
 import { useKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { useCutText } from '../head/answer-panel.tsx';
-import { CompareSteps, LETTERS, placeOfRow } from './compare-steps.tsx';
+import { CompareSteps, CompareTable, LETTERS, placeOfRow } from './compare-steps.tsx';
 
 interface ComparePageProps {
   readonly inspector: Inspector;
   readonly runIds: readonly [string, string];
+}
+
+/** A run of the list, and what has arrived of it. */
+interface Side {
+  readonly run: InspectedRun | undefined;
+  readonly opened: OpenedRun | undefined;
+}
+
+interface LoadedRun {
+  readonly run: InspectedRun;
+  readonly opened: OpenedRun;
 }
 
 /** Two runs beside each other: their answers, the first cause of the difference, their steps. */
@@ -32,26 +43,16 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
     run: runs.find((one) => one.runId === runId),
     opened: inspector.loaded.value.find((one) => one.runId === runId),
   }));
-  const loaded = sides.flatMap(({ run, opened }) =>
-    run !== undefined && opened !== undefined && isLoaded(run, opened) ? [{ run, opened }] : [],
-  );
-  const [a, b] = loaded;
-  const comparison = useComparison(a !== undefined && b !== undefined ? [a.opened, b.opened] : null);
-  const hasSameAnswers =
-    a !== undefined && b !== undefined && answerOf(a.opened)?.answerText === answerOf(b.opened)?.answerText;
-  const titles = sides.map(({ run }) => run?.title);
-  const isSameQuestion = titles[0] !== undefined && titles[0] === titles[1];
+  const [a, b] = sides.filter(isLoaded);
+  const pair: Pair<LoadedRun> | null = a !== undefined && b !== undefined ? [a, b] : null;
+  const comparison = useComparison(pair === null ? null : [pair[0].opened, pair[1].opened]);
+  const hasSameAnswers = pair !== null && textOf(pair[0].opened) === textOf(pair[1].opened);
   const isSystem = a?.run.kind === 'system';
+  const isSameQuestion = sides[0]?.run !== undefined && sides[0].run.title === sides[1]?.run?.title;
   return (
     <main class="compare-page stack" aria-label="Comparison">
       <h1 class="title verbatim">
-        {isSameQuestion
-          ? excerpt(titles[0] ?? '', 400)
-          : isSystem
-            ? 'Two machines compared'
-            : titles.includes(undefined)
-              ? 'Two runs compared'
-              : 'Two runs with different questions'}
+        {isSameQuestion ? excerpt(sides[0]?.run?.title ?? '', 400) : titleOf(sides, isSystem)}
       </h1>
       <div class="pair">
         {sides.map(({ run }, at) => (
@@ -61,33 +62,32 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
           </div>
         ))}
       </div>
-      {comparison !== null && a !== undefined && b !== undefined && <Cause comparison={comparison} runs={[a, b]} />}
+      {comparison !== null && pair !== null && <Cause comparison={comparison} runs={pair} />}
       {comparison !== null && comparison.settings.length > 0 && (
         <FieldTable caption="Settings that differ" fields={comparison.settings} />
       )}
-      {isSystem && b !== undefined ? null : (
+      {!(isSystem && pair !== null) && (
         <div class="pair">
-          {sides.map(({ run, opened }, at) => (
+          {sides.map((side, at) => (
             <section key={LETTERS[at]} class="stack" aria-label={`Run ${LETTERS[at]}`}>
-              {run === undefined || opened === undefined || !isLoaded(run, opened) ? (
-                <Absent opened={opened} />
-              ) : (
-                <Side
-                  run={run}
-                  opened={opened}
+              {isLoaded(side) ? (
+                <Loaded
+                  {...side}
                   hasQuestion={!isSameQuestion}
                   hasSameAnswers={hasSameAnswers}
                   letter={LETTERS[at] ?? ''}
                 />
+              ) : (
+                <Absent opened={side.opened} />
               )}
             </section>
           ))}
         </div>
       )}
-      {a !== undefined && b !== undefined && <Figures sides={[a, b]} />}
-      {comparison !== null && !isSystem && <Differences comparison={comparison} />}
-      {a !== undefined && b !== undefined && comparison !== null && (
-        <CompareSteps runs={[a.opened, b.opened]} comparison={comparison} />
+      {pair !== null && <Figures sides={pair} />}
+      {comparison !== null && !isSystem && <Differences {...comparison.firstContent} />}
+      {pair !== null && comparison !== null && (
+        <CompareSteps runs={[pair[0].opened, pair[1].opened]} comparison={comparison} />
       )}
     </main>
   );
@@ -97,9 +97,17 @@ function showRuns(): void {
   location.hash = '#/';
 }
 
+/** The title of runs that do not have the same question. */
+function titleOf(sides: readonly Side[], isSystem: boolean): string {
+  if (isSystem) return 'Two machines compared';
+  return sides.every(({ run }) => run !== undefined) ? 'Two runs with different questions' : 'Two runs compared';
+}
+
 /** Whether a run has all its entries; one in progress, whether it has any. */
-const isLoaded = ({ status }: InspectedRun, { end, count }: OpenedRun): boolean =>
-  end.value !== null || (status === 'running' && count.value > 0);
+const isLoaded = (side: Side): side is LoadedRun =>
+  side.opened !== undefined &&
+  (side.opened.end.value !== null || (side.run?.status === 'running' && side.opened.count.value > 0)) &&
+  side.run !== undefined;
 
 const Absent = ({ opened }: { readonly opened: OpenedRun | undefined }) =>
   opened?.end.value?.problem ? (
@@ -190,9 +198,7 @@ const fieldWords = (path: string, value: unknown): string =>
     ? guardTitle(value)
     : valueWords(/^capabilities\.\d+$/u.test(path) ? Object(value).name : value);
 
-interface SideProps {
-  readonly run: InspectedRun;
-  readonly opened: OpenedRun;
+interface LoadedProps extends LoadedRun {
   readonly hasQuestion: boolean;
   readonly hasSameAnswers: boolean;
   readonly letter: string;
@@ -200,25 +206,27 @@ interface SideProps {
 
 const answerOf = ({ log, fold, count }: OpenedRun) => answerUpTo(log, fold, count.value - 1)?.answer;
 
-function Side({ run, opened, hasQuestion, hasSameAnswers, letter }: SideProps) {
-  const { end } = opened;
-  const answer = answerOf(opened);
+const textOf = (opened: OpenedRun): string | undefined => answerOf(opened)?.answerText;
+
+function Loaded({ run, opened, hasQuestion, hasSameAnswers, letter }: LoadedProps) {
+  const problem = opened.end.value?.problem;
+  const markdown = textOf(opened);
   return (
     <>
       <h2 class="title verbatim">
         <b class="letter">{letter}</b> {hasQuestion ? excerpt(run.title, 400) || shortRunId(run.runId) : 'Answer'}
       </h2>
-      {end.value?.problem && (
+      {problem && (
         <p class="wrong verbatim" role="alert">
-          {excerpt(end.value.problem, 300)}
+          {excerpt(problem, 300)}
         </p>
       )}
-      {answer === undefined ? (
+      {markdown === undefined ? (
         <p class="muted">No answer{run.status === 'running' ? ' yet' : ''}.</p>
       ) : hasSameAnswers && letter === 'B' ? (
         <p>The same answer as A.</p>
       ) : (
-        <Answer markdown={answer.answerText} letter={letter} isFolded={hasSameAnswers} />
+        <Answer markdown={markdown} letter={letter} isFolded={hasSameAnswers} />
       )}
     </>
   );
@@ -243,71 +251,50 @@ function Answer({ markdown, letter, isFolded }: AnswerProps) {
   );
 }
 
-function Figures({ sides }: { readonly sides: Pair<LoadedRun> }) {
+/** A number of both runs, how it is written, and what a larger and a smaller one in B is called. */
+type Figure = readonly [string, Pair<number | null>, (value: number) => string, string, string];
+
+function figuresIn(sides: Pair<LoadedRun>): readonly Figure[] {
   const [a, b] = sides.map(({ run, opened: { log, fold, count } }) => {
     const figures = figuresOf(log, fold, count.value);
     return { ...figures, ms: durationOf(run, Date.now()) ?? figures.ms };
   });
-  if (a === undefined || b === undefined) return null;
-  const currency = a.cost?.currency === b.cost?.currency ? a.cost?.currency : undefined;
-  const rows: readonly (readonly [string, Pair<number | null>, (value: number) => string, Pair<string>])[] = [
-    ['Time', [a.ms, b.ms], formatDuration, ['longer', 'shorter']],
-    ...(sides[0].run.kind === 'system'
-      ? []
-      : ([
-          ['Cycles', [a.cycles, b.cycles], formatNumber, ['more', 'fewer']],
-          ['Model calls', [a.calls, b.calls], formatNumber, ['more', 'fewer']],
-          ['Tokens', [a.tokens, b.tokens], formatNumber, ['more', 'fewer']],
-        ] as const)),
-    ...(currency === undefined
-      ? []
-      : ([
-          [
-            'Cost',
-            [a.cost?.amount ?? null, b.cost?.amount ?? null],
-            (amount: number) => formatCost({ amount, currency }),
-            ['more', 'less'],
-          ],
-        ] as const)),
-  ];
-  return (
-    <table class="compare-table">
-      <caption class="visually-hidden">The runs in numbers</caption>
-      <thead>
-        <tr>
-          <td />
-          <th scope="col">A</th>
-          <th scope="col">B</th>
-          <th scope="col">B compared with A</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(([name, [left, right], format, [more, fewer]]) => {
-          const difference = left === null || right === null ? null : right - left;
-          return (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>{left === null ? '–' : format(left)}</td>
-              <td>{right === null ? '–' : format(right)}</td>
-              <td class={difference ? 'differs' : 'muted'}>
-                {difference === null
-                  ? '–'
-                  : difference === 0
-                    ? 'same'
-                    : `${format(Math.abs(difference))} ${difference > 0 ? more : fewer}`}
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
-  );
+  if (a === undefined || b === undefined) return [];
+  const rows: Figure[] = [['Time', [a.ms, b.ms], formatDuration, 'longer', 'shorter']];
+  if (sides[0].run.kind === 'run')
+    rows.push(
+      ['Cycles', [a.cycles, b.cycles], formatNumber, 'more', 'fewer'],
+      ['Model calls', [a.calls, b.calls], formatNumber, 'more', 'fewer'],
+      ['Tokens', [a.tokens, b.tokens], formatNumber, 'more', 'fewer'],
+    );
+  const { currency } = a.cost ?? b.cost ?? {};
+  if (currency !== undefined && a.cost?.currency === b.cost?.currency)
+    rows.push([
+      'Cost',
+      [a.cost?.amount ?? null, b.cost?.amount ?? null],
+      (amount) => formatCost({ amount, currency }),
+      'more',
+      'less',
+    ]);
+  return rows;
 }
 
-interface LoadedRun {
-  readonly run: InspectedRun;
-  readonly opened: OpenedRun;
-}
+const Figures = ({ sides }: { readonly sides: Pair<LoadedRun> }) => (
+  <CompareTable caption="The runs in numbers" hidesCaption heads={['', 'A', 'B', 'B compared with A']}>
+    {figuresIn(sides).map(([name, [left, right], format, more, fewer]) => {
+      const difference = left === null || right === null ? null : right - left;
+      const words = difference ? `${format(Math.abs(difference))} ${difference > 0 ? more : fewer}` : 'same';
+      return (
+        <tr key={name}>
+          <th scope="row">{name}</th>
+          <td>{left === null ? '–' : format(left)}</td>
+          <td>{right === null ? '–' : format(right)}</td>
+          <td class={difference ? 'differs' : 'muted'}>{difference === null ? '–' : words}</td>
+        </tr>
+      );
+    })}
+  </CompareTable>
+);
 
 const NOT_ENDED: ReadonlySet<string> = new Set(['running', 'waiting', 'interrupted']);
 
@@ -336,7 +323,7 @@ function Cause({ comparison, runs }: { readonly comparison: Comparison; readonly
   const setting = settingWords(parting);
   const isSystem = runs[0].run.kind === 'system';
   const opened: Pair<OpenedRun> = [runs[0].opened, runs[1].opened];
-  const [one, other] = opened.map((run) => answerOf(run)?.answerText);
+  const [one, other] = opened.map(textOf);
   const missing = LETTERS.filter((_, at) => [one, other][at] === undefined).join(' and ');
   return (
     <div class="cause">
@@ -375,59 +362,46 @@ function Cause({ comparison, runs }: { readonly comparison: Comparison; readonly
 const MAX_FIELDS = 12;
 
 /** The first content that differs. */
-function Differences({ comparison: { firstContent } }: { readonly comparison: Comparison }) {
-  const { difference, cutOff } = firstContent;
+function Differences({ difference, cutOff }: Comparison['firstContent']) {
+  if (difference === null)
+    return (
+      <p class="muted">
+        {cutOff
+          ? 'No difference in replies, decisions and answers, as far as they were compared: the runs are too long to compare all of them.'
+          : 'The replies, decisions and answers that both runs have are the same.'}
+      </p>
+    );
   return (
-    <>
-      {difference !== null ? (
-        <details>
-          <summary>
-            First content that differs: {excerpt(difference.kind, 60)}
-            {difference.nth > 1 && `, number ${difference.nth}`}
-          </summary>
-          <FieldTable caption="" fields={difference.fields} />
-        </details>
-      ) : (
-        <p class="muted">
-          {cutOff
-            ? 'No difference in replies, decisions and answers, as far as they were compared: the runs are too long to compare all of them.'
-            : 'The replies, decisions and answers that both runs have are the same.'}
-        </p>
-      )}
-    </>
+    <details>
+      <summary>
+        First content that differs: {excerpt(difference.kind, 60)}
+        {difference.nth > 1 && `, number ${difference.nth}`}
+      </summary>
+      <FieldTable caption="" fields={difference.fields} />
+    </details>
   );
 }
 
 const FieldTable = ({ caption, fields }: { readonly caption: string; readonly fields: Comparison['settings'] }) => (
-  <table class="compare-table">
-    <caption class={caption === '' ? 'visually-hidden' : ''}>{caption || 'The fields that differ'}</caption>
-    <thead>
-      <tr>
-        <td />
-        <th scope="col">A</th>
-        <th scope="col">B</th>
+  <CompareTable caption={caption || 'The fields that differ'} hidesCaption={caption === ''} heads={['', 'A', 'B']}>
+    {fields.slice(0, MAX_FIELDS).map(({ path, values }) => (
+      <tr key={path}>
+        <th scope="row" class="verbatim">
+          {path === '' ? 'whole value' : settingName(path)}
+        </th>
+        {values.map((value, at) => (
+          <td key={LETTERS[at]} class="verbatim">
+            {excerpt(fieldWords(path, value), 300)}
+          </td>
+        ))}
       </tr>
-    </thead>
-    <tbody>
-      {fields.slice(0, MAX_FIELDS).map(({ path, values }) => (
-        <tr key={path}>
-          <th scope="row" class="verbatim">
-            {path === '' ? 'whole value' : settingName(path)}
-          </th>
-          {values.map((value, at) => (
-            <td key={LETTERS[at]} class="verbatim">
-              {excerpt(fieldWords(path, value), 300)}
-            </td>
-          ))}
-        </tr>
-      ))}
-      {fields.length > MAX_FIELDS && (
-        <tr>
-          <td colSpan={3}>and {fields.length - MAX_FIELDS} more</td>
-        </tr>
-      )}
-    </tbody>
-  </table>
+    ))}
+    {fields.length > MAX_FIELDS && (
+      <tr>
+        <td colSpan={3}>and {fields.length - MAX_FIELDS} more</td>
+      </tr>
+    )}
+  </CompareTable>
 );
 
 interface ComparisonResult {

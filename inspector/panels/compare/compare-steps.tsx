@@ -11,6 +11,34 @@ import type { OpenedRun } from '../../ui-state/inspector.ts';
 
 export const LETTERS: Pair<string> = ['A', 'B'];
 
+interface CompareTableProps {
+  readonly caption: string;
+  readonly hidesCaption?: boolean;
+  /** The titles of the columns. */
+  readonly heads: readonly string[];
+  readonly children: ComponentChildren;
+}
+
+export const CompareTable = ({ caption, hidesCaption = false, heads, children }: CompareTableProps) => (
+  <table class="compare-table">
+    <caption class={hidesCaption ? 'visually-hidden' : ''}>{caption}</caption>
+    <thead>
+      <tr>
+        {heads.map((head) =>
+          head === '' ? (
+            <td key={head} />
+          ) : (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ),
+        )}
+      </tr>
+    </thead>
+    <tbody>{children}</tbody>
+  </table>
+);
+
 interface CompareStepsProps {
   readonly runs: Pair<OpenedRun>;
   readonly comparison: Comparison;
@@ -117,16 +145,9 @@ function Fold({ title, note, isOpenFirst, size, children }: FoldProps) {
         {title} <span class="muted">{note}</span>
       </summary>
       {isOpen && (
-        <table class="compare-table">
-          <thead>
-            <tr>
-              <th scope="col">Step</th>
-              <th scope="col">A</th>
-              <th scope="col">B</th>
-            </tr>
-          </thead>
-          <tbody>{children()}</tbody>
-        </table>
+        <CompareTable caption={title} hidesCaption heads={['Step', 'A', 'B']}>
+          {children()}
+        </CompareTable>
       )}
       {isOpen && size > MAX_ROWS && <p class="muted">and {pluralize(size - MAX_ROWS, 'more step')}</p>}
     </details>

@@ -6,9 +6,11 @@ import type { Turn } from '../../src/chain/runtime/run-options.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
 import { fileJournals } from '../../src/durable/journals/file-journals.ts';
 import { journalText } from '../../src/durable/journals/journal-lines.ts';
+import type { Journals, JournalWriter } from '../../src/durable/journals/journal-store.ts';
 import { sqliteJournals } from '../../src/durable/journals/sqlite-journals.ts';
 import { createPostChain, type JournalStore, memoryJournals } from '../../src/entries/index.ts';
 import { temporaryFolder } from './cli.ts';
+import { nextTurn } from './simulated-clock.ts';
 
 /** The kinds of journal store that need no server. */
 export const JOURNAL_STORES: readonly (readonly [kind: string, create: () => JournalStore])[] = [
@@ -70,3 +72,26 @@ export function killedAfter(entries: readonly JournalEntry[], runId = 'run-1'): 
   void writer.close();
   return journals;
 }
+
+/** A store with another writer in place of each of its own. */
+export function withWriters(store: Journals, change: (writer: JournalWriter) => JournalWriter): Journals {
+  return {
+    ...store,
+    create: (id) => change(store.create(id)),
+    async open(...given) {
+      const { entries, writer } = await store.open(...given);
+      return { entries, writer: change(writer) };
+    },
+  };
+}
+
+/** A store whose writes take a turn of the event loop, as those of a database do. */
+export const slowJournals = () =>
+  withWriters(memoryJournals(), (writer) => ({
+    failure: null,
+    async write(entries) {
+      await nextTurn();
+      writer.write(entries);
+    },
+    close: () => writer.close(),
+  }));

@@ -8,10 +8,10 @@ import {
   type DurableMachine,
   idempotencyKey,
   type Journals,
-  type JournalWriter,
   memoryJournals,
   type OpenApproval,
 } from '../../../src/entries/durable.ts';
+import { slowJournals, withWriters } from '../../support/journal-files.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
 import { sampleSize } from '../../support/soak.ts';
@@ -187,15 +187,7 @@ describe('an approval', () => {
   });
 
   it('[Q1] is given once, and its second answer is not stored, while the store is busy', async () => {
-    const inner = memoryJournals();
-    const slow = (writer: JournalWriter): JournalWriter => ({
-      failure: null,
-      write: async (entries) => writer.write(entries),
-      close: () => writer.close(),
-    });
-    const actor = await setUp({ ...inner, create: (id) => slow(inner.create(id)) })
-      .host()
-      .open('p');
+    const actor = await setUp(slowJournals()).host().open('p');
     const denied = answerTo(actor.pending.approvals[0] as OpenApproval, 'deny');
     const sent = [{ type: 'other' }, denied, denied].map((event) => actor.send(event as never));
     expect(await Promise.all(sent)).toEqual([true, true, false]);
@@ -266,7 +258,8 @@ describe('an approval', () => {
 
 /** A world in which processes pay by the same journals, and may die after a number of entries. */
 function createWorld() {
-  const inner = memoryJournals();
+  const journals = memoryJournals();
+  const inner: Journals = { ...journals, open: (id, options) => journals.open(id, { ...options, force: true }) };
   const stored: DurableEntry[] = [];
   /** How often each payment was made, by its key. */
   const made = new Map<string, number>();
@@ -279,7 +272,7 @@ function createWorld() {
   });
   const mortal = (life: number): Journals => {
     let left = life;
-    const wrapped = (writer: JournalWriter): JournalWriter => ({
+    return withWriters(inner, (writer) => ({
       get failure() {
         return writer.failure;
       },
@@ -295,15 +288,7 @@ function createWorld() {
         return left < 0 ? new Promise(() => {}) : undefined;
       },
       close: () => writer.close(),
-    });
-    return {
-      ...inner,
-      create: (id) => wrapped(inner.create(id)),
-      async open(id, options) {
-        const { entries, writer } = await inner.open(id, { ...options, force: true });
-        return { entries, writer: wrapped(writer) };
-      },
-    };
+    }));
   };
   /** A process that takes the actor over. */
   const start = (life = Number.POSITIVE_INFINITY) =>

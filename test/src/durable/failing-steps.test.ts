@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { createMachine, SimulatedClock } from 'xstate';
 import { createDurableMachine, type DurableMachine } from '../../../src/durable/durable-machine.ts';
 import type { DurableEntry } from '../../../src/durable/entries.ts';
-import type { JournalWriter } from '../../../src/durable/journals/journal-store.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createWorker } from '../../../src/durable/worker.ts';
+import { withWriters } from '../../support/journal-files.ts';
 
 const machine = createMachine({
   id: 'm',
@@ -24,7 +24,14 @@ async function createFaultyHost(refused: readonly DurableEntry['type'][]) {
   await actor.close();
   clock.increment(20);
   const counts = { opened: 0, refused: 0 };
-  const faulty = (writer: JournalWriter): JournalWriter => ({
+  const counted: typeof journals = {
+    ...journals,
+    open(...given) {
+      counts.opened += 1;
+      return journals.open(...given);
+    },
+  };
+  const faulty = withWriters(counted, (writer) => ({
     failure: null,
     write(entries) {
       if (!entries.some(({ type }) => refused.includes(type))) return writer.write(entries);
@@ -32,17 +39,8 @@ async function createFaultyHost(refused: readonly DurableEntry['type'][]) {
       throw new Error('the disk is full');
     },
     close: () => writer.close(),
-  });
-  const host = hostOf({
-    ...journals,
-    create: (id) => faulty(journals.create(id)),
-    async open(...given) {
-      counts.opened += 1;
-      const { entries, writer } = await journals.open(...given);
-      return { entries, writer: faulty(writer) };
-    },
-  });
-  return { host, counts, logged };
+  }));
+  return { host: hostOf(faulty), counts, logged };
 }
 
 it.each<[string, DurableEntry['type'], (host: Host) => Promise<unknown>]>([

@@ -10,7 +10,7 @@ import {
   sqliteJournals,
 } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { writeJournal } from '../../support/journal-files.ts';
+import { withWriters, writeJournal } from '../../support/journal-files.ts';
 import { TestClock } from '../../support/simulated-clock.ts';
 
 interface Account {
@@ -51,18 +51,8 @@ const account = (bonus = 0) =>
   });
 
 /** A store with a tenth of the entries between keyframes, so that a test needs a tenth of the events. */
-function frequent(journals: Journals): Journals {
-  type Writer = ReturnType<Journals['create']>;
-  const writer = (given: Writer): Writer => Object.create(given, { keyframeEvery: { value: 100 } }) as Writer;
-  return {
-    ...journals,
-    create: (id) => writer(journals.create(id)),
-    async open(id, options) {
-      const opened = await journals.open(id, options);
-      return { ...opened, writer: writer(opened.writer) };
-    },
-  };
-}
+const frequent = (journals: Journals): Journals =>
+  withWriters(journals, (writer) => Object.create(writer, { keyframeEvery: { value: 100 } }));
 
 /** Events until an actor in such a store has two keyframes. */
 const MANY = 210;

@@ -12,24 +12,8 @@ import {
 import { recordOnce } from '../../../src/durable/recorded-values.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { settle } from '../../../src/testing/settle.ts';
+import { slowJournals, writeJournal } from '../../support/journal-files.ts';
 import { TestClock } from '../../support/simulated-clock.ts';
-
-/** A store whose writes take a turn of the event loop, as those of a database do. */
-function slowJournals(): ReturnType<typeof memoryJournals> {
-  const store: ReturnType<typeof memoryJournals> = memoryJournals();
-  const create: typeof store.create = (id) => {
-    const writer = store.create(id);
-    return {
-      failure: null,
-      write: async (entries) => {
-        await new Promise(setImmediate);
-        writer.write(entries);
-      },
-      close: () => writer.close(),
-    };
-  };
-  return { ...store, create };
-}
 
 const throwIt = (error: unknown): never => {
   throw error;
@@ -281,10 +265,12 @@ describe('an effect', () => {
     await actor.send({ type: 'GO' });
     // As if the process had ended before the end of the effect was stored.
     const killed = memoryJournals();
-    const writer = killed.create('x');
     const entries = actor.entries.filter(({ type }) => type !== 'effect-end');
-    writer.write(entries.map((entry, seq) => ({ ...entry, seq })));
-    writer.close();
+    await writeJournal(
+      killed,
+      'x',
+      entries.map((entry, seq) => ({ ...entry, seq })),
+    );
     const again = await createDurableMachine(machine, { journals: killed }).open('x', { isPaused: true });
     send = () => void again.send({ type: 'PLUS' });
     again.begin();

@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { assign, emit, fromPromise, setup } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { createDurableMachine, type DurableMachineOptions } from '../../../src/durable/durable-machine.ts';
-import type { DurableEntry } from '../../../src/durable/entries.ts';
 import { defineGuard } from '../../../src/durable/guards.ts';
 import { fileJournals } from '../../../src/durable/journals/file-journals.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { recordOnce } from '../../../src/durable/recorded-values.ts';
 import { errorCodec } from '../../../src/durable/value-codecs.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+import { writeJournal } from '../../support/journal-files.ts';
 
 class CardDeclined extends TypeError {
   override readonly name = 'CardDeclined';
@@ -67,8 +65,7 @@ const keeperOf = (work: () => unknown) =>
 
 /** Opens the machine on files, and returns a function that closes it and opens it in another process. */
 async function opened(work: () => unknown, input?: unknown, options: Partial<DurableMachineOptions> = {}) {
-  const directory = mkdtempSync(join(tmpdir(), 'postchain-values-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryFolder();
   const machine = () => createDurableMachine(keeperOf(work), { journals: fileJournals(directory), ...options });
   const actor = await machine().open('a', { input: input as never });
   const reopened = async () => {
@@ -183,14 +180,16 @@ describe('a stored value', () => {
     ['.hidden', 'a member that is not enumerable', hidden],
   ])('is refused with its path, not changed: %s %s [D5]', async (where, received, value) => {
     const { actor, contextNow } = await opened(() => value);
-    const refusal = {
+    const refusalAt = (place: string) => ({
       code: 'not_durable',
-      message: expect.stringContaining(`${where}: expected JSON, or a value of a codec; received ${received}. `),
-    };
-    await expect(actor.send({ type: 'KEEP', value } as never)).rejects.toMatchObject(refusal);
-    await expect(opened(() => null, value)).rejects.toMatchObject(refusal);
+      message: expect.stringContaining(
+        `${place}${where}: expected JSON, or a value of a codec; received ${received}. `,
+      ),
+    });
+    await expect(actor.send({ type: 'KEEP', value } as never)).rejects.toMatchObject(refusalAt('event for a.value'));
+    await expect(opened(() => null, value)).rejects.toMatchObject(refusalAt('input'));
     await actor.send({ type: 'CALL' });
-    await expect.poll(contextNow).toMatchObject({ result: refusal });
+    await expect.poll(contextNow).toMatchObject({ result: refusalAt('') });
   });
 });
 
@@ -278,13 +277,12 @@ describe('a journal of an earlier version', () => {
       },
     });
     const store = memoryJournals();
-    const writer = store.create('a');
-    await writer.write(
-      RECORDED.trim()
-        .split('\n')
-        .map((line): DurableEntry => JSON.parse(line)),
+    const lines = RECORDED.trim().split('\n');
+    await writeJournal(
+      store,
+      'a',
+      lines.map((line) => JSON.parse(line)),
     );
-    await writer.close();
     const machine = createDurableMachine(recorded, { journals: store });
     const actor = await machine.open('a', { mustExist: true });
     expect(actor.getSnapshot()).toMatchObject({ value: 'general', context: { patch: {} } });

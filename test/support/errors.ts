@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { PostChainError } from '../../machines/contracts/error.ts';
 
 /** What something is refused with; null where it is not. */
@@ -21,3 +22,14 @@ export function errorOf(act: () => unknown): PostChainError {
   }
   throw new Error('expected an error');
 }
+
+/** Matches an error with a code and a message that has this part. */
+export const anError = (code: string, says: string | RegExp): object => {
+  const message = typeof says === 'string' ? expect.stringContaining(says) : expect.stringMatching(says);
+  return expect.objectContaining({ code, message });
+};
+
+/** Returns a function that throws an error. */
+export const throwing = (message: string) => (): never => {
+  throw new Error(message);
+};

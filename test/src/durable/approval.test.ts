@@ -168,10 +168,7 @@ describe('an approval', () => {
   it('[Q1] is given by no answer to a deleted actor, or fork, with the same id', async () => {
     const { host, paid, clock } = setUp();
     const orders = host();
-    const create = {
-      p: () => orders.open('p'),
-      f: () => orders.fork('p', { at: 0, id: 'f' }),
-    };
+    const create = { p: () => orders.open('p'), f: () => orders.fork('p', { at: 0, id: 'f' }) };
     const asked: OpenApproval[] = [];
     for (const id of ['p', 'f', 'f', 'p'] as const) {
       if ((await orders.list()).some((known) => known.id === id)) {

@@ -16,10 +16,9 @@ import {
 } from 'xstate';
 import { createDurableMachine } from '../../../src/durable/durable-machine.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
+import { throwing } from '../../support/errors.ts';
 
-const fail = (): never => {
-  throw new Error('this child cannot be created');
-};
+const fail = throwing('this child cannot be created');
 const base = createMachine({ id: 'child' });
 
 /** Children that cannot be created or started, with options that all ways of starting one take. */

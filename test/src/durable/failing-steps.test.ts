@@ -4,6 +4,7 @@ import { createDurableMachine, type DurableMachine } from '../../../src/durable/
 import type { DurableEntry } from '../../../src/durable/entries.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createWorker } from '../../../src/durable/worker.ts';
+import { anError } from '../../support/errors.ts';
 import { withWriters } from '../../support/journal-files.ts';
 
 const machine = createMachine({
@@ -52,10 +53,7 @@ it.each<[string, DurableEntry['type'], (host: Host) => Promise<unknown>]>([
   ['fork', 'delivery', (host) => host.fork('a', { at: 0, event: { type: 'go' } })],
 ])('%s rejects when a step of type %s cannot be stored, and opens the actor once', async (_, refused, call) => {
   const { host, counts } = await createFaultyHost([refused]);
-  await expect(call(host)).rejects.toMatchObject({
-    code: 'journal_failed',
-    message: expect.stringMatching(/^actor \S+: the disk is full$/u),
-  });
+  await expect(call(host)).rejects.toMatchObject(anError('journal_failed', /^actor \S+: the disk is full$/u));
   expect(counts.refused).toBe(1);
   expect(counts.opened).toBeLessThanOrEqual(1);
 });

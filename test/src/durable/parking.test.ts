@@ -31,10 +31,7 @@ const order = setup({
         expiry: 'closed',
       },
     },
-    paying: {
-      on: { approve: { actions: 'count' } },
-      invoke: { src: 'pay', onDone: 'waiting' },
-    },
+    paying: { on: { approve: { actions: 'count' } }, invoke: { src: 'pay', onDone: 'waiting' } },
     closed: { type: 'final' },
   },
 });

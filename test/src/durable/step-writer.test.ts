@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { DurableEntry, DurableEvent, Keyframe } from '../../../src/durable/entries.ts';
 import { StepWriter, type StepWriterOptions } from '../../../src/durable/step-writer.ts';
+import { anError } from '../../support/errors.ts';
 
 const timer = (number: number): DurableEvent => ({ type: 'timer', timer: number });
 
@@ -86,7 +87,7 @@ describe('a step writer', () => {
     writer.write();
     expect(written).toHaveLength(1);
     expect(writer.entries).toHaveLength(1);
-    expect(writer.failure).toMatchObject({ code: 'internal', message: expect.stringContaining('no such value') });
+    expect(writer.failure).toMatchObject(anError('internal', 'no such value'));
     expect(events).toEqual(['failed']);
   });
 

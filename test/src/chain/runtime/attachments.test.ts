@@ -23,7 +23,7 @@ import { readContent } from '../../../../src/llm/content.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
-import { errorOf } from '../../../support/errors.ts';
+import { errorOf, throwing } from '../../../support/errors.ts';
 import { killedAfter } from '../../../support/journal-files.ts';
 import { entriesOf, ONE_CALL_PER_PHASE, promptsIn, sendAnswer } from '../../../support/run-chain.ts';
 
@@ -36,14 +36,7 @@ const REQUEST: Content = [
 ];
 const FILES = ['image/*', 'application/pdf'];
 
-const unreadable = new Proxy(
-  {},
-  {
-    get: () => {
-      throw new Error('secret');
-    },
-  },
-);
+const unreadable = new Proxy({}, { get: throwing('secret') });
 
 function start(run: Partial<RunOptions> = {}, options: PostChainOptions = {}, accepts: readonly string[] = FILES) {
   const model = scriptedModel({}, { otherwise: replies, accepts });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { DecidingFunction } from '../../../../src/chain/runtime/decider.ts';
 import { LOOP_HOSTS, type LoopScript, loopSummary, REQUEST, startLoop } from '../../../support/capability-loops.ts';
+import { throwing } from '../../../support/errors.ts';
 import { entriesOf } from '../../../support/run-chain.ts';
 
 const step = (capability: unknown, given: unknown = {}) =>
@@ -11,9 +12,7 @@ const saying =
   (...said: unknown[]): DecidingFunction =>
   ({ results }) =>
     (said[results.length - 1] ?? { done: true }) as ReturnType<DecidingFunction>;
-const boom = (): never => {
-  throw new Error('disk full\nat write');
-};
+const boom = throwing('disk full\nat write');
 const never = (): Promise<never> => new Promise(() => {});
 
 interface Expected {

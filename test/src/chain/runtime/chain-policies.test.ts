@@ -3,6 +3,7 @@ import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { exponentialBackoff, maxCorrections, type RetryPolicy, retryPolicy } from '../../../../src/entries/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { throwing } from '../../../support/errors.ts';
 import { entriesOf, scriptedChain, settle, startScripted } from '../../../support/run-chain.ts';
 
 const INVALID = { reply: { answer: 7 } };
@@ -39,9 +40,7 @@ describe('the retry policy of a chain', () => {
   });
 
   it('[A3] fails the phase with a code of its own and the message that finalizeOrThrow throws', async () => {
-    const finalizeOrThrow = (): never => {
-      throw new Error('ask a human');
-    };
+    const finalizeOrThrow = throwing('ask a human');
     const { run } = startScripted({ intention: INVALID }, { policy: { intention: { finalizeOrThrow } } });
     const [failure] = (await run.answer).metadata.failures;
     expect(failure).toMatchObject({
@@ -61,9 +60,7 @@ describe('the retry policy of a chain', () => {
       status: 400,
       retryable: false,
     };
-    const finalizeOrThrow = (): never => {
-      throw new Error('ask a human');
-    };
+    const finalizeOrThrow = throwing('ask a human');
     const { run } = startScripted({ observation: { failure } }, { policy: { observation: { finalizeOrThrow } } });
     const { metadata } = await run.answer;
     expect(metadata.failures[0]?.failure.code).toBe('policy_failed');

@@ -3,6 +3,7 @@ import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { anError } from '../../../support/errors.ts';
 import { entriesOf, startScripted } from '../../../support/run-chain.ts';
 
 const told = `Please look into this. ${'It is a long story. '.repeat(80)}`;
@@ -52,7 +53,7 @@ describe('[U9] the option `consent`', () => {
 
   it.each([['yes'], [null], [7]])('rejects %j', (consent) => {
     expect(() => createPostChain({ consent: consent as never })).toThrow(
-      expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(/^consent: .*"ask"/) }),
+      anError('invalid_option', /^consent: .*"ask"/),
     );
   });
 });

@@ -4,6 +4,7 @@ import type { Message } from '../../../../machines/contracts/message.ts';
 import type { ChatModel, EmbeddingModel } from '../../../../machines/contracts/model.ts';
 import { createAnswerComparer, createContextMeasurer } from '../../../../src/chain/runtime/context-measures.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
+import { throwing } from '../../../support/errors.ts';
 
 const said = (content: string): Message => aMessage({ content });
 const { signal } = new AbortController();
@@ -18,9 +19,7 @@ function wordModel(countTokens?: NonNullable<ChatModel['countTokens']>) {
   const model: ChatModel = {
     id: 'words',
     contextWindowTokens: 1_000,
-    stream: () => {
-      throw new Error('nobody asks for a reply');
-    },
+    stream: throwing('nobody asks for a reply'),
     countTokens: countTokens ?? words,
   };
   return { model, counted };
@@ -94,12 +93,7 @@ describe('context measurements', () => {
 
   it.each([
     ['rejects', () => Promise.reject(new Error('no vocabulary\nat line 2'))],
-    [
-      'throws synchronously',
-      () => {
-        throw new Error('no vocabulary');
-      },
-    ],
+    ['throws synchronously', throwing('no vocabulary')],
     ['returns too few counts', async () => []],
     ['returns no counts', async () => null as never],
     ['returns non-numeric counts', async () => [Number.NaN]],

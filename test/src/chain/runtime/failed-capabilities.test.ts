@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { PostChainOptions } from '../../../../src/entries/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { throwing } from '../../../support/errors.ts';
 import { capabilityNamed, type Plan, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 import { neverSettles } from '../../../support/scripted-models.ts';
 
@@ -23,9 +24,7 @@ async function answerWith({ execute, calls = [CALL], limits = {}, plan = {} }: S
   return run.answer;
 }
 
-const throws = (): never => {
-  throw new Error('db down\nat line 3');
-};
+const throws = throwing('db down\nat line 3');
 
 describe('the answer of a run whose capability failed', () => {
   it.each<[string, string, RegExp, Setting]>([

@@ -4,6 +4,7 @@ import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
 import type { JournalStore, JournalWriter } from '../../../../src/durable/journals/journal-store.ts';
 import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
+import { throwing } from '../../../support/errors.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
 /** A store that writes the first steps and then does as told. */
@@ -20,9 +21,7 @@ function storeThat(fail: (entries: readonly DurableEntry[]) => void | Promise<vo
   return { ...memoryJournals(), create: () => writer };
 }
 
-const diskFull = (): never => {
-  throw new Error('the disk is full');
-};
+const diskFull = throwing('the disk is full');
 
 describe('a run whose journal cannot be written', () => {
   it('[R4] continues by default, and its answer says that the journal is incomplete', async () => {

@@ -70,10 +70,7 @@ it('[U6] are not added again when the same passages are found repeatedly', async
       experience: { ...replies.experience, relevantPassageIds: ['a'] },
       yield: (call: number) => unsureAnswer(call, { informationSufficiency: 0.1 }),
     },
-    {
-      documents: sourceOf(...passages),
-      limits: { maxCycles: 30, maxModelCalls: 1e6 },
-    },
+    { documents: sourceOf(...passages), limits: { maxCycles: 30, maxModelCalls: 1e6 } },
   );
   await run.answer;
   const { messages } = run.ref.getSnapshot().context;

@@ -3,6 +3,7 @@ import { SimulatedClock } from 'xstate';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
 import { LOOP_HOSTS, type LoopScript, type StartedLoop, startLoop } from '../../../support/capability-loops.ts';
+import { throwing } from '../../../support/errors.ts';
 import { capabilityNamed, entriesOf } from '../../../support/run-chain.ts';
 
 const step = (capability: string) => ({ done: false, next: { capability, arguments: {} } }) as const;
@@ -14,12 +15,7 @@ const continuation = (capability: string) => ({
 
 /** Three runs of 40, 7, and 30 milliseconds: the second one throws, the third one times out. */
 const threeRuns: LoopScript = {
-  execute: {
-    review: () => {
-      throw new Error('no pen');
-    },
-    summarize: () => new Promise(() => {}),
-  },
+  execute: { review: throwing('no pen'), summarize: () => new Promise(() => {}) },
   options: { limits: { capabilityMs: 30 } },
 };
 

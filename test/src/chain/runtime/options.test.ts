@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { createPassageIndex, createPostChain, documentsFrom } from '../../../../src/entries/index.ts';
-import { errorOf } from '../../../support/errors.ts';
+import { anError, errorOf } from '../../../support/errors.ts';
 
 const later = Promise.resolve('x');
 
@@ -44,7 +44,7 @@ describe('invalid options are rejected with one line before the start', () => {
     ['x', /options: .*; received "x"/],
   ])('options %#: %s', (options, said) => {
     const error = errorOf(() => createPostChain(options as never));
-    expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringMatching(said) });
+    expect(error).toMatchObject(anError('invalid_option', said));
     expect(error.message).not.toContain('\n');
   });
 
@@ -72,12 +72,10 @@ describe('invalid options are rejected with one line before the start', () => {
 
   it.each(['What is a cycle?', ['What is a cycle?']])('a run with a request in place of the options: %j', (given) => {
     expect(run(given)).toThrow(
-      expect.objectContaining({
-        code: 'invalid_request',
-        message: expect.stringMatching(
-          /^options: expected an object such as \{ request: "What is a cycle\?" \}; received (?:"What is a cycle\?"|an array of 1)\.$/,
-        ),
-      }),
+      anError(
+        'invalid_request',
+        /^options: expected an object such as \{ request: "What is a cycle\?" \}; received (?:"What is a cycle\?"|an array of 1)\.$/,
+      ),
     );
   });
 

@@ -8,7 +8,7 @@ import { createPostChain, prompts, replay } from '../../../../src/entries/index.
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aPassage, sourceOf } from '../../../support/contract-samples.ts';
-import { caughtError } from '../../../support/errors.ts';
+import { anError, caughtError } from '../../../support/errors.ts';
 import {
   capabilityNamed,
   entriesOf,
@@ -132,7 +132,7 @@ describe('a profile', () => {
     [{ reading: 'policy' }, 'profile.reading: unknown option; expected one of action, experience,'],
   ])('is rejected if it is %j', (profile, message) => {
     const error = caughtError(() => createPostChain({ profile: profile as never }));
-    expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(message) });
+    expect(error).toMatchObject(anError('invalid_option', message));
   });
 });
 
@@ -186,11 +186,7 @@ describe('a brief reply', () => {
     const text = 'It is a long story. '.repeat(900);
     const started = start(
       {},
-      {
-        ...lean,
-        documents: sourceOf({ ...passage, text }),
-        thresholds: { windowShare: 0.02 },
-      },
+      { ...lean, documents: sourceOf({ ...passage, text }), thresholds: { windowShare: 0.02 } },
     );
     await started.run.answer;
     expect(callsOf(started).slice(0, 2)).toEqual(['experience intention observation', 'understanding']);

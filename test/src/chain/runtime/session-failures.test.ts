@@ -1,26 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionStore } from '../../../../machines/contracts/session.ts';
+import { throwing } from '../../../support/errors.ts';
 import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
 import { aTurn, neverSettles, startInSession, stubSessions } from '../../../support/sessions.ts';
 
 /** How the notes of an answer begin that was given without all of its session. */
 const SESSION_NOTE = 'Part of the session was not recalled:';
 
-const proxied = new Proxy([], {
-  get: () => {
-    throw new Error('a trap');
-  },
-});
+const proxied = new Proxy([], { get: throwing('a trap') });
 
 describe('a store that fails to recall', () => {
   it.each<[string, () => unknown, string]>([
-    [
-      'throws',
-      () => {
-        throw new Error('no such host\nat line 1');
-      },
-      'no such host',
-    ],
+    ['throws', throwing('no such host\nat line 1'), 'no such host'],
     [
       'throws a non-error',
       () => {
@@ -84,13 +75,7 @@ describe('a store that fails to recall', () => {
 
 describe('a store that fails to remember', () => {
   it.each<[string, () => unknown, string]>([
-    [
-      'throws',
-      () => {
-        throw new Error('a full disk');
-      },
-      'a full disk',
-    ],
+    ['throws', throwing('a full disk'), 'a full disk'],
     ['rejects', () => Promise.reject(new Error('gone')), 'gone'],
     ['rejects with undefined', () => Promise.reject(), 'undefined'],
   ])('[E3] and %s is reported, and the answer is unchanged', async (_, appended, said) => {
@@ -106,9 +91,7 @@ describe('a store that fails to remember', () => {
     const { run, clock } = startInSession(
       store,
       { action: { hang: true }, synthesis: { hang: true } },
-      {
-        limits: { totalMs: 8_000, firstChunkMs: 10_000, sessionMs: 5_000 },
-      },
+      { limits: { totalMs: 8_000, firstChunkMs: 10_000, sessionMs: 5_000 } },
     );
     for (let ms = 0; ms < 8_000; ms += 250) {
       await settle(10);

@@ -7,6 +7,7 @@ import { type SynthesizeOptions, synthesizeAnswer } from '../../../../src/chain/
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { deepFreeze } from '../../../support/contract-samples.ts';
+import { throwing } from '../../../support/errors.ts';
 
 /** An execution result of another program that follows only the contract. */
 const input: SynthesisInput = deepFreeze({
@@ -200,13 +201,7 @@ describe('synthesis by itself', () => {
   });
 
   it('[E3] never rejects, even for a throwing clock', async () => {
-    const clock = {
-      now: (): never => {
-        throw new Error('no time');
-      },
-      setTimeout: () => 0,
-      clearTimeout: () => {},
-    };
+    const clock = { now: throwing('no time'), setTimeout: () => 0, clearTimeout: () => {} };
     expect((await synthesizeAnswer(input, { model: always(reply), clock })).metadata.synthesis).toEqual({
       writtenBy: 'engine',
       fallback: 'other',

@@ -19,6 +19,7 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { journalStoreChecks } from '../../../../src/testing/journal-store-checks.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
+import { anError, throwing } from '../../../support/errors.ts';
 import { recordedRun } from '../../../support/recorded-run.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
@@ -74,10 +75,9 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
     const store = open();
     write(store, 'a', recorded);
     for (const options of [{}, { olderThanMs: Number.NaN }, { olderThanMs: 1e20 }, { olderThanMs: '1' }])
-      await expect(store.prune?.(options as never)).rejects.toMatchObject({
-        code: 'invalid_option',
-        message: expect.stringMatching(/^olderThanMs of prune: expected a number of milliseconds; received .*\.$/u),
-      });
+      await expect(store.prune?.(options as never)).rejects.toMatchObject(
+        anError('invalid_option', /^olderThanMs of prune: expected a number of milliseconds; received .*\.$/u),
+      );
     await expect(store.prune?.({ olderThanMs: -1e9, statuses: 'running' } as never)).rejects.toMatchObject({
       message: 'options of prune: expected only olderThanMs, status; received statuses.',
     });
@@ -96,12 +96,12 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
       { status: ['running', 'nope'] },
     ];
     for (const options of wrong)
-      await expect(store.list(options as never)).rejects.toMatchObject({
-        code: 'invalid_option',
-        message: expect.stringMatching(
+      await expect(store.list(options as never)).rejects.toMatchObject(
+        anError(
+          'invalid_option',
           /^(?:after|machine|waitingFor|dueBefore|where|limit|status) of list: expected .*; received .*\.$/u,
         ),
-      });
+      );
     await expect(store.prune?.({ olderThanMs: 0, status: 'ended' } as never)).rejects.toThrow(
       'status of prune: expected one of running, waiting, interrupted, done, error, stopped, damaged; received "ended".',
     );
@@ -404,9 +404,7 @@ it.each([
   ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
 ])('a tail yields the entries with their stored JSON: %s', async (_, journalsIn) => {
   const { journals, runId, entries } = await recordRun(journalsIn());
-  vi.spyOn(journals, 'read').mockImplementation(() => {
-    throw new Error('read was called');
-  });
+  vi.spyOn(journals, 'read').mockImplementation(throwing('read was called'));
   const tail = tailOf(journals, runId);
   const read = (await entriesOf(tail.read())).flat();
   expect(read.map((json) => JSON.parse(json))).toEqual(entries);
@@ -429,9 +427,7 @@ it.each(['write', 'close'] as const)('a run still answers if its store throws on
     failure: null,
     write: () => {},
     close: () => {},
-    [method]: () => {
-      throw new Error('the store failed');
-    },
+    [method]: throwing('the store failed'),
   };
   const { run } = startScripted({}, { journals: { ...memoryJournals(), create: () => writer } });
   expect((await run.answer).status).toBe('completed');

@@ -11,6 +11,7 @@ import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { journalStoreChecks } from '../../../../src/testing/journal-store-checks.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { anError } from '../../../support/errors.ts';
 import { writeJournal } from '../../../support/journal-files.ts';
 import { checkLists, storeActors } from '../../../support/listed-actors.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
@@ -258,10 +259,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     await writer.write(recorded);
     expect(writer.failure).toBeNull();
     expect(() => store.create(`${id}a`)).toThrow(
-      expect.objectContaining({
-        code: 'invalid_option',
-        message: expect.stringMatching(/^id: expected at most 2600 bytes as JSON; received 2601\./u),
-      }),
+      anError('invalid_option', /^id: expected at most 2600 bytes as JSON; received 2601\./u),
     );
   });
 

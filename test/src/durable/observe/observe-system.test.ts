@@ -27,6 +27,7 @@ import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import { type Observation, observeSystem } from '../../../../src/durable/observe/observe-system.ts';
 import { transitionsOf } from '../../../../src/testing/structure/chart-structure.ts';
 import { instrumentMachine } from '../../../../src/testing/structure/instrumented-machine.ts';
+import { throwing } from '../../../support/errors.ts';
 
 /** One line for each observation: the actor, and what it did. */
 function line(observation: Observation): string {
@@ -342,9 +343,7 @@ describe('observeSystem', () => {
   });
 
   it('reports the end of an actor whose guard or action throws, which XState does not report', async () => {
-    const fails = (): never => {
-      throw new Error('broken');
-    };
+    const fails = throwing('broken');
     const child = createMachine({ id: 'child', on: { GO: { actions: fails } } });
     const machine = createMachine({
       id: 'm',

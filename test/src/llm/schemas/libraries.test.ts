@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { itemSchemaOf } from '../../../../src/internal/standard-schema.ts';
 import { listOf } from '../../../../src/llm/schemas/list-of.ts';
 import { outputShape } from '../../../../src/llm/schemas/output-shape.ts';
+import { throwing } from '../../../support/errors.ts';
 
 const bigger = (score: number) => score > 3;
 
@@ -76,9 +77,7 @@ describe.each(Object.entries(libraries))('a %s schema', (_, schema) => {
 
 describe('a transform', () => {
   it('[A10] that throws is a transformation failure in every library', async () => {
-    const boom = (): never => {
-      throw new Error('no such player');
-    };
+    const boom = throwing('no such player');
     const schemas = [z.string().transform(boom), v.pipe(v.string(), v.transform(boom)), type('string').pipe(boom)];
     for (const schema of schemas) {
       const { validate } = outputShape(schema, 'player', { type: 'string' });

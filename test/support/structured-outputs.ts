@@ -60,9 +60,8 @@ export async function settleOutput<Input, Output>(
 }
 
 /** The waits that were told, in order; null is the end. */
-export function waitsOf({ updates: told }: Pick<SettledOutput<unknown>, 'updates'>): (number | null)[] {
-  return told.flatMap(({ update }) => (update.type === 'reset' ? [update.retryInMs] : []));
-}
+const waitsOf = ({ updates }: SettledOutput<unknown>): readonly (number | null)[] =>
+  updates.flatMap(({ update }) => (update.type === 'reset' ? [update.retryInMs] : []));
 
 export const Answer = z.object({ yes: z.boolean() });
 export const validCall: CallScript = chunkedReply({ yes: true }, 1_000);
@@ -107,7 +106,8 @@ export async function runWithPolicy(
   });
   const played = await settleOutput(output, clock);
   const { attempts } = output.execution;
-  return { ...played, model, clock, output, attempts, models: attempts.map(({ model: index }) => index) };
+  const models = attempts.map(({ model: index }) => index);
+  return { ...played, waits: waitsOf(played), model, clock, output, attempts, models };
 }
 
 /** What the model was told beside the prompt, in one of its calls. */

@@ -354,8 +354,6 @@ describe('a run with approvals', () => {
       await fork.answer;
       // The result of the call that had ended is that of the original.
       expect(paid).toEqual([first, expect.anything(), [4, `${fork.id}.s1.action.2`]]);
-      run.cancel();
-      await run.answer;
     },
   );
 
@@ -436,8 +434,6 @@ describe('a run with approvals', () => {
     started.clock.increment(1_000);
     await settle(200);
     expect(started.entries('recovery')).toMatchObject([{ failure: { code: 'phase_deadline' } }]);
-    started.run.cancel();
-    await started.ended();
   });
 
   it('has its deadline again, in full, when the wait is over', async () => {

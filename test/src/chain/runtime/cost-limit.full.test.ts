@@ -132,8 +132,6 @@ describe('the cost limit of a run', () => {
     await settle(100);
     priced.run.send({ type: 'run.adjusted', limits: { maxCost: 1 } });
     expect(priced.run.ref.getSnapshot().context.limits.maxCost).toBe(1);
-    priced.run.cancel();
-    await priced.run.answer;
   });
 
   it.each<[string, PostChainOptions, RegExp]>([

@@ -28,8 +28,6 @@ describe('the call of Observation', () => {
     await settle();
     expect(started.run.ref.getSnapshot().value).toEqual({ cycling: { observation: 'choosing' } });
     expect(countOf(started, 'observation')).toBe(1);
-    started.run.cancel();
-    await started.run.answer;
   });
 
   it.each([
@@ -75,8 +73,6 @@ describe('the call of Observation', () => {
     const started = start({ intention: HANGS }, { limits });
     await settle();
     expect(countOf(started, 'observation')).toBe(0);
-    started.run.cancel();
-    await started.run.answer;
   });
 
   it('[A7] replays to the same entries, however the early call ended', async () => {

@@ -9,6 +9,7 @@ import {
   retryPolicy,
 } from '../../../../src/llm/attempts/retry-policy.ts';
 import { settle } from '../../../../src/testing/settle.ts';
+import { throwing } from '../../../support/errors.ts';
 import { neverSettles } from '../../../support/scripted-models.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 import {
@@ -18,7 +19,6 @@ import {
   runWithPolicy,
   unauthorizedCall,
   validCall,
-  waitsOf,
 } from '../../../support/structured-outputs.ts';
 
 class Own extends Error {}
@@ -51,10 +51,10 @@ describe('shouldRetry', () => {
       [invalidCall, 'schema'],
       [failingCall(), 'transport'],
     ] as const) {
-      const { attempts, error, updates: told } = await runWithPolicy([script], { shouldRetry: () => false });
+      const { attempts, error, waits } = await runWithPolicy([script], { shouldRetry: () => false });
       expect(attempts).toHaveLength(1);
       expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { stage } });
-      expect(waitsOf({ updates: told })).toEqual([null]);
+      expect(waits).toEqual([null]);
     }
   });
 
@@ -69,9 +69,9 @@ describe('shouldRetry', () => {
 describe('recordFailure', () => {
   it('[A3] determines how a failed attempt is recorded; a successful one is unchanged', async () => {
     const policy: RetryPolicy = { recordFailure: (record) => ({ ...record, text: '(left out)' }) };
-    const { attempts, updates: told } = await runWithPolicy([invalidCall, validCall], policy);
+    const { attempts, updates } = await runWithPolicy([invalidCall, validCall], policy);
     expect(attempts.map(({ text }) => text)).toEqual(['(left out)', '{"yes":true}']);
-    for (const { update } of told) {
+    for (const { update } of updates) {
       expect(update.execution.attempts[0]?.text).toBe('(left out)');
       attemptExecutionSchema.parse(update.execution);
     }
@@ -93,15 +93,9 @@ describe('prepareRetry', () => {
         feedback: feedback && { ...feedback, problem: 'Be brief.' },
       }),
     };
-    const {
-      updates: told,
-      model,
-      endedAtMs,
-    } = await runWithPolicy(
-      [invalidCall, failingCall(), validCall],
-      retryPolicy(exponentialBackoff({ baseMs: 10 }), policy),
-    );
-    expect(waitsOf({ updates: told })).toEqual([35, 35]);
+    const composed = retryPolicy(exponentialBackoff({ baseMs: 10 }), policy);
+    const { waits, model, endedAtMs } = await runWithPolicy([invalidCall, failingCall(), validCall], composed);
+    expect(waits).toEqual([35, 35]);
     expect(endedAtMs).toBe(70);
     expect(feedbackIn(model, 1)[1]).toContain('Be brief.');
     expect(feedbackIn(model, 2)).toEqual(feedbackIn(model, 1));
@@ -134,18 +128,13 @@ describe('finalizeOrThrow', () => {
   });
 
   it('[A3] can return a value, which is validated and becomes the result', async () => {
-    const {
-      value,
-      error,
-      output,
-      updates: told,
-    } = await runWithPolicy([invalidCall], {
+    const { value, error, output, updates } = await runWithPolicy([invalidCall], {
       finalizeOrThrow: ({ attempts }) => ({ yes: attempts.length === 3 }),
     });
     expect(error).toBeUndefined();
     expect(value).toEqual({ yes: true });
     expect(output.execution.attempts).toHaveLength(3);
-    expect(told.map(({ update }) => update.type).slice(-2)).toEqual(['reset', 'value']);
+    expect(updates.map(({ update }) => update.type).slice(-2)).toEqual(['reset', 'value']);
   });
 
   it('[A3] ends with an error if the value that it returns is invalid', async () => {
@@ -184,9 +173,7 @@ describe('finalizeOrThrow', () => {
 });
 
 describe('a hook that throws', () => {
-  const thrower = (): never => {
-    throw new Own('a mistake in the rule');
-  };
+  const thrower = throwing('a mistake in the rule');
   const rules: readonly [string, RetryPolicy][] = [
     ['shouldRetry', { shouldRetry: thrower }],
     ['recordFailure', { recordFailure: thrower }],
@@ -246,8 +233,8 @@ describe('composed policies', () => {
       finalizeOrThrow: () => void asked.push(`finalize ${name}`),
     });
     const nested = retryPolicy(retryPolicy(rule('a', 1), maxCorrections(1)), rule('b', 10));
-    const { updates: told, attempts } = await runWithPolicy([invalidCall], nested);
-    expect(waitsOf({ updates: told })).toEqual([11, null]);
+    const { waits, attempts } = await runWithPolicy([invalidCall], nested);
+    expect(waits).toEqual([11, null]);
     expect(attempts[0]?.text).toBe('{"yes":"perhaps"}ab');
     expect(asked.filter((one) => one.startsWith('finalize'))).toEqual(['finalize a', 'finalize b']);
     expect(asked.indexOf('should a')).toBeLessThan(asked.indexOf('should b'));
@@ -302,10 +289,10 @@ describe('a policy that is an instance of a class', () => {
     ['a combination with other policies', () => retryPolicy(maxTransportRetries(0), new Private())],
     ['a combination of a combination', () => retryPolicy(retryPolicy(plain))],
   ])('[A3] keeps its state: %s', async (_, create) => {
-    const { error, attempts, updates } = await runWithPolicy([invalidCall, invalidCall, validCall], create());
+    const { error, attempts, waits } = await runWithPolicy([invalidCall, invalidCall, validCall], create());
     expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { stage: 'schema' } });
     expect(attempts).toHaveLength(2);
-    expect(waitsOf({ updates })[0]).toBe(200);
+    expect(waits[0]).toBe(200);
   });
 
   it('[A3] calls each of its rules as a method', async () => {

@@ -24,7 +24,6 @@ import {
   settleOutput,
   unauthorizedCall,
   validCall,
-  waitsOf,
 } from '../../../support/structured-outputs.ts';
 
 describe('retry budgets', () => {
@@ -39,30 +38,21 @@ describe('retry budgets', () => {
 
   it('[A4] are separate: neither uses up the other', async () => {
     const policy = retryPolicy(maxCorrections(2), maxTransportRetries(2));
-    const { value, attempts } = await runWithPolicy(
-      [failingCall(), invalidCall, failingCall(), invalidCall, validCall],
-      policy,
-    );
+    const failures = [failingCall(), invalidCall, failingCall(), invalidCall];
+    const { value, attempts } = await runWithPolicy([...failures, validCall], policy);
     expect(value).toEqual({ yes: true });
     expect(attempts).toHaveLength(5);
-    const short = await runWithPolicy(
-      [failingCall(), invalidCall, failingCall(), invalidCall, failingCall(), validCall],
-      policy,
-    );
+    const short = await runWithPolicy([...failures, failingCall(), validCall], policy);
     expect(short.attempts).toHaveLength(5);
     expect(short.error?.failure.stage).toBe('transport');
   });
 
   it('[A4] are bounded together, with fallbacks, by maxCalls', async () => {
-    const generous = retryPolicy(
-      maxCorrections(9),
-      maxTransportRetries(9),
-      fallbackModel(namedModel('b', invalidCall)),
-    );
+    const fallback = fallbackModel(namedModel('b', invalidCall));
+    const generous = retryPolicy(maxCorrections(9), maxTransportRetries(9), fallback);
     for (const maxCalls of [1, 2, 5]) {
-      const { attempts, models } = await runWithPolicy([invalidCall, failingCall()], generous, {
-        limits: { maxCalls },
-      });
+      const limits = { maxCalls };
+      const { attempts, models } = await runWithPolicy([invalidCall, failingCall()], generous, { limits });
       expect(attempts).toHaveLength(maxCalls);
       expect(new Set(models)).toEqual(new Set([0]));
     }
@@ -74,87 +64,66 @@ describe('retry budgets', () => {
       [403, 'forbidden'],
       [400, 'bad_request'],
     ] as const) {
-      const { attempts, endedAtMs, updates } = await runWithPolicy(
-        [failingCall({ status, code, retryable: false })],
-        {},
-      );
-      expect(attempts).toHaveLength(1);
-      expect(endedAtMs).toBe(0);
-      expect(waitsOf({ updates })).toEqual([null]);
+      const call = failingCall({ status, code, retryable: false });
+      const { attempts, endedAtMs, waits } = await runWithPolicy([call], {});
+      expect([attempts.length, endedAtMs, waits]).toEqual([1, 0, [null]]);
     }
   });
 });
 
 describe('exponential backoff', () => {
   it('[A3] waits 500 ms by default and doubles up to the maximum', async () => {
-    expect(waitsOf(await runWithPolicy([failingCall()], {}))).toEqual([500, 1_000, 2_000, null]);
-    expect(waitsOf(await runWithPolicy([failingCall()], maxTransportRetries(8))).slice(5)).toEqual([
-      16_000,
-      30_000,
-      30_000,
-      null,
-    ]);
+    expect((await runWithPolicy([failingCall()], {})).waits).toEqual([500, 1_000, 2_000, null]);
+    const { waits: long } = await runWithPolicy([failingCall()], maxTransportRetries(8));
+    expect(long.slice(5)).toEqual([16_000, 30_000, 30_000, null]);
     const policy = retryPolicy(maxTransportRetries(4), exponentialBackoff({ baseMs: 100, maxMs: 350 }));
-    const { updates, endedAtMs } = await runWithPolicy([failingCall()], policy);
-    expect(waitsOf({ updates })).toEqual([100, 200, 350, 350, null]);
+    const { waits, endedAtMs } = await runWithPolicy([failingCall()], policy);
+    expect(waits).toEqual([100, 200, 350, 350, null]);
     expect(endedAtMs).toBe(1_000);
   });
 
   it('[A3] delays corrections too, counted separately from transport retries', async () => {
-    const { updates } = await runWithPolicy(
-      [invalidCall, failingCall(), invalidCall, failingCall(), validCall],
-      exponentialBackoff({ baseMs: 10 }),
-    );
-    expect(waitsOf({ updates })).toEqual([10, 10, 20, 20]);
+    const script = [invalidCall, failingCall(), invalidCall, failingCall(), validCall];
+    const { waits } = await runWithPolicy(script, exponentialBackoff({ baseMs: 10 }));
+    expect(waits).toEqual([10, 10, 20, 20]);
   });
 
   it('[A3] delays the first correction by half a second if no base is given', async () => {
-    const { updates } = await runWithPolicy([invalidCall, validCall], exponentialBackoff());
-    expect(waitsOf({ updates })).toEqual([500]);
+    const { waits } = await runWithPolicy([invalidCall, validCall], exponentialBackoff());
+    expect(waits).toEqual([500]);
   });
 
   it('[A3] does not delay corrections by default, nor with a backoff of transport retries only', async () => {
     for (const policy of [{}, { backoffBaseMs: 10 }]) {
-      const { updates } = await runWithPolicy([invalidCall, invalidCall, validCall], policy);
-      expect(waitsOf({ updates })).toEqual([0, 0]);
+      const { waits } = await runWithPolicy([invalidCall, invalidCall, validCall], policy);
+      expect(waits).toEqual([0, 0]);
     }
   });
 
   it('[A13] yields to a delay requested by the server, shorter or longer, and continues doubling', async () => {
     const policy = retryPolicy(maxTransportRetries(4), exponentialBackoff({ baseMs: 100, maxMs: 800, jitter: 1 }));
-    const asked = [
-      failingCall({ retryAfterMs: 7_000 }),
-      failingCall({ retryAfterMs: 3 }),
-      failingCall({ retryAfterMs: 0 }),
-    ];
-    expect(waitsOf(await runWithPolicy([...asked, validCall], policy))).toEqual([7_000, 3, 0]);
+    const asked = [7_000, 3, 0].map((retryAfterMs) => failingCall({ retryAfterMs }));
+    expect((await runWithPolicy([...asked, validCall], policy)).waits).toEqual([7_000, 3, 0]);
     const plain = retryPolicy(maxTransportRetries(4), exponentialBackoff({ baseMs: 100 }));
-    expect(waitsOf(await runWithPolicy([failingCall({ retryAfterMs: 7 }), failingCall(), validCall], plain))).toEqual([
-      7, 200,
-    ]);
+    const { waits } = await runWithPolicy([failingCall({ retryAfterMs: 7 }), failingCall(), validCall], plain);
+    expect(waits).toEqual([7, 200]);
   });
 
   it('[A3] derives jitter from the id: spread over ids, equal for equal ids', async () => {
     const policy = retryPolicy(maxTransportRetries(2), exponentialBackoff({ baseMs: 1_000, jitter: 0.4 }));
     const first: number[] = [];
     for (let n = 0; n < 60; n += 1) {
-      const waits = waitsOf(await runWithPolicy([failingCall()], policy, { newId: () => `id-${n}` })) as [
-        number,
-        number,
-        null,
-      ];
-      expect(waits[0]).toBeGreaterThan(600);
-      expect(waits[0]).toBeLessThanOrEqual(1_000);
-      expect(waits[1]).toBeGreaterThan(1_200);
-      expect(waits[1]).toBeLessThanOrEqual(2_000);
-      first.push(waits[0]);
+      const { waits } = await runWithPolicy([failingCall()], policy, { newId: () => `id-${n}` });
+      const [one, two] = waits as [number, number];
+      expect([one > 600, one <= 1_000, two > 1_200, two <= 2_000], `${one}, ${two}`).toEqual(Array(4).fill(true));
+      first.push(one);
     }
     expect(new Set(first).size).toBe(60);
     for (let part = 0; part < 4; part += 1)
       expect(first.filter((ms) => Math.ceil((ms - 600) / 100) === part + 1).length).toBeGreaterThan(5);
     const again = await runWithPolicy([failingCall()], policy, { newId: () => 'id-7' });
-    expect(waitsOf(again)[0]).toBe(first[7]);
-    expect(again.endedAtMs).toBe((first[7] as number) + (waitsOf(again)[1] as number));
+    expect(again.waits[0]).toBe(first[7]);
+    expect(again.endedAtMs).toBe((first[7] as number) + (again.waits[1] as number));
   });
 });
 
@@ -216,10 +185,8 @@ describe('a repeated error', () => {
   it('[A3] ends the attempts when a correction fails in the same way', async () => {
     expect((await runWithPolicy([invalidCall], stubborn)).attempts).toHaveLength(2);
     expect((await runWithPolicy([invalidCall], maxCorrections(5))).attempts).toHaveLength(6);
-    expect(
-      (await runWithPolicy([invalidCall, missingFieldCall, invalidCall, missingFieldCall, missingFieldCall], stubborn))
-        .attempts,
-    ).toHaveLength(5);
+    const alternating = [invalidCall, missingFieldCall, invalidCall, missingFieldCall, missingFieldCall];
+    expect((await runWithPolicy(alternating, stubborn)).attempts).toHaveLength(5);
     expect((await runWithPolicy([invalidCall, missingFieldCall, validCall], stubborn)).value).toEqual({ yes: true });
   });
 
@@ -232,10 +199,8 @@ describe('a repeated error', () => {
   });
 
   it('[A3] switches to a fallback model', async () => {
-    const { models, value } = await runWithPolicy(
-      [invalidCall],
-      retryPolicy(stubborn, fallbackModel(namedModel('b', validCall))),
-    );
+    const policy = retryPolicy(stubborn, fallbackModel(namedModel('b', validCall)));
+    const { models, value } = await runWithPolicy([invalidCall], policy);
     expect(models).toEqual([0, 0, 1]);
     expect(value).toEqual({ yes: true });
   });
@@ -244,23 +209,17 @@ describe('a repeated error', () => {
 describe('a fallback model', () => {
   it('[A3] takes over immediately with the last error when the previous model has no retries left', async () => {
     const large = namedModel('large', validCall);
-    const { models, updates } = await runWithPolicy(
-      [invalidCall],
-      retryPolicy(maxCorrections(1), fallbackModel(large)),
-    );
+    const policy = retryPolicy(maxCorrections(1), fallbackModel(large));
+    const { models, waits } = await runWithPolicy([invalidCall], policy);
     expect(models).toEqual([0, 0, 1]);
-    expect(waitsOf({ updates })).toEqual([0, 0]);
+    expect(waits).toEqual([0, 0]);
     expect(feedbackIn(large, 0)[0]).toBe('{"yes":"perhaps"}');
   });
 
   it('[A3] [A13] takes over immediately when a call fails permanently', async () => {
-    const { models, updates, endedAtMs } = await runWithPolicy(
-      [unauthorizedCall],
-      fallbackModel(namedModel('b', validCall)),
-    );
-    expect(models).toEqual([0, 1]);
-    expect(waitsOf({ updates })).toEqual([0]);
-    expect(endedAtMs).toBe(0);
+    const policy = fallbackModel(namedModel('b', validCall));
+    const { models, waits, endedAtMs } = await runWithPolicy([unauthorizedCall], policy);
+    expect([models, waits, endedAtMs]).toEqual([[0, 1], [0], 0]);
   });
 
   it('[A3] is called at least once and uses the rest of the budgets', async () => {
@@ -281,14 +240,8 @@ describe('a fallback model', () => {
     expect((await runWithPolicy([invalidCall], policy(1))).models).toEqual([0, 1]);
     expect((await runWithPolicy([invalidCall, failingCall(), invalidCall], policy(3))).models).toEqual([0, 0, 0, 1]);
     const lined = retryPolicy(policy(2), fallbackModel(namedModel('c', validCall)));
-    expect(
-      (
-        await runWithPolicy([invalidCall], {
-          ...lined,
-          fallbackModels: [namedModel('b', invalidCall), namedModel('c', validCall)],
-        })
-      ).models,
-    ).toEqual([0, 0, 1, 1, 2]);
+    const fallbackModels = [namedModel('b', invalidCall), namedModel('c', validCall)];
+    expect((await runWithPolicy([invalidCall], { ...lined, fallbackModels })).models).toEqual([0, 0, 1, 1, 2]);
   });
 });
 
@@ -326,20 +279,11 @@ describe('timeouts', () => {
 
   it('[A13] totalMs ends an active call and the attempts', async () => {
     for (const fallbacks of [{}, fallbackModel(namedModel('b', validCall))]) {
-      const {
-        endedAtMs,
-        error,
-        attempts,
-        updates: told,
-        model,
-        clock,
-      } = await runWithPolicy([[neverSettles]], fallbacks, {
-        limits: { firstChunkMs: 5_000, totalMs: 700 },
-      });
-      expect(endedAtMs).toBe(700);
+      const long = { limits: { firstChunkMs: 5_000, totalMs: 700 } };
+      const { error, attempts, model, clock, ...ended } = await runWithPolicy([[neverSettles]], fallbacks, long);
       expect(error?.failure).toMatchObject({ stage: 'deadline', code: 'total_deadline' });
       expect(attempts).toMatchObject([{ failure: { stage: 'deadline' } }]);
-      expect(waitsOf({ updates: told })).toEqual([null]);
+      expect(ended).toMatchObject({ endedAtMs: 700, waits: [null] });
       expect([model.open(), clock.openTimers]).toEqual([0, 0]);
     }
   });
@@ -352,17 +296,10 @@ describe('timeouts', () => {
 
   it('[A13] totalMs ends a delay and keeps the attempts', async () => {
     const policy = { prepareRetry: (next: NextCall) => ({ ...next, waitMs: 60_000 }) };
-    const {
-      endedAtMs,
-      error,
-      attempts,
-      updates: told,
-      clock,
-    } = await runWithPolicy([failingCall()], policy, { limits });
-    expect(endedAtMs).toBe(1_000);
+    const { error, attempts, clock, ...ended } = await runWithPolicy([failingCall()], policy, { limits });
     expect(error?.failure).toMatchObject({ stage: 'deadline', code: 'total_deadline' });
     expect(attempts).toMatchObject([{ failure: { code: 'server_error' } }]);
-    expect(waitsOf({ updates: told })).toEqual([60_000]);
+    expect(ended).toMatchObject({ endedAtMs: 1_000, waits: [60_000] });
     expect(clock.openTimers).toBe(0);
   });
 

@@ -65,27 +65,6 @@ describe('the four fallbacks for the final answer', () => {
 });
 
 describe('claims of the model about its own answer', () => {
-  it('[E5] never change the flags', () => {
-    const claims = {
-      status: 'completed',
-      ttlExhausted: false,
-      degraded: false,
-      metadata: { degraded: false, reason: null, synthesis: { writtenBy: 'engine' } },
-      usedStepIds: ['forged'],
-      sources: [{ path: 'forged.md' }],
-    };
-    const degraded = aBasis({ cyclesLeft: 0 }, { converged: false });
-    const plain = composeAnswer(degraded, replying(reply));
-    expect(composeAnswer(degraded, replying({ ...reply, ...claims }))).toEqual(plain);
-    expect(plain).toMatchObject({
-      status: 'degraded',
-      ttlExhausted: true,
-      usedStepIds: ['s1'],
-      sources: [],
-      metadata: { degraded: true, reason: 'cycle_limit_reached', synthesis: { writtenBy: 'model' } },
-    });
-  });
-
   const bridge = aMessage({ id: 'p1', role: 'search', content: 'The harbour bridge was opened on 19 March 1932.' });
   const request = 'When was the bridge opened?';
 

@@ -13,7 +13,7 @@ import { temporaryFolder } from './cli.ts';
 import { nextTurn } from './simulated-clock.ts';
 
 /** The kinds of journal store that need no server. */
-export const JOURNAL_STORES: readonly (readonly [kind: string, create: () => JournalStore])[] = [
+export const JOURNAL_STORES: readonly (readonly [kind: string, create: () => Journals])[] = [
   ['memory', () => memoryJournals()],
   ['files', () => fileJournals(temporaryFolder())],
   ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],

@@ -11,12 +11,9 @@ import { sqliteJournals } from '../../../../src/durable/journals/sqlite-journals
 import { createDurableMachine } from '../../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { anError } from '../../../support/errors.ts';
+import { JOURNAL_STORES } from '../../../support/journal-files.ts';
 
-it.each([
-  ['memory', memoryJournals],
-  ['files', () => fileJournals(temporaryFolder())],
-  ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'actors.db'))],
-])('messages name the journal: %s', async (_, open) => {
+it.each(JOURNAL_STORES)('messages name the journal: %s', async (_, open) => {
   const store = open();
   store.create('a').write([{ seq: 0, atMs: 0, type: 'note', note: null }]);
   await expect(store.open('a')).rejects.toThrow('Journal "a" is still running in');

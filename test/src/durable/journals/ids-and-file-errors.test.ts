@@ -1,31 +1,17 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createMachine } from 'xstate';
 import { createDurableMachine } from '../../../../src/durable/durable-machine.ts';
 import { fileJournals } from '../../../../src/durable/journals/file-journals.ts';
 import type { Journals } from '../../../../src/durable/journals/journal-store.ts';
-import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
-import { sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 import { anyId, codesOf } from '../../../support/any-id.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
+import { JOURNAL_STORES } from '../../../support/journal-files.ts';
 
 const machine = createMachine({ id: 'm', initial: 'a', states: { a: { on: { go: 'b' } }, b: {} } });
 const hostOf = (journals: Journals) => createDurableMachine(machine, { journals });
-
-const stores: readonly [string, () => Journals][] = [
-  ['files', () => fileJournals(temporaryFolder())],
-  [
-    'SQLite',
-    () => {
-      const store = sqliteJournals(join(temporaryFolder(), 'a.db'));
-      onTestFinished(() => store.close());
-      return store;
-    },
-  ],
-  ['memory', memoryJournals],
-];
 
 /** Every call that takes an id. */
 const calls = (journals: Journals, id: string): Record<string, () => unknown> => {
@@ -49,7 +35,7 @@ const calls = (journals: Journals, id: string): Record<string, () => unknown> =>
 const sameFor = (made: Record<string, () => unknown>, code: string) =>
   Object.fromEntries(Object.keys(made).map((name) => [name, code]));
 
-describe.each(stores)('a store in %s', (_, createStore) => {
+describe.each(JOURNAL_STORES)('a store in %s', (_, createStore) => {
   it.each([
     ['28 Chinese characters', '订单'.repeat(14)],
     ['430 characters of which each has six bytes as JSON', '\0'.repeat(430)],
@@ -152,7 +138,7 @@ describe('a file that the file system does not open', () => {
 });
 
 it('every call with any id settles, and each store answers as the others do', async () => {
-  const all = stores.map(([, createStore]) => createStore());
+  const all = JOURNAL_STORES.map(([, createStore]) => createStore());
   await fc.assert(
     fc.asyncProperty(anyId, async (id) => {
       const [first, ...others] = await Promise.all(

@@ -1,25 +1,15 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { fileJournals } from '../../../../src/durable/journals/file-journals.ts';
-import type { Journals } from '../../../../src/durable/journals/journal-store.ts';
-import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { listedIds, sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
+import { JOURNAL_STORES } from '../../../support/journal-files.ts';
 import { checkLists, HOUR, idsOf, START_MS, storeActors } from '../../../support/listed-actors.ts';
 
-const stores: readonly [string, () => Journals][] = [
-  ['memory', () => memoryJournals()],
-  ['files', () => fileJournals(temporaryFolder())],
-  ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'actors.db'))],
-];
-
-describe.each(stores)('a list of %s', (_, open) => {
-  it('has the journals that match every option', async () => {
-    const journals = open();
-    await storeActors(journals);
-    await checkLists(journals);
-  });
+it.each(JOURNAL_STORES)('a list of %s has the journals that match every option', async (_, open) => {
+  const journals = open();
+  await storeActors(journals);
+  await checkLists(journals);
 });
 
 describe('an SQLite file', () => {

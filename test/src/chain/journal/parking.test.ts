@@ -8,7 +8,7 @@ import { memoryJournals } from '../../../../src/durable/journals/memory-journals
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { fileJournals } from '../../../../src/entries/node.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
-import { JOURNAL_STORES, killedAfter } from '../../../support/journal-files.ts';
+import { JOURNAL_STORES, killedAfter, withWriters } from '../../../support/journal-files.ts';
 import { entriesOf, plannedModel, scriptedChain, settle } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
@@ -129,21 +129,13 @@ describe('a parked run', () => {
     const bare = scriptedChain().chain.run({ request: 'Is it so?', history });
     await settle();
     expect(await bare.park()).toBe(false);
-    const memory = memoryJournals();
-    const full: JournalStore = {
-      ...memory,
-      create(id) {
-        const writer = memory.create(id);
-        return {
-          failure: null,
-          write(entries) {
-            if (JSON.stringify(entries).includes('consent-asked')) throw new Error('disk full');
-            return writer.write(entries);
-          },
-          close: () => writer.close(),
-        };
+    const full = withWriters(memoryJournals(), (writer) => ({
+      ...writer,
+      write(entries) {
+        if (JSON.stringify(entries).includes('consent-asked')) throw new Error('disk full');
+        return writer.write(entries);
       },
-    };
+    }));
     const { clock, start } = setUp({ journals: full, parkAfterMs: 1 });
     const { run } = await start();
     expect([await run.park(), run.journalFailure]).toEqual([false, 'disk full']);

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { ChainState, RecordedState } from '../../../../machines/contracts/chain-state.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { stateAt, stateHistory } from '../../../../src/chain/journal/state-at.ts';
-import type { JournalStore } from '../../../../src/durable/journals/journal-store.ts';
 import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
+import { withWriters } from '../../../support/journal-files.ts';
 import { type RandomRun, randomChain, randomRunArbitrary, runUntilEnded } from '../../../support/random-runs.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
@@ -13,24 +13,16 @@ const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 /** Plays a run and keeps the chart's context after every step, by the number of the step's last entry. */
 async function played(random: RandomRun) {
   const states = new Map<number, unknown>();
-  const inner = memoryJournals();
   let state: () => unknown = () => null;
   const recorded = ({ inFlight: _, ...context }: ChainState): RecordedState => context;
-  const journals: JournalStore = {
-    ...inner,
-    create(runId) {
-      const writer = inner.create(runId);
-      return {
-        failure: null,
-        write(entries) {
-          writer.write(entries);
-          // The start is stored before the first step.
-          if (entries[0]?.seq !== 0) states.set(entries.at(-1)?.seq ?? 0, json(state()));
-        },
-        close: () => writer.close(),
-      };
+  const journals = withWriters(memoryJournals(), (writer) => ({
+    ...writer,
+    write(entries) {
+      writer.write(entries);
+      // The start is stored before the first step.
+      if (entries[0]?.seq !== 0) states.set(entries.at(-1)?.seq ?? 0, json(state()));
     },
-  };
+  }));
   const { chain, clock } = randomChain(random, { journals });
   const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
   // The first step ends before run() returns.
@@ -53,23 +45,23 @@ describe('stateAt', () => {
     );
   });
 
-  it('needs no journal store, and returns null before the first step has ended', async () => {
+  const aRun = async () => {
     const { chain, clock } = randomChain({ ...fc.sample(randomRunArbitrary, { numRuns: 1, seed: 7 })[0] } as RandomRun);
     const run = chain.run({ request: 'Is it so?' });
     await runUntilEnded(run, clock);
+    return run;
+  };
+
+  it('needs no journal store, and returns null before the first step has ended', async () => {
+    const run = await aRun();
     expect(stateAt(run.entries, 0)).toBeNull();
     expect(json(stateAt(run.entries, run.entries.length - 1))).toMatchObject({ request: 'Is it so?' });
   });
 
   it('does not know the states of a run that another version of the chart recorded', async () => {
-    const { chain, clock } = randomChain({ ...fc.sample(randomRunArbitrary, { numRuns: 1, seed: 7 })[0] } as RandomRun);
-    const run = chain.run({ request: 'Is it so?' });
-    await runUntilEnded(run, clock);
-    const [start, ...others] = json(run.entries) as JournalEntry[];
-    const old = [
-      { ...start, machine: { id: 'postChain', version: null, digest: '00000000' } },
-      ...others,
-    ] as JournalEntry[];
+    const [start, ...others] = json((await aRun()).entries) as JournalEntry[];
+    const machine = { id: 'postChain', version: null, digest: '00000000' };
+    const old = [{ ...start, machine }, ...others] as JournalEntry[];
     expect(stateHistory(old)).toEqual({
       states: [],
       problem: 'Another version of the chart recorded the run, so its state is unknown.',

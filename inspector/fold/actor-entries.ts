@@ -1,4 +1,5 @@
-import { type ActorPath, childPath, type DurableEvent, idAt } from '../../src/durable/entries.ts';
+import type { Json } from '../../src/durable/codec.ts';
+import { type ActorPath, type Candidate, childPath, type DurableEvent, idAt } from '../../src/durable/entries.ts';
 import { readableValue } from '../../src/inspection/readable-value.ts';
 import type { ObservedEntry } from '../../src/inspection/wire.ts';
 import { type CallFact, callFact } from '../../src/llm/call-facts.ts';
@@ -28,25 +29,31 @@ const RESULT = /^xstate\.(?:promise\.resolve|observable\.complete|(promise\.reje
 
 export const parentOf = (path: ActorPath): ActorPath => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
-/** Returns a reader of the entries of one actor, in order. `chartOf` names the chart of an actor of a machine. */
-export function createActorReader(chartOf: (actor: ActorPath, machine: string) => string) {
-  const activities = new Map<number, ActorPath>();
-  const timers = new Map<number, { readonly actor: ActorPath; readonly event: string }>();
+function readEvent(stored: Json): { readonly type: string; readonly data?: unknown } {
+  const event = readableValue(stored) as { readonly type: string };
+  return typeof event?.type === 'string' ? event : { type: String(event?.type) };
+}
 
-  function readEvent(stored: Parameters<typeof readableValue>[0]): { readonly type: string; readonly data?: unknown } {
-    const event = readableValue(stored) as { readonly type: string };
-    return typeof event?.type === 'string' ? event : { type: String(event?.type) };
+function readCandidate({ inputs, ...candidate }: Candidate): Candidate {
+  const values = readableValue(inputs) ?? null;
+  const isNamed = typeof values === 'object' && !Array.isArray(values);
+  return { ...candidate, inputs: (isNamed ? values : { value: values }) as Json };
+}
+
+/** Reads the entries of one actor, in order. */
+export class ActorReader {
+  readonly #activities = new Map<number, ActorPath>();
+  readonly #timers = new Map<number, { readonly actor: ActorPath; readonly event: string }>();
+  readonly #chartOf: (actor: ActorPath, machine: string) => string;
+
+  /** `chartOf` names the chart of an actor of a machine. */
+  constructor(chartOf: (actor: ActorPath, machine: string) => string) {
+    this.#chartOf = chartOf;
   }
 
   /** What an activity reports to itself is its result, which its parent receives. */
-  function readReport({
-    seq,
-    atMs,
-    activity,
-    actor,
-    event,
-  }: Extract<ObservedEntry, { type: 'activity-event' }>): ActorEntry {
-    const sender = activities.get(activity) ?? actor;
+  #readReport({ seq, atMs, activity, actor, event }: Extract<ObservedEntry, { type: 'activity-event' }>): ActorEntry {
+    const sender = this.#activities.get(activity) ?? actor;
     const read = readEvent(event);
     const place = { seq, atMs, type: 'delivery', sender, isExternal: false } as const;
     const ended = sender === actor ? RESULT.exec(read.type) : null;
@@ -59,7 +66,7 @@ export function createActorReader(chartOf: (actor: ActorPath, machine: string) =
     return { ...place, actor: parentOf(actor), event: result };
   }
 
-  return (entry: ObservedEntry): ActorEntry => {
+  read(entry: ObservedEntry): ActorEntry {
     const { seq, atMs } = entry;
     switch (entry.type) {
       case 'start':
@@ -77,26 +84,22 @@ export function createActorReader(chartOf: (actor: ActorPath, machine: string) =
         };
       }
       case 'activity-event':
-        return readReport(entry);
+        return this.#readReport(entry);
       case 'timer': {
-        const { actor, event } = timers.get(entry.timer) ?? { actor: '', event: 'timer' };
-        timers.delete(entry.timer);
+        const { actor, event } = this.#timers.get(entry.timer) ?? { actor: '', event: 'timer' };
+        this.#timers.delete(entry.timer);
         return { seq, atMs, type: 'delivery', actor, event: { type: event }, sender: null, isExternal: false };
       }
       case 'timer-start':
-        timers.set(entry.timer, entry);
+        this.#timers.set(entry.timer, entry);
         return entry;
       case 'activity-start':
-        activities.set(entry.activity, entry.actor);
+        this.#activities.set(entry.activity, entry.actor);
         return entry;
       case 'transition':
       case 'ignored': {
-        const candidates = entry.candidates.map(({ inputs, ...candidate }) => {
-          const values = readableValue(inputs) ?? null;
-          const isNamed = typeof values === 'object' && !Array.isArray(values);
-          return { ...candidate, inputs: (isNamed ? values : { value: values }) as typeof inputs };
-        });
-        return { ...entry, machine: chartOf(entry.actor, entry.machine), candidates };
+        const candidates = entry.candidates.map(readCandidate);
+        return { ...entry, machine: this.#chartOf(entry.actor, entry.machine), candidates };
       }
       case 'emitted': {
         const event = readableValue(entry.event);
@@ -110,7 +113,7 @@ export function createActorReader(chartOf: (actor: ActorPath, machine: string) =
         const fact = callFact(note);
         if (fact === null) return { ...entry, note: note as typeof entry.note };
         const { activity = -1 } = entry;
-        return { ...fact, ...(activity >= 0 && { activity }), seq, atMs, actor: activities.get(activity) ?? '' };
+        return { ...fact, ...(activity >= 0 && { activity }), seq, atMs, actor: this.#activities.get(activity) ?? '' };
       }
       case 'failed':
         return { ...entry, error: readableValue(entry.error) as typeof entry.error };
@@ -125,7 +128,7 @@ export function createActorReader(chartOf: (actor: ActorPath, machine: string) =
       default:
         return entry;
     }
-  };
+  }
 }
 
 /** How an event says that a child of its receiver has ended. */

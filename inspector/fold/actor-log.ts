@@ -69,105 +69,112 @@ const depthOf = ({ path }: ActorRecord): number => path.split('/').length;
 const startsAfter = (one: ActorRecord, other: ActorRecord): boolean =>
   one.from === other.from ? depthOf(one) > depthOf(other) : one.from > other.from;
 
-/** `onEnd` is called with the path of each actor that has ended. */
-export function createActorLog(onEnd: (path: ActorPath, seq: number) => void) {
-  const log: Writable[] = [];
-  const byPath = new Map<ActorPath, Writable[]>();
+/** Folds the entries and states of a system into the records of its actors. */
+export class ActorFold {
+  readonly log: Writable[] = [];
+  readonly #byPath = new Map<ActorPath, Writable[]>();
   /** Those that have not ended, by path. */
-  const running = new Map<ActorPath, Writable>();
+  readonly #running = new Map<ActorPath, Writable>();
   /** The chart of each actor, and of which chart of its machine it is a copy: each running actor has one of its own. */
-  const charts = new Map<string, { of: string }>();
+  readonly charts = new Map<string, { of: string }>();
   /** Those whose start the journal has. Of others, the states have it, maybe earlier. */
-  const recorded = new WeakSet<Writable>();
+  readonly #recorded = new WeakSet<Writable>();
   /** The latest event from outside, until it is known whether its receiver has handled it. */
-  let open: { readonly event: ReceivedEvent; readonly receiver: ActorRecord } | null = null;
+  #open: { readonly event: ReceivedEvent; readonly receiver: ActorRecord } | null = null;
+  readonly #onEnd: (path: ActorPath, seq: number) => void;
+
+  /** `onEnd` is called with the path of each actor that has ended. */
+  constructor(onEnd: (path: ActorPath, seq: number) => void) {
+    this.#onEnd = onEnd;
+  }
 
   /** Returns the id of a chart for an actor that starts at an entry: one that no actor of its machine uses by then, or later. */
-  function freeChart(machine: string, path: ActorPath, from: number): string {
+  #freeChart(machine: string, path: ActorPath, from: number): string {
     const isFree = (id: string): boolean =>
-      log.every((actor) => actor.machine !== id || (actor.end !== null && actor.end.seq <= from));
-    const [free] = [...charts].find(([id, { of }]) => of === machine && isFree(id)) ?? [];
-    const id = free ?? (charts.has(machine) && charts.size < MAX_CHARTS ? `${machine} ${path}` : machine);
-    charts.set(id, { of: machine });
+      this.log.every((actor) => actor.machine !== id || (actor.end !== null && actor.end.seq <= from));
+    const [free] = [...this.charts].find(([id, { of }]) => of === machine && isFree(id)) ?? [];
+    const id = free ?? (this.charts.has(machine) && this.charts.size < MAX_CHARTS ? `${machine} ${path}` : machine);
+    this.charts.set(id, { of: machine });
     return id;
   }
 
   /** Returns the id of the chart of a running actor. */
-  const chartOf = (path: ActorPath, machine: string): string =>
-    running.get(path)?.machine ?? freeChart(machine, path, Number.POSITIVE_INFINITY);
+  chartOf(path: ActorPath, machine: string): string {
+    return this.#running.get(path)?.machine ?? this.#freeChart(machine, path, Number.POSITIVE_INFINITY);
+  }
 
   /** Adds a record in order: by their starts, parents before their children. */
-  function add(actor: Writable): void {
-    for (const list of [log, byPath.get(actor.path) ?? []]) {
+  #add(actor: Writable): void {
+    for (const list of [this.log, this.#byPath.get(actor.path) ?? []]) {
       const later = list.findLastIndex((one) => !startsAfter(one, actor)) + 1;
       list.splice(later, 0, actor);
-      if (list !== log) byPath.set(actor.path, list);
+      if (list !== this.log) this.#byPath.set(actor.path, list);
     }
   }
 
-  function begin(path: ActorPath, from: number): Writable {
+  #begin(path: ActorPath, from: number): Writable {
     const name = actorIn(path);
     const actor: Writable = { path, name, from, machine: null, end: null, isCall: false, events: [], notes: [] };
-    add(actor);
-    running.set(path, actor);
+    this.#add(actor);
+    this.#running.set(path, actor);
     return actor;
   }
 
-  /** Returns the running actor at a path. Begins one, and its parents before it, if none is running. */
-  function actorAt(path: ActorPath, seq: number): Writable {
-    if (path !== '') actorAt(parentOf(path), seq);
-    return running.get(path) ?? begin(path, seq);
+  /** Returns the running actor at a path. Begins one, and its parents before it, if none is this.#running. */
+  #actorAt(path: ActorPath, seq: number): Writable {
+    if (path !== '') this.#actorAt(parentOf(path), seq);
+    return this.#running.get(path) ?? this.#begin(path, seq);
   }
 
-  function end(actor: Writable | undefined, seq: number, how: ActorEnd): void {
+  #end(actor: Writable | undefined, seq: number, how: ActorEnd): void {
     if (actor === undefined) return;
     const isFirst = actor.end === null;
     // What is known from the journal says more than that the actor is gone.
     if (isFirst || actor.end?.status === 'stopped') actor.end = { ...how, seq };
     if (!isFirst) return;
-    if (running.get(actor.path) === actor) running.delete(actor.path);
-    onEnd(actor.path, seq);
+    if (this.#running.get(actor.path) === actor) this.#running.delete(actor.path);
+    this.#onEnd(actor.path, seq);
   }
 
   /** The step of the latest event from outside is over. */
-  function close(): void {
-    if (open !== null && open.receiver.machine !== null) open.event.ignored ??= [];
-    open = null;
+  #close(): void {
+    if (this.#open !== null && this.#open.receiver.machine !== null) this.#open.event.ignored ??= [];
+    this.#open = null;
   }
 
-  function receive({ seq, actor, event, sender, isExternal }: Extract<ActorEntry, { type: 'delivery' }>): void {
-    close();
-    const receiver = actorAt(actor, seq);
-    const from = sender === null ? null : (running.get(sender)?.name ?? actorIn(sender));
+  #receive({ seq, actor, event, sender, isExternal }: Extract<ActorEntry, { type: 'delivery' }>): void {
+    this.#close();
+    const receiver = this.#actorAt(actor, seq);
+    const from = sender === null ? null : (this.#running.get(sender)?.name ?? actorIn(sender));
     const received: ReceivedEvent = { seq, type: event.type, sender: from, ignored: null };
     receiver.events.push(received);
-    if (isExternal) open = { event: received, receiver };
+    if (isExternal) this.#open = { event: received, receiver };
     const ended = endReportedBy(actor, event.type);
     const { output, error } = event as { readonly output?: unknown; readonly error?: unknown };
     if (ended === null) return;
     const values = { ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
-    end(running.get(sender ?? ended.path), seq, { status: ended.status, ...values });
+    this.#end(this.#running.get(sender ?? ended.path), seq, { status: ended.status, ...values });
   }
 
-  function takeMove(entry: Extract<ActorEntry, { type: 'transition' | 'ignored' }>): void {
+  #takeMove(entry: Extract<ActorEntry, { type: 'transition' | 'ignored' }>): void {
     const { seq, actor, event, machine } = entry;
-    const record = actorAt(actor, seq);
+    const record = this.#actorAt(actor, seq);
     record.machine ??= machine;
     if (entry.type === 'transition') {
-      if (open?.receiver === record) open = null;
+      if (this.#open?.receiver === record) this.#open = null;
       const ended = endReportedBy(actor, event);
-      if (ended !== null) end(running.get(ended.path), seq, { status: ended.status });
+      if (ended !== null) this.#end(this.#running.get(ended.path), seq, { status: ended.status });
       return;
     }
     const last = record.events.at(-1);
     // A machine also ignores events that it raises itself.
     if (last?.type === event) last.ignored = entry.candidates.flatMap(({ guard }) => guard ?? []);
-    if (open?.receiver === record) open = null;
+    if (this.#open?.receiver === record) this.#open = null;
   }
 
-  function note(entry: ActorEntry & Noted): void {
+  #note(entry: ActorEntry & Noted): void {
     const path = 'actor' in entry ? entry.actor : '';
-    const actor = actorAt(path, entry.seq);
+    const actor = this.#actorAt(path, entry.seq);
     actor.notes.push({
       seq: entry.seq,
       title: actorEntryTitle(entry) ?? entry.type,
@@ -177,10 +184,10 @@ export function createActorLog(onEnd: (path: ActorPath, seq: number) => void) {
   }
 
   /** Ends the root, and with it all others. */
-  function endAll({ seq, status, output, error }: Extract<ActorEntry, { type: 'end' }>): void {
-    const root = actorAt('', seq);
-    for (const actor of [...running.values()].reverse()) if (actor !== root) end(actor, seq, STOPPED);
-    end(root, seq, {
+  #endAll({ seq, status, output, error }: Extract<ActorEntry, { type: 'end' }>): void {
+    const root = this.#actorAt('', seq);
+    for (const actor of [...this.#running.values()].reverse()) if (actor !== root) this.#end(actor, seq, STOPPED);
+    this.#end(root, seq, {
       status,
       ...(status === 'done' && output != null && { output }),
       ...(status === 'error' && { error }),
@@ -188,7 +195,7 @@ export function createActorLog(onEnd: (path: ActorPath, seq: number) => void) {
   }
 
   /** Ends an actor that was gone after an entry. What the journal records at its path after that is of another actor. */
-  function endGone(actor: Writable, seq: number): void {
+  #endGone(actor: Writable, seq: number): void {
     const isLater = (one: { readonly seq: number }): boolean => one.seq > seq;
     const [events, notes] = [actor.events.filter(isLater), actor.notes.filter(isLater)];
     const ended = actor.end !== null && isLater(actor.end) && actor.end.status !== 'stopped' ? [actor.end] : [];
@@ -198,76 +205,72 @@ export function createActorLog(onEnd: (path: ActorPath, seq: number) => void) {
       actor.events = actor.events.filter((one) => !isLater(one));
       actor.notes = actor.notes.filter((one) => !isLater(one));
       actor.end = { ...STOPPED, seq };
-      add(next);
-      if (running.get(actor.path) === actor) running.set(actor.path, next);
-    } else if (actor.end === null || actor.end.seq > seq) end(actor, seq, STOPPED);
+      this.#add(next);
+      if (this.#running.get(actor.path) === actor) this.#running.set(actor.path, next);
+    } else if (actor.end === null || actor.end.seq > seq) this.#end(actor, seq, STOPPED);
   }
 
   /** Returns the record of an actor that has this state after an entry. The first entry of its own may follow later. */
-  function recordOf(path: ActorPath, { started, end: ending }: ActorState, seq: number): Writable {
-    const all = byPath.get(path) ?? [];
+  #recordOf(path: ActorPath, { started, end: ending }: ActorState, seq: number): Writable {
+    const all = this.#byPath.get(path) ?? [];
     const known =
       all.findLast((one) => one.from <= seq && (one.end === null || one.end.seq > seq || ending !== null)) ??
       all.find((one) => one.from > seq);
-    if (known === undefined) return begin(path, started);
+    if (known === undefined) return this.#begin(path, started);
     if (known.from > started) {
-      for (const list of [log, all]) list.splice(list.indexOf(known), 1);
+      for (const list of [this.log, all]) list.splice(list.indexOf(known), 1);
       known.from = started;
-      add(known);
+      this.#add(known);
     }
     return known;
   }
 
   /** Takes what a replay or an observation adds about an actor. It may arrive long after the entries. */
-  function takeState(path: ActorPath, state: ActorState, seq: number): ActorRecord {
-    const actor = recordOf(path, state, seq);
+  #takeState(path: ActorPath, state: ActorState, seq: number): ActorRecord {
+    const actor = this.#recordOf(path, state, seq);
     if (state.chart !== null) {
-      actor.machine ??= freeChart(state.chart, path, seq);
-      const chart = charts.get(actor.machine);
+      actor.machine ??= this.#freeChart(state.chart, path, seq);
+      const chart = this.charts.get(actor.machine);
       if (chart !== undefined) chart.of = state.chart;
     }
-    if (state.end !== null) end(actor, seq, state.end);
+    if (state.end !== null) this.#end(actor, seq, state.end);
     return actor;
   }
 
-  return {
-    log,
-    chartOf,
-    charts: charts as ReadonlyMap<string, { readonly of: string }>,
-    /** Takes an entry, before other folds. */
-    take(entry: ActorEntry): void {
-      if (entry.type === 'delivery') receive(entry);
-      else if (entry.type === 'transition' || entry.type === 'ignored') takeMove(entry);
-      else if (entry.type === 'start') actorAt('', entry.seq).machine ??= chartOf('', entry.machine.id);
-      else if (entry.type === 'activity-start') {
-        const before = running.get(entry.actor);
-        if (before !== undefined && recorded.has(before)) end(before, entry.seq, STOPPED);
-        recorded.add(actorAt(entry.actor, entry.seq));
-      } else if (entry.type === 'prompt') actorAt(entry.actor, entry.seq).isCall = true;
-      else if (entry.type === 'timer-start') actorAt(entry.actor, entry.seq);
-      else if (entry.type === 'end' && 'output' in entry) endAll(entry);
-      if (entry.type === 'failed' || entry.type === 'stopped' || entry.type === 'closed') close();
-      // The states show that an actor has started.
-      if (isNoted(entry) && !(entry.type === 'start' && entry.input == null)) note(entry);
-      if (entry.type === 'failed' && entry.actor !== '')
-        end(running.get(entry.actor), entry.seq, { status: 'error', error: entry.error });
-    },
-    /** Takes the states before and after an entry, and passes each actor that has changed to `onChange`. */
-    takeStates(
-      before: SystemState,
-      after: SystemState,
-      seq: number,
-      onChange: (actor: ActorRecord, state: ActorState, isNew: boolean) => void,
-    ): void {
-      for (const [path, was] of Object.entries(before))
-        if (after[path]?.started !== was.started && was.end === null)
-          for (const gone of byPath.get(path) ?? [])
-            if (gone.from < (after[path]?.started ?? seq) && (gone.end === null || gone.end.seq > seq))
-              endGone(gone, seq);
-      for (const [path, state] of Object.entries(after)) {
-        const was = before[path];
-        if (was !== state) onChange(takeState(path, state, seq), state, was?.started !== state.started);
-      }
-    },
-  };
+  /** Takes an entry, before other folds. */
+  take(entry: ActorEntry): void {
+    if (entry.type === 'delivery') this.#receive(entry);
+    else if (entry.type === 'transition' || entry.type === 'ignored') this.#takeMove(entry);
+    else if (entry.type === 'start') this.#actorAt('', entry.seq).machine ??= this.chartOf('', entry.machine.id);
+    else if (entry.type === 'activity-start') {
+      const before = this.#running.get(entry.actor);
+      if (before !== undefined && this.#recorded.has(before)) this.#end(before, entry.seq, STOPPED);
+      this.#recorded.add(this.#actorAt(entry.actor, entry.seq));
+    } else if (entry.type === 'prompt') this.#actorAt(entry.actor, entry.seq).isCall = true;
+    else if (entry.type === 'timer-start') this.#actorAt(entry.actor, entry.seq);
+    else if (entry.type === 'end' && 'output' in entry) this.#endAll(entry);
+    if (entry.type === 'failed' || entry.type === 'stopped' || entry.type === 'closed') this.#close();
+    // The states show that an actor has started.
+    if (isNoted(entry) && !(entry.type === 'start' && entry.input == null)) this.#note(entry);
+    if (entry.type === 'failed' && entry.actor !== '')
+      this.#end(this.#running.get(entry.actor), entry.seq, { status: 'error', error: entry.error });
+  }
+
+  /** Takes the states before and after an entry, and passes each actor that has changed to `onChange`. */
+  takeStates(
+    before: SystemState,
+    after: SystemState,
+    seq: number,
+    onChange: (actor: ActorRecord, state: ActorState, isNew: boolean) => void,
+  ): void {
+    for (const [path, was] of Object.entries(before))
+      if (after[path]?.started !== was.started && was.end === null)
+        for (const gone of this.#byPath.get(path) ?? [])
+          if (gone.from < (after[path]?.started ?? seq) && (gone.end === null || gone.end.seq > seq))
+            this.#endGone(gone, seq);
+    for (const [path, state] of Object.entries(after)) {
+      const was = before[path];
+      if (was !== state) onChange(this.#takeState(path, state, seq), state, was?.started !== state.started);
+    }
+  }
 }

@@ -2,8 +2,8 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ActorState, SystemState } from '../../src/inspection/wire.ts';
 import { isCallFact } from '../../src/llm/call-facts.ts';
 import { createPromptReader, type PromptReader } from '../../src/llm/recorded-prompts.ts';
-import { type ActorEntry, createActorReader } from './actor-entries.ts';
-import { type ActorLog, type ActorRecord, createActorLog } from './actor-log.ts';
+import { type ActorEntry, ActorReader } from './actor-entries.ts';
+import { ActorFold, type ActorLog, type ActorRecord } from './actor-log.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { isExternalEvent } from './external-events.ts';
@@ -106,7 +106,7 @@ export interface RunFold {
   readonly prompts: Pick<PromptReader, 'at'>;
   take(entry: JournalEntry): void;
   /** Reads a stored entry of an actor of any machine, which `takeOfActor` takes next. */
-  readonly readOfActor: ReturnType<typeof createActorReader>;
+  readonly readOfActor: ActorReader['read'];
   takeOfActor(entry: ActorEntry): void;
   /** Takes state frames, each as JSON. `from`: the number of the first. */
   takeStates(from: number, frames: readonly string[]): void;
@@ -120,8 +120,9 @@ export function createRunFold(): RunFold {
   const context = createContextLog();
   const externalEvents = createExternalEvents();
   const states = createStateLog();
-  const actors = createActorLog((path, seq) => spans.endActor(path, seq));
+  const actors = new ActorFold((path, seq) => spans.endActor(path, seq));
   const prompts = createPromptReader();
+  const reader = new ActorReader((path, machine) => actors.chartOf(path, machine));
 
   const machineOf = (path: string): string | null =>
     actors.log.findLast((actor) => actor.path === path && actor.end === null)?.machine ?? null;
@@ -160,7 +161,7 @@ export function createRunFold(): RunFold {
       // The time line first: it asks what was running before the entry.
       for (const fold of [entries, timeLine, spans, transitions, context, externalEvents, prompts]) fold.take(entry);
     },
-    readOfActor: createActorReader(actors.chartOf),
+    readOfActor: (entry) => reader.read(entry),
     takeOfActor(entry) {
       // Their entries have the members of an entry of a run that these folds read.
       const shared = entry as unknown as JournalEntry;

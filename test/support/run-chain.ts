@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
+import type { ChatModel } from '../../machines/contracts/model.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { PROFILES, type Profile } from '../../machines/contracts/profile.ts';
 import { answering } from '../../machines/policies/questions.ts';
@@ -75,6 +76,10 @@ export function scriptedChain(plan: Plan = {}, options: Omit<PostChainOptions, '
   const defaults = { newId: () => 'run-1', consent: 'ask', profile: ONE_CALL_PER_PHASE } as const;
   return { chain: createPostChain({ ...defaults, ...options, model, clock }), model, clock };
 }
+
+/** A chain on a model, in which each phase makes a call of its own when the one before it has ended. */
+export const chainOf = (model: ChatModel, options: Omit<PostChainOptions, 'model'> = {}) =>
+  createPostChain({ profile: ONE_CALL_PER_PHASE, model, ...options });
 
 export { settle } from '../../src/testing/settle.ts';
 

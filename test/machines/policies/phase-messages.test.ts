@@ -133,19 +133,17 @@ describe('Experience and Action', () => {
   });
 });
 
-describe('every phase', () => {
-  it.each(PHASES)(
-    '[C1] [C3] %s builds a valid result and valid operations from any valid reply, in any state',
-    (phase) => {
-      fc.assert(
-        fc.property(chainStateArbitrary, replyArbitraries[phase], (given, value) => {
-          const entered = { ...given, recursion: { ...given.recursion, step: given.recursion.step + 1 } };
-          const { result, operations } = phaseOutput(deepFreeze(entered), phase, deepFreeze(value));
-          expect(phaseResultSchema.parse(result)).toEqual(result);
-          expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
-          for (const operation of operations) expect(contextOperationSchema.parse(operation)).toEqual(operation);
-        }),
-      );
-    },
-  );
-});
+it.each(PHASES)(
+  '[C1] [C3] every phase %s builds a valid result and valid operations from any valid reply, in any state',
+  (phase) => {
+    fc.assert(
+      fc.property(chainStateArbitrary, replyArbitraries[phase], (given, value) => {
+        const entered = { ...given, recursion: { ...given.recursion, step: given.recursion.step + 1 } };
+        const { result, operations } = phaseOutput(deepFreeze(entered), phase, deepFreeze(value));
+        expect(phaseResultSchema.parse(result)).toEqual(result);
+        expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
+        for (const operation of operations) expect(contextOperationSchema.parse(operation)).toEqual(operation);
+      }),
+    );
+  },
+);

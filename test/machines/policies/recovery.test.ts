@@ -103,23 +103,21 @@ describe('a failed phase', () => {
   });
 });
 
-describe('the deadlines of a run', () => {
-  it('[C8] [E9] leave time for the answer and add up to the total', () => {
-    const ms = fc.integer({ min: 1, max: 2 ** 31 - 1 });
-    fc.assert(
-      fc.property(ms, ms, ms, fc.constantFrom(null, 'u42'), (totalMs, synthesisMs, sessionMs, sessionId) => {
-        const kept = deadlines({
-          limits: someLimits({ totalMs, synthesisMs, sessionMs }),
-          sessionId,
-          interruption: null,
-        });
-        expect(kept.runMs + kept.synthesisMs + kept.sessionMs).toBeCloseTo(totalMs, 3);
-        expect(kept.runMs).toBeGreaterThan(0);
-        expect(kept.synthesisMs).toBeGreaterThan(0);
-        expect(kept.synthesisMs).toBeLessThanOrEqual(synthesisMs);
-        expect(kept.sessionMs).toBeLessThanOrEqual(sessionMs);
-        expect(kept.sessionMs > 0).toBe(sessionId !== null);
-      }),
-    );
-  });
+it('[C8] [E9] the deadlines of a run leave time for the answer and add up to the total', () => {
+  const ms = fc.integer({ min: 1, max: 2 ** 31 - 1 });
+  fc.assert(
+    fc.property(ms, ms, ms, fc.constantFrom(null, 'u42'), (totalMs, synthesisMs, sessionMs, sessionId) => {
+      const kept = deadlines({
+        limits: someLimits({ totalMs, synthesisMs, sessionMs }),
+        sessionId,
+        interruption: null,
+      });
+      expect(kept.runMs + kept.synthesisMs + kept.sessionMs).toBeCloseTo(totalMs, 3);
+      expect(kept.runMs).toBeGreaterThan(0);
+      expect(kept.synthesisMs).toBeGreaterThan(0);
+      expect(kept.synthesisMs).toBeLessThanOrEqual(synthesisMs);
+      expect(kept.sessionMs).toBeLessThanOrEqual(sessionMs);
+      expect(kept.sessionMs > 0).toBe(sessionId !== null);
+    }),
+  );
 });

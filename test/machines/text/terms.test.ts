@@ -44,12 +44,10 @@ describe('terms', () => {
   });
 });
 
-describe('term weights', () => {
-  it('are higher for terms in fewer texts, highest for terms in none, and lower for general words', () => {
-    const weight = termWeights(100, (stem) => ({ rare: 1, common: 90 })[stem] ?? 0);
-    expect(weight('unknown')).toBeGreaterThan(weight('rare'));
-    expect(weight('rare')).toBeGreaterThan(weight('common'));
-    expect(weight('handl')).toBeLessThan(weight('unknown') / 2);
-    expect(weight('common')).toBeGreaterThan(0);
-  });
+it('term weights are higher for terms in fewer texts, highest for terms in none, and lower for general words', () => {
+  const weight = termWeights(100, (stem) => ({ rare: 1, common: 90 })[stem] ?? 0);
+  expect(weight('unknown')).toBeGreaterThan(weight('rare'));
+  expect(weight('rare')).toBeGreaterThan(weight('common'));
+  expect(weight('handl')).toBeLessThan(weight('unknown') / 2);
+  expect(weight('common')).toBeGreaterThan(0);
 });

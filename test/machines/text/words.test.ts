@@ -21,18 +21,16 @@ describe('words', () => {
   });
 });
 
-describe('numbers', () => {
-  it.each([
-    ['3,5', '3.5'],
-    ['1.234,56', '1234.56'],
-    ['1,234.56', '1234.56'],
-    ['1,234', '1234'],
-    ['12,3456', '12.3456'],
-    ['1,2,3', '1,2,3'],
-    ['1.2.3', '1.2.3'],
-  ])('have a point before their decimals, and no separators of thousands: %s', (written, plain) => {
-    expect(foldWord(written)).toBe(plain);
-  });
+it.each([
+  ['3,5', '3.5'],
+  ['1.234,56', '1234.56'],
+  ['1,234.56', '1234.56'],
+  ['1,234', '1234'],
+  ['12,3456', '12.3456'],
+  ['1,2,3', '1,2,3'],
+  ['1.2.3', '1.2.3'],
+])('numbers have a point before their decimals, and no separators of thousands: %s', (written, plain) => {
+  expect(foldWord(written)).toBe(plain);
 });
 
 describe('words that differ only in how they are written', () => {

@@ -88,26 +88,24 @@ const immediateModel: ChatModel = {
   },
 };
 
-describe('many runs on a model that answers at once', () => {
-  it('leave turns of the event loop to timers and other programs', async () => {
-    const chain = createPostChain({ model: immediateModel, clock: new BusyClock() });
-    const runs = Array.from({ length: 20 }, () => chain.run({ request: 'Is it so?' }));
-    const written = (): number => runs.reduce((sum, { entries: journal }) => sum + journal.length, 0);
-    let entries = written();
-    let mostInATurn = 0;
-    let isOver = false;
-    const watch = (): void => {
-      const now = written();
-      mostInATurn = Math.max(mostInATurn, now - entries);
-      entries = now;
-      if (!isOver) setImmediate(watch);
-    };
-    watch();
-    const answers = await Promise.all(runs.map(({ answer }) => answer));
-    isOver = true;
-    watch();
-    expect(answers.every(({ status }) => status === 'completed')).toBe(true);
-    // The steps of one run between two turns write fewer entries than a run has in all.
-    expect(mostInATurn).toBeLessThan(runs[0]?.entries.length ?? 0);
-  });
+it('many runs on a model that answers at once leave turns of the event loop to timers and other programs', async () => {
+  const chain = createPostChain({ model: immediateModel, clock: new BusyClock() });
+  const runs = Array.from({ length: 20 }, () => chain.run({ request: 'Is it so?' }));
+  const written = (): number => runs.reduce((sum, { entries: journal }) => sum + journal.length, 0);
+  let entries = written();
+  let mostInATurn = 0;
+  let isOver = false;
+  const watch = (): void => {
+    const now = written();
+    mostInATurn = Math.max(mostInATurn, now - entries);
+    entries = now;
+    if (!isOver) setImmediate(watch);
+  };
+  watch();
+  const answers = await Promise.all(runs.map(({ answer }) => answer));
+  isOver = true;
+  watch();
+  expect(answers.every(({ status }) => status === 'completed')).toBe(true);
+  // The steps of one run between two turns write fewer entries than a run has in all.
+  expect(mostInATurn).toBeLessThan(runs[0]?.entries.length ?? 0);
 });

@@ -98,28 +98,26 @@ describe('the prompt of the deciding model', () => {
   });
 });
 
-describe('the model calls of a loop', () => {
-  it('[A11] add up to one execution that keeps the newest attempts', () => {
-    const attempts = (from: number, count: number) =>
-      Array.from({ length: count }, (_, at) => anAttempt({ attempt: from + at }));
-    const usage = { modelCalls: 1, inputTokens: 2, outputTokens: 3, estimated: false, cost: 0 };
-    const first = {
-      ...newExecution({ id: 's1.action', task: 'action' }),
-      attempts: attempts(1, 10),
-      corrections: 1,
-      transportRetries: 2,
-      fallbacks: 3,
-      usage,
-    };
-    const second = { ...first, id: 's1.action.c1', task: 'continuation', attempts: attempts(11, 10) };
-    expect(joinExecutions(first, second)).toEqual({
-      id: 's1.action',
-      task: 'action',
-      attempts: attempts(5, 16),
-      corrections: 2,
-      transportRetries: 4,
-      fallbacks: 6,
-      usage: { ...usage, modelCalls: 2, inputTokens: 4, outputTokens: 6 },
-    });
+it('[A11] the model calls of a loop add up to one execution that keeps the newest attempts', () => {
+  const attempts = (from: number, count: number) =>
+    Array.from({ length: count }, (_, at) => anAttempt({ attempt: from + at }));
+  const usage = { modelCalls: 1, inputTokens: 2, outputTokens: 3, estimated: false, cost: 0 };
+  const first = {
+    ...newExecution({ id: 's1.action', task: 'action' }),
+    attempts: attempts(1, 10),
+    corrections: 1,
+    transportRetries: 2,
+    fallbacks: 3,
+    usage,
+  };
+  const second = { ...first, id: 's1.action.c1', task: 'continuation', attempts: attempts(11, 10) };
+  expect(joinExecutions(first, second)).toEqual({
+    id: 's1.action',
+    task: 'action',
+    attempts: attempts(5, 16),
+    corrections: 2,
+    transportRetries: 4,
+    fallbacks: 6,
+    usage: { ...usage, modelCalls: 2, inputTokens: 4, outputTokens: 6 },
   });
 });

@@ -170,17 +170,15 @@ describe('the best text of a run', () => {
   });
 });
 
-describe('calling a model for the answer', () => {
-  it.each([
-    ['a reserve is kept', {}, true],
-    ['the reserve is zero', { limits: someLimits({ synthesisReserveTokens: 0 }) }, false],
-    ['the user canceled', { interruption: { kind: 'cancelled', reason: '' } }, false],
-    ['the host interrupted the run', { interruption: { kind: 'interrupted', reason: '' } }, false],
-    ['the model is unavailable', { interruption: { kind: 'model_unavailable' } }, false],
-    ['the phases used up their budget', { interruption: { kind: 'budget' } }, true],
-    ['the phase deadline passed', { interruption: { kind: 'deadline' } }, true],
-    ['the user requested the answer now', { interruption: { kind: 'finished_by_user' } }, true],
-  ] as const)('[E9] depends on whether %s', (_, changes, wanted) => {
-    expect(modelMayWrite(aState(changes)).holds).toBe(wanted);
-  });
+it.each([
+  ['a reserve is kept', {}, true],
+  ['the reserve is zero', { limits: someLimits({ synthesisReserveTokens: 0 }) }, false],
+  ['the user canceled', { interruption: { kind: 'cancelled', reason: '' } }, false],
+  ['the host interrupted the run', { interruption: { kind: 'interrupted', reason: '' } }, false],
+  ['the model is unavailable', { interruption: { kind: 'model_unavailable' } }, false],
+  ['the phases used up their budget', { interruption: { kind: 'budget' } }, true],
+  ['the phase deadline passed', { interruption: { kind: 'deadline' } }, true],
+  ['the user requested the answer now', { interruption: { kind: 'finished_by_user' } }, true],
+] as const)('[E9] calling a model for the answer depends on whether %s', (_, changes, wanted) => {
+  expect(modelMayWrite(aState(changes)).holds).toBe(wanted);
 });

@@ -262,24 +262,22 @@ describe.each(HOSTS)('in %s, a call that needs approval', (host) => {
   });
 });
 
-describe('whether a call needs approval', () => {
-  it.each<[string, Capability['approval'], PostChainOptions, boolean]>([
-    ['it is "never"', 'never', { approval: 'always' }, false],
-    ['nothing is said', undefined, {}, false],
-    ['the chain says "always"', undefined, { approval: 'always' }, true],
-    ['its function returns false', () => false, {}, false],
-    ['its function reads the arguments', ({ euros, to }: never) => euros > 4 && to === 'Ada', {}, true],
-    ['its function returns nothing', () => undefined as never, {}, true],
-    ['its function throws', () => Promise.reject(new Error('boom')), {}, true],
-    ['its function hangs', () => new Promise(() => {}), {}, true],
-  ])('[Q2] if %s', async (_, approval, options, isAsked) => {
-    const started = start('the loop alone', { approval, options });
-    await settle(200);
-    started.clock.increment(30_000);
-    await settle(200);
-    expect([started.asked().length, started.paid.length]).toEqual(isAsked ? [1, 0] : [0, 1]);
-    started.run.cancel();
-  });
+it.each<[string, Capability['approval'], PostChainOptions, boolean]>([
+  ['it is "never"', 'never', { approval: 'always' }, false],
+  ['nothing is said', undefined, {}, false],
+  ['the chain says "always"', undefined, { approval: 'always' }, true],
+  ['its function returns false', () => false, {}, false],
+  ['its function reads the arguments', ({ euros, to }: never) => euros > 4 && to === 'Ada', {}, true],
+  ['its function returns nothing', () => undefined as never, {}, true],
+  ['its function throws', () => Promise.reject(new Error('boom')), {}, true],
+  ['its function hangs', () => new Promise(() => {}), {}, true],
+])('[Q2] whether a call needs approval if %s', async (_, approval, options, isAsked) => {
+  const started = start('the loop alone', { approval, options });
+  await settle(200);
+  started.clock.increment(30_000);
+  await settle(200);
+  expect([started.asked().length, started.paid.length]).toEqual(isAsked ? [1, 0] : [0, 1]);
+  started.run.cancel();
 });
 
 describe('a run with approvals', () => {

@@ -25,7 +25,7 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
 import { errorOf, throwing } from '../../../support/errors.ts';
 import { killedAfter } from '../../../support/journal-files.ts';
-import { entriesOf, ONE_CALL_PER_PHASE, promptsIn, sendAnswer } from '../../../support/run-chain.ts';
+import { chainOf, entriesOf, ONE_CALL_PER_PHASE, promptsIn, sendAnswer } from '../../../support/run-chain.ts';
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 const PNG_BASE64 = 'iVBORw0KGgoBAgM=';
@@ -40,7 +40,7 @@ const unreadable = new Proxy({}, { get: throwing('secret') });
 
 function start(run: Partial<RunOptions> = {}, options: PostChainOptions = {}, accepts: readonly string[] = FILES) {
   const model = scriptedModel({}, { otherwise: replies, accepts });
-  const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, newId: () => 'run-1', ...options });
+  const chain = chainOf(model, { newId: () => 'run-1', ...options });
   return { model, chain, run: chain.run({ request: REQUEST, ...run }) };
 }
 
@@ -80,7 +80,7 @@ describe('files of a request', () => {
       },
       { accepts: FILES },
     );
-    await createPostChain({ profile: ONE_CALL_PER_PHASE, model }).run({ request: REQUEST }).answer;
+    await chainOf(model).run({ request: REQUEST }).answer;
     const calls = model.calls.filter(({ task }) => task === 'action');
     expect(calls.map((call) => filesOf(call).length)).toEqual([1, 1]);
     expect(calls[1]?.turns.map(({ files = [] }) => files.length)).toEqual([0, 1, 0, 0]);
@@ -237,7 +237,7 @@ describe('a model that does not accept a file', () => {
     for (const fallbackFirst of [false, true]) {
       const blind = scriptedModel({}, { otherwise: replies });
       const [model, fallback] = fallbackFirst ? [blind, unreachable] : [unreachable, blind];
-      const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, fallbackModels: [fallback] }).run({
+      const run = chainOf(model, { fallbackModels: [fallback] }).run({
         request: REQUEST,
       });
       const { metadata } = await run.answer;
@@ -287,7 +287,7 @@ describe('the journal of a run with files', () => {
     const again = killedAfter([...dead.entries]);
     dead.cancel();
     const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
-    const run = await createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals: again }).resume('run-1');
+    const run = await chainOf(model, { journals: again }).resume('run-1');
     expect((await run.answer).status).toBe('completed');
     expect(filesOf(model.calls[0] as ModelRequest)[0]?.data).toBe(PNG_BASE64);
   });
@@ -313,9 +313,7 @@ describe('the journal of a run with files', () => {
     const call = entries.findIndex(({ type }) => type === 'activity-event');
     const again = killedAfter(cut(entries.slice(0, call)));
     const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
-    await expect(
-      createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals: again }).resume('run-1'),
-    ).rejects.toMatchObject({
+    await expect(chainOf(model, { journals: again }).resume('run-1')).rejects.toMatchObject({
       code: 'invalid_journal',
       message:
         'The journal does not contain [hidden].png (image/png, 11 B); expected the bytes of every file. Start a new run with the file.',
@@ -346,7 +344,7 @@ describe('files in the context', () => {
         { type: 'image' as const, image: btoa(`photo number ${at}`), mediaType: 'image/png', filename: `${at}.png` },
       ],
     }));
-    const ask = createPostChain({ profile: ONE_CALL_PER_PHASE, model, consent: 'ask' }).run({
+    const ask = chainOf(model, { consent: 'ask' }).run({
       request: 'Which bridge is the oldest?',
       history,
     });
@@ -360,7 +358,7 @@ describe('files in the context', () => {
     const shown = model.calls.filter(({ task }) => task === 'yield').map((call) => filesOf(call).length);
     expect(shown[0]).toBeLessThan(6);
 
-    const kept = createPostChain({ profile: ONE_CALL_PER_PHASE, model, consent: 'keep' }).run({
+    const kept = chainOf(model, { consent: 'keep' }).run({
       request: 'Which bridge is the oldest?',
       history,
     });
@@ -376,7 +374,7 @@ describe('files in the context', () => {
       { otherwise: replies, accepts: FILES },
     );
     const confidenceOf = async (request: Content) => {
-      const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, documents }).run({ request });
+      const run = chainOf(model, { documents }).run({ request });
       await run.answer;
       return entriesOf(run, 'decision')[0]?.decision.inputs['confidence'];
     };

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
-import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { sourceOf } from '../../../support/contract-samples.ts';
-import { ONE_CALL_PER_PHASE, settle } from '../../../support/run-chain.ts';
+import { chainOf, settle } from '../../../support/run-chain.ts';
 
 const passages = [1, 2, 3].map((number) => ({
   id: `p${number}`,
@@ -30,13 +29,7 @@ function commonLength(one: string, other: string): number {
 describe('the prompts of a cycle', () => {
   it('begin alike: a call repeats at least 80 % of the prompt before it', async () => {
     const model = scriptedModel({}, { otherwise: replies });
-    const chain = createPostChain({
-      profile: ONE_CALL_PER_PHASE,
-      model,
-      documents,
-      instructions: 'Be brief.',
-      limits: { maxCycles: 1 },
-    });
+    const chain = chainOf(model, { documents, instructions: 'Be brief.', limits: { maxCycles: 1 } });
     await chain.run({ request: 'Is it so?' }).answer;
     const phases = model.calls.filter(isPhase);
     expect(phases).toHaveLength(6);
@@ -48,7 +41,7 @@ describe('the prompts of a cycle', () => {
 
   it('have the marker for the cache where the task begins', async () => {
     const model = scriptedModel({}, { otherwise: replies });
-    await createPostChain({ profile: ONE_CALL_PER_PHASE, model, documents }).run({ request: 'Is it so?' }).answer;
+    await chainOf(model, { documents }).run({ request: 'Is it so?' }).answer;
     for (const { task, turns } of model.calls.filter(isPhase)) {
       const [, { content, cachedChars = 0 } = { content: '' }] = turns;
       expect(content.slice(0, cachedChars)).not.toContain('Phase:');
@@ -70,15 +63,14 @@ describe('a reply to a phase', () => {
       const reply = replies[task as keyof typeof replies];
       return task === 'synthesis' ? { reply } : { reply: form(reply, task) };
     });
-    const { status } = await createPostChain({ profile: ONE_CALL_PER_PHASE, model }).run({ request: 'Is it so?' })
-      .answer;
+    const { status } = await chainOf(model).run({ request: 'Is it so?' }).answer;
     expect({ status, calls: model.calls.length }).toEqual({ status: 'completed', calls: 7 });
   });
 
   it('[A9] is corrected with the path of the error inside its member', async () => {
     const intention = [{ reply: { intention: { goal: 3 } } }, replies.intention];
     const model = scriptedModel({ intention }, { otherwise: replies });
-    await createPostChain({ profile: ONE_CALL_PER_PHASE, model }).run({ request: 'Is it so?' }).answer;
+    await chainOf(model).run({ request: 'Is it so?' }).answer;
     expect(model.calls.find(({ turns }) => turns.length > 2)?.turns.at(-1)?.content).toContain('intention.goal');
   });
 });
@@ -91,7 +83,7 @@ describe('the cost of an answer', () => {
     const script = { observation: [{ failure: {}, usage }, replies.observation] };
     const model = scriptedModel(script, { otherwise: replies, usage });
     const limits = { backoffBaseMs: 0 };
-    const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, limits, prices: { currency: 'EUR', models } });
+    const chain = chainOf(model, { limits, prices: { currency: 'EUR', models } });
     const { metadata } = await chain.run({ request: 'Is it so?' }).answer;
     // 200 tokens at 0.001, 800 at 0.0001 and 100 at 0.01.
     const one = 1.28;
@@ -108,7 +100,7 @@ describe('the cost of an answer', () => {
     const model = scriptedModel(script, { otherwise: replies, usage });
     const content = `Please look into the cellar. ${'The cellar is a long story. '.repeat(60)}`;
     const prices = { currency: 'EUR', models };
-    const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, consent: 'ask', prices });
+    const chain = chainOf(model, { consent: 'ask', prices });
     const history = [{ role: 'user', content } as const, { role: 'assistant', content: 'I will look.' } as const];
     const run = chain.run({ request: 'Is it so?', history });
     await settle();

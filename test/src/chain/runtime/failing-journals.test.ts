@@ -62,26 +62,24 @@ describe('a run whose journal cannot be written', () => {
   });
 });
 
-describe('a journal that is written later', () => {
-  it('holds back the calls and the answer until each step is written', async () => {
-    const written: (() => void)[] = [];
-    const journals = storeThat(() => new Promise<void>((resolve) => written.push(resolve)), 0);
-    const { run, model } = startScripted({}, { journals });
-    let answered = false;
-    void run.answer.then(() => {
-      answered = true;
-    });
-    await turn();
-    expect([model.calls.length, written.length, answered]).toEqual([0, 1, false]);
-    for (let steps = 0; !answered && steps < 200; steps += 1) {
-      const callsBefore = model.calls.length;
-      written.shift()?.();
-      await turn();
-      expect(model.calls.length - callsBefore).toBeLessThanOrEqual(1);
-    }
-    expect(run.entries.at(-1)?.type).toBe('end');
-    expect(answered).toBe(true);
+it('a journal that is written later holds back the calls and the answer until each step is written', async () => {
+  const written: (() => void)[] = [];
+  const journals = storeThat(() => new Promise<void>((resolve) => written.push(resolve)), 0);
+  const { run, model } = startScripted({}, { journals });
+  let answered = false;
+  void run.answer.then(() => {
+    answered = true;
   });
+  await turn();
+  expect([model.calls.length, written.length, answered]).toEqual([0, 1, false]);
+  for (let steps = 0; !answered && steps < 200; steps += 1) {
+    const callsBefore = model.calls.length;
+    written.shift()?.();
+    await turn();
+    expect(model.calls.length - callsBefore).toBeLessThanOrEqual(1);
+  }
+  expect(run.entries.at(-1)?.type).toBe('end');
+  expect(answered).toBe(true);
 });
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -11,9 +11,9 @@ import { aPassage, aState, sourceOf } from '../../../support/contract-samples.ts
 import { anError } from '../../../support/errors.ts';
 import { killedAfter } from '../../../support/journal-files.ts';
 import {
+  chainOf,
   entriesOf,
   everyTask,
-  ONE_CALL_PER_PHASE,
   plannedModel,
   scriptedChain,
   startScripted,
@@ -150,13 +150,11 @@ describe('the size of instructions', () => {
   it('is at most a quarter of the context window, those of chain and run together', () => {
     const model = scriptedModel({}, { otherwise: replies, contextWindowTokens: 4_000 });
     const instructions = 'Be brief. '.repeat(300);
-    const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, instructions });
+    const chain = chainOf(model, { instructions });
     expect(() => chain.run({ request: 'x', instructions })).toThrow(
       /^instructions: expected at most 1000 tokens, a quarter of the context window; received about 1500\.$/,
     );
-    expect(() => createPostChain({ profile: ONE_CALL_PER_PHASE, model, instructions: '简'.repeat(1_001) })).toThrow(
-      /received about 1001\./,
-    );
+    expect(() => chainOf(model, { instructions: '简'.repeat(1_001) })).toThrow(/received about 1001\./);
     expect(plannedModel({}).contextWindowTokens / 4).toBeGreaterThan(20_000);
   });
 });

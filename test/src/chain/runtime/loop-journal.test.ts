@@ -114,22 +114,20 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
   });
 });
 
-describe('[R8] the journal of a standalone loop', () => {
-  it('records the abort and the outcome of the running capability', async () => {
-    const {
-      outcome,
-      entries: journal,
-      cancel,
-    } = createCapabilityLoop({
-      clock: new SimulatedClock(),
-      capabilities: [capabilityNamed('draft', () => new Promise(() => {}))],
-    }).run({ request: 'Draft a letter.', call: step('draft').next });
-    for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-    cancel();
-    expect(await outcome).toMatchObject({ stopReason: 'aborted', result: { code: 'aborted' } });
-    expect(journal.slice(-2)).toMatchObject([
-      { type: 'capability-end', index: 1, result: { capability: 'draft', code: 'aborted' } },
-      { type: 'capability-stop', reason: 'aborted', runs: 1, failed: 1 },
-    ]);
-  });
+it('[R8] the journal of a standalone loop records the abort and the outcome of the running capability', async () => {
+  const {
+    outcome,
+    entries: journal,
+    cancel,
+  } = createCapabilityLoop({
+    clock: new SimulatedClock(),
+    capabilities: [capabilityNamed('draft', () => new Promise(() => {}))],
+  }).run({ request: 'Draft a letter.', call: step('draft').next });
+  for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  cancel();
+  expect(await outcome).toMatchObject({ stopReason: 'aborted', result: { code: 'aborted' } });
+  expect(journal.slice(-2)).toMatchObject([
+    { type: 'capability-end', index: 1, result: { capability: 'draft', code: 'aborted' } },
+    { type: 'capability-stop', reason: 'aborted', runs: 1, failed: 1 },
+  ]);
 });

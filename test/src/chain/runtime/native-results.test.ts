@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { aiSdkModel } from '../../../../src/entries/ai-sdk.ts';
-import { createCapabilityLoop, createPostChain, replay } from '../../../../src/entries/index.ts';
+import { createCapabilityLoop, replay } from '../../../../src/entries/index.ts';
 import { requestDigest } from '../../../../src/llm/request-digest.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { chatServer, streaming } from '../../../support/chat-server.ts';
-import { entriesOf, ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
+import { chainOf, entriesOf } from '../../../support/run-chain.ts';
 import {
   anthropicMessages,
   chatCompletions,
@@ -71,12 +71,9 @@ describe.each(DIALECTS)('a loop that the model continues, over %s', (_, wire, cr
         return inner.stream(request, options);
       },
     };
-    const run = createPostChain({
-      profile: ONE_CALL_PER_PHASE,
-      model,
-      capabilities: [weather],
-      continuation: 'model',
-    }).run({ request: 'Do I need an umbrella?' });
+    const run = chainOf(model, { capabilities: [weather], continuation: 'model' }).run({
+      request: 'Do I need an umbrella?',
+    });
     await run.answer;
     expect(asked.length).toBeGreaterThan(0);
     for (const body of asked) {
@@ -182,12 +179,7 @@ describe('the prompt of a loop that the model continues', () => {
         { action: [action], continuation: always(done), yield: [unsure, always({ ...replies.yield })] },
         { nativeTools, otherwise: replies },
       );
-      const chain = createPostChain({
-        profile: ONE_CALL_PER_PHASE,
-        model,
-        capabilities: [weather],
-        continuation: 'model',
-      });
+      const chain = chainOf(model, { capabilities: [weather], continuation: 'model' });
       await chain.run({ request: 'Do I need an umbrella?' }).answer;
       const { turns = [] } = model.calls.find(({ task }) => task === 'continuation') ?? {};
       const shown = turns

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ReplyForm } from '../../../../machines/contracts/model.ts';
-import { createPostChain } from '../../../../src/entries/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -16,7 +15,7 @@ import {
   taskOf,
   toolChunk,
 } from '../../../support/chat-server.ts';
-import { entriesOf, ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
+import { chainOf, entriesOf } from '../../../support/run-chain.ts';
 
 const FORMS: readonly ReplyForm[] = ['text', 'tool-call'];
 const weather = defineCapability({
@@ -38,7 +37,7 @@ interface Scene {
 function start({ action, replyForm = 'text', nativeTools = true, capabilities = [weather] }: Scene) {
   const script = { action: [...action, always({ ...replies.action })] };
   const model = scriptedModel(script, { nativeTools, otherwise: replies });
-  const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, capabilities, replyForm }).run({
+  const run = chainOf(model, { capabilities, replyForm }).run({
     request: 'Do I need an umbrella in Bergen?',
   });
   return { run, actions: () => model.calls.filter(({ task }) => task === 'action'), model };
@@ -151,7 +150,7 @@ describe('a chain on an OpenAI-compatible server', () => {
   async function runOn(answer: Parameters<typeof chatServer>[0], options: object = {}, replyForm: ReplyForm = 'text') {
     const server = await chatServer(answer);
     const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL, ...options });
-    const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, capabilities: [weather], replyForm });
+    const chain = chainOf(model, { capabilities: [weather], replyForm });
     const run = chain.run({ request: 'Do I need an umbrella in Bergen?' });
     const { status } = await run.answer;
     const actions = server.exchanges.map(({ body }) => body).filter(isAction);

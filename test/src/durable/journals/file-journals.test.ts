@@ -171,12 +171,10 @@ describe('redacted journals', () => {
 
 const entry = (seq: number): DurableEntry => ({ seq, atMs: 1, type: 'note', note: 'one\ntwo' });
 
-describe('a directory of journals', () => {
-  it('rejects a path that is a file', async () => {
-    const path = join(temporaryFolder(), 'journals');
-    writeFileSync(path, 'x');
-    await expect(fileJournals(path).list()).rejects.toThrow(anError('invalid_path', 'is not a directory'));
-  });
+it('a directory of journals rejects a path that is a file', async () => {
+  const path = join(temporaryFolder(), 'journals');
+  writeFileSync(path, 'x');
+  await expect(fileJournals(path).list()).rejects.toThrow(anError('invalid_path', 'is not a directory'));
 });
 
 describe('journalFile', () => {

@@ -182,24 +182,22 @@ describe('out-of-range numbers', () => {
   });
 });
 
-describe('an invalid policy', () => {
-  it('is rejected with the name of the invalid part', () => {
-    for (const [policy, named] of [
-      [{ maxCorrections: -1 }, 'policy.maxCorrections'],
-      [{ backoffJitter: 1.01 }, 'policy.backoffJitter'],
-      [{ maxCorrection: 1 }, 'maxCorrection'],
-      [{ shouldRetry: true }, 'shouldRetry'],
-      [{ recordFailure: 'never' }, 'recordFailure'],
-      [{ prepareRetry: {} }, 'prepareRetry'],
-      [{ finalizeOrThrow: 1 }, 'finalizeOrThrow'],
-      [{ fallbackModels: [{}] }, 'fallbackModels'],
-      [{ stopOnRepeatedError: 'yes' }, 'stopOnRepeatedError'],
-      [[], 'policy'],
-      [null, 'policy'],
-    ] as const) {
-      const { code, message } = errorOf(() => withPolicy(policy));
-      expect(code).toBe('invalid_option');
-      expect(message).toContain(named);
-    }
-  });
+it('an invalid policy is rejected with the name of the invalid part', () => {
+  for (const [policy, named] of [
+    [{ maxCorrections: -1 }, 'policy.maxCorrections'],
+    [{ backoffJitter: 1.01 }, 'policy.backoffJitter'],
+    [{ maxCorrection: 1 }, 'maxCorrection'],
+    [{ shouldRetry: true }, 'shouldRetry'],
+    [{ recordFailure: 'never' }, 'recordFailure'],
+    [{ prepareRetry: {} }, 'prepareRetry'],
+    [{ finalizeOrThrow: 1 }, 'finalizeOrThrow'],
+    [{ fallbackModels: [{}] }, 'fallbackModels'],
+    [{ stopOnRepeatedError: 'yes' }, 'stopOnRepeatedError'],
+    [[], 'policy'],
+    [null, 'policy'],
+  ] as const) {
+    const { code, message } = errorOf(() => withPolicy(policy));
+    expect(code).toBe('invalid_option');
+    expect(message).toContain(named);
+  }
 });

@@ -85,21 +85,19 @@ describe('recordFailure', () => {
   });
 });
 
-describe('prepareRetry', () => {
-  it('[A3] changes the delay of the next call and the feedback', async () => {
-    const policy: RetryPolicy = {
-      prepareRetry: ({ waitMs, feedback }) => ({
-        waitMs: waitMs + 25,
-        feedback: feedback && { ...feedback, problem: 'Be brief.' },
-      }),
-    };
-    const composed = retryPolicy(exponentialBackoff({ baseMs: 10 }), policy);
-    const { waits, model, endedAtMs } = await runWithPolicy([invalidCall, failingCall(), validCall], composed);
-    expect(waits).toEqual([35, 35]);
-    expect(endedAtMs).toBe(70);
-    expect(feedbackIn(model, 1)[1]).toContain('Be brief.');
-    expect(feedbackIn(model, 2)).toEqual(feedbackIn(model, 1));
-  });
+it('[A3] prepareRetry changes the delay of the next call and the feedback', async () => {
+  const policy: RetryPolicy = {
+    prepareRetry: ({ waitMs, feedback }) => ({
+      waitMs: waitMs + 25,
+      feedback: feedback && { ...feedback, problem: 'Be brief.' },
+    }),
+  };
+  const composed = retryPolicy(exponentialBackoff({ baseMs: 10 }), policy);
+  const { waits, model, endedAtMs } = await runWithPolicy([invalidCall, failingCall(), validCall], composed);
+  expect(waits).toEqual([35, 35]);
+  expect(endedAtMs).toBe(70);
+  expect(feedbackIn(model, 1)[1]).toContain('Be brief.');
+  expect(feedbackIn(model, 2)).toEqual(feedbackIn(model, 1));
 });
 
 describe('an invalid delay', () => {
@@ -202,19 +200,14 @@ describe('a hook that throws', () => {
   });
 });
 
-describe('an invalid hook result', () => {
-  it.for([
-    ['alone', (rule: RetryPolicy) => rule],
-    [
-      'from a composed policy',
-      (rule: RetryPolicy) => retryPolicy(maxCorrections(1), rule, { shouldRetry: () => true }),
-    ],
-  ] as const)('[A3] such as a promise is an error and not a false: %s', async ([, made]) => {
-    const rule = { shouldRetry: async () => true } as unknown as RetryPolicy;
-    const { error, model } = await runWithPolicy([invalidCall, validCall], made(rule));
-    expect(error).toMatchObject({ failure: { code: 'policy_failed', message: expect.stringContaining('a promise') } });
-    expect(model.calls).toHaveLength(1);
-  });
+it.for([
+  ['alone', (rule: RetryPolicy) => rule],
+  ['from a composed policy', (rule: RetryPolicy) => retryPolicy(maxCorrections(1), rule, { shouldRetry: () => true })],
+] as const)('[A3] an invalid hook result such as a promise is an error and not a false: %s', async ([, made]) => {
+  const rule = { shouldRetry: async () => true } as unknown as RetryPolicy;
+  const { error, model } = await runWithPolicy([invalidCall, validCall], made(rule));
+  expect(error).toMatchObject({ failure: { code: 'policy_failed', message: expect.stringContaining('a promise') } });
+  expect(model.calls).toHaveLength(1);
 });
 
 describe('composed policies', () => {

@@ -217,22 +217,20 @@ describe('stopping', () => {
   });
 });
 
-describe('a request', () => {
-  it('uses a valid tool name for the schema and counts the schema if it is sent beside the turns', async () => {
-    const model = partModel(chunkedReply(pancakes));
-    const name = `my recipe: ${'x'.repeat(80)}`;
-    for (const replyForm of ['text', 'tool-call'] as const)
-      await createStructuredOutput({ model, schema: Recipe, prompt: 'How?', name, replyForm }).value.catch(() => {});
-    for (const { schemaName } of model.calls) expect(schemaName).toMatch(/^my_recipe__x{53}$/);
-    const tiny = { ...partModel(chunkedReply(pancakes)), contextWindowTokens: 60 };
-    const { failure } = (await createStructuredOutput({
-      model: tiny,
-      schema: Recipe,
-      prompt: 'How?',
-      replyForm: 'tool-call',
-    }).value.catch((met: unknown) => met)) as AttemptsExhausted;
-    expect(failure.code).toBe('prompt_too_long');
-  });
+it('a request uses a valid tool name for the schema and counts the schema if it is sent beside the turns', async () => {
+  const model = partModel(chunkedReply(pancakes));
+  const name = `my recipe: ${'x'.repeat(80)}`;
+  for (const replyForm of ['text', 'tool-call'] as const)
+    await createStructuredOutput({ model, schema: Recipe, prompt: 'How?', name, replyForm }).value.catch(() => {});
+  for (const { schemaName } of model.calls) expect(schemaName).toMatch(/^my_recipe__x{53}$/);
+  const tiny = { ...partModel(chunkedReply(pancakes)), contextWindowTokens: 60 };
+  const { failure } = (await createStructuredOutput({
+    model: tiny,
+    schema: Recipe,
+    prompt: 'How?',
+    replyForm: 'tool-call',
+  }).value.catch((met: unknown) => met)) as AttemptsExhausted;
+  expect(failure.code).toBe('prompt_too_long');
 });
 
 describe('the output handle', () => {

@@ -145,20 +145,18 @@ describe('the parsing work for a reply', () => {
   });
 });
 
-describe('yielding to the event loop', () => {
-  test('lets timers and input run for any rate and kind of stream parts', async () => {
-    for (const part of [
-      reasoningPart('x'),
-      { type: 'text-delta', text: '' } as const,
-      argumentsPart('{', { name: 'search' }),
-    ]) {
-      let left = 5_000;
-      const parts = {
-        [Symbol.asyncIterator]: () => ({
-          next: () => Promise.resolve({ done: left-- === 0, value: part } as IteratorResult<ModelPart, undefined>),
-        }),
-      };
-      expect(await turnsDuring(() => readAll(parts))).toBeGreaterThanOrEqual(9);
-    }
-  });
+test('yielding to the event loop lets timers and input run for any rate and kind of stream parts', async () => {
+  for (const part of [
+    reasoningPart('x'),
+    { type: 'text-delta', text: '' } as const,
+    argumentsPart('{', { name: 'search' }),
+  ]) {
+    let left = 5_000;
+    const parts = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.resolve({ done: left-- === 0, value: part } as IteratorResult<ModelPart, undefined>),
+      }),
+    };
+    expect(await turnsDuring(() => readAll(parts))).toBeGreaterThanOrEqual(9);
+  }
 });

@@ -162,22 +162,20 @@ function languageModelThatCalls(input: unknown) {
   return { specificationVersion: 'v4' as const, provider: 'p', modelId: 'm', doStream };
 }
 
-describe('a native call with a long number', () => {
-  it.each(CALLERS)('of %s never runs with another number', async (caller, create) => {
-    const tools = [{ name: 'look', description: 'Looks.', parameters: { type: 'object' } }];
-    const { calls } = replyOf(await partsOf(await create(`{"id":${ID}}`), modelRequest({ tools })));
-    expect(calls).toHaveLength(1);
-    const json = calls[0]?.arguments;
-    for (const id of [z.number(), z.int(), z.coerce.number()])
-      expect(await checkedBy(z.object({ id }), json)).toMatchObject({
-        problem: expect.stringMatching(/^id: .* as a string/u),
-      });
-    for (const id of [z.any(), z.union([z.string(), z.number()]), z.coerce.string(), z.string()])
-      expect(await checkedBy(z.object({ id }), json)).toMatchObject(
-        // The digits that a server or provider rounded are lost.
-        caller.includes('parsed') ? { ok: false } : { ok: true, arguments: { id: ID } },
-      );
-  });
+it.each(CALLERS)('a native call with a long number of %s never runs with another number', async (caller, create) => {
+  const tools = [{ name: 'look', description: 'Looks.', parameters: { type: 'object' } }];
+  const { calls } = replyOf(await partsOf(await create(`{"id":${ID}}`), modelRequest({ tools })));
+  expect(calls).toHaveLength(1);
+  const json = calls[0]?.arguments;
+  for (const id of [z.number(), z.int(), z.coerce.number()])
+    expect(await checkedBy(z.object({ id }), json)).toMatchObject({
+      problem: expect.stringMatching(/^id: .* as a string/u),
+    });
+  for (const id of [z.any(), z.union([z.string(), z.number()]), z.coerce.string(), z.string()])
+    expect(await checkedBy(z.object({ id }), json)).toMatchObject(
+      // The digits that a server or provider rounded are lost.
+      caller.includes('parsed') ? { ok: false } : { ok: true, arguments: { id: ID } },
+    );
 });
 
 describe('a capability loop', () => {

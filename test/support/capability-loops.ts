@@ -1,12 +1,10 @@
 import type * as z from 'zod';
 import type { CapabilityResult, MemoryEntry } from '../../machines/contracts/capability.ts';
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import { createCapabilityLoop, type LoopOutcome } from '../../src/chain/runtime/capability-loop.ts';
+import { createCapabilityLoop } from '../../src/chain/runtime/capability-loop.ts';
 import type { DecidingFunction } from '../../src/chain/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
 import { createPostChain } from '../../src/entries/index.ts';
-import { always, type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
+import { always, type ScriptEntry, scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
 import type { CapabilityContext } from '../../src/tools/capability.ts';
 import { capabilityNamed, entriesOf } from './run-chain.ts';
@@ -34,25 +32,10 @@ export const REQUEST = 'Write a note.';
 
 const CAPABILITY_NAMES = ['draft', 'review', 'summarize'];
 
-/** A chain or a loop under way, with what is the same of both. */
-export interface StartedLoop {
-  readonly model: ScriptedModel;
-  readonly clock: TestClock;
-  readonly entries: readonly JournalEntry[];
-  readonly cancel: () => void;
-  readonly isActive: () => boolean;
-  /** What the session would remember by now. */
-  readonly memory: () => readonly MemoryEntry[];
-  /** The results of the loop, once Action is done. */
-  readonly results: () => readonly CapabilityResult[];
-  /** To its end; time passes where nothing else does. */
-  readonly end: () => Promise<void>;
-  /** The answer of the chain, the outcome of the loop. */
-  readonly answer: Promise<FinalAnswer> | null;
-  readonly outcome: Promise<LoopOutcome> | null;
-}
+export type StartedLoop = ReturnType<typeof startLoop>;
 
-export function startLoop(way: LoopHost, script: LoopScript = {}): StartedLoop {
+/** Starts a chain or a loop, and returns what both have. */
+export function startLoop(way: LoopHost, script: LoopScript = {}) {
   const {
     execute = {},
     wish = { capability: 'draft', arguments: '{}' },
@@ -83,10 +66,13 @@ export function startLoop(way: LoopHost, script: LoopScript = {}): StartedLoop {
     entries: journal,
     cancel: () => run.cancel(),
     isActive,
+    /** What the session would remember by now. */
     memory: () => memoryOf(run.ref.getSnapshot()),
+    /** The results of the loop, once Action is done. */
     results: () => resultsOf(run.ref.getSnapshot().context),
     answer: 'answer' in run ? run.answer : null,
     outcome: 'outcome' in run ? run.outcome : null,
+    /** To its end; time passes where nothing else does. */
     end: async () => {
       await runToEnd(isActive, clock, () => journal.length);
       await ('answer' in run ? run.answer : run.outcome);

@@ -193,17 +193,8 @@ export const replyingServer = (): Promise<ChatServer> =>
     else streaming(response).end(completion(JSON.stringify(replyTo(body))));
   });
 
-/** A fetch, and how far the one who reads its bodies has come. */
-export interface TrackedFetch {
-  readonly fetch: typeof globalThis.fetch;
-  /** How many pieces were read so far. */
-  readonly pieces: () => number;
-  /** Resolves when this many bytes were read in all. */
-  readonly read: (bytes: number) => Promise<void>;
-}
-
 /** Watches the bodies that `inner` fetches, so that a server can wait until a piece was read before it sends the next one. */
-export function trackedFetch(inner: typeof globalThis.fetch): TrackedFetch {
+export function trackedFetch(inner: typeof globalThis.fetch) {
   const waiting = new Map<number, () => void>();
   let pieces = 0;
   let bytes = 0;
@@ -217,12 +208,15 @@ export function trackedFetch(inner: typeof globalThis.fetch): TrackedFetch {
       },
     });
   return {
-    fetch: async (input, init) => {
+    fetch: async (input: string | URL | Request, init?: RequestInit) => {
       const { body, status, headers } = await inner(input, init);
       return new Response(body?.pipeThrough(counter()) ?? null, { status, headers });
     },
+    /** How many pieces were read so far. */
     pieces: () => pieces,
-    read: (wanted) => new Promise((resolve) => (bytes >= wanted ? resolve() : waiting.set(wanted, resolve))),
+    /** Resolves when this many bytes were read in all. */
+    read: (wanted: number) =>
+      new Promise<void>((resolve) => (bytes >= wanted ? resolve() : waiting.set(wanted, resolve))),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
@@ -43,13 +43,8 @@ export async function callTool(
   return String(await capability.execute(args, { signal } as Parameters<typeof capability.execute>[1]));
 }
 
-export interface HttpEverything {
-  readonly url: string;
-  readonly process: ChildProcess;
-}
-
 /** The same reference server over streamable HTTP, on a free loopback port. */
-export async function everythingOverHttp(port?: number): Promise<HttpEverything> {
+export async function everythingOverHttp(port?: number) {
   const free = port ?? (await freePort());
   const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
     env: { ...process.env, PORT: String(free) },

@@ -28,26 +28,8 @@ interface ActorPlan {
   readonly isCancelled?: boolean;
 }
 
-export interface PlayedActor {
-  /** The journal of each process, from the first entry on. */
-  readonly journals: readonly (readonly DurableEntry[])[];
-  readonly status: RestateActorStatus;
-  /** How many outcomes the cluster recorded. */
-  readonly outcomes: number;
-  /** The requests, in order. */
-  readonly requests: readonly string[];
-  readonly output: Json | undefined;
-  readonly error: unknown;
-}
-
 /** Runs a machine on a fake cluster until nothing happens after its steps. */
-export async function playActor({
-  machine,
-  steps,
-  kills = [],
-  deployed = [],
-  ...plan
-}: ActorPlan): Promise<PlayedActor> {
+export async function playActor({ machine, steps, kills = [], deployed = [], ...plan }: ActorPlan) {
   const clock = new SimulatedClock();
   clock.set(START_MS);
   const cluster = createFakeCluster(clock);
@@ -113,14 +95,15 @@ export async function playActor({
     lost.abort();
     if (index === 0) for (const step of plan.meanwhile ?? []) take(step);
   }
-  const requests = cluster.commands.map(({ name }) => name);
-  const { output, error } = end;
   return {
+    /** The journal of each process, from the first entry on. */
     journals,
     status: status as unknown as RestateActorStatus,
+    /** How many outcomes the cluster recorded. */
     outcomes: cluster.log.length,
-    requests,
-    output,
-    error,
+    /** The requests, in order. */
+    requests: cluster.commands.map(({ name }) => name),
+    output: end.output,
+    error: end.error,
   };
 }

@@ -29,22 +29,11 @@ export const append = async (store: SessionStore, sessionId: string, turn: Sessi
 /** Never settles: the store hangs. */
 export const neverSettles: Promise<never> = new Promise(() => {});
 
-/** What a user's store may be asked for, as it was asked. */
-export interface RecordingStore extends SessionStore {
-  readonly recalls: { readonly sessionId: string; readonly turns: number; readonly signal: AbortSignal }[];
-  readonly appends: { readonly sessionId: string; readonly turn: SessionTurn; readonly signal: AbortSignal }[];
-}
-
-/** A store that gives and does as it is told, even what no store should. */
-export function stubSessions(given: {
-  readonly recall?: () => unknown;
-  readonly append?: () => unknown;
-}): RecordingStore {
-  const recalls: RecordingStore['recalls'] = [];
-  const appends: RecordingStore['appends'] = [];
-  return {
-    recalls,
-    appends,
+/** A store that gives and does as it is told, even what no store should, and keeps what it was asked for. */
+export function stubSessions(given: { readonly recall?: () => unknown; readonly append?: () => unknown }) {
+  const recalls: { readonly sessionId: string; readonly turns: number; readonly signal: AbortSignal }[] = [];
+  const appends: { readonly sessionId: string; readonly turn: SessionTurn; readonly signal: AbortSignal }[] = [];
+  const store: SessionStore = {
     recall(sessionId, { turns, signal: aborted }) {
       recalls.push({ sessionId, turns, signal: aborted });
       return (given.recall === undefined ? [] : given.recall()) as readonly SessionTurn[];
@@ -54,6 +43,7 @@ export function stubSessions(given: {
       return given.append?.() as undefined;
     },
   };
+  return { ...store, recalls, appends };
 }
 
 /** A run of a session on a scripted model and a simulated clock. */

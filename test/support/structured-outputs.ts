@@ -157,15 +157,8 @@ export function listFrom<Schema extends StandardSchemaV1>(
   return { model, clock, output };
 }
 
-/** What a reader has seen, in short: `1:0 {"name":…}` for the first element of attempt 1, `1:reset`. */
-export interface ElementReader {
-  readonly seen: string[];
-  readonly isOver: () => boolean;
-  readonly error: () => unknown;
-}
-
-/** Reads elements as fast as they come. */
-export function readElements(elements: AsyncIterable<ElementUpdate>): ElementReader {
+/** Reads elements as fast as they come, and says in short what it has seen: `1:0 {"name":…}` for the first one of attempt 1, `1:reset`. */
+export function readElements(elements: AsyncIterable<ElementUpdate>) {
   const seen: string[] = [];
   let isOver = false;
   let error: unknown;

@@ -72,6 +72,8 @@ const order = setup({
 });
 
 const journals = () => memoryJournals();
+const inMemory = <Machine extends AnyStateMachine>(machine: Machine): DurableMachine<Machine> =>
+  createDurableMachine(machine, { journals: journals() });
 const clockAt = (iso: string): TestClock => {
   const clock = new TestClock();
   clock.set(Date.parse(iso));
@@ -81,7 +83,7 @@ const typesOf = (entries: readonly DurableEntry[]): readonly string[] => entries
 
 describe('a durable machine', () => {
   it('starts an actor, stores what enters it, and ends with its output [D1]', async () => {
-    const orders = createDurableMachine(order, { journals: journals() });
+    const orders = inMemory(order);
     const actor = await orders.open('o-1', { input: { amount: 40 } });
     expect(await actor.send({ type: 'APPROVE' })).toBe(true);
     expect(await actor.output).toBe(40);
@@ -102,7 +104,7 @@ describe('a durable machine', () => {
   });
 
   it('returns the same actor each time it is opened in this process', async () => {
-    const orders = createDurableMachine(order, { journals: journals() });
+    const orders = inMemory(order);
     const [one, other] = await Promise.all([orders.open('o', { input: { amount: 1 } }), orders.open('o')]);
     expect(one).toBe(other);
   });
@@ -118,7 +120,7 @@ describe('a durable machine', () => {
   });
 
   it('journals events that are sent to its XState actor, and stops through the journal [D1]', async () => {
-    const actor = await createDurableMachine(order, { journals: journals() }).open('o', { input: { amount: 400 } });
+    const actor = await inMemory(order).open('o', { input: { amount: 400 } });
     actor.ref.send({ type: 'APPROVE' });
     actor.ref.stop();
     expect(typesOf(actor.entries)).toEqual(['start', 'timer-start', 'delivery', 'ignored', 'stopped', 'end']);
@@ -130,7 +132,7 @@ describe('a durable machine', () => {
       initial: 'a',
       states: { a: { on: { GO: 'b' } }, b: { on: { NEXT: 'c' } }, c: {} },
     });
-    const durable = createDurableMachine(machine, { journals: journals() });
+    const durable = inMemory(machine);
     const actor = await durable.open('x');
     actor.ref.subscribe((snapshot) => {
       if (snapshot.matches('b')) actor.ref.send({ type: 'NEXT' });
@@ -141,7 +143,7 @@ describe('a durable machine', () => {
   });
 
   it('records each candidate of a decision with its result and the values that its guard compared [D7]', async () => {
-    const actor = await createDurableMachine(order, { journals: journals() }).open('o', { input: { amount: 400 } });
+    const actor = await inMemory(order).open('o', { input: { amount: 400 } });
     await actor.send({ type: 'APPROVE' });
     expect(actor.entries.find(({ type }) => type === 'ignored')).toMatchObject({
       event: 'APPROVE',
@@ -195,7 +197,7 @@ describe('a durable machine', () => {
   });
 
   it('lists an actor as due if its delay ended while the computer was suspended [D4]', async () => {
-    const orders = createDurableMachine(order, { journals: journals() });
+    const orders = inMemory(order);
     await (await orders.open('o', { input: { amount: 1 } })).park();
     expect(await orders.due()).toEqual([]);
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 30 * 86_400_000);
@@ -225,7 +227,7 @@ describe('a durable machine', () => {
   });
 
   it('forks: the same past, another event', async () => {
-    const orders = createDurableMachine(order, { journals: journals() });
+    const orders = inMemory(order);
     const actor = await orders.open('o', { input: { amount: 1 } });
     await actor.send({ type: 'APPROVE' });
     await actor.output;
@@ -347,7 +349,7 @@ describe('another version of a machine', () => {
 });
 
 describe('what cannot be durable', () => {
-  const durable = (machine: object) => createDurableMachine(createMachine(machine), { journals: journals() });
+  const durable = (machine: object) => inMemory(createMachine(machine));
 
   it('is named when the machine is created [D5]', () => {
     expect(() =>
@@ -514,7 +516,7 @@ it('a fork whose other input ends it in the past has ended [D5]', async () => {
       refused: { type: 'final' },
     },
   });
-  const bills = createDurableMachine(machine, { journals: journals() });
+  const bills = inMemory(machine);
   const bill = await bills.open('b', { input: { max: 20 } });
   await expect.poll(() => bill.getSnapshot().value).toBe('waiting');
   await bill.close();
@@ -554,12 +556,12 @@ describe('custom code', () => {
       },
       output: ({ context }) => context,
     });
-    const durable = createDurableMachine(machine, { journals: journals() });
+    const durable = inMemory(machine);
     for (const id of ['first', 'second']) expect(await (await durable.open(id)).output).toEqual({ items: ['old'] });
   });
 
   it('of observers and clean-ups takes no random numbers from the machine [D2]', async () => {
-    const durable = createDurableMachine(dice, { journals: journals() });
+    const durable = inMemory(dice);
     const actor = await durable.open('x');
     actor.ref.subscribe(() => void Math.random());
     await actor.send({ type: 'GO' });
@@ -664,7 +666,7 @@ describe('custom code', () => {
     };
     const machine = createMachine({ on: { EFFECT: { actions: () => fail() }, ASSIGN: { actions: assign(fail) } } });
     for (const type of ['EFFECT', 'ASSIGN']) {
-      const durable = createDurableMachine(machine, { journals: journals() });
+      const durable = inMemory(machine);
       const actor = await durable.open('x');
       expect(await actor.send({ type })).toBe(true);
       await actor.output.catch(() => {});
@@ -689,7 +691,7 @@ describe('an idempotency key', () => {
       entry: (args) => void effectKeys.push(idempotencyKey(args)),
       invoke: { src: 'pay' },
     });
-    const durable = createDurableMachine(machine, { journals: journals() });
+    const durable = inMemory(machine);
     for (const _ of ['started', 'restarted']) await (await durable.open('x')).close();
     await durable.delete('x');
     await (await durable.open('x')).close();
@@ -748,25 +750,21 @@ describe('recordOnce', () => {
 
   it.each([new Date(5), null, undefined])('returns the same value live and after a restart: %o [D2]', async (read) => {
     const store = journals();
-    const first = await createDurableMachine(
-      reading(() => read),
-      { journals: store },
-    ).open('x');
+    const host = (value: unknown) =>
+      createDurableMachine(
+        reading(() => value),
+        { journals: store },
+      );
+    const first = await host(read).open('x');
     await first.send({ type: 'GO' });
     expect(first.getSnapshot().context).toStrictEqual({ read });
     await first.close();
-    const second = await createDurableMachine(
-      reading(() => 'again'),
-      { journals: store },
-    ).open('x');
+    const second = await host('again').open('x');
     expect(second.getSnapshot().context).toStrictEqual({ read });
   });
 
   it('rejects a value without a codec, with its path [D5]', async () => {
-    const machine = createDurableMachine(
-      reading(() => ({ now: { in: () => 1 } })),
-      { journals: journals() },
-    );
+    const machine = inMemory(reading(() => ({ now: { in: () => 1 } })));
     const actor = await machine.open('x');
     await actor.send({ type: 'GO' });
     await expect(actor.output).rejects.toMatchObject(anError('not_durable', 'value of "rate".now.in: expected JSON'));
@@ -787,7 +785,7 @@ describe('a context', () => {
     const onError = { actions: assign({ n: ({ context }: { context: { n: number } }) => context.n + 1 }) };
     const invoke = ['one', 'other'].map((id) => ({ id, src: child, onError }));
     const machine = createMachine({ context: { n: 0 }, invoke });
-    const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+    const actor = await inMemory(machine).open('x');
     expect(actor.getSnapshot().context).toEqual({ n: 2 });
   });
 });
@@ -799,9 +797,7 @@ describe('an end', () => {
   });
 
   it('whose output cannot be stored is an error [D5]', async () => {
-    const durable = createDurableMachine(createMachine({ ...machine.config, output: () => Symbol('s') } as never), {
-      journals: journals(),
-    });
+    const durable = inMemory(createMachine({ ...machine.config, output: () => Symbol('s') } as never));
     const actor = await durable.open('x');
     expect(await actor.send({ type: 'GO' } as never)).toBe(true);
     await expect(actor.output).rejects.toMatchObject({ code: 'not_durable' });
@@ -841,7 +837,7 @@ describe('an end', () => {
   });
 
   it('with an effect can be listed, replayed and forked', async () => {
-    const durable = createDurableMachine(machine, { journals: journals() });
+    const durable = inMemory(machine);
     const actor = await durable.open('x');
     await actor.send({ type: 'GO' });
     await actor.close();
@@ -853,9 +849,7 @@ describe('an end', () => {
   });
 
   it('in the first step leaves room for another actor with the same id', async () => {
-    const durable = createDurableMachine(createMachine({ initial: 'a', states: { a: { type: 'final' } } }), {
-      journals: journals(),
-    });
+    const durable = inMemory(createMachine({ initial: 'a', states: { a: { type: 'final' } } }));
     const first = await durable.open('x');
     await durable.delete('x');
     expect(await durable.open('x')).not.toBe(first);
@@ -869,7 +863,7 @@ describe('opening and closing', () => {
       initial: 'a',
       states: { a: { after: { 0: { target: 'a', reenter: true } }, on: { GO: 'b' } }, b: {} },
     });
-    const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+    const actor = await inMemory(machine).open('x');
     expect(await actor.send({ type: 'GO' })).toBe(true);
     expect(actor.getSnapshot().value).toBe('b');
   });
@@ -1013,7 +1007,7 @@ describe('a transition', () => {
         end: {},
       },
     });
-    const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+    const actor = await inMemory(machine).open('x');
     await actor.send({ type: 'a.b' });
     const candidates = actor.entries.flatMap((entry) => (entry.type === 'transition' ? entry.candidates : []));
     expect(candidates.map(({ guard, result }) => `${guard} ${result}`)).toEqual([
@@ -1033,7 +1027,7 @@ describe('a transition', () => {
         out: { id: 'out' },
       },
     });
-    const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+    const actor = await inMemory(machine).open('x');
     await actor.send({ type: 'GO' });
     expect(actor.entries.flatMap((entry) => (entry.type === 'transition' ? [entry.target] : []))).toEqual([['out']]);
   });
@@ -1045,7 +1039,7 @@ describe('an event', () => {
     ['a circular map', () => addItself(new Map<string, unknown>())],
     ['arrays nested 100,000 levels deep', () => Array.from({ length: 100_000 }).reduce((inner) => [inner], [])],
   ])('with %s is rejected [D5]', async (_, create) => {
-    const actor = await createDurableMachine(createMachine({}), { journals: journals() }).open('x');
+    const actor = await inMemory(createMachine({})).open('x');
     const value = create();
     await expect(actor.send({ type: 'GO', value } as never)).rejects.toMatchObject({ code: 'not_durable' });
   });
@@ -1066,7 +1060,7 @@ describe('a fork', () => {
         ADD: { actions: assign({ n: ({ context }) => context.n + 1 }) },
       },
     });
-    const durable = createDurableMachine(machine, { journals: journals() });
+    const durable = inMemory(machine);
     const actor = await durable.open('x');
     await actor.send({ type: 'GO' });
     const at = actor.entries.findIndex(({ type }, index) => type === 'delivery' && index > 1);
@@ -1079,7 +1073,7 @@ describe('a fork', () => {
     ['invalid_option', 'GO'],
     ['not_durable', { type: 'GO', at: () => {} }],
   ])('is not created if its event cannot be sent: %s', async (code, event) => {
-    const durable = createDurableMachine(createMachine({ on: { GO: {} } }), { journals: journals() });
+    const durable = inMemory(createMachine({ on: { GO: {} } }));
     await durable.open('x');
     await expect(durable.fork('x', { at: 0, id: 'f', event } as never)).rejects.toMatchObject({ code });
     expect((await durable.list()).map(({ id }) => id)).toEqual(['x']);
@@ -1111,7 +1105,7 @@ describe('a fork with another input', () => {
       },
       output: ({ context }) => context.result,
     });
-    const durable = createDurableMachine(machine, { journals: journals() });
+    const durable = inMemory(machine);
     const actor = await durable.open('x', { input: { isVip: false } });
     expect(await actor.output).toBe('cheap');
     const at = actor.entries.findIndex(({ type }) => type === 'activity-event');
@@ -1126,7 +1120,7 @@ describe('a fork with another input', () => {
       context: ({ input }) =>
         Object.fromEntries((input as readonly string[]).map((name) => [name, recordOnce(name, () => (calls += 1))])),
     });
-    const durable = createDurableMachine(machine, { journals: journals() });
+    const durable = inMemory(machine);
     const actor = await durable.open('x', { input: ['a', 'b', 'c'] as never });
     const fork = await durable.fork('x', { at: actor.entries.length - 1, id: 'f', input: ['c', 'new', 'a'] as never });
     expect(fork.getSnapshot().context).toEqual({ c: 3, new: 4, a: 1 });
@@ -1149,7 +1143,7 @@ describe('wrong use', () => {
           added: { type: 'final' },
         },
       });
-      const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+      const actor = await inMemory(machine).open('x');
       await expect(actor.send({ type: 'OTHER' }, { id: id as string })).rejects.toMatchObject({
         code: 'invalid_option',
       });
@@ -1162,7 +1156,7 @@ describe('wrong use', () => {
   it.each([null, undefined, 'go', 10n, circular, {}, { type: 1 }, { type: 'xstate.stop' }])(
     'does not end an actor: the event %o is rejected, and nothing is stored',
     async (event) => {
-      const actor = await createDurableMachine(order, { journals: journals() }).open('o', { input: { amount: 1 } });
+      const actor = await inMemory(order).open('o', { input: { amount: 1 } });
       await expect(actor.send(event as never)).rejects.toMatchObject({ code: 'invalid_option' });
       expect([actor.getSnapshot().status, actor.entries.length]).toEqual(['active', 2]);
     },
@@ -1182,7 +1176,7 @@ describe('wrong use', () => {
   });
 
   it('names an invalid option of a method', async () => {
-    const durable = createDurableMachine(order, { journals: journals() });
+    const durable = inMemory(order);
     const actor = await durable.open('o', { input: { amount: 1 } });
     await expect(actor.send({ type: 'REJECT' }, { key: 'k' } as never)).rejects.toThrow(
       'expected only id; received key',
@@ -1192,10 +1186,10 @@ describe('wrong use', () => {
   });
 
   it('names what is not a machine, and mistyped options', async () => {
-    expect(() => createDurableMachine(fromPromise(async () => 1) as never, { journals: journals() })).toThrow(
+    expect(() => inMemory(fromPromise(async () => 1) as never)).toThrow(
       'machine: expected a state machine of XState 5',
     );
-    const orders = createDurableMachine(order, { journals: journals() });
+    const orders = inMemory(order);
     const mistyped = { mustExsist: true, input: { amount: 1 } };
     await expect(orders.open('o', mistyped)).rejects.toThrow(
       /^options of open: expected only .*; received mustExsist/u,
@@ -1223,7 +1217,7 @@ describe('wrong use', () => {
       types: {} as { context: { n: number }; input: { n: number } | undefined },
       context: ({ input = { n: 7 } }) => input,
     });
-    expect((await createDurableMachine(machine, { journals: journals() }).open('x')).getSnapshot().context).toEqual({
+    expect((await inMemory(machine).open('x')).getSnapshot().context).toEqual({
       n: 7,
     });
   });
@@ -1240,7 +1234,7 @@ describe('a fork of an actor that reads its own id', () => {
         other: {},
       },
     });
-    const durable = createDurableMachine(machine, { journals: journals() });
+    const durable = inMemory(machine);
     const actor = await durable.open('o');
     await actor.send({ type: 'GO' });
     const fork = await durable.fork('o', { at: actor.entries.length - 1 });

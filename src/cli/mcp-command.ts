@@ -5,7 +5,7 @@ import { oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { HttpError } from '../server/http-error.ts';
 import { askServer } from '../server/protocols/mcp.ts';
-import { createRunService } from '../server/run-service.ts';
+import { RunService } from '../server/run-service.ts';
 import { createUsageLimits, DEFAULT_LIMITS } from '../server/usage-limits.ts';
 import { openJournals } from './open-journals.ts';
 import { prepareRun, type RunFlags } from './prepare-run.ts';
@@ -20,7 +20,7 @@ export async function mcpCommand(flags: RunFlags): Promise<void> {
   for (const note of notes) process.stderr.write(`${note}\n`);
   const usage = createUsageLimits(DEFAULT_LIMITS, systemClock);
   const { eventsPerRun } = DEFAULT_LIMITS;
-  const runs = createRunService({ chain, clock: systemClock, usage, eventsPerRun, onRun: () => {} });
+  const runs = new RunService({ chain, clock: systemClock, usage, eventsPerRun, onRun: () => {} });
   const owner = 'mcp';
   const leaving = new AbortController();
   const ended = once(process.stdin, 'close');

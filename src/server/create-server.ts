@@ -13,7 +13,7 @@ import { describeValue } from '../internal/describe-value.ts';
 import { loadOptional } from '../internal/optional-package.ts';
 import { clockSchema, functionSchema, hasMethod, parseOption } from '../internal/options.ts';
 import { addActorRoutes, type MachineOptions, machinesSchema } from './actor-routes.ts';
-import { createActorService } from './actor-service.ts';
+import { ActorService } from './actor-service.ts';
 import { inPieces } from './body-stream.ts';
 import type { ServerApp, ServerContext, ServerEnv, ServerRequest, Streams } from './context.ts';
 import { HttpError } from './http-error.ts';
@@ -25,7 +25,7 @@ import { addAiSdk } from './protocols/ai-sdk.ts';
 import { addMcp } from './protocols/mcp.ts';
 import { addOpenAI } from './protocols/openai.ts';
 import { addRunRoutes } from './run-routes.ts';
-import { createRunService } from './run-service.ts';
+import { RunService } from './run-service.ts';
 import { createStreams } from './streams.ts';
 import { createUsageLimits, DEFAULT_LIMITS, type ServerLimits, type UsageLimits } from './usage-limits.ts';
 
@@ -147,10 +147,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     onError: (c, error) => onLog({ ...lineOf(c.req.raw, 500), level: 'error', owner: c.var.owner ?? null, error }),
   });
   const { eventsPerRun } = limits;
-  const runs = chain && createRunService({ chain, clock, usage, eventsPerRun, onRun });
+  const runs = chain && new RunService({ chain, clock, usage, eventsPerRun, onRun });
   const served = named.map((machine) => ({
     machine,
-    actors: createActorService({ machine, clock, usage, eventsPerRun }),
+    actors: new ActorService({ machine, clock, usage, eventsPerRun }),
   }));
   const describe: AppParts['describe'] = (routes) => openApiDocument(routes, named, toJsonSchema);
   const app = await createApp({ options, limits, usage, streams, clock, onLog, closing: closing.signal, describe });

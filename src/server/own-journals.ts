@@ -6,7 +6,7 @@ import type { Owner } from './owners.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
 /** A journal store with `follow`, such as any store of PostChain. */
-type FollowableJournals = JournalStore & Required<Pick<JournalStore, 'follow'>>;
+export type FollowableJournals = JournalStore & Required<Pick<JournalStore, 'follow'>>;
 
 /** What the server stores with a run or an actor and never changes: its `owner`, the digest of its `request`, and those of a protocol. */
 export type Labels = Readonly<Record<string, unknown>>;
@@ -17,6 +17,8 @@ export interface ListPage {
   /** Only those that started before this time, in ISO 8601. */
   readonly before?: string | undefined;
 }
+
+export const hasEnded = (entries: readonly DurableEntry[]): boolean => entries.some(({ type }) => type === 'end');
 
 interface OwnJournalsOptions {
   readonly journals: FollowableJournals;
@@ -174,7 +176,7 @@ export class OwnJournals {
   async delete(owner: Owner, id: string, remove: ((id: string) => Promise<void>) | undefined): Promise<void> {
     const { noun } = this.#options;
     const entries = await this.entries(owner, id);
-    if (!entries.some(({ type }) => type === 'end'))
+    if (!hasEnded(entries))
       throw new HttpError(
         409,
         `${noun}_active`,

@@ -12,12 +12,12 @@ import { RUN_DESCRIPTION, type Run } from '../chain/runtime/run.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
 import type { Clock } from '../durable/clock.ts';
 import type { StartEntry } from '../durable/entries.ts';
-import { createFeeds } from './feeds.ts';
+import { createFeeds, type Feeds } from './feeds.ts';
 import { FINAL, HttpError } from './http-error.ts';
-import { followable, type Labels, type ListPage, OwnJournals } from './own-journals.ts';
+import { type FollowableJournals, followable, type Labels, type ListPage, OwnJournals } from './own-journals.ts';
 import { type Owner, ownId, sessionIdOf } from './owners.ts';
 import { emptyView, nextView, type RunView } from './run-view.ts';
-import { numberedUpdates, type Updates, updatesOf } from './updates.ts';
+import { type NumberedUpdate, numberedUpdates, type Updates, updatesOf } from './updates.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
 /** A client's request for a run. */
@@ -33,24 +33,6 @@ export interface ClientRequest
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The runs of a server. Each is visible only to its owner; to others, it does not exist. */
-export interface RunService {
-  /** Starts a run, or returns the run that was started with the same idempotency key. */
-  start(owner: Owner, request: ClientRequest): Promise<{ readonly runId: string; readonly isNew: boolean }>;
-  /** Yields the updates of a run from the beginning until its answer. Ends early when the signal aborts. */
-  updates(owner: Owner, runId: string, signal: AbortSignal): Promise<Updates>;
-  /** Returns the run so far. */
-  view(owner: Owner, runId: string): Promise<RunView>;
-  /** Sends an event to a run, and resolves when it is stored. Rejects with `answer_refused` if it has no effect. */
-  send(owner: Owner, runId: string, event: ClientEvent): Promise<void>;
-  /** Returns runs of the owner, newest first. */
-  list(owner: Owner, options: ListRunsOptions): Promise<readonly RunSummary[]>;
-  /** Deletes a run that has ended. Rejects with an `HttpError` for any other, and if the store of the chain cannot delete journals. */
-  delete(owner: Owner, runId: string): Promise<void>;
-  /** Returns the journal of a run. */
-  journal(owner: Owner, runId: string): Promise<readonly JournalEntry[]>;
-}
-
 interface ListRunsOptions extends ListPage {
   /** Only runs of this conversation. */
   readonly conversation?: string | undefined;
@@ -64,34 +46,84 @@ interface ServiceOptions {
   readonly onRun: (run: Run) => void;
 }
 
-/** Throws `invalid_option` for a chain without journals that can be followed. */
-export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: ServiceOptions): RunService {
-  const journals = followable(chain.options.journals, 'chain', 'a chain');
-  const feeds = createFeeds((runId, options) => numberedUpdates(runEntries(journals.follow(runId, options))));
-  const own = new OwnJournals({
-    journals,
-    machine: CHAIN,
-    noun: 'run',
-    path: '/runs',
-    usage,
-    eventsPerRun,
-    labelsIn: (first) => (isStartOfRun(first) ? Object(Object((first as StartEntry).product).host) : {}),
-  });
+/** The runs of a server. Each is visible only to its owner; to others, it does not exist. */
+export class RunService {
+  readonly #options: ServiceOptions;
+  readonly #journals: FollowableJournals;
+  readonly #feeds: Feeds<NumberedUpdate>;
+  readonly #own: OwnJournals;
+
+  /** Throws `invalid_option` for a chain without journals that can be followed. */
+  constructor(options: ServiceOptions) {
+    const { chain, usage, eventsPerRun } = options;
+    const journals = followable(chain.options.journals, 'chain', 'a chain');
+    this.#options = options;
+    this.#journals = journals;
+    this.#feeds = createFeeds((runId, follow) => numberedUpdates(runEntries(journals.follow(runId, follow))));
+    this.#own = new OwnJournals({
+      journals,
+      machine: CHAIN,
+      noun: 'run',
+      path: '/runs',
+      usage,
+      eventsPerRun,
+      labelsIn: (first) => (isStartOfRun(first) ? Object(Object((first as StartEntry).product).host) : {}),
+    });
+  }
+
+  /** Starts a run, or returns the run that was started with the same idempotency key. */
+  async start(owner: Owner, request: ClientRequest) {
+    const { idempotencyKey } = request;
+    if (idempotencyKey === undefined) return this.#begin(owner, request);
+    const runId = await ownId('run', owner, idempotencyKey);
+    return this.#own.start(runId, () => this.#begin(owner, request, runId));
+  }
+
+  /** Yields the updates of a run from the beginning until its answer. Ends early when the signal aborts. */
+  updates(owner: Owner, runId: string, signal: AbortSignal): Promise<Updates> {
+    return this.#own.read(owner, runId, this.#feeds.items(runId, signal));
+  }
+
+  /** Returns the run so far. */
+  async view(owner: Owner, runId: string): Promise<RunView> {
+    return [...updatesOf(await this.journal(owner, runId))].reduce(nextView, emptyView);
+  }
+
+  /** Sends an event to a run, and resolves when it is stored. Rejects with `answer_refused` if it has no effect. */
+  send(owner: Owner, runId: string, event: ClientEvent): Promise<void> {
+    return this.#own.send(owner, runId, (entries) => this.#send(owner, runId, event, parseRun(entries)));
+  }
+
+  /** Returns runs of the owner, newest first. */
+  async list(owner: Owner, { conversation, ...page }: ListRunsOptions): Promise<readonly RunSummary[]> {
+    const isListed = (labels: Labels): boolean => conversation === undefined || labels['conversation'] === conversation;
+    return (await this.#own.list(owner, page, isListed)).map(runSummary);
+  }
+
+  /** Deletes a run that has ended. Rejects with an `HttpError` for any other, and if the store of the chain cannot delete journals. */
+  delete(owner: Owner, runId: string): Promise<void> {
+    return this.#own.delete(owner, runId, this.#journals.delete);
+  }
+
+  /** Returns the journal of a run. */
+  async journal(owner: Owner, runId: string): Promise<readonly JournalEntry[]> {
+    return parseRun(await this.#own.entries(owner, runId));
+  }
 
   /** Counts a run of this process until it leaves memory, and then its cost above `spent`, which was counted before. */
-  function track(run: Run, owner: Owner, spent = 0): void {
+  #track(run: Run, owner: Owner, spent = 0): void {
     const cost = run.settled.then((answer) => (answer?.metadata.cost?.amount ?? costSoFar(run)) - spent);
-    if (!own.track(owner, run.id, cost)) return;
-    onRun(run);
-    parkWhenWaiting(run, clock);
+    if (!this.#own.track(owner, run.id, cost)) return;
+    this.#options.onRun(run);
+    parkWhenWaiting(run, this.#options.clock);
   }
 
   /** Resolves when a run is stored. From then on, it survives this process, and every request finds it. */
-  async function stored(run: Run): Promise<void> {
+  async #stored(run: Run): Promise<void> {
     // Reading its journal opens the run, which would otherwise wait for its turn.
     void run.entries;
     const leaving = new AbortController();
-    const updates = feeds.items(run.id, leaving.signal);
+    const updates = this.#feeds.items(run.id, leaving.signal);
     try {
       await Promise.race([updates.next(), run.settled]);
     } finally {
@@ -100,16 +132,17 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
     }
   }
 
-  async function begin(owner: Owner, asked: ClientRequest, runId?: string): Promise<{ runId: string; isNew: boolean }> {
+  async #begin(owner: Owner, asked: ClientRequest, runId?: string) {
     const { session, conversation, idempotencyKey, host, ...options } = asked;
+    const own = this.#own;
     const request = runId === undefined ? undefined : await ownId(JSON.stringify(asked));
     if (runId !== undefined && (await own.isStarted(runId, request))) return { runId, isNew: false };
     const sessionId = session === undefined ? undefined : await sessionIdOf(owner, session);
-    // Nothing may be awaited between this and `track`, or concurrent requests could start more runs than allowed.
-    usage.requireRun(owner);
+    // Nothing may be awaited between this and `#track`, or concurrent requests could start more runs than allowed.
+    this.#options.usage.requireRun(owner);
     const labels = { owner, ...(conversation !== undefined && { conversation }) };
     const run = own.unlessBusy(() =>
-      chain.run({
+      this.#options.chain.run({
         ...options,
         ...(runId !== undefined && { runId }),
         ...(sessionId !== undefined && { sessionId }),
@@ -117,28 +150,23 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
       }),
     );
     own.remember(run.id, labels);
-    track(run, owner);
-    await stored(run);
+    this.#track(run, owner);
+    await this.#stored(run);
     // Another process may have started the run at the same time.
     if (runId !== undefined) await own.isStarted(runId, request);
     return { runId: run.id, isNew: true };
   }
 
-  async function send(
-    owner: Owner,
-    runId: string,
-    event: ClientEvent,
-    entries: readonly JournalEntry[],
-  ): Promise<void> {
+  async #send(owner: Owner, runId: string, event: ClientEvent, entries: readonly JournalEntry[]): Promise<void> {
     if (event.type === 'approval.given' && event.decision === 'respond' && !isOfClient(event.questionId, entries))
       throw refusedAnswer("only a call of one of the client's tools can be answered with a result");
     // A run can always be canceled, because it is over then.
-    if (event.type !== 'run.cancelled') own.requireFewEvents(entries);
+    if (event.type !== 'run.cancelled') this.#own.requireFewEvents(entries);
     requireRunning(entries);
     // It continues, unless the event ends it.
     const continues = event.type !== 'run.cancelled' && event.type !== 'run.finished';
-    const run = await own.opening(owner, runId, continues, () => chain.send(runId, event));
-    track(run, owner, costSoFar(run));
+    const run = await this.#own.opening(owner, runId, continues, () => this.#options.chain.send(runId, event));
+    this.#track(run, owner, costSoFar(run));
     const received = outcomesOf(run.entries, event).slice(outcomesOf(entries, event).length);
     // The run has ended in the meantime.
     if (received.length === 0) requireRunning(run.entries);
@@ -146,27 +174,6 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
     const refused = received.includes(null) ? null : received[0];
     if (refused) throw refusedAnswer(refusalText(refused));
   }
-
-  return {
-    async start(owner, request) {
-      const { idempotencyKey } = request;
-      if (idempotencyKey === undefined) return begin(owner, request);
-      const runId = await ownId('run', owner, idempotencyKey);
-      return own.start(runId, () => begin(owner, request, runId));
-    },
-    updates: (owner, runId, signal) => own.read(owner, runId, feeds.items(runId, signal)),
-    async view(owner, runId) {
-      return [...updatesOf(parseRun(await own.entries(owner, runId)))].reduce(nextView, emptyView);
-    },
-    send: (owner, runId, event) => own.send(owner, runId, (entries) => send(owner, runId, event, parseRun(entries))),
-    async list(owner, { conversation, ...page }) {
-      const isListed = (labels: Labels): boolean =>
-        conversation === undefined || labels['conversation'] === conversation;
-      return (await own.list(owner, page, isListed)).map(runSummary);
-    },
-    delete: (owner, runId) => own.delete(owner, runId, journals.delete),
-    journal: async (owner, runId) => parseRun(await own.entries(owner, runId)),
-  };
 }
 
 /** How long a run waits for its user before the server parks it, in milliseconds. */

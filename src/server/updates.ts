@@ -126,7 +126,7 @@ export function* updatesOf(entries: Iterable<JournalEntry>): Generator<RunUpdate
 }
 
 /** An update with its id: the number of its entry and its number within the entry, such as `12.0`. Ids increase. */
-interface NumberedUpdate {
+export interface NumberedUpdate {
   readonly id: string;
   readonly update: RunUpdate;
 }

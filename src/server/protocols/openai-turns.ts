@@ -94,7 +94,7 @@ export function callsOfTurns(entries: readonly JournalEntry[]): readonly (readon
  * continues.
  */
 export async function* turnOf(
-  { journal }: Pick<RunService, 'journal'>,
+  runs: RunService,
   owner: Owner,
   runId: string,
   turn: number,
@@ -107,12 +107,12 @@ export async function* turnOf(
     const isOwn = current === turn;
     if (update.type !== 'question') {
       if (isOwn && update.type === 'answer') {
-        const used = turn === 1 ? NO_USAGE : earlier(await journal(owner, runId));
+        const used = turn === 1 ? NO_USAGE : earlier(await runs.journal(owner, runId));
         yield { update, end: { ...update, usage: usageBetween(used, update.answer.metadata.usage) } };
       } else if (isOwn || update.type === 'run') yield { update, end: null };
       continue;
     }
-    const entries = await journal(owner, runId);
+    const entries = await runs.journal(owner, runId);
     const { questionId } = update.question;
     const calls = callsOfTurns(entries)[current - 1] ?? [];
     const isLastCall = calls.at(-1)?.questionId === questionId;
@@ -131,7 +131,7 @@ export async function* turnOf(
  * closed are ignored. Throws an `HttpError` for a call that the run has not asked for, and if an open call has no result, or a call has two.
  */
 export async function resultsOf(
-  { journal }: Pick<RunService, 'journal'>,
+  runs: RunService,
   owner: Owner,
   outputs: readonly CallOutput[],
   param: string,
@@ -139,7 +139,7 @@ export async function resultsOf(
   const [runId = '', ...others] = new Set(outputs.map((output) => runOfOutput(output) ?? ''));
   if (runId === '' || others.length > 0)
     throw invalid(param, 'expected results of calls of one response of this server', outputs[0]?.callId);
-  const entries = await journal(owner, runId);
+  const entries = await runs.journal(owner, runId);
   const turns = callsOfTurns(entries);
   const given = new Map(outputs.map(({ callId, output }) => [callId, output]));
   const twice = outputs.find(({ callId, output }) => given.get(callId) !== output);

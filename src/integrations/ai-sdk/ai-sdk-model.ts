@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
+import type { ChatModel, ModelRequest } from '../../../machines/contracts/model.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { linkSignals, unlessAborted } from '../../internal/async.ts';
 import { schemaKey } from '../../internal/json-schema.ts';
 import { acceptsSchema, functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { headerSecrets } from '../../internal/secrets.ts';
-import { toolCallFailure } from '../../models/openai/failures.ts';
+import { replyStream } from '../../models/openai/reply-stream.ts';
 import { toolNames } from '../../models/openai/request-body.ts';
 import {
   fallbackSchemas,
@@ -19,7 +19,7 @@ import { strictSchema } from '../../models/openai/strict-schema.ts';
 import { ALL_FEATURES, callOptions, type UsedFeatures } from './call-options.ts';
 import { aiSdkFailure, reportedError } from './failures.ts';
 import type { AiSdkCallOptions, AiSdkLanguageModel, AiSdkProviderOptions, AiSdkStreamPart } from './language-model.ts';
-import { type ReplyContext, ReplyParts } from './reply-parts.ts';
+import { ReplyParts } from './reply-parts.ts';
 
 export interface AiSdkModelOptions {
   /** The size of the context window (prompt and reply together), in tokens. Default: 128,000. */
@@ -98,32 +98,20 @@ export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkMode
     maxOutputTokens: options.maxOutputTokens,
     accepts,
     nativeTools,
-    async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {
-      if (caller.aborted) return;
-      const { signal, abort, forget } = linkSignals(caller);
-      const context: ReplyContext = {
-        version,
-        provider,
-        nameOf: toolNames(request).nameOf,
-        failureOf(thrown) {
-          const failure = aiSdkFailure(thrown, failures);
-          return request.replyForm === 'tool-call' ? toolCallFailure(failure) : failure;
+    stream: (request, { signal: caller }) =>
+      replyStream(
+        request,
+        caller,
+        (thrown) => aiSdkFailure(thrown, failures),
+        async function* (signal, failureOf) {
+          const reply = new ReplyParts({ version, provider, nameOf: toolNames(request).nameOf, failureOf });
+          for await (const part of open(request, signal)) {
+            yield* reply.read(part);
+            if (reply.isOver) return;
+          }
+          yield reply.cut();
         },
-      };
-      try {
-        const reply = new ReplyParts(context);
-        for await (const part of open(request, signal)) {
-          for (const read of reply.read(part)) yield read;
-          if (caller.aborted || reply.isOver) return;
-        }
-        yield reply.cut();
-      } catch (thrown) {
-        if (!caller.aborted) yield { type: 'failure', failure: context.failureOf(thrown) };
-      } finally {
-        forget();
-        abort();
-      }
-    },
+      ),
   };
 }
 

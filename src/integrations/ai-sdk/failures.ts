@@ -1,7 +1,7 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
-import { failure, serverFailure, systemCode } from '../../models/openai/failures.ts';
+import { CUT, failure, serverFailure, systemCode } from '../../models/openai/failures.ts';
 import { type ServerError, serverError } from '../../models/openai/server-errors.ts';
 
 /** No failure message contains one of `secrets`. */
@@ -37,8 +37,6 @@ export function aiSdkFailure(given: unknown, settings: FailureSettings): Failure
   if (REJECTED.test(name)) return failure('bad_request', text);
   return failure('unexpected', `the call failed: ${name === '' ? '' : `${name}: `}${text}`, { stage: 'unexpected' });
 }
-
-export const CUT = failure('stream_cut', 'the reply ended before it was complete', { retryable: true });
 
 /** The reply cannot be read, even if its status is 200. */
 const GARBLED = /^AI_(JSONParse|TypeValidation|EmptyResponseBody|InvalidResponseData|NoContentGenerated)Error$/u;

@@ -1,9 +1,9 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
-import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
-import { failure } from '../../models/openai/failures.ts';
-import { CUT, maskKeys } from './failures.ts';
+import { CUT, failedPart, failure } from '../../models/openai/failures.ts';
+import { type ReportedCounts, tokenUsage } from '../../models/openai/reply-chunk.ts';
+import { maskKeys } from './failures.ts';
 import type { AiSdkStreamPart } from './language-model.ts';
 
 /** The failure of a reply without content: the connection was lost, or the response is not a stream, such as a page of HTML. */
@@ -105,21 +105,22 @@ export class ReplyParts {
   }
 
   #finish({ finishReason, usage: reported, providerMetadata }: AiSdkStreamPart): ModelPart {
-    const usage = usageOf(reported, providerMetadata, this.#context);
+    const isFlat = this.#context.version === 'v2';
+    const usage = tokenUsage(isFlat ? flatUsage(reported, providerMetadata, this.#context) : nestedUsage(reported));
     const { unified, raw } = reasonOf(finishReason);
     const reason = REASONS[unified];
     if (unified === 'error') {
       const why = raw === null || raw === '' ? '' : ` (${redactSecrets(maskKeys(raw), [])})`;
       const message = `the provider ended the reply because of an error${why}`;
-      return failed(failure('garbled_reply', message, { retryable: true }), usage);
+      return failedPart(failure('garbled_reply', message, { retryable: true }), usage);
     }
     const isMissing = unified === '' && raw === '';
     // V2 and V3 have no separate reason for a stream that ended early.
-    const isUnknown = unified === 'unknown' || (isMissing && this.#context.version === 'v2');
+    const isUnknown = unified === 'unknown' || (isMissing && isFlat);
     const isCut = isUnknown
       ? usage === null || this.#openBlocks.size > 0
       : isMissing || unified === 'interrupted' || (unified === 'other' && raw === null);
-    return isCut ? failed(this.#causeOf(CUT), usage) : { type: 'finish', reason: reason ?? 'other', usage };
+    return isCut ? failedPart(this.#causeOf(CUT), usage) : { type: 'finish', reason: reason ?? 'other', usage };
   }
 }
 
@@ -149,10 +150,6 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
   'content-filter': 'content-filter',
 };
 
-function failed(cause: Failure, usage: TokenUsage | null): ModelPart {
-  return { type: 'failure', failure: cause, ...(usage !== null && { usage }) };
-}
-
 /** A string in V2; an object since V3, whose `raw` is absent if the provider gave no reason. */
 function reasonOf(given: unknown): { readonly unified: string; readonly raw: string | null } {
   if (typeof given === 'string') return { unified: given, raw: '' };
@@ -160,30 +157,7 @@ function reasonOf(given: unknown): { readonly unified: string; readonly raw: str
   return { unified: textOf(unified), raw: typeof raw === 'string' ? raw : unified === 'other' ? null : '' };
 }
 
-/** Returns the usage, or null if the provider did not report both numbers. */
-function usageOf(given: unknown, metadata: unknown, context: ReplyContext): TokenUsage | null {
-  const { input, output, cached, written, reasoning } =
-    context.version === 'v2' ? flatUsage(given, metadata, context) : nestedUsage(given);
-  if (input === null || output === null) return null;
-  return {
-    inputTokens: input,
-    outputTokens: output,
-    ...(cached !== null && { cachedInputTokens: cached }),
-    ...(written !== null && { cacheWriteTokens: written }),
-    ...(reasoning !== null && { reasoningTokens: reasoning }),
-    estimated: false,
-  };
-}
-
-interface Counts {
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cached: number | null;
-  readonly written: number | null;
-  readonly reasoning: number | null;
-}
-
-function nestedUsage(given: unknown): Counts {
+function nestedUsage(given: unknown): ReportedCounts {
   const { inputTokens, outputTokens } = membersOf(given);
   const [input, output] = [membersOf(inputTokens), membersOf(outputTokens)];
   return {
@@ -199,7 +173,7 @@ function nestedUsage(given: unknown): Counts {
  * V2 does not define what its numbers include. The input of Anthropic and Bedrock excludes tokens read from the cache and written to it;
  * the latter are only in the metadata. Google's output excludes reasoning, which its total includes.
  */
-function flatUsage(given: unknown, metadata: unknown, { provider }: ReplyContext): Counts {
+function flatUsage(given: unknown, metadata: unknown, { provider }: ReplyContext): ReportedCounts {
   const { anthropic, bedrock } = membersOf(metadata);
   const written = countOf(
     membersOf(anthropic)['cacheCreationInputTokens'] ?? membersOf(membersOf(bedrock)['usage'])['cacheWriteInputTokens'],

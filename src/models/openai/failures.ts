@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
 import type { Failure, FailureStage } from '../../../machines/contracts/failure.ts';
+import type { ModelPart } from '../../../machines/contracts/model.ts';
+import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { ResponseTooLarge } from '../../internal/bounded-body.ts';
 import { isModuleMissing } from '../../internal/optional-package.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
@@ -54,6 +56,14 @@ export function failure(code: ModelFailureCode, message: string, details: Detail
     issues: [],
     ...details,
   };
+}
+
+/** The failure of a reply that ended without its last part. */
+export const CUT = failure('stream_cut', 'the reply ended before it was complete', { retryable: true });
+
+/** Returns the last part of a reply that failed, with the usage that the server reported. */
+export function failedPart(cause: Failure, usage: TokenUsage | null): ModelPart {
+  return { type: 'failure', failure: cause, ...(usage !== null && { usage }) };
 }
 
 /** Recognizes the openai client's errors by their members, because the client is loaded lazily and may be installed twice. */

@@ -9,12 +9,13 @@ import { redactSecrets } from '../../internal/secrets.ts';
 import { chatReader } from './chat-chunk.ts';
 import { lazyClient } from './client.ts';
 import { countTokens, encodingOf } from './count-tokens.ts';
-import { failure, openAIFailure, toolCallFailure } from './failures.ts';
+import { CUT, failedPart, failure, openAIFailure } from './failures.ts';
 import { Increments } from './increments.ts';
 import { negotiateDialect } from './negotiation.ts';
 import { type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
 import { END_GRACE_MS, type ReplyBody } from './reply-body.ts';
 import type { ReplyChunk, ReplyReader } from './reply-chunk.ts';
+import { replyStream } from './reply-stream.ts';
 import { type ToolNames, toolNames } from './request-body.ts';
 import { responsesReader } from './response-event.ts';
 import { ToolCalls } from './tool-calls.ts';
@@ -66,27 +67,15 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
       return checkKey(settings, client, options.signal);
     },
     countTokens: (texts) => countTokens(texts, encodingOf(settings.model)),
-    async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {
-      if (caller.aborted) return;
-      // The openai client and `fetch` never remove their listeners, so they must not get the caller's signal.
-      const { signal, abort, forget } = linkSignals(caller);
-      const failureIn = (thrown: unknown): Failure => {
-        const failure = openAIFailure(thrown, settings);
-        return request.replyForm === 'tool-call' ? toolCallFailure(failure) : failure;
-      };
-      try {
-        for await (const part of replyParts(await send(request, signal), toolNames(request), failureIn)) {
-          // A body may end on an abort as if it were complete.
-          if (caller.aborted) return;
-          yield part;
-        }
-      } catch (thrown) {
-        if (!caller.aborted) yield { type: 'failure', failure: failureIn(thrown) };
-      } finally {
-        forget();
-        abort();
-      }
-    },
+    stream: (request, { signal: caller }) =>
+      replyStream(
+        request,
+        caller,
+        (thrown) => openAIFailure(thrown, settings),
+        async function* (signal, failureIn) {
+          yield* replyParts(await send(request, signal), toolNames(request), failureIn);
+        },
+      ),
   };
 }
 
@@ -167,7 +156,7 @@ async function* replyParts(
     }
   } catch (thrown) {
     if (progress.reason === null) {
-      yield failed(failureOf(thrown), progress);
+      yield failedPart(failureOf(thrown), progress.usage);
       return;
     }
   }
@@ -213,25 +202,16 @@ function lastPart(progress: Progress, { isWhole: isMarked, otherText }: ReplyBod
   const reason = progress.reason ?? (isWhole && (hasContent || refusal !== '') ? 'other' : null);
   if (reason === null && !hasContent && otherText !== '') {
     const message = `the server sent ${describeText(otherText)} instead of a reply; check the base URL and the server`;
-    return failed(failure('garbled_reply', message, { retryable: true }), progress);
+    return failedPart(failure('garbled_reply', message, { retryable: true }), usage);
   }
   if (count === 0) {
     const message = 'the reply contains no data; check that the base URL is that of an OpenAI-compatible API';
-    return failed(failure('garbled_reply', message, { retryable: true }), progress);
+    return failedPart(failure('garbled_reply', message, { retryable: true }), usage);
   }
-  if (reason === null) {
-    const message = 'the reply ended before it was complete';
-    return failed(failure('stream_cut', message, { retryable: true }), progress);
-  }
+  if (reason === null) return failedPart(CUT, usage);
   if (refusal === '') return { type: 'finish', reason, usage };
-  return failed(
-    failure('refused', `the model refused: ${redactSecrets(refusal, [])}`, { stage: 'refinement' }),
-    progress,
-  );
-}
-
-function failed(failure: Failure, { usage }: Progress): ModelPart {
-  return { type: 'failure', failure, ...(usage !== null && { usage }) };
+  const message = `the model refused: ${redactSecrets(refusal, [])}`;
+  return failedPart(failure('refused', message, { stage: 'refinement' }), usage);
 }
 
 /** Describes text that is not a reply, for example the page of a proxy. */

@@ -41,13 +41,15 @@ export type ToolCallEntry = NonNullable<z.infer<typeof toolCallSchema>>;
 
 export const countOrNull = orNull(z.int().check(z.gte(0)));
 
-/** Returns the usage that a server reports; null if there is none. Missing counts of parts are left out. */
-export function tokenUsage(
-  counts: Readonly<Record<'input' | 'output', number> & Record<'cached' | 'written' | 'reasoning', Count>> | null,
-): TokenUsage | null {
-  if (counts === null) return null;
-  const { input, output, written, reasoning } = counts;
-  const cached = typeof counts.cached === 'number' ? Math.min(counts.cached, input) : undefined;
+/** What a server reports about the tokens of a reply. */
+export type ReportedCounts = Readonly<Record<'input' | 'output' | 'cached' | 'written' | 'reasoning', Count>>;
+type Count = z.infer<typeof countOrNull>;
+
+/** Returns the usage that a server reports; null unless it has both totals. Missing counts of parts are left out. */
+export function tokenUsage(counts: ReportedCounts | null): TokenUsage | null {
+  const { input, output, written, reasoning } = counts ?? {};
+  if (typeof input !== 'number' || typeof output !== 'number') return null;
+  const cached = typeof counts?.cached === 'number' ? Math.min(counts.cached, input) : undefined;
   return {
     inputTokens: input,
     outputTokens: output,
@@ -57,8 +59,6 @@ export function tokenUsage(
     estimated: false,
   };
 }
-
-type Count = z.infer<typeof countOrNull>;
 
 /** No real reply has more calls. */
 export const MAX_CALLS = 1_000;

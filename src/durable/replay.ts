@@ -171,12 +171,7 @@ export function* replaySteps(
       return pendingOf(system, (ms) => zeroMs + ms);
     },
   });
-  const [, keyframe] = entries;
-  if (keyframe?.type === 'keyframe' && isPartial(entries)) {
-    system.owner = { ...recorder, record: () => {} };
-    system.restore(keyframe.state);
-    system.owner = recorder;
-  } else system.begin();
+  beginReplay(system, entries);
   if (isSameSoFar()) yield step();
   while (isSameSoFar()) {
     takeAnnotations();
@@ -191,6 +186,17 @@ export function* replaySteps(
   for (const activity of system.activities.values()) activity.wasInterrupted = started.has(activity.number);
   const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
   return { system, start, entries, divergence, unstored, zeroMs };
+}
+
+/** Begins the system, or restores it from the keyframe that stands for the first steps. */
+function beginReplay(system: DurableActorSystem, entries: readonly DurableEntry[]): void {
+  const [, keyframe] = entries;
+  if (keyframe?.type === 'keyframe' && isPartial(entries)) {
+    const { owner } = system;
+    system.owner = { ...owner, record: () => {} };
+    system.restore(keyframe.state);
+    system.owner = owner;
+  } else system.begin();
 }
 
 /** Returns when an actor's clock was at 0. The clock of a fork restarts at the fork, so that delays do not elapse in between. */

@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { pauses } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
+import { parseJson } from '../../internal/json-text.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
 import { durableFormat } from '../durable-format.ts';
 import type { DurableEntry, Waiting } from '../entries.ts';
@@ -359,28 +360,30 @@ const STATES: Readonly<Record<string, readonly JournalIndex['state'][]>> = {
   interrupted: ['open'],
 };
 
+function requireStatus(method: string, status: unknown = []): void {
+  const known = ['running', 'waiting', 'interrupted', ...durableFormat.endStatuses, 'damaged'];
+  const unknown = [status].flat().find((each) => !known.includes(String(each)));
+  if (unknown !== undefined) throw invalid(method, 'status', `one of ${known.join(', ')}`, unknown);
+}
+
+function isMatch({ first, last }: ListedJournal, options: ListOptions): boolean {
+  const { machine, waitingFor, dueBefore, where } = options;
+  const { events = [], approvals = [], dueAtMs } = waitIn(last) ?? {};
+  const { summary } = Object(last) as { summary?: { for?: unknown } };
+  const about = Object(durableFormat.hostData(first));
+  return (
+    (machine === undefined || machineIn(first) === machine) &&
+    (waitingFor === undefined ||
+      [...events, Object(summary).for].includes(waitingFor) ||
+      (waitingFor === 'approval' && approvals.length > 0)) &&
+    (dueBefore === undefined || (typeof dueAtMs === 'number' && dueAtMs <= dueBefore)) &&
+    Object.entries(where ?? {}).every(([name, value]) => about[name] === value || Object(summary)[name] === value)
+  );
+}
+
 /** Returns the methods of a store that concern many journals. */
 export function listing({ bounds, isOrdered, read, remove }: ListSource): Pick<Journals, 'list' | 'delete' | 'prune'> {
   const { compare, endStatuses } = durableFormat;
-  function requireStatus(method: string, status: unknown = []): void {
-    const known = ['running', 'waiting', 'interrupted', ...endStatuses, 'damaged'];
-    const unknown = [status].flat().find((each) => !known.includes(String(each)));
-    if (unknown !== undefined) throw invalid(method, 'status', `one of ${known.join(', ')}`, unknown);
-  }
-  function isMatch({ first, last }: ListedJournal, options: ListOptions): boolean {
-    const { machine, waitingFor, dueBefore, where } = options;
-    const { events = [], approvals = [], dueAtMs } = waitIn(last) ?? {};
-    const { summary } = Object(last) as { summary?: { for?: unknown } };
-    const about = Object(durableFormat.hostData(first));
-    return (
-      (machine === undefined || machineIn(first) === machine) &&
-      (waitingFor === undefined ||
-        [...events, Object(summary).for].includes(waitingFor) ||
-        (waitingFor === 'approval' && approvals.length > 0)) &&
-      (dueBefore === undefined || (typeof dueAtMs === 'number' && dueAtMs <= dueBefore)) &&
-      Object.entries(where ?? {}).every(([name, value]) => about[name] === value || Object(summary)[name] === value)
-    );
-  }
   const isEnded = (status: string): boolean => (endStatuses as readonly string[]).includes(status);
   /** The versions of journals that have ended, by id: lists of the others do not read them again. */
   const ended = new Map<string, string>();
@@ -615,6 +618,15 @@ function requireRedacted(id: string, entries: readonly DurableEntry[]): void {
     'invalid_journal',
     `${subjectOf(id)} was recorded without "redact" and cannot continue with it; open it in a store without "redact"`,
   );
+}
+
+/** Returns the name under which a database stores a journal: JSON, because SQLite cuts text at a zero character, and PostgreSQL has none. */
+export const nameOf = (id: string): string => JSON.stringify(id);
+
+/** Returns the id of a name. A damaged name is returned unchanged. */
+export function idOf(name: string): string {
+  const read = parseJson(name);
+  return typeof read === 'string' ? read : name;
 }
 
 /** Names a journal at the start of a message. */

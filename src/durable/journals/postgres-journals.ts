@@ -12,9 +12,11 @@ import {
 } from './lease.ts';
 import {
   createLineStore,
+  idOf,
   type JournalIndex,
   journalExists,
   type LineSink,
+  nameOf,
   noSuchJournal,
   requireStoreOptions,
   subjectOf,
@@ -331,14 +333,6 @@ export function postgresJournals(
 const PAGE_LINES = 1_000;
 const PAGE_JOURNALS = 100;
 const MAX_SEQ = 2_147_483_647;
-
-const nameOf = (id: string): string => JSON.stringify(id);
-
-/** A damaged name is returned unchanged. */
-function idOf(name: string): string {
-  const read = parseJson(name);
-  return typeof read === 'string' ? read : name;
-}
 
 /** Notifies followers which journal has changed; the payload is empty if the name is too long for a notification. */
 const notify = (channel: string): string =>

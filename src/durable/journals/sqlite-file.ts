@@ -10,7 +10,7 @@ export interface SqliteConnection {
   /** Returns the rows of a query. Read text as `CAST(… AS BLOB)`: libsql aborts the process on invalid UTF-8. */
   all<Row>(sql: string, values: readonly SqliteValue[]): readonly Row[];
   /**
-   * Inserts a row with the kind's `insertion` at the end of the transaction, in one statement with those of other writes. If it is not
+   * Inserts a row with the kind's `insertions` at the end of the transaction, in one statement with those of other writes. If it is not
    * inserted, `fail` throws the reason.
    */
   insert(values: readonly SqliteValue[], fail: () => never): void;
@@ -63,8 +63,8 @@ export interface SqliteKind {
   readonly upgrade?: string;
   /** A statement for a file of version 1 that this process may only read. */
   readonly withoutUpgrade?: string;
-  /** The statement that inserts rows, whose parameters are `rows`: `(?,?),(?,?)`. */
-  readonly insertion?: { readonly columns: number; sql(rows: string): string };
+  /** The statements that insert 1, 2, 4, … rows. */
+  readonly insertions?: readonly string[];
   /** How long a read or write waits for another process's lock, in milliseconds. Default: 30,000. */
   readonly waitMs?: number;
 }
@@ -83,13 +83,150 @@ const FIRST_RETRY_MS = 2;
 const LONGEST_RETRY_MS = 250;
 const DEFAULT_WAIT_MS = 30_000;
 
-/** A write that has not been committed. */
-interface PendingWrite {
-  readonly act: (connection: SqliteConnection) => unknown;
+interface GivenWrite<Value = unknown> {
+  readonly act: (connection: SqliteConnection) => Value;
   readonly isSynced: boolean;
+  readonly chain?: WriteChain | undefined;
+}
+
+/** A write that has not been committed. */
+interface PendingWrite extends GivenWrite {
   readonly untilMs: number;
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Returns the connection to a file, opened on first use and replaced after an SQLite error. */
+function fileConnection(path: string, kind: SqliteKind) {
+  let open: OpenConnection | null = null;
+  let inode: number | undefined;
+  let isClosed = false;
+  function disconnect(): void {
+    open?.close();
+    open = null;
+  }
+  return {
+    use<Value>(act: (connection: OpenConnection) => Value): Value {
+      if (isClosed) throw storeClosed();
+      if (open === null) {
+        open = connect(path, kind);
+        inode = inodeOf(path);
+      }
+      if (inodeOf(path) !== inode) throw fileReplaced();
+      try {
+        return act(open);
+      } catch (error) {
+        if (isSqliteError(error)) disconnect();
+        throw error;
+      }
+    },
+    close(): void {
+      open?.checkpoint();
+      disconnect();
+      isClosed = true;
+    },
+  };
+}
+
+/** The writes that have not been committed, in order. */
+class WriteQueue {
+  readonly #connection: ReturnType<typeof fileConnection>;
+  readonly #waitMs: number;
+  #writes: PendingWrite[] = [];
+  #isScheduled = false;
+  #tries = 0;
+  /** Whether a write has found a lock of another process. */
+  isShared = false;
+
+  constructor(connection: ReturnType<typeof fileConnection>, waitMs: number) {
+    this.#connection = connection;
+    this.#waitMs = waitMs;
+  }
+
+  get isEmpty(): boolean {
+    return this.#writes.length === 0;
+  }
+
+  /** Commits a write at the end of the turn. */
+  add<Value>({ act, isSynced, chain }: GivenWrite<Value>, signal?: AbortSignal): Promise<Value> {
+    let forget: (() => void) | undefined;
+    const written = new Promise<Value>((resolve, reject) => {
+      const write = { act, isSynced, chain, untilMs: performance.now() + this.#waitMs, resolve, reject };
+      this.#writes.push(write);
+      if (signal === undefined) return;
+      forget = onAbort(signal, () => {
+        this.#writes = this.#writes.filter((other) => other !== write);
+        reject(signal.reason);
+      });
+    });
+    this.#drainLater(0);
+    return forget === undefined ? written : written.finally(forget);
+  }
+
+  #drainLater(afterMs: number): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const drain = (): void => {
+      this.#isScheduled = false;
+      this.drain();
+      if (!this.isEmpty) this.#drainLater(retryMs(this.#tries));
+    };
+    if (afterMs === 0) setImmediate(drain);
+    else setTimeout(drain, afterMs);
+  }
+
+  /** Commits the waiting writes in one transaction, or each on its own if one of them fails. Leaves them if the file is locked. */
+  drain(): void {
+    let perTransaction = this.#writes.length;
+    while (!this.isEmpty) {
+      const writes = this.#writes.slice(0, perTransaction);
+      try {
+        const values = this.#commit(writes);
+        this.#writes.splice(0, writes.length);
+        for (const [at, { resolve }] of writes.entries()) resolve(values[at] as never);
+      } catch (error) {
+        if (isBusy(error)) {
+          this.isShared = true;
+          this.#dropOverdue();
+          return;
+        }
+        if (writes.length === 1) fail(this.#writes.splice(0, 1), error);
+        perTransaction = 1;
+      }
+    }
+    this.#tries = 0;
+  }
+
+  #commit(writes: readonly PendingWrite[]): readonly unknown[] {
+    const isSynced = writes.some((write) => write.isSynced);
+    const act = (connection: SqliteConnection) =>
+      writes.map((write) => {
+        if (write.chain?.failure !== undefined) throw write.chain.failure;
+        return write.act(connection);
+      });
+    return this.#connection.use((connection) => connection.transaction(() => act(connection), isSynced));
+  }
+
+  #dropOverdue(): void {
+    this.#tries += 1;
+    const now = performance.now();
+    const overdue = this.#writes.filter(({ untilMs }) => untilMs <= now);
+    this.#writes = this.#writes.filter(({ untilMs }) => untilMs > now);
+    fail(overdue, stillLocked(this.#waitMs));
+  }
+
+  /** Tries the waiting writes a last time. */
+  close(): void {
+    if (!this.isEmpty) this.drain();
+    fail(this.#writes.splice(0), storeClosed());
+  }
+}
+
+function fail(writes: readonly PendingWrite[], error: unknown): void {
+  for (const { chain, reject } of writes) {
+    if (chain !== undefined) chain.failure ??= error;
+    reject(error);
+  }
 }
 
 /**
@@ -101,114 +238,12 @@ interface PendingWrite {
  */
 export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   const waitMs = kind.waitMs ?? DEFAULT_WAIT_MS;
-  let open: OpenConnection | null = null;
-  let inode: number | undefined;
-  let closed = false;
-  let queue: PendingWrite[] = [];
-  let scheduled = false;
-  let tries = 0;
-  /** Whether no write has found a lock of another process. */
-  let isOnlyProcess = true;
-
-  /** Calls `act` with the connection, which is replaced after an SQLite error. */
-  function use<Value>(act: (connection: OpenConnection) => Value): Value {
-    if (closed) throw storeClosed();
-    if (open === null) {
-      open = connect(path, kind);
-      inode = inodeOf(path);
-    }
-    if (inodeOf(path) !== inode) throw fileReplaced();
-    try {
-      return act(open);
-    } catch (error) {
-      if (isSqliteError(error)) disconnect();
-      throw error;
-    }
-  }
-  function disconnect(): void {
-    open?.close();
-    open = null;
-  }
-  const commit = <Value>(act: (connection: SqliteConnection) => Value, isSynced: boolean): Value =>
-    use((connection) => connection.transaction(() => act(connection), isSynced));
-
-  function enqueue<Value>(
-    act: (connection: SqliteConnection) => Value,
-    isSynced: boolean,
-    chain?: WriteChain,
-    signal?: AbortSignal,
-  ): Promise<Value> {
-    let forget: (() => void) | undefined;
-    const written = new Promise<Value>((resolve, reject) => {
-      const write: PendingWrite = {
-        act(connection) {
-          if (chain?.failure !== undefined) throw chain.failure;
-          return act(connection);
-        },
-        isSynced,
-        untilMs: performance.now() + waitMs,
-        resolve: resolve as (value: unknown) => void,
-        reject(error) {
-          if (chain !== undefined) chain.failure ??= error;
-          reject(error);
-        },
-      };
-      queue.push(write);
-      if (signal === undefined) return;
-      forget = onAbort(signal, () => {
-        queue = queue.filter((other) => other !== write);
-        reject(signal.reason);
-      });
-    });
-    return forget === undefined ? written : written.finally(forget);
-  }
-  function drainLater(afterMs: number): void {
-    if (scheduled) return;
-    scheduled = true;
-    const drain = (): void => {
-      scheduled = false;
-      drainQueue();
-      if (queue.length > 0) drainLater(retryMs(tries));
-    };
-    if (afterMs === 0) setImmediate(drain);
-    else setTimeout(drain, afterMs);
-  }
-  /** Commits the waiting writes in one transaction, or each on its own if one of them fails. Leaves them if the file is locked. */
-  function drainQueue(): void {
-    let perTransaction = queue.length;
-    while (queue.length > 0) {
-      const writes = queue.slice(0, perTransaction);
-      try {
-        const values = commit(
-          (connection) => writes.map(({ act }) => act(connection)),
-          writes.some(({ isSynced }) => isSynced),
-        );
-        queue.splice(0, writes.length);
-        for (const [at, { resolve }] of writes.entries()) resolve(values[at]);
-      } catch (error) {
-        if (isBusy(error)) {
-          isOnlyProcess = false;
-          dropOverdue();
-          return;
-        }
-        if (writes.length === 1) queue.shift()?.reject(error);
-        perTransaction = 1;
-      }
-    }
-    tries = 0;
-  }
-  function dropOverdue(): void {
-    tries += 1;
-    const now = performance.now();
-    const overdue = queue.filter(({ untilMs }) => untilMs <= now);
-    queue = queue.filter(({ untilMs }) => untilMs > now);
-    for (const { reject } of overdue) reject(stillLocked(waitMs));
-  }
-
+  const file = fileConnection(path, kind);
+  const queue = new WriteQueue(file, waitMs);
   return {
     readNow(act) {
       try {
-        return use(act);
+        return file.use(act);
       } catch (error) {
         if (isBusy(error)) return undefined;
         throw error;
@@ -221,8 +256,8 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
         await null;
         signal?.throwIfAborted();
         try {
-          if (queue.length > 0) drainQueue();
-          return use(act);
+          if (!queue.isEmpty) queue.drain();
+          return file.use(act);
         } catch (error) {
           if (!isBusy(error)) throw error;
         }
@@ -232,38 +267,27 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
       }
     },
     writeNow(act) {
-      if (queue.length > 0 || !isOnlyProcess) return false;
+      if (!queue.isEmpty || queue.isShared) return false;
       try {
-        use((connection) => {
+        file.use((connection) => {
           connection.sync(false);
           act(connection);
         });
         return true;
       } catch (error) {
         if (!isBusy(error)) throw error;
-        isOnlyProcess = false;
+        queue.isShared = true;
         return false;
       }
     },
-    write(act, chain) {
-      const written = enqueue(act, false, chain);
-      drainLater(0);
-      return written;
-    },
+    write: (act, chain) => queue.add({ act, isSynced: false, chain }),
     async writeSynced(act, signal, chain) {
       signal?.throwIfAborted();
-      const written = enqueue(act, true, chain, signal);
-      drainLater(0);
-      return await written;
+      return await queue.add({ act, isSynced: true, chain }, signal);
     },
     close() {
-      if (closed) return;
-      if (queue.length > 0) drainQueue();
-      for (const { reject } of queue) reject(storeClosed());
-      queue = [];
-      open?.checkpoint();
-      disconnect();
-      closed = true;
+      queue.close();
+      file.close();
     },
   };
 }
@@ -369,13 +393,9 @@ interface InsertedRow {
   readonly fail: () => never;
 }
 
-/** The most rows in one statement. */
-const MAX_ROWS = 64;
-
-function connectionOn(database: Database.Database, { insertion }: SqliteKind): OpenConnection {
+function connectionOn(database: Database.Database, { insertions = [] }: SqliteKind): OpenConnection {
   const statements = new Map<string, Database.Statement>();
   let syncs = true;
-  const insertions = new Map<number, Database.Statement>();
   let rows: InsertedRow[] = [];
   const statement = (sql: string): Database.Statement => {
     const prepared = statements.get(sql) ?? database.prepare(sql);
@@ -387,20 +407,12 @@ function connectionOn(database: Database.Database, { insertion }: SqliteKind): O
     if (isSynced !== syncs) statement(`PRAGMA synchronous = ${isSynced ? 'FULL' : 'NORMAL'}`).run([]);
     syncs = isSynced;
   }
-  function insertStatement(count: number): Database.Statement {
-    const known = insertions.get(count);
-    if (known !== undefined) return known;
-    const row = `(${Array(insertion?.columns).fill('?').join()})`;
-    const prepared = database.prepare(insertion?.sql(Array(count).fill(row).join()) ?? '');
-    insertions.set(count, prepared);
-    return prepared;
-  }
   function insertRows(): void {
     for (let from = 0, count = 0; from < rows.length; from += count) {
-      // Powers of two: few statements are enough for any number of rows.
-      count = Math.min(MAX_ROWS, 2 ** Math.floor(Math.log2(rows.length - from)));
+      const power = Math.min(insertions.length - 1, Math.floor(Math.log2(rows.length - from)));
+      count = 2 ** power;
       const given = rows.slice(from, from + count).flatMap(({ values }) => values);
-      if (insertStatement(count).run(given as SqliteValue[]).changes < count) rows[from]?.fail();
+      if (statement(insertions[power] as string).run(given as SqliteValue[]).changes < count) rows[from]?.fail();
     }
   }
   return {
@@ -432,7 +444,6 @@ function connectionOn(database: Database.Database, { insertion }: SqliteKind): O
     },
     close() {
       statements.clear();
-      insertions.clear();
       database.close();
     },
   };

@@ -14,11 +14,13 @@ import {
 } from './lease.ts';
 import {
   createLineStore,
+  idOf,
   type JournalIndex,
   journalExists,
   type LineBounds,
   type LineSink,
   type LinesQuery,
+  nameOf,
   noSuchJournal,
   POLL_MS,
   repeat,
@@ -120,7 +122,8 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
       async reopen(id, { force = false }) {
         const token = newToken();
         const place = await takeOverRow(file, id, force, (connection, row) => {
-          claim(connection, row, token);
+          const sql = 'UPDATE journal SET owner = ?, token = ?, beat_ms = ? WHERE id = ?';
+          connection.run(sql, [JSON.stringify(thisHolder()), token, Date.now(), row.id]);
           file.leases.mark(token);
           return { token, count: countOf(connection, row.id), rowId: row.id };
         });
@@ -144,7 +147,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         file.write((connection) => {
           // If a process holds it, or has written to it, the index may no longer be right.
           const where = `name = ? AND token IS NOT indexed AND owner IS NULL AND ${VERSION} = ?`;
-          setIndex(connection, index, where, [keyOf(id), version]);
+          setIndex(connection, index, where, [nameOf(id), version]);
         }),
       watch: (onChange) => watchRows(() => file, onChange),
     },
@@ -173,7 +176,7 @@ function openJournalFile(resolved: string, path: string): JournalFile {
     applicationId: 0x50436a6f,
     schema: SCHEMA,
     upgrade: UPGRADE,
-    insertion: { columns: 4, sql: insertLines },
+    insertions: INSERT_LINES,
     withoutUpgrade: `CREATE TEMP VIEW journal AS
       SELECT *, NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed FROM main.journal`,
   });
@@ -286,7 +289,7 @@ const textOf = (bytes: Bytes | null): string => (bytes === null ? '' : new TextD
 const ROW = 'id, CAST(name AS BLOB) AS name, CAST(owner AS BLOB) AS owner, token, beat_ms AS beatMs';
 
 function rowOf(connection: SqliteConnection, id: string): Row | undefined {
-  const [row] = connection.all<Row>(`SELECT ${ROW} FROM journal WHERE name = ?`, [keyOf(id)]);
+  const [row] = connection.all<Row>(`SELECT ${ROW} FROM journal WHERE name = ?`, [nameOf(id)]);
   return row;
 }
 
@@ -321,23 +324,15 @@ interface Place {
   readonly rowId: number | null;
 }
 
-/** Replaces the lease in a row with one of this process. */
-function claim(connection: SqliteConnection, { id }: Row, token: number): void {
-  connection.run('UPDATE journal SET owner = ?, token = ?, beat_ms = ? WHERE id = ?', [
-    JSON.stringify(thisHolder()),
-    token,
-    Date.now(),
-    id,
-  ]);
-}
-
-/** Inserts lines whose journals have the tokens. */
-const insertLines = (rows: string): string =>
-  `INSERT INTO line SELECT column1, column2, column3 FROM (VALUES ${rows}) JOIN journal ON id = column1 AND token = column4`;
-const INSERT_LINE = insertLines('(?,?,?,?)');
+/** Insert 1, 2, 4, … lines whose journals have the tokens. */
+const INSERT_LINES: readonly string[] = [1, 2, 4, 8, 16, 32, 64].map(
+  (count) => `INSERT INTO line SELECT column1, column2, column3
+    FROM (VALUES ${Array(count).fill('(?,?,?,?)').join()}) JOIN journal ON id = column1 AND token = column4`,
+);
+const [INSERT_LINE = ''] = INSERT_LINES;
 
 function openSink(file: JournalFile, id: string, { token, count, rowId: known }: Place): LineSink {
-  const key = keyOf(id);
+  const key = nameOf(id);
   const isNew = known === null;
   let rowId = known;
   /** Whether the row has been committed. */
@@ -399,7 +394,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
 function setIndex(connection: SqliteConnection, index: JournalIndex, where: string, values: readonly string[]): void {
   const { machine, state, dueMs } = index;
   const sql = `UPDATE journal SET machine = ?, state = ?, due_ms = ?, indexed = token WHERE ${where}`;
-  connection.run(sql, [machine === null ? null : keyOf(machine), state, dueMs, ...values]);
+  connection.run(sql, [machine === null ? null : nameOf(machine), state, dueMs, ...values]);
 }
 
 function countOf(connection: SqliteConnection, id: number): number {
@@ -432,7 +427,7 @@ function readBounds(
           ...listed.values,
           after,
         ])
-      : ids.flatMap((id) => connection.all<ListedRow>(`${sql} WHERE name = ?`, [keyOf(id)]));
+      : ids.flatMap((id) => connection.all<ListedRow>(`${sql} WHERE name = ?`, [nameOf(id)]));
   return rows.map((row) => {
     const id = idOf(textOf(row.name));
     const version = `${row.id} ${row.lastSeq}`;
@@ -464,7 +459,7 @@ export function listedIds({ machine, states, dueBefore }: Partial<NonNullable<Li
   return {
     sql: `id IN (SELECT id FROM journal WHERE ${conditions.join(' AND ')}
       UNION ALL SELECT id FROM journal WHERE token IS NOT indexed) AND`,
-    values: [machine === undefined ? [] : keyOf(machine), states ?? [], dueBefore ?? []].flat(),
+    values: [machine === undefined ? [] : nameOf(machine), states ?? [], dueBefore ?? []].flat(),
   };
 }
 
@@ -507,13 +502,4 @@ function readChanging(connection: SqliteConnection) {
   );
   const written = rows.map(({ name, token, lastSeq }) => [idOf(textOf(name)), `${token} ${lastSeq}`] as const);
   return { all: JSON.stringify(all), written: new Map(written) };
-}
-
-/** Ids are stored as JSON, because SQLite cuts text at a zero character. */
-const keyOf = (id: string): string => JSON.stringify(id);
-
-/** Returns the id that a name encodes. A damaged name is returned unchanged. */
-function idOf(name: string): string {
-  const read = parseJson(name);
-  return typeof read === 'string' ? read : name;
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { Dialog } from '../head/dialog.tsx';
+import { countText } from './list-words.ts';
 
 interface DeleteDialogProps {
   readonly inspector: Inspector;
@@ -21,12 +21,12 @@ export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
     setBusy(true);
     const replies = await Promise.all(runs.map(({ runId }) => inspector.request({ type: 'remove', runId })));
     const problem = replies.find((reply) => reply.problem !== null)?.problem;
-    const deleted = replies.filter((reply) => reply.problem === null).length;
-    onClose(`Deleted ${pluralize(deleted, 'run')}.${problem == null ? '' : ` ${excerpt(problem, 300)}`}`);
+    const deleted = runs.filter((_, at) => replies[at]?.problem === null);
+    onClose(`Deleted ${countText(deleted)}.${problem == null ? '' : ` ${excerpt(problem, 300)}`}`);
   }
 
   return (
-    <Dialog title={`Delete ${pluralize(runs.length, 'run')}?`} onClose={() => onClose('')}>
+    <Dialog title={`Delete ${countText(runs)}?`} onClose={() => onClose('')}>
       <div class="stack">
         <ul>
           {runs.slice(0, MAX_LISTED).map(({ runId, title }) => (

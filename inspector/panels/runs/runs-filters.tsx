@@ -13,6 +13,7 @@ import {
 } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
+import { countText, subjectOf } from './list-words.ts';
 
 interface RunsFiltersProps {
   readonly runs: readonly InspectedRun[];
@@ -70,7 +71,7 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
         >
           {SORT_COLUMNS.map(({ name, title }) => (
             <option key={name} value={name}>
-              By {title.toLowerCase()}
+              By {(name === 'question' ? subjectOf(runs) : title).toLowerCase()}
             </option>
           ))}
         </select>
@@ -122,9 +123,8 @@ export function RunsSummary({ runs, found, query, unread, onChange }: RunsSummar
     <div class="runs-summary row">
       <h1>
         <span role="status">
-          {found.length < runs.length
-            ? `${formatNumber(found.length)} of ${pluralize(runs.length, 'run')}`
-            : pluralize(runs.length, 'run')}
+          {found.length < runs.length && `${formatNumber(found.length)} of `}
+          {countText(runs)}
         </span>
       </h1>
       {unread > 0 && (

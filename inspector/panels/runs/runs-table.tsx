@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
+import { formatCost, formatDuration, formatNumber, startedText } from '../../fold/format.ts';
 import {
   actorText,
   ageText,
@@ -37,6 +37,7 @@ import { ExportDialog } from '../head/share-dialogs.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
+import { countText, subjectOf } from './list-words.ts';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
@@ -75,7 +76,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
       <RunsFilters runs={runs} query={query} canGroup={canGroup} onChange={setQuery} />
       <Grid key={String(hasCards.value)} placed={placed} query={query} onDelete={(run) => setDeleting([run])} />
       <div class={`selection-bar row${chosen.length > 0 ? ' shown' : ''}`}>
-        <span role="status">{chosen.length > 0 ? `${pluralize(chosen.length, 'run')} selected` : message}</span>
+        <span role="status">{chosen.length > 0 ? `${countText(chosen)} selected` : message}</span>
         {chosen.length > 0 && (
           <>
             <CompareButton chosen={chosen} runs={runs} />
@@ -198,7 +199,8 @@ function Grid({ placed, query, onDelete }: GridProps) {
   const rowPx = hasCards.value ? CARD_PX : ROW_PX;
   const [seen, measure] = useWindow(box);
   const first = Math.max(0, Math.min(placed.length, Math.floor(seen.from / rowPx)));
-  const columns = useMemo(() => shownColumns(placed.map(({ run }) => run)), [placed]);
+  const listed = useMemo(() => placed.map(({ run }) => run), [placed]);
+  const [columns, subject] = useMemo(() => [shownColumns(listed), subjectOf(listed)], [listed]);
   const visible = placed.slice(first, Math.max(first, Math.ceil(seen.to / rowPx)));
   // Ages are in minutes, and times of what runs in seconds.
   const nowMs = useNow(visible.some(({ run }) => run.status === 'running') ? 1_000 : 30_000);
@@ -247,7 +249,12 @@ function Grid({ placed, query, onDelete }: GridProps) {
           <tr aria-rowindex={1} {...heads}>
             <td />
             {columns.map((name) => (
-              <SortHeader key={name} name={name} query={query} />
+              <SortHeader
+                key={name}
+                name={name}
+                title={name === 'question' ? subject : columnNamed(name).title}
+                query={query}
+              />
             ))}
           </tr>
         </thead>
@@ -386,8 +393,14 @@ const NUMERIC: ReadonlySet<ColumnName> = new Set(['duration', 'tokens', 'cost', 
 
 const classOf = (name: ColumnName): string => `${name}${NUMERIC.has(name) ? ' numeric' : ''}`;
 
-function SortHeader({ name, query }: { readonly name: ColumnName; readonly query: RunQuery }) {
-  const { title, isDescending: first = false } = columnNamed(name);
+interface SortHeaderProps {
+  readonly name: ColumnName;
+  readonly title: string;
+  readonly query: RunQuery;
+}
+
+function SortHeader({ name, title, query }: SortHeaderProps) {
+  const { isDescending: first = false } = columnNamed(name);
   const isSorted = query.sort === name;
   const order = query.isDescending ? 'descending' : 'ascending';
   return (

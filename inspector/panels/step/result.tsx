@@ -199,7 +199,8 @@ export function SystemResult({ view: { fold, selection, at } }: { readonly view:
               <JsonTree value={error} />
             </div>
           )}
-          {output !== undefined && <JsonTree value={output} />}
+          {/* A machine without an output has null. */}
+          {output != null && <JsonTree value={output} />}
         </div>
       ))}
     </Section>

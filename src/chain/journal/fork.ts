@@ -20,7 +20,8 @@ import { createPromptReader, createPromptWriter, type PromptParts } from '../../
 import { filesOf, withFiles } from '../../llm/request.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { describeCall } from '../runtime/describe-call.ts';
-import { attachRun, type ChainHost, createFeed, productOf, type Run } from '../runtime/run.ts';
+import { createFeed } from '../runtime/feed.ts';
+import { attachRun, type ChainHost, productOf, type Run } from '../runtime/run.ts';
 import { createChainInput, type RunOptions } from '../runtime/run-options.ts';
 import { readNumber } from './changed-numbers.ts';
 import { replyValue } from './phase-finding.ts';

@@ -6,8 +6,9 @@ import type { Clock } from '../../durable/clock.ts';
 import { startOf } from '../../durable/replay.ts';
 import type { CallInfo } from '../../durable/reused-calls.ts';
 import { filesIn } from '../../llm/content.ts';
+import { createFeed } from '../runtime/feed.ts';
 import { resolveOptions } from '../runtime/options.ts';
-import { attachRun, createChainHost, createFeed } from '../runtime/run.ts';
+import { attachRun, createChainHost } from '../runtime/run.ts';
 import { runStartOf } from './run-start.ts';
 import { storedEntry } from './stored-entries.ts';
 

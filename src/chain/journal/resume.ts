@@ -7,7 +7,8 @@ import type { OpenJournalOptions } from '../../durable/journals/journal-store.ts
 import { oneLine } from '../../internal/printable.ts';
 import { fileIn } from '../../llm/content.ts';
 import type { ChainParts } from '../runtime/actors.ts';
-import { attachRun, type ChainHost, createFeed, type Run } from '../runtime/run.ts';
+import { createFeed } from '../runtime/feed.ts';
+import { attachRun, type ChainHost, type Run } from '../runtime/run.ts';
 import { requireSameChart } from './replay.ts';
 import { runStartOf } from './run-start.ts';
 

@@ -28,8 +28,8 @@ import { createRunWriters } from '../journal/run-writers.ts';
 import { createChainActors } from './actors.ts';
 import type { NextStep } from './decider.ts';
 import { describeCall } from './describe-call.ts';
+import { createFeed } from './feed.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
-import { createFeed } from './run.ts';
 import type { RunEvent } from './run-events.ts';
 import { createChainInput, type RunOptions, runOptionsSchema } from './run-options.ts';
 import { scopeOf, setScope } from './run-scope.ts';
@@ -138,7 +138,7 @@ interface LoopParts {
 }
 
 function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopParts): LoopRun {
-  const { entries, stream, take } = createFeed();
+  const { shown: entries, stream, take } = createFeed();
   const actor = machine.start(crypto.randomUUID(), {
     input,
     notes: files.map((file) => ({ type: 'attachment', ...file })),

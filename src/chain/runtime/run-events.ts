@@ -58,7 +58,9 @@ export interface RunObserver {
 }
 
 export interface EventStream extends AsyncIterable<RunEvent> {
-  push(event: JournalEntry | PartialUpdate): void;
+  push(update: PartialUpdate): void;
+  /** Tells the readers that the history has grown. */
+  wake(): void;
   hasReaders(): boolean;
   /** Ends the stream, and completes the text of the answer if `answerText` is given. */
   end(answerText?: string): void;
@@ -69,12 +71,15 @@ export interface EventStream extends AsyncIterable<RunEvent> {
  * current readers only. A slow reader gets the newest one per attempt, since it is the same growing object, and gets it before that
  * attempt's end. The text of the answer is computed for each reader, so that each gets all of it.
  */
-export function createEventStream(history: readonly JournalEntry[]): EventStream {
+export function createEventStream(history: History): EventStream {
   const readers = new Set<Reader>();
   let ended: { readonly answerText: string | undefined } | null = null;
   return {
-    push(event) {
-      for (const reader of readers) reader.push(event);
+    push(update) {
+      for (const reader of readers) reader.push(update);
+    },
+    wake() {
+      for (const reader of readers) reader.wake();
     },
     hasReaders: () => readers.size > 0,
     end(answerText) {
@@ -106,26 +111,27 @@ export function createEventStream(history: readonly JournalEntry[]): EventStream
   };
 }
 
+/** The entries so far. */
+type History = Pick<readonly JournalEntry[], 'at' | 'length'>;
+
 type Reader = ReturnType<typeof createReader>;
 
 /** One reader's position in the history, and its unread partial values, each placed before the history's entry `before`. */
-function createReader(history: readonly JournalEntry[]) {
+function createReader(history: History) {
   let position = 0;
   let wake: () => void = () => {};
   const partials: { readonly update: PartialUpdate; readonly before: number }[] = [];
   return {
-    push(event: JournalEntry | PartialUpdate): void {
-      if (event.type === 'partial') {
-        const last = partials.at(-1)?.update;
-        if (last?.attemptId === event.attemptId && last.attempt === event.attempt) partials.pop();
-        partials.push({ update: event, before: history.length });
-      }
+    push(update: PartialUpdate): void {
+      const last = partials.at(-1)?.update;
+      if (last?.attemptId === update.attemptId && last.attempt === update.attempt) partials.pop();
+      partials.push({ update, before: history.length });
       wake();
     },
     shift(): JournalEntry | PartialUpdate | undefined {
       const [partial] = partials;
       if (partial !== undefined && position >= partial.before) return partials.shift()?.update;
-      const entry = history[position];
+      const entry = history.at(position);
       if (entry !== undefined) position += 1;
       return entry;
     },

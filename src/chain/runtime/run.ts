@@ -36,8 +36,9 @@ import type { Prompt } from '../prompts/prompt.ts';
 import { prompts as builtInPrompts } from '../prompts/registry.ts';
 import { type ChainParts, provideChain } from './actors.ts';
 import { describeCall } from './describe-call.ts';
+import { createFeed, type Feed } from './feed.ts';
 import { createRunClock } from './run-clock.ts';
-import { createEventStream, type EventStream, type RunEvent } from './run-events.ts';
+import type { RunEvent } from './run-events.ts';
 import { type RunScope, setScope } from './run-scope.ts';
 import type { RunSlots } from './run-slots.ts';
 
@@ -205,41 +206,6 @@ function openRun(host: ChainHost, input: ChainInput, { files, valueSchema, host:
   return attachRun(host, actor, feed, { valueSchema });
 }
 
-/** What readers of a run receive. */
-interface Feed {
-  readonly entries: JournalEntry[];
-  /** What readers see. It contains the answer only after the answer is stored. */
-  readonly shown: JournalEntry[];
-  readonly stream: EventStream;
-  take(stored: DurableEntry): void;
-  showAll(): void;
-}
-
-export function createFeed(): Feed {
-  const entries: JournalEntry[] = [];
-  const shown: JournalEntry[] = [];
-  const stream = createEventStream(shown);
-  const show = (entry: JournalEntry): void => {
-    shown.push(entry);
-    stream.push(entry);
-  };
-  return {
-    entries,
-    shown,
-    stream,
-    take(stored) {
-      // The entries before it are taken when the run is attached.
-      if (stored.seq !== entries.length) return;
-      const entry = readEntry(stored);
-      entries.push(entry);
-      if (entry.type !== 'answer' && shown.length === entries.length - 1) show(entry);
-    },
-    showAll() {
-      for (const entry of entries.slice(shown.length)) show(entry);
-    },
-  };
-}
-
 /** A run that has not begun: its public handle, and what starts it. */
 interface AttachedRun {
   readonly run: Run;
@@ -265,12 +231,12 @@ export function attachRun(
   feed: Feed,
   { editRequest, prompts = createPromptWriter(), valueSchema }: AttachOptions = {},
 ): AttachedRun {
-  const { entries, stream } = feed;
-  for (const stored of actor.entries.slice(entries.length)) feed.take(stored);
+  const { stream } = feed;
+  for (const stored of actor.entries) feed.take(stored);
   feed.showAll();
+  const entries = actor.entries.map(readEntry);
   for (const entry of entries) prompts.take(entry);
-  const [first] = entries;
-  const { runId, startedAtMs } = runStartOf(first === undefined ? [] : [first]).input;
+  const { runId, startedAtMs } = runStartOf(entries.slice(0, 1)).input;
   const clock = createRunClock(parts.clock, startedAtMs, entries.at(-1)?.atMs ?? 0);
   const writer = writers.of(runId);
   const ref = actor.ref as ChainActorRef;
@@ -282,7 +248,7 @@ export function attachRun(
     prompts,
     valueSchema,
   };
-  const finalAnswer = connectRun(ref, { entries, scope, note: (note) => actor.note(note) });
+  const finalAnswer = connectRun(ref, { feed, scope, note: (note) => actor.note(note) });
   let forgetSignal = (): void => {};
   const keptAlive = keepAlive();
   const isParked = (): boolean => actor.getSnapshot().status === 'active' && !writer.isFenced;
@@ -340,7 +306,9 @@ export function attachRun(
       events: stream,
       answer: answerOnce(ended),
       settled: ended,
-      entries: feed.shown,
+      get entries() {
+        return feed.shown;
+      },
       get journalFailure() {
         return writer.failure;
       },
@@ -370,8 +338,7 @@ function answerOnce(settled: Promise<FinalAnswer | null>): Promise<FinalAnswer> 
 }
 
 interface RunConnection {
-  /** The journal so far. */
-  readonly entries: readonly JournalEntry[];
+  readonly feed: Pick<Feed, 'shown' | 'answer'>;
   readonly scope: RunScope;
   /** Adds to the journal. */
   readonly note: (note: Json) => void;
@@ -381,15 +348,15 @@ interface RunConnection {
  * Connects an actor that has not begun with the journal of its run: its calls find the files there, and what a chart that crashes or is
  * stopped does not emit is added. Returns the answer of a run that has ended.
  */
-export function connectRun(ref: ChainActorRef, { entries, scope, note }: RunConnection): () => FinalAnswer {
-  setScope(ref, { ...scope, fileOf: (attachment) => fileIn(entries, attachment) });
+export function connectRun(ref: ChainActorRef, { feed, scope, note }: RunConnection): () => FinalAnswer {
+  setScope(ref, { ...scope, fileOf: (attachment) => fileIn(feed.shown, attachment) });
   const addEnds = (): void => {
-    if (entries.some(({ type }) => type === 'answer')) return;
+    if (feed.answer !== null) return;
     const { answer, ends } = finalAnswerOf(ref.getSnapshot());
     for (const event of [...ends, { type: 'answer', answer } as const]) note(event as unknown as Json);
   };
   ref.subscribe({ error: addEnds, complete: addEnds });
-  return () => entries.findLast((entry) => entry.type === 'answer')?.answer ?? finalAnswerOf(ref.getSnapshot()).answer;
+  return () => feed.answer ?? finalAnswerOf(ref.getSnapshot()).answer;
 }
 
 function invalidEvent(event: unknown, error: z.core.$ZodError): PostChainError {

@@ -118,7 +118,13 @@ export async function runOnCluster(
   executor.system.create();
   const ref = executor.system.root as ChainActorRef;
   const scope = { clock, partial: () => {}, hasReaders: () => false, prompts };
-  const finalAnswer = connectRun(ref, { entries, scope, note });
+  const feed = {
+    shown: entries,
+    get answer() {
+      return entries.findLast((entry) => entry.type === 'answer')?.answer ?? null;
+    },
+  };
+  const finalAnswer = connectRun(ref, { feed, scope, note });
   await executor.run(signal, (added) => keep(entries.slice(-added.length)));
   return finalAnswer();
 }

@@ -228,7 +228,7 @@ describe('the text of the answer in one reply', () => {
     const failure = failureOf('deadline', 'phase_timeout', 'It took too long.');
     const fail = (phase: Phase): void => {
       history.push({ ...place, type: 'phase-end', phase, cycle: 1, step: 1, summary: '', failure });
-      stream.push(history.at(-1) as JournalEntry);
+      stream.wake();
     };
     stream.push(partial({ answer: 'It' }, { task: 'experience', phases: ['experience', 'intention', 'yield'] }));
     fail('intention');
@@ -285,7 +285,7 @@ describe('the text of the answer in one reply', () => {
         failure: null,
         usage: NO_USAGE,
       });
-      stream.push(history[0] as JournalEntry);
+      stream.wake();
       stream.end(value.answer);
       await reading;
     });

@@ -68,23 +68,17 @@ const MAX_TERMS = 64;
 /** Stems by word: texts repeat their words, and stemming is the most expensive step. Emptied when full. */
 const memo = new Map<string, readonly string[]>();
 
-/**
- * Returns the content words of a text in order: lower case, without accents, as English stems (Porter 1980), without
- * stop words. `camelCase` words yield their parts as well; scripts without spaces yield pairs of characters.
- */
-function termsOf(text: string): Term[] {
-  const terms: Term[] = [];
-  eachStem(text, (stem, surface, start) => terms.push({ stem, surface, start }));
-  return terms;
-}
-
 /** "A" is a name within a sentence: "Grade A". */
 const isNameA = (text: string, run: string, start: number): boolean =>
   run === 'A' &&
   /[\p{L}\p{N}] $/u.test(text.slice(Math.max(0, start - 2), start)) &&
   !/^ \p{Lu}/u.test(text.slice(start + 1, start + 3));
 
-/** Visits the content words of a text in order without allocating a list. A word with a sign that may be left out is visited with and without it. */
+/**
+ * Visits the content words of a text in order: lower case, without accents, as English stems (Porter 1980), without stop words. `camelCase`
+ * words yield their parts as well, scripts without spaces pairs of characters, and a word with a sign that may be left out is visited with and
+ * without it.
+ */
 export function eachStem(text: string, visit: (stem: string, surface: string, start: number) => void): void {
   eachRun(text, (run, start, signed) => {
     if (isComparison(run)) return;
@@ -107,12 +101,12 @@ export function stemsOf(text: string): string[] {
 export function requestTerms(request: string): Term[] {
   const content = new Map<string, Term>();
   const asking = new Map<string, Term>();
-  for (const term of termsOf(request.slice(0, MAX_REQUEST_CHARS))) {
-    const opens = content.size === 0 && asks(term, request);
-    const into = opens ? asking : content;
-    if (!into.has(term.stem)) into.set(term.stem, term);
-    if (content.size >= MAX_TERMS) break;
-  }
+  eachStem(request.slice(0, MAX_REQUEST_CHARS), (stem, surface, start) => {
+    if (content.size >= MAX_TERMS) return;
+    const term = { stem, surface, start };
+    const into = content.size === 0 && asks(term, request) ? asking : content;
+    if (!into.has(stem)) into.set(stem, term);
+  });
   return [...(content.size > 0 ? content : asking).values()];
 }
 

@@ -35,19 +35,32 @@ function wordSegmentsOf(text: string): Intl.Segments {
 }
 
 /** A word with the signs that belong to it. `only`: without them, it is another word, as "C++" and "C", or "-5" and "5". */
-export interface Signed {
+interface Signed {
   readonly form: string;
   readonly only: boolean;
 }
+
+type Visit = (run: string, start: number, signed: Signed | null) => void;
+
+/** The runs of the texts that were read last: the phases of a cycle read the same short texts several times. Emptied when full. */
+const recent = new Map<string, Parameters<Visit>[]>();
+const MOST_RECENT = { texts: 64, chars: 1_000 };
 
 /**
  * Visits the words of a text in order: runs of letters and digits, and signs that stand alone, with their positions in UTF-16 units, and with
  * the signs that belong to them.
  */
-export function eachRun(text: string, visit: (run: string, start: number, signed: Signed | null) => void): void {
-  const runs = new RegExp(RUN);
-  for (let match = runs.exec(text); match !== null; match = runs.exec(text))
-    visit(match[0], match.index, signedAt(text, match[0], match.index));
+export function eachRun(text: string, visit: Visit): void {
+  const known = recent.get(text);
+  if (known !== undefined) return void known.forEach((run) => void visit(...run));
+  const found: Parameters<Visit>[] | null = text.length > MOST_RECENT.chars ? null : [];
+  for (const match of text.matchAll(RUN)) {
+    const signed = signedAt(text, match[0], match.index);
+    found?.push([match[0], match.index, signed]);
+    visit(match[0], match.index, signed);
+  }
+  if (recent.size >= MOST_RECENT.texts) recent.clear();
+  if (found !== null) recent.set(text, found);
 }
 
 const DASHES = String.raw`\-−–‑‐﹣－`;

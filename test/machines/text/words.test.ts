@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { changeBetween } from '../../../machines/text/similarity.ts';
 import { stemsOf } from '../../../machines/text/terms.ts';
 import { foldWord, partsOf, wordSet, wordsOfRun } from '../../../machines/text/words.ts';
@@ -19,6 +19,23 @@ describe('words', () => {
   it('are folded: lower case, without accents, possessive endings, and thousands separators', () => {
     expect(['Göttingen', "Bridge's", '10,000', 'Ёлка'].map(foldWord)).toEqual(['gottingen', 'bridge', '10000', 'елка']);
   });
+});
+
+it('are found once in a short text that is read several times, and each time in a long one', () => {
+  const exec = vi.spyOn(RegExp.prototype, 'exec');
+  const searches = (text: string): number => {
+    exec.mockClear();
+    wordSet(text);
+    // The other expressions look at one word.
+    return (exec.mock.contexts as RegExp[]).filter((pattern) => pattern.global && pattern.source.includes('(?<=\\s)'))
+      .length;
+  };
+  const [short, long] = ['one short text', 'a long text '.repeat(100)];
+  const first = [searches(short), searches(long)];
+  const second = [searches(short), searches(long)];
+  exec.mockRestore();
+  expect(first[0]).toBeGreaterThan(3);
+  expect(second).toEqual([0, first[1]]);
 });
 
 it.each([

@@ -32,7 +32,7 @@ export interface Codec {
   /**
    * Throws as `encode` does for `derived` values, without encoding. Accepts references to actors, as contexts contain them: a replay creates the
    * actors again. Skips the objects in `known`, and adds those that it has checked: values are immutable. `before` is the value that
-   * was checked last: arrays that have grown since are checked only from their new items on.
+   * was checked last: members and items that are the same since are not checked again.
    */
   check(value: unknown, subject: string, known: WeakSet<object>, before?: unknown): void;
 }
@@ -238,9 +238,9 @@ class JsonCodec implements Codec {
     if (!this.#isPlainJson(object)) return false;
     const earlier = Object(before) as typeof object;
     const isKnown = (member: unknown, key: string | number): boolean =>
-      this.#isKnownJson(member, level + 1, known, earlier[key]);
+      member === earlier[key] || this.#isKnownJson(member, level + 1, known, earlier[key]);
     const isJson = Array.isArray(object)
-      ? object.every((item, at) => item === earlier[at] || isKnown(item, at))
+      ? object.every(isKnown)
       : Object.keys(object).every((key) => isKnown(object[key], key));
     // A context as a whole is new in nearly each step.
     if (isJson && level > 0) known.add(object);
@@ -311,7 +311,8 @@ export function copyOfJson(value: unknown, subject: string): Json {
     const unstored = unstoredMember(member, true);
     if (unstored !== undefined)
       throw notJson(kindOfMember(member, unstored), { key: keyOf(unstored), owner: member, above: path });
-    const inside = (one: unknown, key: string | number): Json => copy(one, { key, owner: member, above: path });
+    const inside = (one: unknown, key: string | number): Json =>
+      isPrimitive(one) ? one : copy(one, { key, owner: member, above: path });
     if (isArray(member)) return Array.from(member, inside);
     const members: Record<string, Json> = {};
     for (const [key, one] of Object.entries(member)) if (one !== undefined) addMember(members, key, inside(one, key));

@@ -228,10 +228,11 @@ export function keepsClass(error: Error): boolean {
 }
 
 /** `Reflect.ownKeys` takes several times as long. */
-export const ownKeys = (value: object): readonly (string | symbol)[] => [
-  ...Object.getOwnPropertyNames(value),
-  ...Object.getOwnPropertySymbols(value),
-];
+export function ownKeys(value: object): readonly (string | symbol)[] {
+  const symbols = Object.getOwnPropertySymbols(value);
+  const names = Object.getOwnPropertyNames(value);
+  return symbols.length === 0 ? names : [...names, ...symbols];
+}
 
 /**
  * Returns the first own member that would not be restored; undefined if there is none. Plain objects and errors have members; other

@@ -10,10 +10,11 @@ const counter = setup({
   on: { add: { actions: assign({ lines: ({ context }) => context.lines + 1 }) } },
 });
 
-it('a step neither calls absent observers nor remembers contexts, which all differ', async () => {
+it('a step neither calls absent observers, nor remembers contexts, which all differ, nor checks what it has not changed', async () => {
   const actor = createDurableMachine(counter, { journals: memoryJournals() }).start('a');
   await actor.send({ type: 'add' });
   const remember = vi.spyOn(WeakSet.prototype, 'add');
+  const look = vi.spyOn(WeakSet.prototype, 'has');
   const { random } = Math;
   let worlds = 0;
   let current = random;
@@ -27,12 +28,15 @@ it('a step neither calls absent observers nor remembers contexts, which all diff
   });
   onTestFinished(() => {
     remember.mockRestore();
+    look.mockRestore();
     Object.defineProperty(Math, 'random', { value: random, configurable: true, writable: true });
   });
   await actor.send({ type: 'add' });
   // Into the step and out of it.
   expect(worlds).toBe(2);
   expect(remember).not.toHaveBeenCalled();
+  const { sizes } = actor.getSnapshot().context;
+  expect(look.mock.calls.flat()).not.toContain(sizes);
   expect(actor.getSnapshot().context.lines).toBe(2);
 });
 

@@ -9,22 +9,22 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15680, exported: 548, floors: 18 },
   'machines/policies': { lines: 7720, exported: 335, floors: 7 },
-  'src/chain': { lines: 6450, exported: 132, floors: 9 },
+  'src/chain': { lines: 6480, exported: 132, floors: 9 },
   'src/cli': { lines: 4950, exported: 108, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
-  'src/durable': { lines: 10060, exported: 164, floors: 11 },
+  'src/durable': { lines: 10070, exported: 165, floors: 11 },
   'src/entries': { lines: 460, exported: 0, floors: 1 },
   'src/inspection': { lines: 4450, exported: 63, floors: 10 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2780, exported: 127, floors: 4 },
   'src/llm': { lines: 4510, exported: 74, floors: 9 },
-  'src/models': { lines: 4250, exported: 69, floors: 5 },
+  'src/models': { lines: 4270, exported: 72, floors: 5 },
   'src/testing': { lines: 4610, exported: 94, floors: 8 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
-  'src/server': { lines: 5290, exported: 86, floors: 11 },
+  'src/server': { lines: 5360, exported: 90, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 17240, exported: 355, floors: 15 },
-  test: { lines: 76760, exported: 368, floors: 7 },
+  inspector: { lines: 17240, exported: 357, floors: 15 },
+  test: { lines: 76760, exported: 369, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -1,8 +1,9 @@
-import type { Json } from '../../src/durable/codec.ts';
 import { type ActorPath, type Candidate, childPath, type DurableEvent, idAt } from '../../src/durable/entries.ts';
 import { readableValue } from '../../src/inspection/readable-value.ts';
 import type { ObservedEntry } from '../../src/inspection/wire.ts';
 import { type CallFact, callFact } from '../../src/llm/call-facts.ts';
+
+type Json = Candidate['inputs'];
 
 type Other = Exclude<DurableEvent, { type: 'delivery' | 'activity-event' | 'timer' }>;
 

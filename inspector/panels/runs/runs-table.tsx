@@ -249,12 +249,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
           <tr aria-rowindex={1} {...heads}>
             <td />
             {columns.map((name) => (
-              <SortHeader
-                key={name}
-                name={name}
-                title={name === 'question' ? subject : columnNamed(name).title}
-                query={query}
-              />
+              <SortHeader key={name} name={name} subject={subject} query={query} />
             ))}
           </tr>
         </thead>
@@ -395,12 +390,13 @@ const classOf = (name: ColumnName): string => `${name}${NUMERIC.has(name) ? ' nu
 
 interface SortHeaderProps {
   readonly name: ColumnName;
-  readonly title: string;
+  /** The title of the first column. */
+  readonly subject: string;
   readonly query: RunQuery;
 }
 
-function SortHeader({ name, title, query }: SortHeaderProps) {
-  const { isDescending: first = false } = columnNamed(name);
+function SortHeader({ name, subject, query }: SortHeaderProps) {
+  const { title, isDescending: first = false } = columnNamed(name);
   const isSorted = query.sort === name;
   const order = query.isDescending ? 'descending' : 'ascending';
   return (
@@ -410,7 +406,7 @@ function SortHeader({ name, title, query }: SortHeaderProps) {
         class="plain"
         onClick={() => setQuery({ ...query, sort: name, isDescending: isSorted ? !query.isDescending : first })}
       >
-        {title}
+        {name === 'question' ? subject : title}
         {isSorted && <Icon name={query.isDescending ? 'down' : 'up'} />}
       </button>
     </th>

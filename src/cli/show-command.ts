@@ -2,9 +2,10 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
 import { commandLine } from '../../machines/text/quoting.ts';
 import { runEntries, withoutBytes } from '../chain/journal/run-journal.ts';
-import { entryTrouble, entryWords, membersText, valueText } from '../chain/presentation/entry-words.ts';
+import { actorEntryWords, entryTrouble, entryWords, valueText } from '../chain/presentation/entry-words.ts';
 import type { DurableEntry, Waiting } from '../durable/entries.ts';
 import type { ActorSummary, StoredEntry } from '../durable/journals/journal-store.ts';
+import { readableValue } from '../inspection/readable-value.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
 import { type FindFlags, find } from './find-run.ts';
@@ -115,8 +116,18 @@ type Transition = Extract<JournalEntry | DurableEntry, { type: 'transition' }>;
 /** What an attempt or a tool loop emits or notes in an actor is shown as it is in a run. */
 function actorDetail(entry: DurableEntry): Entry {
   const fact = entry.type === 'emitted' ? callFact(entry.event) : entry.type === 'note' ? callFact(entry.note) : null;
-  return fact === null ? detailOf(entry, membersText) : runDetail({ ...fact, seq: entry.seq, atMs: entry.atMs });
+  return fact === null
+    ? detailOf(readableEntry(entry), actorEntryWords)
+    : runDetail({ ...fact, seq: entry.seq, atMs: entry.atMs });
 }
+
+/** The members of entries that a journal stores in its own form of JSON. */
+const VALUES: ReadonlySet<string> = new Set(['input', 'event', 'note', 'value', 'output', 'error']);
+
+const readableEntry = (entry: DurableEntry): DurableEntry =>
+  Object.fromEntries(
+    Object.entries(entry).map(([name, value]) => [name, VALUES.has(name) ? readableValue(value) : value]),
+  ) as unknown as DurableEntry;
 
 const runDetail = (entry: JournalEntry): Entry => detailOf(entry, entryWords);
 

@@ -264,7 +264,7 @@ type ActorWords = {
   ) => readonly [title: string, note?: string];
 };
 
-/** What entries say that runs do not have, or have with other payloads. */
+/** What entries say that runs do not have, or have with other payloads. Their values are readable, not as they are stored. */
 const ACTOR_WORDS: ActorWords = {
   start: ({ input }) => ['Started', input == null ? '' : valueText(input)],
   effect: ({ action }) => [`Effect ${oneLine(action)}`],
@@ -281,7 +281,20 @@ const ACTOR_WORDS: ActorWords = {
     waiting === undefined ? '' : waitText(waiting),
   ],
   stopped: () => ['Stopped from outside'],
+  'activity-event': ({ source, activity, event }) => [`${oneLine(source)} ${activity}`, reportText(event)],
+  end: ({ status, output, error }) => {
+    if (status === 'done') return ['Finished', output == null ? '' : valueText(output)];
+    return status === 'error' ? ['Failed', errorText(error)] : ['Stopped'];
+  },
 };
+
+/** What an activity reports: its result, or an event. */
+function reportText(event: unknown): string {
+  const { type, data, ...members } = Object(event) as { readonly type?: unknown; readonly data?: unknown };
+  if (type === 'xstate.promise.resolve') return data === undefined ? 'settled' : `settled ${valueText(data)}`;
+  if (type === 'xstate.promise.reject') return `failed: ${errorText(data)}`;
+  return `${type} ${membersText(members)}`.trim();
+}
 
 function errorText(error: unknown): string {
   const { message = error } = Object(error) as { readonly message?: unknown };

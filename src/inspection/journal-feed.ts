@@ -69,6 +69,7 @@ export async function followJournal<Entry>(
         if (isStopped()) return;
         if (chars >= FRAME_CHARS) {
           await sink.lines(frame, { more: true, format });
+          if (isStopped()) return;
           frame = [];
           chars = 0;
         }

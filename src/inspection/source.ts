@@ -197,11 +197,10 @@ export function logWithStates(
     },
     follow(from, sink) {
       let sent = 0;
-      let problem: string | null = null;
       let open = sink.needsStates === false ? 1 : 2;
-      const end = (why: string | null): void => {
-        problem ??= why;
-        open -= 1;
+      const end = (problem: string | null): void => {
+        if (open === 0) return;
+        open = problem === null ? open - 1 : 0;
         if (open === 0) sink.end(problem);
       };
       const frameSink = {

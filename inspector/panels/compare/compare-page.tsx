@@ -99,7 +99,7 @@ function showRuns(): void {
 
 /** The title of runs that do not have the same question. */
 function titleOf(sides: readonly Side[], isSystem: boolean): string {
-  if (isSystem) return 'Two machines compared';
+  if (isSystem) return 'Two actors compared';
   return sides.every(({ run }) => run !== undefined) ? 'Two runs with different questions' : 'Two runs compared';
 }
 
@@ -251,7 +251,7 @@ function Answer({ markdown, letter, isFolded }: AnswerProps) {
   );
 }
 
-/** A number of both runs, how it is written, and what a larger and a smaller one in B is called. */
+/** A title, the numbers of both runs, their format, and the words for a larger and a smaller number in B. */
 type Figure = readonly [string, Pair<number | null>, (value: number) => string, string, string];
 
 function figuresIn(sides: Pair<LoadedRun>): readonly Figure[] {

@@ -43,7 +43,7 @@ function usePages({ inspector, runIds }: ExportProps, patterns: string): readonl
   return pages;
 }
 
-/** Downloads each run as one page, without what the patterns match. First lists text that may still be private. */
+/** Downloads each run or actor as one page, without what the patterns match. First lists text that may still be private. */
 export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onClose: () => void }) {
   const { runIds } = props;
   const [patterns, setPatterns] = useState('');
@@ -65,7 +65,7 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
         <p>
           {runIds.length === 1
             ? 'One page that opens without a server. It contains'
-            : `${runIds.length} pages that open without a server, one for each run. They contain`}{' '}
+            : `${runIds.length} pages that open without a server, one for each run or actor. They contain`}{' '}
           the whole journal: the request, prompts, replies and passages.
         </p>
         <Field

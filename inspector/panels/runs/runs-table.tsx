@@ -202,7 +202,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
   const listed = useMemo(() => placed.map(({ run }) => run), [placed]);
   const [columns, subject] = useMemo(() => [shownColumns(listed), subjectOf(listed)], [listed]);
   const visible = placed.slice(first, Math.max(first, Math.ceil(seen.to / rowPx)));
-  // Ages are in minutes, and times of what runs in seconds.
+  // Ages are shown in minutes, the durations of running ones in seconds.
   const nowMs = useNow(visible.some(({ run }) => run.status === 'running') ? 1_000 : 30_000);
   const link = useRef<HTMLAnchorElement>(null);
   const heads = useOneTabStop<HTMLTableRowElement>();
@@ -273,7 +273,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
 
 const NoMatch = ({ query }: { readonly query: RunQuery }) => (
   <p>
-    No runs match. <LinkButton onClick={() => setQuery(withoutFilters(query))}>Show all</LinkButton>
+    Nothing matches. <LinkButton onClick={() => setQuery(withoutFilters(query))}>Show all</LinkButton>
   </p>
 );
 

@@ -25,7 +25,7 @@ export function exactJson(value: unknown, root: string, ids: ActorIds = NO_ACTOR
     if (!stopped.includes(ref)) stopped.push(ref);
     return `stopped #${stopped.indexOf(ref)}`;
   };
-  // What a codec leaves out of an error could distinguish it.
+  // Errors that differ only in what a codec leaves out must not be equal.
   const refuse = (loss: string): never => {
     throw new TypeError(loss);
   };

@@ -64,7 +64,7 @@ function createStateKey(abstraction: Abstraction, readsInput: (actor: ActiveActo
       throw new PostChainError(
         'exploration_failed',
         // An exploration takes no codecs.
-        `The abstraction of ${JSON.stringify(value)} is not JSON (${firstLineOf(cause).replace(/\. Add a codec.*$/u, '')}); pass an "abstraction" that returns JSON`,
+        `The abstraction of ${JSON.stringify(value)} cannot be compared (${firstLineOf(cause).replace(/\. Add a codec.*$/u, '')}); pass an "abstraction" that returns JSON`,
         { cause },
       );
     }

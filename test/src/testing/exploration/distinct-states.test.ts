@@ -102,7 +102,7 @@ describe('explore rejects a value that it cannot distinguish, with its path:', (
   ])('%o', (first, second, what) => {
     expect(caughtError(() => valuesIn({}, first, second, (value) => value === second))).toEqual({
       code: 'exploration_failed',
-      message: `The abstraction of "a" is not JSON (context.cart.items[0].seen: expected JSON, or a value of a codec; received ${what}); pass an "abstraction" that returns JSON`,
+      message: `The abstraction of "a" cannot be compared (context.cart.items[0].seen: expected JSON, or a value of a codec; received ${what}); pass an "abstraction" that returns JSON`,
     });
   });
 

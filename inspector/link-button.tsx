@@ -12,7 +12,7 @@ interface ToggleProps {
   readonly less?: string;
 }
 
-/** Shows all of something that is cut, or cuts it again. */
+/** Expands truncated content, or truncates it again. */
 export const Toggle = ({ isOpen, open, more, less = 'show less' }: ToggleProps) => (
   <LinkButton aria-expanded={isOpen} onClick={() => open(!isOpen)}>
     {isOpen ? less : more}

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** What `read` finds in an element, again whenever its size changes; `first` until the element is there. */
+/** Returns what `read` returns for an element, updated when the element's size changes. Returns `first` before it is rendered. */
 export function useMeasured<Value>(
   box: RefObject<HTMLElement | null>,
   first: Value,

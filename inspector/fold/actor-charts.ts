@@ -3,7 +3,7 @@ import type { RunFold } from './run-fold.ts';
 
 const cache = new WeakMap<RunCharts, { readonly key: string; readonly charts: RunCharts }>();
 
-/** Returns the charts of the actors of a system: one for each that runs at the same time. Returns the charts of a run as they are. */
+/** Returns a system's charts with a copy of a machine's chart for each of its actors that run at the same time. Those of a run stay as they are. */
 export function chartsOfActors(charts: RunCharts, copies: RunFold['charts']): RunCharts {
   const key = JSON.stringify([...copies].map(([id, { of }]) => [id, of]));
   const cached = cache.get(charts);

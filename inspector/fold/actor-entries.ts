@@ -8,8 +8,8 @@ type Json = Candidate['inputs'];
 type Other = Exclude<DurableEvent, { type: 'delivery' | 'activity-event' | 'timer' }>;
 
 /**
- * An entry of an actor of any machine as the page reads it: values as people can read them, what an attempt or a tool loop reports
- * without its envelope, and each event with the actor that receives it and the one that sent it.
+ * An entry of an actor of any machine as the page reads it: values are readable JSON, reports of attempts and tool loops are entries of their
+ * own types, and each event has its receiver and its sender.
  */
 export type ActorEntry = { readonly seq: number; readonly atMs: number } & (
   | Other
@@ -18,7 +18,7 @@ export type ActorEntry = { readonly seq: number; readonly atMs: number } & (
       readonly type: 'delivery';
       readonly actor: ActorPath;
       readonly event: { readonly type: string };
-      /** Null if it came from outside, or is the end of a delay. */
+      /** Null for an event from outside and for an elapsed delay. */
       readonly sender: ActorPath | null;
       /** Whether it came from outside. */
       readonly isExternal: boolean;
@@ -132,7 +132,7 @@ export class ActorReader {
   }
 }
 
-/** How an event says that a child of its receiver has ended. */
+/** The type of an event that reports the end of a child of its receiver. */
 const ACTOR_END = /^xstate\.(done|error)\.actor\.(.*)$/su;
 
 /** Returns the child whose end an event reports to its receiver; null if it reports none. */

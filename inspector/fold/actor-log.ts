@@ -7,7 +7,7 @@ import { actorIn } from './explain.ts';
 interface ReceivedEvent {
   readonly seq: number;
   readonly type: string;
-  /** The name of the actor that sent it; null if none of the system did. */
+  /** The name of the actor that sent it; null for an event from outside and for an elapsed delay. */
   readonly sender: string | null;
   /** The guards that were false, if no transition was taken; null if the event was not ignored. */
   ignored: readonly string[] | null;
@@ -24,7 +24,7 @@ interface ActorNote {
 export interface ActorRecord {
   readonly path: ActorPath;
   readonly name: string;
-  /** The entry after which it had started. */
+  /** The entry in whose step it started. */
   readonly from: number;
   /** The id of its chart; null if it is not a machine. */
   readonly machine: string | null;
@@ -36,7 +36,7 @@ export interface ActorRecord {
   readonly notes: readonly ActorNote[];
 }
 
-/** A record while it is written. */
+/** A record that the fold still changes. */
 type Writable = { -readonly [Name in keyof ActorRecord]: ActorRecord[Name] } & {
   events: ReceivedEvent[];
   notes: ActorNote[];
@@ -52,12 +52,12 @@ export const ignoredEvents = (log: ActorLog, at: number): readonly ReceivedEvent
     .filter(({ seq, ignored }) => ignored !== null && seq <= at)
     .sort((one, other) => other.seq - one.seq);
 
-/** Further actors share the chart of their machine. */
+/** The maximum number of charts. Further actors share the chart of their machine. */
 const MAX_CHARTS = 200;
 
 const STOPPED: ActorEnd = { status: 'stopped' };
 
-/** Entries that are a note of the actor that they name, or of the root. */
+/** The types of entries that become notes of the actor that they name, or of the root. */
 const NOTES = ['start', 'effect', 'value', 'emitted', 'note', 'failed', 'resumed', 'closed', 'stopped'] as const;
 
 type Noted = Extract<DurableEvent, { type: (typeof NOTES)[number] }>;
@@ -73,11 +73,11 @@ const startsAfter = (one: ActorRecord, other: ActorRecord): boolean =>
 export class ActorFold {
   readonly log: Writable[] = [];
   readonly #byPath = new Map<ActorPath, Writable[]>();
-  /** Those that have not ended, by path. */
+  /** The actors that have not ended, by path. */
   readonly #running = new Map<ActorPath, Writable>();
-  /** The chart of each actor, and of which chart of its machine it is a copy: each running actor has one of its own. */
+  /** The charts of the actors, and the machine's chart that each copies. No two running actors share one, up to `MAX_CHARTS`. */
   readonly charts = new Map<string, { of: string }>();
-  /** Those whose start the journal has. Of others, the states have it, maybe earlier. */
+  /** The actors whose `activity-start` was taken. Others may have started before their first entry. */
   readonly #recorded = new WeakSet<Writable>();
   /** The latest event from outside, until it is known whether its receiver has handled it. */
   #open: { readonly event: ReceivedEvent; readonly receiver: ActorRecord } | null = null;
@@ -120,7 +120,7 @@ export class ActorFold {
     return actor;
   }
 
-  /** Returns the running actor at a path. Begins one, and its parents before it, if none is this.#running. */
+  /** Returns the running actor at a path. Begins one, and its parents before it, if none is running. */
   #actorAt(path: ActorPath, seq: number): Writable {
     if (path !== '') this.#actorAt(parentOf(path), seq);
     return this.#running.get(path) ?? this.#begin(path, seq);
@@ -129,14 +129,14 @@ export class ActorFold {
   #end(actor: Writable | undefined, seq: number, how: ActorEnd): void {
     if (actor === undefined) return;
     const isFirst = actor.end === null;
-    // What is known from the journal says more than that the actor is gone.
+    // A recorded end replaces one that was inferred because the actor was gone.
     if (isFirst || actor.end?.status === 'stopped') actor.end = { ...how, seq };
     if (!isFirst) return;
     if (this.#running.get(actor.path) === actor) this.#running.delete(actor.path);
     this.#onEnd(actor.path, seq);
   }
 
-  /** The step of the latest event from outside is over. */
+  /** Ends the step of the latest event from outside, which was ignored if nothing has handled it. */
   #close(): void {
     if (this.#open !== null && this.#open.receiver.machine !== null) this.#open.event.ignored ??= [];
     this.#open = null;
@@ -194,7 +194,7 @@ export class ActorFold {
     });
   }
 
-  /** Ends an actor that was gone after an entry. What the journal records at its path after that is of another actor. */
+  /** Ends an actor that was gone after an entry. Later entries at its path belong to another actor. */
   #endGone(actor: Writable, seq: number): void {
     const isLater = (one: { readonly seq: number }): boolean => one.seq > seq;
     const [events, notes] = [actor.events.filter(isLater), actor.notes.filter(isLater)];
@@ -210,7 +210,7 @@ export class ActorFold {
     } else if (actor.end === null || actor.end.seq > seq) this.#end(actor, seq, STOPPED);
   }
 
-  /** Returns the record of an actor that has this state after an entry. The first entry of its own may follow later. */
+  /** Returns the record of the actor that has this state after an entry. Its own first entry may come later. */
   #recordOf(path: ActorPath, { started, end: ending }: ActorState, seq: number): Writable {
     const all = this.#byPath.get(path) ?? [];
     const known =

@@ -101,7 +101,7 @@ export interface RunFold {
   readonly externalEvents: ExternalEvents;
   readonly states: StateLog;
   readonly actors: ActorLog;
-  /** The charts of the actors of a system, by their ids: of which chart each is a copy. */
+  /** The charts of the actors of a system, by id, each with the machine's chart that it copies. */
   readonly charts: ReadonlyMap<string, { readonly of: string }>;
   readonly prompts: Pick<PromptReader, 'at'>;
   take(entry: JournalEntry): void;
@@ -127,7 +127,7 @@ export function createRunFold(): RunFold {
   const machineOf = (path: string): string | null =>
     actors.log.findLast((actor) => actor.path === path && actor.end === null)?.machine ?? null;
 
-  /** The states of an actor may arrive after its entries, and say more about where it was. */
+  /** Adds the positions that the journal does not contain. The states of an actor may arrive after its entries. */
   function placeActor({ machine }: ActorRecord, state: ActorState, isNew: boolean): void {
     const { started, initial, leaves, moved } = state;
     if (machine === null) return;

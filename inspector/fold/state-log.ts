@@ -2,7 +2,7 @@ import { type StateChange, withChanges } from '../../src/inspection/state-change
 import type { StateFrame } from '../../src/inspection/wire.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
-/** The states of a run's chart (for other actor systems: the contexts of its actors): frames from the server or the exported file. */
+/** The states of a run's chart, or of a system (`SystemState`): frames from the server or the exported file. */
 export interface StateLog {
   readonly count: number;
   /** The state after an entry. Returns the same object while nothing changes; null before the first known state. */

@@ -19,7 +19,7 @@ export interface MachinePosition {
   readonly isInitial: boolean;
 }
 
-/** The configuration of each machine and the transitions taken. The states of a system have the innermost active states of its machines. */
+/** The configuration of each machine and the transitions taken. For a system, its states add the innermost active states of its machines. */
 export interface TransitionLog {
   readonly seqs: readonly number[];
   readonly distinct: readonly RecordedTransition[];
@@ -34,7 +34,7 @@ export interface TransitionLog {
   /** Returns when the latest timer of an actor for an event is due, on the clock of the entries; null if no timer is recorded. */
   dueAt(actor: ActorPath, event: string, seq: number): number | null;
   positionsOf(machine: string): readonly MachinePosition[];
-  /** Records the innermost active states of a machine after an entry, as its state has them. */
+  /** Records a position that is known from the states, replacing that of the same entry. */
   place(machine: string, position: MachinePosition): void;
 }
 
@@ -123,7 +123,7 @@ export function createTransitionLog() {
 
   return {
     log,
-    /** Takes an entry of a run, or, with `isOfRun` false, of an actor of any machine, whose actions alone count, too. */
+    /** Takes an entry. Unless `isOfRun`, transitions that only execute actions count, too. */
     take(entry: JournalEntry, isOfRun = true): void {
       if (entry.type === 'transition' && !(isOfRun && isInternal(entry))) takeTransition(entry);
       else if (entry.type === 'timer-start') takeTimer(entry);

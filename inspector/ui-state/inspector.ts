@@ -130,7 +130,7 @@ export function createInspector(source: PageSource): Inspector {
   return inspector;
 }
 
-/** Takes what the source sends. */
+/** Returns a listener that stores what the source sends. */
 function listenerOf(
   known: ReturnType<typeof emptySignals>,
   { openRun, selectRun }: Pick<Inspector, 'openRun' | 'selectRun'>,
@@ -162,7 +162,7 @@ function listenerOf(
   };
 }
 
-/** A run with the cursor at an entry; null is its latest one. */
+/** Returns a run with the cursor at an entry; null means the latest one. */
 function viewOf(run: InspectedRun, opened: OpenedRun, cursor: number | null, held: Selection | null): PanelView {
   const { log, fold, count, stateCount, charts, end } = opened;
   const last = Math.max(0, count.value - 1);

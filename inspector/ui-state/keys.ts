@@ -15,9 +15,9 @@ const registered: Key[] = [];
 /** All shortcuts, in registration order. */
 export const knownKeys: readonly Key[] = registered;
 
-/** Registers shortcuts while a part is visible; others when `inputs` change. */
+/** Registers shortcuts while a component is visible, and registers them again when `inputs` change. */
 export function useKeys(keys: readonly Key[], inputs: readonly unknown[] = []): void {
-  // Before painting: they work as soon as their part is visible.
+  // Before painting, so that they work as soon as the component is visible.
   useLayoutEffect(() => {
     registered.push(...keys);
     return () => {

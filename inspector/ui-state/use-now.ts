@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The time in milliseconds since 1970, updated in this interval. */
+/** The time in milliseconds since 1970, updated at this interval. */
 export function useNow(intervalMs: number): number {
   const [nowMs, setNow] = useState(Date.now);
   useEffect(() => {

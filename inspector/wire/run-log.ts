@@ -9,7 +9,7 @@ export interface RunLog {
   readonly count: number;
   /** Why the entries end early: one is invalid. Nothing is added after it. */
   readonly problem: string | null;
-  /** Appends entries and passes each to `onEntry`. `read` reads stored ones, for example `readEntry` those of a run. */
+  /** Appends entries and passes each to `onEntry`. `read` converts stored entries, for example `readEntry` for those of a run. */
   add(lines: readonly string[], onEntry: (entry: JournalEntry) => void, read?: ReadStored): void;
   /** `seq` must be below `count`. */
   entry(seq: number): JournalEntry;

@@ -42,7 +42,7 @@ interface Signed {
 
 type Visit = (run: string, start: number, signed: Signed | null) => void;
 
-/** The runs of the texts that were read last: the phases of a cycle read the same short texts several times. Emptied when full. */
+/** The words of recently read short texts, because the phases of a cycle read the same ones several times. Emptied when full. */
 const recent = new Map<string, Parameters<Visit>[]>();
 const MOST_RECENT = { texts: 64, chars: 1_000 };
 

@@ -24,7 +24,7 @@ export interface AnswerFlags extends ModuleFlags {
 
 export interface Printed {
   readonly text: string;
-  /** 0 if something changed, or all is as recorded. */
+  /** 0 if the actor changed, or its replay found no difference; otherwise 1. */
   readonly code: number;
 }
 

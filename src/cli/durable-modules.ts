@@ -25,7 +25,7 @@ const isDurableMachine = (value: unknown): value is DurableMachine<AnyStateMachi
 
 const CONFIGS = ['mjs', 'js', 'ts', 'mts'].map((extension) => `postchain.config.${extension}`);
 
-/** Returns the given paths; by default, that of the `postchain.config` file in the working directory, if any. */
+/** Returns the paths of the given modules; by default, of the `postchain.config` file in the working directory, if any. */
 export const modulePaths = ({ module }: ModuleFlags): readonly string[] =>
   module ?? CONFIGS.filter((config) => existsSync(resolve(config))).slice(0, 1);
 

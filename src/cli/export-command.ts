@@ -42,7 +42,7 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
   ].join('\n');
 }
 
-/** Finds a run, or a durable actor with its machine if a module has it. */
+/** Finds a run, or a durable actor, with its machine if a module exports it. */
 async function findEntries(name: string, flags: ExportFlags) {
   const found = await find(name, flags);
   if (found.kind === 'run') {

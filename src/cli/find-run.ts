@@ -64,7 +64,7 @@ export interface FoundActor {
   readonly store: JournalStore;
   /** Whether the user named a journal file. */
   readonly isFile: boolean;
-  /** The machine that can continue it; null if no module has it. */
+  /** The machine that can continue it; null if no module exports it. */
   readonly host: DurableMachine<AnyStateMachine> | null;
 }
 
@@ -107,8 +107,9 @@ export async function hostedActors(flags: ModuleFlags): Promise<readonly HostedA
 }
 
 /**
- * Finds a run or a durable actor: by journal file, by id or, if no id is the name, by the start of that of a run, or else of an actor. `last` is
- * the latest run, or with `--module` the latest actor of its machines. Throws `unknown_journal` if none matches, `invalid_journal` if several do.
+ * Finds a run or a durable actor by the path of its journal file, its id or a prefix of its id. Complete ids take precedence over prefixes, and
+ * prefixes of run ids over those of actor ids. `last` is the latest run or, with `--module`, the latest actor of its machines. Throws
+ * `unknown_journal` if none matches, `invalid_journal` if several do.
  */
 export async function find(name: string, flags: FindFlags): Promise<FoundRun | FoundActor> {
   if (isExistingFile(name)) return findFile(name);
@@ -149,7 +150,7 @@ async function findFile(path: string): Promise<FoundRun | FoundActor> {
   return { kind: 'run', store, runId: path, status, isFile: true, isForeign: true };
 }
 
-/** Finds a run, or an actor with its machine. Throws `invalid_journal` for an actor without it, which cannot be continued. */
+/** Finds a run, or an actor with its machine. Throws `invalid_journal` for an actor whose machine no module exports. */
 export async function findContinuable(name: string, flags: FindFlags): Promise<FoundRun | HostedActor> {
   const found = await find(name, flags);
   if (found.kind === 'run') return found;
@@ -168,7 +169,7 @@ export async function findRun(name: string, flags: FindFlags): Promise<FoundRun>
   return found as FoundRun;
 }
 
-/** Finds an actor with its machine, by its id or the start of one. Throws `invalid_journal` or `invalid_option` if there is none. */
+/** Finds an actor with its machine, by id, prefix or `last`. Throws `invalid_option` without modules, `invalid_journal` unless exactly one matches. */
 export async function requireHosted(name: string, flags: ModuleFlags): Promise<HostedActor> {
   const actors = matching(name, await hostedActors(flags));
   requireOne(name, actors, 'actors');

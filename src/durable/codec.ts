@@ -32,7 +32,7 @@ export interface Codec {
   /**
    * Throws as `encode` does for `derived` values, without encoding. Accepts references to actors, as contexts contain them: a replay creates the
    * actors again. Skips the objects in `known`, and adds those that it has checked: values are immutable. `before` is the value that
-   * was checked last: members and items that are the same since are not checked again.
+   * was checked last: members and items that have not changed since are not checked again.
    */
   check(value: unknown, subject: string, known: WeakSet<object>, before?: unknown): void;
 }

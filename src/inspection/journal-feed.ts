@@ -16,16 +16,16 @@ export interface FollowedJournal<Entry> {
   readonly format: NonNullable<SentLines['format']>;
   /** Throws if the entry is damaged. */
   parse(json: string, seq: number): Entry;
-  /** Returns an entry as the page gets it. `entry` parses it. */
+  /** Returns the line to send for an entry. `entry` parses it. */
   lineOf(json: string, entry: () => Entry): string;
   take(entry: Entry): void;
-  /** All entries so far were read. */
+  /** Called when all entries so far have been read. */
   wasRead?(): void;
   /** Yields the states after its steps; null if they are unknown. */
   states(entries: readonly Entry[], sink: SourceSink): Steps | null;
   /** How many steps the entries contain. */
   stepsIn(entries: readonly Entry[]): number;
-  /** Takes why the states are incomplete. */
+  /** Called with the reason if the states are incomplete. */
   limit(sentence: string): void;
   isOver(): boolean;
   nextChange(): Promise<void>;
@@ -33,7 +33,7 @@ export interface FollowedJournal<Entry> {
 
 /**
  * Sends a journal as it grows, piece by piece. Its lines are sent as stored, before their entries are parsed, because parsing takes most of
- * the time, and the page checks the entries itself. Resolves to how many entries there are and why the rest cannot be read; null if the
+ * the time, and the page checks the entries itself. Resolves to the number of entries and why the rest, if any, cannot be read; null if the
  * reader has stopped.
  */
 export async function followJournal<Entry>(

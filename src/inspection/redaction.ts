@@ -161,8 +161,8 @@ const FORMAT_PATHS =
   /^[^.]+\.type$|^attachment\.data$|^(?:delivery|activity-event)\.event\.type$|^(?:activity-event|failed)\.actor$|^activity-start\.(?:actor|inputDigest|subject\.request)$|^(?:ignored|timer-start)\.|^transition\.(?:actor|machine|event|source|target|candidates\.\d+\.(?:guard|target|result))(?:\.|$)/u;
 
 /**
- * Paths of strings on an actor's page that its code reads. Names of states and events belong to the program, so they are texts, which change
- * alike in charts, entries and states.
+ * Paths of strings on an actor's page that its code reads. Names of states and events belong to the program: they are texts, and a redaction
+ * replaces them in charts, entries and states alike.
  */
 const PAGE_PATHS =
   /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|(?:entry|fact)\.(?:type|status|candidates\.\d+\.result)|fact\.(?:note|event)\.(?:type|failure\.stage|turns\.\d+\.role)|frame\.changes\.\d+\.path\.1|frame\..*\.end\.status)$/u;

@@ -161,11 +161,11 @@ export function lineLog(entries: readonly unknown[], format: Pick<SentLines, 'fo
   };
 }
 
-/** After this many frames, and more for a large state, a frame has the whole state, so that reading any state needs few of them. */
+/** A frame contains the whole state after this many frames, or more for a large state, so that reading any state takes few frames. */
 const WHOLE_STATE_FRAMES = 256;
 const CHARS_PER_FRAME = 150;
 
-/** Returns a function that makes a frame of each state. Consecutive states share what did not change. */
+/** Returns a function that makes a frame of each state. Consecutive states must share the objects that did not change. */
 export function frameWriter(): (after: Pick<StateAfter, 'seq'> & { readonly state: unknown }) => StateFrame {
   let untilWhole = 0;
   let before: unknown = null;

@@ -172,7 +172,7 @@ export type StateFrame = { readonly seq: number } & (
 );
 
 /**
- * What a journal does not say about an actor of a system: it is known from a replay with the machine, or because the actor was observed.
+ * The state of an actor of a system. A journal does not contain it: it comes from a replay with the machine, or from observing the actor.
  */
 export interface ActorState {
   /** The entry in whose step the actor has started. Another number at the same path means another actor. */
@@ -196,10 +196,10 @@ export interface ActorEnd {
   readonly error?: unknown;
 }
 
-/** The actors of a system that have not ended, by their paths. */
+/** The actors of a system by their paths: those that run, and those that ended in the step of the entry. */
 export type SystemState = Readonly<Record<ActorPath, ActorState>>;
 
-/** An entry of an observed program has the form of a stored one. `sender`: the path of the actor that sent the event, null for none. */
+/** An entry of an observed program, in the form of a stored one. `sender`: the path of the actor that sent the event, null for none. */
 export type ObservedEntry = DurableEntry & { readonly sender?: ActorPath | null };
 
 /** The first chart is that of the root machine. */
@@ -212,7 +212,7 @@ export interface RunCharts {
 export interface SentLines {
   /** Whether more lines follow immediately, so that showing these first is not worthwhile. */
   readonly more?: boolean;
-  /** The lines are entries as a store has them, of a run or of an actor of any machine; by default entries of a run as readers get them. */
+  /** The lines are stored entries of a run, or of an actor of any machine. By default, they are entries of a run as `run.entries` has them. */
   readonly format?: 'run' | 'actor';
 }
 

@@ -66,13 +66,13 @@ export function startLoop(way: LoopHost, script: LoopScript = {}) {
     entries: journal,
     cancel: () => run.cancel(),
     isActive,
-    /** What the session would remember by now. */
+    /** What the session would store so far. */
     memory: () => memoryOf(run.ref.getSnapshot()),
     /** The results of the loop, once Action is done. */
     results: () => resultsOf(run.ref.getSnapshot().context),
     answer: 'answer' in run ? run.answer : null,
     outcome: 'outcome' in run ? run.outcome : null,
-    /** To its end; time passes where nothing else does. */
+    /** Resolves at the end. Advances the clock whenever nothing else happens. */
     end: async () => {
       await runToEnd(isActive, clock, () => journal.length);
       await ('answer' in run ? run.answer : run.outcome);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { PostChainError } from '../../machines/contracts/error.ts';
 
-/** What something is refused with; null where it is not. */
+/** Returns the code and message of the PostChainError that `act` throws; null if it does not throw. Rethrows other errors. */
 export function caughtError(act: () => unknown): { readonly code: string; readonly message: string } | null {
   try {
     act();

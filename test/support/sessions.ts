@@ -29,7 +29,7 @@ export const append = async (store: SessionStore, sessionId: string, turn: Sessi
 /** Never settles: the store hangs. */
 export const neverSettles: Promise<never> = new Promise(() => {});
 
-/** A store that gives and does as it is told, even what no store should, and keeps what it was asked for. */
+/** A store that returns and does what the test gives it, even what the contract forbids, and records its calls. */
 export function stubSessions(given: { readonly recall?: () => unknown; readonly append?: () => unknown }) {
   const recalls: { readonly sessionId: string; readonly turns: number; readonly signal: AbortSignal }[] = [];
   const appends: { readonly sessionId: string; readonly turn: SessionTurn; readonly signal: AbortSignal }[] = [];

@@ -157,7 +157,7 @@ export function listFrom<Schema extends StandardSchemaV1>(
   return { model, clock, output };
 }
 
-/** Reads elements as fast as they come, and says in short what it has seen: `1:0 {"name":…}` for the first one of attempt 1, `1:reset`. */
+/** Reads elements as they arrive, and notes each in short: `1:0 {"name":…}` for the first one of attempt 1, `1:reset`. */
 export function readElements(elements: AsyncIterable<ElementUpdate>) {
   const seen: string[] = [];
   let isOver = false;

@@ -14,7 +14,7 @@ export const LETTERS: Pair<string> = ['A', 'B'];
 interface CompareTableProps {
   readonly caption: string;
   readonly hidesCaption?: boolean;
-  /** The titles of the columns. */
+  /** The column titles. */
   readonly heads: readonly string[];
   readonly children: ComponentChildren;
 }

@@ -178,7 +178,7 @@ function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & {
   );
 }
 
-/** What the actors ended with that ended in the step. */
+/** The outputs and errors of the actors that ended in the step. */
 export function SystemResult({ view: { fold, selection, at } }: { readonly view: PanelView }) {
   const { from, to } = selection;
   const ends = fold.actors

@@ -264,7 +264,7 @@ type ActorWords = {
   ) => readonly [title: string, note?: string];
 };
 
-/** What entries say that runs do not have, or have with other payloads. Their values are readable, not as they are stored. */
+/** The title and note of each type of entry that runs do not have, or have with another payload. Values are readable, not as they are stored. */
 const ACTOR_WORDS: ActorWords = {
   start: ({ input }) => ['Started', input == null ? '' : valueText(input)],
   effect: ({ action }) => [`Effect ${oneLine(action)}`],

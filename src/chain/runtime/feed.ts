@@ -6,7 +6,7 @@ import { createEventStream } from './run-events.ts';
 
 export type Feed = ReturnType<typeof createFeed>;
 
-/** Returns what readers of a run receive. Entries are converted once somebody reads them, and from then on as they arrive. */
+/** Collects the entries of a run for its readers. Converts them only after the first read, and from then on as they arrive. */
 export function createFeed() {
   const entries: DurableEntry[] = [];
   const shown: JournalEntry[] = [];

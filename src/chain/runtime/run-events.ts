@@ -59,7 +59,7 @@ export interface RunObserver {
 
 export interface EventStream extends AsyncIterable<RunEvent> {
   push(update: PartialUpdate): void;
-  /** Tells the readers that the history has grown. */
+  /** Wakes the readers when the history has grown. */
   wake(): void;
   hasReaders(): boolean;
   /** Ends the stream, and completes the text of the answer if `answerText` is given. */

@@ -215,7 +215,7 @@ class WriteQueue {
     fail(overdue, stillLocked(this.#waitMs));
   }
 
-  /** Tries the waiting writes a last time. */
+  /** Tries the waiting writes one last time. */
   close(): void {
     if (!this.isEmpty) this.drain();
     fail(this.#writes.splice(0), storeClosed());

@@ -23,9 +23,9 @@ export function hostOf(
 }
 
 /**
- * Yields the state of a durable actor and its children after each external event, and first after the start, by a replay without calls or
- * effects. Entries may be appended to the list until the last step. `onCharts` receives the charts whenever a machine is new. Returns why
- * later states are unknown; null if there are none.
+ * Replays a durable actor without calls or effects, and yields its state and that of its children after the start and after each external
+ * event. Entries may be appended to the list until the last step. `onCharts` receives all charts whenever a new machine starts. Returns why
+ * later states are unknown; null if all are known.
  */
 export function* actorStates(
   entries: readonly DurableEntry[],
@@ -56,18 +56,18 @@ export function* actorStates(
 }
 
 const divergenceText = ({ seq, cause }: { readonly seq: number; readonly cause: string }): string =>
-  `The machine no longer does what the journal recorded in entry ${seq}, so its states after it are unknown. Likely cause: ${cause}.`;
+  `The machine no longer does what the journal recorded in entry ${seq}, so the states after it are unknown. Likely cause: ${cause}.`;
 
 interface KnownActor {
   readonly ref: AnyActorRef | null;
   /** Null if it is not a state machine. */
   readonly machine: AnyStateMachine | null;
   readonly snapshot: Snapshot<unknown>;
-  /** The name with which a state of its parent invokes it; null if an action has spawned it. */
+  /** The `src` by which a state of its parent invokes it; null if an action has spawned it. */
   readonly src: string | null;
 }
 
-/** Returns a function that reads the states of all actors after a step. In another replay, the same actors are other objects. */
+/** Returns a function that reads the states of all actors after a step. Each replay creates new objects for the same actors. */
 function stateReader(entries: readonly DurableEntry[], onCharts: (charts: RunCharts) => void) {
   const states = systemStates();
   const charts = systemCharts();
@@ -77,7 +77,7 @@ function stateReader(entries: readonly DurableEntry[], onCharts: (charts: RunCha
   const contexts = new Map<ActorPath, { readonly context: unknown; readonly plain: unknown }>();
   let read = 0;
 
-  /** Converts a context once. */
+  /** Contexts that have not changed are not converted again. */
   function plainContext(path: ActorPath, { snapshot }: KnownActor): unknown {
     const { context } = snapshot as Partial<AnyMachineSnapshot>;
     const known = contexts.get(path);

@@ -24,7 +24,7 @@ export interface SystemLimits {
   readonly actors: number;
   readonly charts: number;
   readonly entries: number;
-  /** The size of all entries as JSON. */
+  /** The size of all entries and state frames as JSON. */
   readonly chars: number;
 }
 
@@ -69,7 +69,7 @@ export function observedSystem(
   let rootChart: Chart | undefined;
   let failure = '';
 
-  /** Whether there is room for more entries and frames. */
+  /** Adds the size of an entry or a frame. Returns false, now and later, if the log is full. */
   function hasRoomFor(more: unknown): boolean {
     if (entries.length >= limits.entries || chars > limits.chars) missing.entries += 1;
     else chars += JSON.stringify(more).length;
@@ -292,7 +292,7 @@ export function observedSystem(
 
 const NEW_ACTOR = { moved: null, context: null, end: null } satisfies Partial<ActorState>;
 
-/** The first entry of the log of an observed system. A program does not say what only a replay needs. */
+/** Returns the first entry of an observed system. The members that only a replay reads are empty. */
 function startOf(actorId: string, machineId: string, input: Json, atMs: number): DurableEvent {
   return {
     type: 'start',

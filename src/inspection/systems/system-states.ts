@@ -4,13 +4,13 @@ import type { ActorPath } from '../../durable/entries.ts';
 import { changesBetween, withChanges } from '../state-changes.ts';
 import type { ActorState, RunCharts, SystemState } from '../wire.ts';
 
-/** The states of the actors of a system, of which consecutive ones share what did not change. */
+/** Collects the states of the actors of a system. Consecutive states share the objects that did not change. */
 export function systemStates() {
   let state: SystemState = {};
   /** The entries after which actors have ended. */
   const ended = new Map<ActorPath, number>();
 
-  /** Values that are made anew for each state, such as contexts, share their equal parts with those before. */
+  /** Returns `after` with its equal parts taken from `before`: contexts, for example, are new objects in each state. */
   function shared<Value>(before: Value, after: Value): Value {
     return withChanges(before, changesBetween(before, after, [], isDeepStrictEqual)) as Value;
   }
@@ -31,7 +31,7 @@ export function systemStates() {
       const { [path]: _, ...others } = state;
       state = others;
     },
-    /** Shows how an actor has ended, after this entry. States after later entries are without it. */
+    /** Records how an actor has ended after this entry. Later states no longer contain the actor. */
     end(path: ActorPath, seq: number, end: NonNullable<ActorState['end']>): void {
       this.change(path, { end });
       ended.set(path, seq);

@@ -134,7 +134,7 @@ describe('Experience and Action', () => {
 });
 
 it.each(PHASES)(
-  '[C1] [C3] every phase %s builds a valid result and valid operations from any valid reply, in any state',
+  '[C1] [C3] the phase %s builds a valid result and valid operations from any valid reply, in any state',
   (phase) => {
     fc.assert(
       fc.property(chainStateArbitrary, replyArbitraries[phase], (given, value) => {

@@ -21,7 +21,7 @@ describe('words', () => {
   });
 });
 
-it('are found once in a short text that is read several times, and each time in a long one', () => {
+it('the words of a short text are found once for several reads, those of a long text for each read', () => {
   const exec = vi.spyOn(RegExp.prototype, 'exec');
   const searches = (text: string): number => {
     exec.mockClear();

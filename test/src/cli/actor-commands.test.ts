@@ -77,7 +77,7 @@ it('an actor is replayed and continued with the module of its machine, and a dif
   expect(changed).toMatchObject({ code: 1, text: expect.stringContaining('Different: entry') });
 });
 
-it('an actor is stopped once', async () => {
+it('an actor is stopped once, and a second stop exits with 1', async () => {
   const { host, module } = moduleOf();
   await (await host.open('r-1')).close();
   expect(await stopCommand('r-', { module })).toMatchObject({ code: 0, text: expect.stringContaining('stopped') });
@@ -136,7 +136,7 @@ it('the list of runs with an interrupted actor names the option that continues i
   expect(await runsCommand({ journals })).toContain('postchain resume <run>, for an actor with --module FILE');
 });
 
-it('a name is that of a run or actor with this id, then of a run that starts with it, then of an actor', async () => {
+it('a name is looked up as a complete id, then as a prefix of run ids, then as a prefix of actor ids', async () => {
   const { host, module } = moduleOf();
   const journals = temporaryFolder();
   for (const runId of ['order', 'orders-1'])

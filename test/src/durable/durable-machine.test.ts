@@ -464,7 +464,7 @@ describe.each(JOURNAL_STORES)('an actor in %s', (_, create) => {
     expect(context.reminders).toBe(3);
   });
 
-  it('has a note between two steps before the next step', async () => {
+  it('stores a note between two steps without waiting for the next step', async () => {
     const store = create();
     const actor = await createDurableMachine(order, { journals: store }).open('o', { input: { amount: 7 } });
     actor.note('half of the text');

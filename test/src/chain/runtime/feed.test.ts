@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createFeed } from '../../../../src/chain/runtime/feed.ts';
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
 
-it('converts no entry until somebody reads one, then each entry once', () => {
+it('a feed converts no entry before the first read, and then each entry once', () => {
   let reads = 0;
   const event = {
     type: 'phase-start',

@@ -46,7 +46,7 @@ describe('an SQLite file', () => {
     expect(await other.read(names)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  it('inserts the rows of all writes of a turn, but for the writes whose row is not inserted', async () => {
+  it('inserts the rows of one turn, and fails only the write whose row was not inserted', async () => {
     const sql = (rows: string) => `INSERT INTO item (name) SELECT column1 FROM (VALUES ${rows}) WHERE column1 != 'x'`;
     const { file } = openTwice({ insertions: [sql('(?)'), sql('(?), (?)')] });
     const write = (name: string) => file.write(({ insert }) => insert([name], () => expect.fail('not inserted')));

@@ -153,7 +153,7 @@ describe('durable actors beside runs in one store', () => {
     expect((await page.end('o-done')).problem).toBeNull();
     expect(of('transition')).toHaveLength(2);
     const limit =
-      /^The machine no longer does what the journal recorded in entry \d, so its states after it are unknown\./u;
+      /^The machine no longer does what the journal recorded in entry \d, so the states after it are unknown\./u;
     await page.runs(({ runs }) =>
       runs.some(({ runId, fidelity }) => runId === 'o-done' && limit.test(fidelity.join())),
     );

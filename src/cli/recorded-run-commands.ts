@@ -63,8 +63,8 @@ function addShowCommands(program: Command): void {
 function addReplayCommands(program: Command, setExitCode: SetExitCode): void {
   program
     .command('replay')
-    .description('replay a run without a model and check that every entry is identical')
-    .argument('<run>', RUN)
+    .description('replay a run or a durable actor without calls, and check that every entry is identical')
+    .argument('<run>', RUN_OR_ACTOR)
     .option('--speed <times>', 'show the run at this multiple of its original speed', positiveNumber)
     .addOption(new Option('--update', 'replace the journal file with what the charts produce now').conflicts('vitest'))
     .option('--vitest <file>', 'write a test, and the recording next to it')
@@ -124,7 +124,9 @@ function addInspectCommands(program: Command, setExitCode: SetExitCode): void {
 
 function addContinueCommands(program: Command, setExitCode: SetExitCode): void {
   withContinueOptions(
-    program.command('resume').description('continue an interrupted run without repeating finished calls'),
+    program
+      .command('resume')
+      .description('continue an interrupted run or durable actor without repeating finished calls'),
   )
     .option('--force', 'take over a run that may still be running in another process')
     .action(async (run, flags) => {
@@ -206,7 +208,7 @@ const ACTOR = 'id of a durable actor, or a prefix of one';
 /** The options override what the journal recorded. */
 function withContinueOptions(command: Command): Command {
   command
-    .argument('<run>', RUN)
+    .argument('<run>', RUN_OR_ACTOR)
     .option('--docs <path...>', 'directories and files to answer from, instead of the recorded ones')
     .option('--mcp <server>', 'MCP server to use instead of the recorded ones; repeatable', collect)
     .option('--model <name>', 'model to use instead of the recorded one')

@@ -62,7 +62,7 @@ export function sqliteSessions(path: string, options: SqliteSessionsOptions = {}
     async append(sessionId, turn, { signal }) {
       const text = serializeTurn(turn);
       const act = (connection: SqliteConnection) => appendText(connection, sessionId, turn.runId, text, maxTurns);
-      await orSessionFailed(file.writeSynced(act, signal), signal);
+      await orSessionFailed(file.write(act, { isSynced: true, signal }), signal);
     },
   };
 }

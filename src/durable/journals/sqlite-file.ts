@@ -21,6 +21,12 @@ export interface WriteChain {
   failure: unknown;
 }
 
+interface WriteOptions {
+  readonly isSynced?: boolean;
+  readonly chain?: WriteChain;
+  readonly signal?: AbortSignal | undefined;
+}
+
 type SqliteValue = string | number | Uint8Array | null;
 
 /**
@@ -40,15 +46,10 @@ export interface SqliteFile {
   /**
    * Runs `act` in a transaction, after all earlier writes. Waits for the end of the event loop's turn, because all writes of a turn share one
    * transaction. Resolves to its value. Rejects if `act` fails, and then writes nothing. `act` may run more than once, so it must not have other
-   * effects. The write survives a crash of the process, but not necessarily a power failure.
+   * effects. The write survives a crash of the process, but without `isSynced` not necessarily a power failure. Rejects with the reason of the
+   * signal if it aborts first.
    */
-  write<Value>(act: (connection: SqliteConnection) => Value, chain?: WriteChain): Promise<Value>;
-  /** Like `write`, but the write also survives a power failure. Rejects with the reason of the signal if it aborts first. */
-  writeSynced<Value>(
-    act: (connection: SqliteConnection) => Value,
-    signal?: AbortSignal,
-    chain?: WriteChain,
-  ): Promise<Value>;
+  write<Value>(act: (connection: SqliteConnection) => Value, options?: WriteOptions): Promise<Value>;
   /** Closes the file after a last attempt at the waiting writes. Those that still fail reject, as do later calls. */
   close(): void;
 }
@@ -83,14 +84,9 @@ const FIRST_RETRY_MS = 2;
 const LONGEST_RETRY_MS = 250;
 const DEFAULT_WAIT_MS = 30_000;
 
-interface GivenWrite<Value = unknown> {
-  readonly act: (connection: SqliteConnection) => Value;
-  readonly isSynced: boolean;
-  readonly chain?: WriteChain | undefined;
-}
-
 /** A write that has not been committed. */
-interface PendingWrite extends GivenWrite {
+interface PendingWrite extends Omit<WriteOptions, 'signal'> {
+  readonly act: (connection: SqliteConnection) => unknown;
   readonly untilMs: number;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
@@ -148,10 +144,11 @@ class WriteQueue {
   }
 
   /** Commits a write at the end of the turn. */
-  add<Value>({ act, isSynced, chain }: GivenWrite<Value>, signal?: AbortSignal): Promise<Value> {
+  add<Value>(act: (connection: SqliteConnection) => Value, { signal, ...options }: WriteOptions = {}): Promise<Value> {
+    if (signal?.aborted) return Promise.reject(signal.reason);
     let forget: (() => void) | undefined;
     const written = new Promise<Value>((resolve, reject) => {
-      const write = { act, isSynced, chain, untilMs: performance.now() + this.#waitMs, resolve, reject };
+      const write = { ...options, act, untilMs: performance.now() + this.#waitMs, resolve, reject };
       this.#writes.push(write);
       if (signal === undefined) return;
       forget = onAbort(signal, () => {
@@ -198,7 +195,7 @@ class WriteQueue {
   }
 
   #commit(writes: readonly PendingWrite[]): readonly unknown[] {
-    const isSynced = writes.some((write) => write.isSynced);
+    const isSynced = writes.some((write) => write.isSynced === true);
     const act = (connection: SqliteConnection) =>
       writes.map((write) => {
         if (write.chain?.failure !== undefined) throw write.chain.failure;
@@ -280,11 +277,7 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
         return false;
       }
     },
-    write: (act, chain) => queue.add({ act, isSynced: false, chain }),
-    async writeSynced(act, signal, chain) {
-      signal?.throwIfAborted();
-      return await queue.add({ act, isSynced: true, chain }, signal);
-    },
+    write: (act, options) => queue.add(act, options),
     close() {
       queue.close();
       file.close();

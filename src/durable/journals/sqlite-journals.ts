@@ -201,7 +201,6 @@ function openJournalFile(resolved: string, path: string): JournalFile {
     writeNow: (act) => orRethrow(() => file.writeNow(act)),
     read: (act) => file.read(act).catch(rethrow),
     write: (...given) => file.write(...given).catch(rethrow),
-    writeSynced: (...given) => file.writeSynced(...given).catch(rethrow),
     close() {
       leases.releaseAll();
       file.close();
@@ -376,7 +375,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
           connection.insert([rowId, from + at, each, token], () => fail(connection));
         if (!isIndexed) setIndex(connection, index, 'name = ?', [key]);
       };
-      const written = sync ? file.writeSynced(write, undefined, chain) : file.write(write, chain);
+      const written = file.write(write, { isSynced: sync, chain });
       if (hasRow) return written;
       return written.then(() => {
         hasRow = true;

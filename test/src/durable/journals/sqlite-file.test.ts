@@ -59,7 +59,7 @@ describe('an SQLite file', () => {
     await file.write(insert('a'));
     const chain = { failure: undefined };
     const code = 'SQLITE_CONSTRAINT_UNIQUE';
-    const failed = (name: string) => expect(file.write(insert(name), chain)).rejects.toMatchObject({ code });
+    const failed = (name: string) => expect(file.write(insert(name), { chain })).rejects.toMatchObject({ code });
     await Promise.all([failed('a'), failed('b'), file.write(insert('c'))]);
     expect(await file.read(names)).toEqual(['a', 'c']);
   });
@@ -129,7 +129,9 @@ describe('an SQLite file', () => {
 
   it('commits the other writes of a shared transaction if one of them fails', async () => {
     const { file, other } = openTwice();
-    const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((name) => file.writeSynced(insert(name))));
+    const results = await Promise.allSettled(
+      ['a', 'b', 'a', 'c'].map((name) => file.write(insert(name), { isSynced: true })),
+    );
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
     expect(await other.read(names)).toEqual(['a', 'b', 'c']);
   });
@@ -189,7 +191,7 @@ describe('an SQLite file', () => {
     expect(() => file.writeNow((connection) => void insert('b')(connection))).toThrow(replaced);
     await expect(file.write(insert('b'))).rejects.toThrow(replaced);
     cpSync(moved, path);
-    await expect(file.writeSynced(insert('c'))).rejects.toThrow(replaced);
+    await expect(file.write(insert('c'), { isSynced: true })).rejects.toThrow(replaced);
     await expect(file.read(names)).rejects.toThrow(replaced);
     renameSync(moved, path);
     await file.write(insert('d'));
@@ -198,7 +200,7 @@ describe('an SQLite file', () => {
 
   it('finishes the waiting writes when it is closed; later ones fail', async () => {
     const { file, other } = openTwice();
-    const waiting = file.writeSynced(insert('a'));
+    const waiting = file.write(insert('a'), { isSynced: true });
     file.close();
     await waiting;
     expect(await other.read(names)).toEqual(['a']);

@@ -161,10 +161,10 @@ function recordingsIn(
     },
     watch() {
       const stopWatching = changesOf(journals, (runIds) => void refresh(runIds ?? undefined));
-      const stopChecking = repeat(CHECK_MS, () => {
+      const stopChecking = repeat(() => {
         const running = [...known].flatMap(([runId, { info }]) => (info().status === 'running' ? [runId] : []));
         if (running.length > 0) void refresh(running);
-      });
+      }, CHECK_MS);
       return () => {
         stopWatching();
         stopChecking();

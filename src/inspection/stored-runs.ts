@@ -34,7 +34,7 @@ export function tailOf(store: InspectedStore, id: string): JournalTail {
 }
 
 export const changesOf = (store: InspectedStore, onChange: (ids: readonly string[] | null) => void): (() => void) =>
-  store.changes?.(onChange) ?? repeat(POLL_MS, () => onChange(null));
+  store.changes?.(onChange) ?? repeat(() => onChange(null), POLL_MS);
 
 export const boundsOf = (store: InspectedStore, query: BoundsQuery = {}): AsyncIterable<JournalBounds> =>
   store.bounds?.(query) ?? listedBounds(store, query);

@@ -17,7 +17,6 @@ import {
   type LineSink,
   type LinesQuery,
   noSuchJournal,
-  POLL_MS,
   repeat,
   requireStoreOptions,
   subjectOf,
@@ -285,7 +284,7 @@ function watchFolder(folder: string, names: FileNames, onChange: (ids: readonly 
     else if (changed.length > 0) onChange(changed);
   }
   poll();
-  return repeat(POLL_MS, poll);
+  return repeat(poll);
 }
 
 /** Returns the ids of the journals with a lock file; none if the directory cannot be read now. */

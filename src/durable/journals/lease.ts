@@ -183,7 +183,7 @@ export function heartbeat(beat: () => void): { ifLate(): void; end(): void } {
     atMs = performance.now();
     beat();
   };
-  const end = repeat(HEARTBEAT_MS, now);
+  const end = repeat(now, HEARTBEAT_MS);
   return {
     /** In a busy process, timers may be late. */
     ifLate() {

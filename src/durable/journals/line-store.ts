@@ -219,7 +219,7 @@ export function createLineStore(given: JournalBackend, options: JournalStoreOpti
     hasChecksums: true,
     tail,
     bounds,
-    changes: (onChange) => backend.watch?.(onChange) ?? repeat(POLL_MS, () => onChange(null)),
+    changes: (onChange) => backend.watch?.(onChange) ?? repeat(() => onChange(null)),
     create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(options)),
     ...(backend.has && { has: async (id: string) => backend.has?.(requireId(id)) ?? false }),
     async *read(id, readOptions = {}) {
@@ -569,32 +569,40 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
   };
 }
 
-export const POLL_MS = 500;
 const FOLLOW_POLL_MS = 250;
 
 /** Polls the version of a journal. Reports every version after it can be read, and a journal that is gone. */
 function pollVersion(backend: JournalBackend, id: string, onChange: () => void): () => void {
   let known: string | null = null;
-  let isPolling = false;
   async function versionNow(): Promise<string | null> {
     for await (const { version } of backend.bounds({ ids: [id], isKnown: () => true })) return version;
     return null;
   }
-  async function poll(): Promise<void> {
-    if (isPolling) return;
-    isPolling = true;
+  const poll = unlessRunning(async () => {
     // Reading the journal reports the error.
     const version = await versionNow().catch(() => null);
     if (version !== known || version === null) onChange();
     known = version;
-    isPolling = false;
-  }
-  const timer = setInterval(() => void poll(), FOLLOW_POLL_MS);
+  });
+  const timer = setInterval(poll, FOLLOW_POLL_MS);
   return () => clearInterval(timer);
 }
 
-/** Calls `act` at an interval, without keeping the process alive. Returns a function that stops it. */
-export function repeat(everyMs: number, act: () => void): () => void {
+/** Returns a function that calls `act`, unless its last call has not settled. Ignores errors, because the next call tries again. */
+export function unlessRunning(act: () => Promise<void>): () => void {
+  let isRunning = false;
+  const end = (): void => {
+    isRunning = false;
+  };
+  return () => {
+    if (isRunning) return;
+    isRunning = true;
+    act().then(end, end);
+  };
+}
+
+/** Calls `act` at an interval, by default twice a second, without keeping the process alive. Returns a function that stops it. */
+export function repeat(act: () => void, everyMs = 500): () => void {
   const timer = setInterval(act, everyMs);
   timer.unref?.();
   return () => clearInterval(timer);

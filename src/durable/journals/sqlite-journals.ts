@@ -22,10 +22,10 @@ import {
   type LinesQuery,
   nameOf,
   noSuchJournal,
-  POLL_MS,
   repeat,
   requireStoreOptions,
   subjectOf,
+  unlessRunning,
 } from './line-store.ts';
 import {
   openSqliteFile,
@@ -216,7 +216,6 @@ function createLeases(file: SqliteFile) {
   const owner = JSON.stringify(thisHolder());
   const leases = new Map<string, { readonly token: number; isReleased: boolean }>();
   let beats: ReturnType<typeof heartbeat> | null = null;
-  let isBeating = false;
   let isEnded = false;
 
   /** Renews the leases, and writes the releases, also those that could not be written before, for example because the disk was full. */
@@ -236,13 +235,7 @@ function createLeases(file: SqliteFile) {
     beats?.end();
     beats = null;
   }
-  /** After a failure, the next beat tries again. */
-  async function beat(): Promise<void> {
-    if (isBeating) return;
-    isBeating = true;
-    await renew().catch(() => {});
-    isBeating = false;
-  }
+  const beat = unlessRunning(renew);
   const markReleased = (key: string, token: number): void => {
     held.delete(token);
     const lease = leases.get(key);
@@ -261,7 +254,7 @@ function createLeases(file: SqliteFile) {
     hold(key: string, token: number): void {
       held.add(token);
       leases.set(key, { token, isReleased: false });
-      beats ??= heartbeat(() => void beat());
+      beats ??= heartbeat(beat);
     },
     async release(key: string, token: number): Promise<void> {
       if (isEnded) return;
@@ -473,24 +466,16 @@ function lineAt(connection: SqliteConnection, id: number, seq: number): string {
 /** Polls the journals that a process writes, and the number of all. */
 function watchRows(file: () => JournalFile, onChange: (ids: readonly string[] | null) => void): () => void {
   let before: { readonly all: string; readonly written: ReadonlyMap<string, string> } | null = null;
-  let isPolling = false;
-  async function poll(): Promise<void> {
-    if (isPolling) return;
-    isPolling = true;
-    try {
-      const now = await file().read(readChanging);
-      const ids = new Set([...now.written.keys(), ...(before?.written.keys() ?? [])]);
-      const changed = [...ids].filter((id) => now.written.get(id) !== before?.written.get(id));
-      if (before !== null && now.all !== before.all) onChange(null);
-      else if (before !== null && changed.length > 0) onChange(changed);
-      before = now;
-    } catch {
-      // The next poll tries again.
-    }
-    isPolling = false;
-  }
-  void poll();
-  return repeat(POLL_MS, () => void poll());
+  const poll = unlessRunning(async () => {
+    const now = await file().read(readChanging);
+    const ids = new Set([...now.written.keys(), ...(before?.written.keys() ?? [])]);
+    const changed = [...ids].filter((id) => now.written.get(id) !== before?.written.get(id));
+    if (before !== null && now.all !== before.all) onChange(null);
+    else if (before !== null && changed.length > 0) onChange(changed);
+    before = now;
+  });
+  poll();
+  return repeat(poll);
 }
 
 function readChanging(connection: SqliteConnection) {

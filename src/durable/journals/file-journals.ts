@@ -79,17 +79,6 @@ export async function* readJournal(path: string): AsyncGenerator<DurableEntry> {
 
 /** Returns a backend of journal files. A lock file beside each journal marks it as in use while it is written. */
 function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, givenPath: string) {
-  /** Returns the path of a journal's lock file; null for a device or a pipe, which gets none. */
-  function lockOf(id: string): string | null {
-    if (statusOf(pathOf(id))?.isFile() === false) return null;
-    if (statusOf(paths().dirname(pathOf(id))) === undefined) throw new Error('its directory does not exist');
-    return lockPathOf(pathOf(id));
-  }
-  const fenceOf = (id: string) => (check: () => void) => replaceByCopy(pathOf(id), check);
-  function claim(id: string): HeldLock | null {
-    const lock = lockOf(id);
-    return lock === null ? null : takeLock(lock, subjectOf(id), fenceOf(id));
-  }
   const exists = (id: string): boolean => statusOf(pathOf(id)) !== undefined;
   function requireNew(id: string): void {
     if (exists(id)) throw journalExists(id);
@@ -98,8 +87,8 @@ function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, give
     let lock: HeldLock | null = null;
     try {
       const isKnown = exists(id) || statusOf(lockPathOf(pathOf(id))) !== undefined;
-      const path = isKnown ? lockOf(id) : null;
-      if (path !== null) lock = await takeOverLock(path, subjectOf(id), force, fenceOf(id));
+      const path = isKnown ? requireLockPath(pathOf(id)) : null;
+      if (path !== null) lock = await takeOverLock(path, subjectOf(id), force, fenceOf(pathOf(id)));
     } catch (cause) {
       throw invalidPath(givenPath, cause);
     }
@@ -108,55 +97,26 @@ function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, give
     lock?.release();
     throw noSuchJournal(id);
   }
-  /** Starts a file with its first lines at once, so that a killed process leaves no empty journal. */
-  function startFile(id: string, text: string): number {
-    keepId(id);
-    if (!createFile(pathOf(id), text, copyOf(pathOf(id)))) throw journalExists(id);
-    return fs().openSync(pathOf(id), 'a', 0o600);
-  }
-  /** `open` returns null for a file that starts with the first lines. */
-  function openSink(id: string, lock: HeldLock | null, open: (path: string) => number | null): LineSink {
-    let file = openLocked(pathOf(id), lock, open);
-    let isNameSynced = false;
-    let syncing: Promise<unknown> | null = null;
-    /** Throws if the journal was taken over and replaced by a copy without the last lines: the process may have been paused while it wrote. */
-    function requireOwn(): void {
-      const isRemoved = file !== null && fs().fstatSync(file).nlink === 0;
-      lock?.check();
-      if (isRemoved)
-        throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed during a write`);
-    }
-    function release(): void {
-      if (file !== null) fs().closeSync(file);
-      lock?.release();
-    }
-    return {
-      append(lines, { sync }) {
-        lock?.check();
-        const text = lines.map((line) => `${line}\n`).join('');
-        if (file === null) file = startFile(id, text);
-        else fs().appendFileSync(file, text);
-        if (!sync) return requireOwn();
-        syncing = Promise.all([syncing, syncFile(file, isNameSynced ? null : paths().dirname(pathOf(id)))]);
-        isNameSynced = true;
-        return syncing.then(requireOwn);
-      },
-      close: () => (syncing === null ? release() : syncing.then(release, release)),
-    };
-  }
 
   return {
     create: (id: string) =>
       orInvalidPath(givenPath, () => {
         requireNew(id);
-        return openSink(id, claim(id), () => {
+        return openLocked(pathOf(id), takeFileLock(pathOf(id), id), (path) => {
           // Another process may have created it before this one had the lock.
           requireNew(id);
-          return null;
+          // With its first lines at once, so that a killed process leaves no empty journal.
+          return (text) => {
+            keepId(id);
+            if (!createFile(path, text, copyOf(path))) throw journalExists(id);
+            return fs().openSync(path, 'a', 0o600);
+          };
         });
       }),
     replace: (id: string) =>
-      orInvalidPath(givenPath, () => openSink(id, claim(id), (path) => fs().openSync(path, 'w', 0o600))),
+      orInvalidPath(givenPath, () =>
+        openLocked(pathOf(id), takeFileLock(pathOf(id), id), (path) => fs().openSync(path, 'w', 0o600)),
+      ),
     lines: (id: string, from = 0) =>
       orInvalidPath(
         givenPath,
@@ -171,7 +131,7 @@ function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, give
     async reopen(id: string, { force = false }: OpenJournalOptions = {}) {
       const lock = await lockExisting(id, force);
       return orInvalidPath(givenPath, () =>
-        openSink(id, lock, (path) => {
+        openLocked(pathOf(id), lock, (path) => {
           dropTornLine(path, () => lock?.check());
           return fs().openSync(path, 'a', 0o600);
         }),
@@ -207,15 +167,65 @@ async function syncFile(file: number, folder: string | null): Promise<void> {
   await opened.sync().finally(() => opened.close());
 }
 
-/** Opens a file that this process has locked. Releases the lock if that fails. */
-function openLocked<Opened>(path: string, lock: HeldLock | null, open: (path: string) => Opened): Opened {
+/**
+ * Opens a file that this process has locked; releases the lock if that fails. If `open` returns a function, that starts the file with its
+ * first lines.
+ */
+function openLocked(
+  path: string,
+  lock: HeldLock | null,
+  open: (path: string) => number | ((text: string) => number),
+): LineSink {
   try {
-    return open(path);
+    return fileSink(path, lock, open(path));
   } catch (error) {
     lock?.release();
     throw error;
   }
 }
+
+function fileSink(path: string, lock: HeldLock | null, opened: number | ((text: string) => number)): LineSink {
+  let file = opened;
+  let isNameSynced = false;
+  let syncing: Promise<unknown> | null = null;
+  /** Throws if the journal was taken over and replaced by a copy without the last lines: the process may have been paused while it wrote. */
+  function requireOwn(): void {
+    const isRemoved = typeof file === 'number' && fs().fstatSync(file).nlink === 0;
+    lock?.check();
+    if (isRemoved) throw new PostChainError('invalid_path', `The journal file "${path}" was removed during a write`);
+  }
+  function release(): void {
+    if (typeof file === 'number') fs().closeSync(file);
+    lock?.release();
+  }
+  return {
+    append(lines, { sync }) {
+      lock?.check();
+      const text = lines.map((line) => `${line}\n`).join('');
+      if (typeof file === 'number') fs().appendFileSync(file, text);
+      else file = file(text);
+      if (!sync) return requireOwn();
+      syncing = Promise.all([syncing, syncFile(file, isNameSynced ? null : paths().dirname(path))]);
+      isNameSynced = true;
+      return syncing.then(requireOwn);
+    },
+    close: () => (syncing === null ? release() : syncing.then(release, release)),
+  };
+}
+
+/** Returns the path of the lock file of a file that may be written; null for a device or a pipe, which gets none. */
+function requireLockPath(path: string): string | null {
+  if (statusOf(path)?.isFile() === false) return null;
+  if (statusOf(paths().dirname(path)) === undefined) throw new Error('its directory does not exist');
+  return lockPathOf(path);
+}
+
+function takeFileLock(path: string, id: string): HeldLock | null {
+  const lock = requireLockPath(path);
+  return lock === null ? null : takeLock(lock, subjectOf(id), fenceOf(path));
+}
+
+const fenceOf = (path: string) => (check: () => void) => replaceByCopy(path, check);
 
 /** Returns the path of a journal's lock file: the same for all symbolic links to the journal. */
 function lockPathOf(path: string): string {

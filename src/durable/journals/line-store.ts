@@ -134,98 +134,18 @@ export function customJournals(backend: JournalBackend, options: JournalStoreOpt
 
 /** Returns the journal store that keeps its lines in a backend. */
 export function createLineStore(given: JournalBackend, options: JournalStoreOptions & LineOptions): Journals {
-  const { fsync = 'never', codec } = options;
-  const backend = codec === undefined ? given : withCodec(given, codec);
-  const mustSync = (entries: readonly DurableEntry[]): boolean =>
-    fsync === 'always' || (fsync === 'checkpoint' && entries.some((entry) => durableFormat.isCheckpoint(entry)));
-
-  function tail(id: string): JournalTail {
-    const reader = lineReader(placeOf(requireId(id)));
-    let count = 0;
-    return {
-      async *read() {
-        const pause = pauses();
-        for await (const line of linesIn(backend, id, count)) {
-          count += 1;
-          yield reader.read(line).map(({ json }) => json);
-          await pause();
-        }
-        reader.end();
-      },
-    };
-  }
-
-  async function* bounds(query?: LinesQuery): AsyncGenerator<JournalBounds> {
-    const pause = pauses();
-    for await (const { id, version, lines, isWritten, needsIndex } of backend.bounds(query)) {
-      if (query?.ids?.includes(id) === false) continue;
-      const ends = lines && endsOf(lines);
-      // Another program may keep the place locked, or this one may only read it.
-      if (needsIndex && ends?.first)
-        backend.index?.(id, indexOf(ends.first, ends.last.at(-1)), version).catch(() => {});
-      yield { id, version, ends, isWritten };
-      await pause();
-    }
-  }
-
-  async function readAll(id: string): Promise<ReadJournal> {
-    const reader = lineReader(placeOf(id));
-    return { entries: await entriesOf(entriesIn(reader, linesIn(backend, id))), reader };
-  }
-
-  /** Returns null if there are fewer than two keyframes, or if a line is damaged: reading the whole journal reports the damage. */
-  async function readFromKeyframe(id: string): Promise<ReadJournal | null> {
-    const place = placeOf(id);
-    const lines: string[] = [];
-    let count = 0;
-    try {
-      for await (const line of backend.linesBackward?.(id) ?? (await entriesOf(backend.lines(id))).toReversed()) {
-        lines.push(line);
-        if (hasKeyframe(line)) count += 1;
-        if (count === 2 || lines.length > MAX_LINES_SEARCHED) break;
-      }
-      if (count < 2) return null;
-      const reader = lineReader(place, { startsLate: true });
-      const last = lines.toReversed().flatMap((line) => reader.read(line).map(({ entry }) => entry()));
-      for await (const line of backend.lines(id)) {
-        const [first] = lineReader(place).read(line);
-        return first
-          ? { entries: [first.entry(), ...last.slice(last.findIndex(durableFormat.isKeyframe))], reader }
-          : null;
-      }
-    } catch {}
-    return null;
-  }
-
-  /** `first` is the first entry of an existing journal. */
-  function writerTo(sink: LineSink, lines: LineWriter, first?: DurableEntry): JournalWriter {
-    let start = first;
-    return guardedWriter({
-      keyframeEvery: options.isPlain === true ? undefined : KEYFRAME_EVERY,
-      write(entries) {
-        const isNew = start === undefined;
-        start ??= entries[0];
-        return sink.append(lines.lines(entries), {
-          sync: mustSync(entries),
-          startedAt: isNew && start !== undefined ? durableFormat.startedAt(start) : undefined,
-          index: indexOf(start, entries.at(-1)),
-        });
-      },
-      close: () => sink.close(),
-    });
-  }
-
+  const backend = options.codec === undefined ? given : withCodec(given, options.codec);
   const store: Journals = {
     hasChecksums: true,
-    tail,
-    bounds,
+    tail: (id) => tailOf(backend, requireId(id)),
+    bounds: (query) => boundsOf(backend, query),
     changes: (onChange) => backend.watch?.(onChange) ?? repeat(() => onChange(null)),
-    create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(options)),
+    create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(options), options),
     ...(backend.has && { has: async (id: string) => backend.has?.(requireId(id)) ?? false }),
     async *read(id, readOptions = {}) {
       requireId(id);
       requireKnown('read', readOptions);
-      const late = readOptions.fromKeyframe ? await readFromKeyframe(id) : null;
+      const late = readOptions.fromKeyframe ? await readFromKeyframe(backend, id) : null;
       if (late !== null) yield* late.entries;
       else yield* entriesIn(lineReader(placeOf(id)), linesIn(backend, id));
     },
@@ -233,10 +153,10 @@ export function createLineStore(given: JournalBackend, options: JournalStoreOpti
       requireKnown('open of a store', openOptions);
       const sink = await backend.reopen(requireId(id), openOptions);
       try {
-        const { entries, reader } =
-          (openOptions.fromKeyframe ? await readFromKeyframe(id) : null) ?? (await readAll(id));
+        const late = openOptions.fromKeyframe ? await readFromKeyframe(backend, id) : null;
+        const { entries, reader } = late ?? (await readAll(backend, id));
         if (options.redact !== undefined) requireRedacted(id, entries);
-        return { entries, writer: writerTo(sink, reader.writer(options), entries[0]) };
+        return { entries, writer: writerTo(sink, reader.writer(options), options, entries[0]) };
       } catch (error) {
         await sink.close();
         throw error;
@@ -244,39 +164,127 @@ export function createLineStore(given: JournalBackend, options: JournalStoreOpti
     },
     follow(id, followOptions = {}) {
       requireKnown('follow', followOptions);
-      const reader = lineReader(placeOf(requireId(id)));
-      let last: string | null = null;
-      let at = 0;
-      return followJournal(
-        {
-          async *read() {
-            // The last line again: its checksum covers all lines that were read.
-            let known = last;
-            for await (const line of linesIn(backend, id, at)) {
-              if (known !== null && line !== known) break;
-              if (known === null) {
-                if (last !== null) at += 1;
-                last = line;
-                for (const { entry } of reader.read(line)) yield entry();
-              }
-              known = null;
-            }
-            if (known !== null) throw journalReplaced(id);
-          },
-          watch: (onChange) => backend.watchOne?.(id, onChange) ?? pollVersion(backend, id, onChange),
-          isEnd: durableFormat.isEnd,
-        },
-        followOptions,
-      );
+      const read = newEntriesOf(backend, requireId(id));
+      const watch = (onChange: () => void) => backend.watchOne?.(id, onChange) ?? pollVersion(backend, id, onChange);
+      return followJournal({ read, watch, isEnd: durableFormat.isEnd }, followOptions);
     },
     ...listing({
-      bounds,
+      bounds: (query) => boundsOf(backend, query),
       isOrdered: backend.isOrdered === true,
       read: (id) => store.read(id),
       remove: backend.remove,
     }),
   };
   return store;
+}
+
+function tailOf(backend: JournalBackend, id: string): JournalTail {
+  const reader = lineReader(placeOf(id));
+  let count = 0;
+  return {
+    async *read() {
+      const pause = pauses();
+      for await (const line of linesIn(backend, id, count)) {
+        count += 1;
+        yield reader.read(line).map(({ json }) => json);
+        await pause();
+      }
+      reader.end();
+    },
+  };
+}
+
+async function* boundsOf(backend: JournalBackend, query?: LinesQuery): AsyncGenerator<JournalBounds> {
+  const pause = pauses();
+  for await (const { id, version, lines, isWritten, needsIndex } of backend.bounds(query)) {
+    if (query?.ids?.includes(id) === false) continue;
+    const ends = lines && endsOf(lines);
+    // Another program may keep the place locked, or this one may only read it.
+    if (needsIndex && ends?.first) backend.index?.(id, indexOf(ends.first, ends.last.at(-1)), version).catch(() => {});
+    yield { id, version, ends, isWritten };
+    await pause();
+  }
+}
+
+interface ReadJournal {
+  readonly entries: readonly DurableEntry[];
+  readonly reader: LineReader;
+}
+
+async function readAll(backend: JournalBackend, id: string): Promise<ReadJournal> {
+  const reader = lineReader(placeOf(id));
+  return { entries: await entriesOf(entriesIn(reader, linesIn(backend, id))), reader };
+}
+
+/** If fewer than two keyframes are among this many last lines, the journal is read from the start. */
+const MAX_LINES_SEARCHED = 50 * KEYFRAME_EVERY;
+
+/** Returns null if there are fewer than two keyframes, or if a line is damaged: reading the whole journal reports the damage. */
+async function readFromKeyframe(backend: JournalBackend, id: string): Promise<ReadJournal | null> {
+  const place = placeOf(id);
+  const lines: string[] = [];
+  let count = 0;
+  try {
+    for await (const line of backend.linesBackward?.(id) ?? (await entriesOf(backend.lines(id))).toReversed()) {
+      lines.push(line);
+      if (hasKeyframe(line)) count += 1;
+      if (count === 2 || lines.length > MAX_LINES_SEARCHED) break;
+    }
+    if (count < 2) return null;
+    const reader = lineReader(place, { startsLate: true });
+    const last = lines.toReversed().flatMap((line) => reader.read(line).map(({ entry }) => entry()));
+    for await (const line of backend.lines(id)) {
+      const [first] = lineReader(place).read(line);
+      return first
+        ? { entries: [first.entry(), ...last.slice(last.findIndex(durableFormat.isKeyframe))], reader }
+        : null;
+    }
+  } catch {}
+  return null;
+}
+
+/** `first` is the first entry of an existing journal. */
+function writerTo(
+  sink: LineSink,
+  lines: LineWriter,
+  { isPlain, fsync }: JournalStoreOptions & LineOptions,
+  first?: DurableEntry,
+): JournalWriter {
+  let start = first;
+  return guardedWriter({
+    keyframeEvery: isPlain === true ? undefined : KEYFRAME_EVERY,
+    write(entries) {
+      const isNew = start === undefined;
+      start ??= entries[0];
+      return sink.append(lines.lines(entries), {
+        sync: fsync === 'always' || (fsync === 'checkpoint' && entries.some(durableFormat.isCheckpoint)),
+        startedAt: isNew && start !== undefined ? durableFormat.startedAt(start) : undefined,
+        index: indexOf(start, entries.at(-1)),
+      });
+    },
+    close: () => sink.close(),
+  });
+}
+
+/** Returns a function that yields the entries that its earlier calls did not yield. */
+function newEntriesOf(backend: JournalBackend, id: string): () => AsyncGenerator<DurableEntry> {
+  const reader = lineReader(placeOf(id));
+  let last: string | null = null;
+  let at = 0;
+  return async function* read() {
+    // The last line again: its checksum covers all lines that were read.
+    let known = last;
+    for await (const line of linesIn(backend, id, at)) {
+      if (known !== null && line !== known) break;
+      if (known === null) {
+        if (last !== null) at += 1;
+        last = line;
+        for (const { entry } of reader.read(line)) yield entry();
+      }
+      known = null;
+    }
+    if (known !== null) throw journalReplaced(id);
+  };
 }
 
 /** Returns the `waiting` of the last entry of a journal, which nothing has checked. */
@@ -305,14 +313,6 @@ async function* entriesIn(reader: LineReader, lines: AsyncIterable<string>): Asy
     await pause();
   }
   reader.end();
-}
-
-/** If fewer than two keyframes are among this many last lines, the journal is read from the start. */
-const MAX_LINES_SEARCHED = 50 * KEYFRAME_EVERY;
-
-interface ReadJournal {
-  readonly entries: readonly DurableEntry[];
-  readonly reader: LineReader;
 }
 
 /** Lists may show what is among the last entries, for example an answer. */

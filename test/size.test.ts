@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15680, exported: 548, floors: 18 },
   'machines/policies': { lines: 7720, exported: 335, floors: 7 },
-  'src/chain': { lines: 6480, exported: 132, floors: 9 },
+  'src/chain': { lines: 6500, exported: 132, floors: 9 },
   'src/cli': { lines: 4950, exported: 108, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
   'src/durable': { lines: 10070, exported: 165, floors: 11 },

@@ -1,4 +1,5 @@
 import './chart.css';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
@@ -24,8 +25,13 @@ export interface ChartViewProps {
   readonly onSelect?: (selection: ChartSelection) => void;
 }
 
+interface PictureProps extends ChartViewProps {
+  /** Shown if the chart cannot be laid out, as in a page that was opened from disk. */
+  readonly fallback?: ComponentChildren;
+}
+
 /** Shows a chart, one level at a time: a state with states inside, or with a machine that it invokes, opens as the next. */
-export function ChartView(props: ChartViewProps) {
+export function ChartView({ fallback, ...props }: PictureProps) {
   const { charts, root, marks } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
@@ -56,10 +62,11 @@ export function ChartView(props: ChartViewProps) {
     <div class="chart-view">
       <p class="muted waiting" role="status">
         {given?.problem ?? 'Laying out the chart…'}
-        {leaves !== undefined && leaves.length > 0 && (
+        {(given?.problem == null || fallback === undefined) && leaves !== undefined && leaves.length > 0 && (
           <> Active: {excerpt(leaves.map(({ id }) => statePath(index, id)).join(', '), 200)}.</>
         )}
       </p>
+      {given?.problem != null && fallback}
     </div>
   );
 }

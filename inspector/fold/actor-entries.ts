@@ -45,10 +45,10 @@ function readCandidate({ inputs, ...candidate }: Candidate): Candidate {
 export class ActorReader {
   readonly #activities = new Map<number, ActorPath>();
   readonly #timers = new Map<number, { readonly actor: ActorPath; readonly event: string }>();
-  readonly #chartOf: (actor: ActorPath, machine: string) => string;
+  readonly #chartOf: (actor: ActorPath, machine: string, seq: number) => string;
 
   /** `chartOf` names the chart of an actor of a machine. */
-  constructor(chartOf: (actor: ActorPath, machine: string) => string) {
+  constructor(chartOf: (actor: ActorPath, machine: string, seq: number) => string) {
     this.#chartOf = chartOf;
   }
 
@@ -100,7 +100,7 @@ export class ActorReader {
       case 'transition':
       case 'ignored': {
         const candidates = entry.candidates.map(readCandidate);
-        return { ...entry, machine: this.#chartOf(entry.actor, entry.machine), candidates };
+        return { ...entry, machine: this.#chartOf(entry.actor, entry.machine, seq), candidates };
       }
       case 'emitted': {
         const event = readableValue(entry.event);

@@ -79,6 +79,8 @@ export class ActorFold {
   readonly charts = new Map<string, { of: string }>();
   /** The actors whose `activity-start` was taken. Others may have started before their first entry. */
   readonly #recorded = new WeakSet<Writable>();
+  /** The ids of their machines, as their entries have them. */
+  readonly #machines = new WeakMap<Writable, string>();
   /** The latest event from outside, until it is known whether its receiver has handled it. */
   #open: { readonly event: ReceivedEvent; readonly receiver: ActorRecord } | null = null;
   readonly #onEnd: (path: ActorPath, seq: number) => void;
@@ -93,14 +95,24 @@ export class ActorFold {
     const isFree = (id: string): boolean =>
       this.log.every((actor) => actor.machine !== id || (actor.end !== null && actor.end.seq <= from));
     const [free] = [...this.charts].find(([id, { of }]) => of === machine && isFree(id)) ?? [];
-    const id = free ?? (this.charts.has(machine) && this.charts.size < MAX_CHARTS ? `${machine} ${path}` : machine);
+    if (free !== undefined) return free;
+    let id = machine;
+    for (let number = 1; this.charts.has(id) && this.charts.size < MAX_CHARTS; number += 1)
+      id = `${machine} ${path}${number === 1 ? '' : ` ${number}`}`;
     this.charts.set(id, { of: machine });
     return id;
   }
 
-  /** Returns the id of the chart of a running actor. */
-  chartOf(path: ActorPath, machine: string): string {
-    return this.#running.get(path)?.machine ?? this.#freeChart(machine, path, Number.POSITIVE_INFINITY);
+  /** Returns the id of the chart of the actor of a machine that has an entry. One of another machine at its path has ended. */
+  chartOf(path: ActorPath, machine: string, seq: number): string {
+    const own = this.#running.get(path);
+    const before = own && this.#machines.get(own);
+    if (own !== undefined && before !== undefined && before !== machine) this.#end(own, seq, STOPPED);
+    const id = this.#running.get(path)?.machine ?? this.#freeChart(machine, path, Number.POSITIVE_INFINITY);
+    const actor = this.#actorAt(path, seq);
+    actor.machine ??= id;
+    this.#machines.set(actor, machine);
+    return id;
   }
 
   /** Adds a record in order: by their starts, parents before their children. */
@@ -234,6 +246,9 @@ export class ActorFold {
       if (chart !== undefined) chart.of = state.chart;
     }
     if (state.end !== null) this.#end(actor, seq, state.end);
+    const root = this.#byPath.get('')?.at(-1);
+    // All actors of a system end with its root.
+    if (actor.end === null && root?.end) this.#end(actor, root.end.seq, STOPPED);
     return actor;
   }
 
@@ -241,7 +256,7 @@ export class ActorFold {
   take(entry: ActorEntry): void {
     if (entry.type === 'delivery') this.#receive(entry);
     else if (entry.type === 'transition' || entry.type === 'ignored') this.#takeMove(entry);
-    else if (entry.type === 'start') this.#actorAt('', entry.seq).machine ??= this.chartOf('', entry.machine.id);
+    else if (entry.type === 'start') this.chartOf('', entry.machine.id, entry.seq);
     else if (entry.type === 'activity-start') {
       const before = this.#running.get(entry.actor);
       if (before !== undefined && this.#recorded.has(before)) this.#end(before, entry.seq, STOPPED);

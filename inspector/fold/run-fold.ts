@@ -122,7 +122,7 @@ export function createRunFold(): RunFold {
   const states = createStateLog();
   const actors = new ActorFold((path, seq) => spans.endActor(path, seq));
   const prompts = createPromptReader();
-  const reader = new ActorReader((path, machine) => actors.chartOf(path, machine));
+  const reader = new ActorReader((path, machine, seq) => actors.chartOf(path, machine, seq));
 
   const machineOf = (path: string): string | null =>
     actors.log.findLast((actor) => actor.path === path && actor.end === null)?.machine ?? null;
@@ -168,6 +168,8 @@ export function createRunFold(): RunFold {
       for (const fold of [entries, timeLine]) fold.take(shared);
       if ('actor' in entry && isCallFact(entry)) for (const fold of [spans, prompts]) fold.take(shared);
       if (entry.type === 'transition' || entry.type === 'timer-start') transitions.take(shared, false);
+      if (entry.type === 'delivery' && entry.sender === null && !entry.isExternal)
+        transitions.log.endTimer(entry.actor, entry.event.type, entry.seq);
       externalEvents.takeOfActor(entry, machineOf);
       actors.take(entry);
       showStates(entry.seq + 1);

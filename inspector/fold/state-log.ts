@@ -36,7 +36,7 @@ export function createStateLog(): StateLog {
     if (!frames.has(seq)) insert(seqs, seq);
     if (isWhole && lastUpTo(whole, seq) !== seq) insert(whole, seq);
     frames.set(seq, frame);
-    cached = [];
+    cached = cached.filter((one) => one.seq < seq);
   }
 
   function at(seq: number): unknown {

@@ -64,7 +64,8 @@ function actorRow(
   const isFailed = end?.status === 'error';
   const hasRows = machine !== null || received.length + actor.notes.length > 0;
   return {
-    id: `actor${from}`,
+    // Several actors may start in one step.
+    id: `actor${from}${path}`,
     kind: 'actor',
     title: excerpt((path === '' && machine) || name, 80),
     note: notes.filter(Boolean).join(', '),

@@ -74,7 +74,9 @@ export function machineWaits(
     machine: chart.id,
     states: targets.map((id) => statePath(chart, id)),
     events: distinct(events.map(({ event }) => event)),
-    timers: [...new Map(timers.map((one) => [`${one.source} ${one.event}`, timerOf(one)])).values()],
+    timers: [...new Map(timers.map((one) => [`${one.source} ${one.event}`, timerOf(one)])).values()].filter(
+      ({ dueMs }) => dueMs !== -1,
+    ),
     actors: distinct(possible.flatMap(({ invokes }) => invokes)),
     ends: distinct(ends.map(({ event, source }) => END.exec(event)?.groups?.['actor'] ?? statePath(chart, source))),
   };

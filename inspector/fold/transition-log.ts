@@ -31,8 +31,13 @@ export interface TransitionLog {
    * has not started.
    */
   positionAt(machine: string, seq: number): MachinePosition | undefined;
-  /** Returns when the latest timer of an actor for an event is due, on the clock of the entries; null if no timer is recorded. */
+  /**
+   * Returns when the latest timer of an actor for an event is due, on the clock of the entries. Null if no timer is recorded; -1 if the delay has
+   * ended.
+   */
   dueAt(actor: ActorPath, event: string, seq: number): number | null;
+  /** Records that the delay of a timer has ended. */
+  endTimer(actor: ActorPath, event: string, seq: number): void;
   positionsOf(machine: string): readonly MachinePosition[];
   /** Records a position that is known from the states, replacing that of the same entry. */
   place(machine: string, position: MachinePosition): void;
@@ -62,7 +67,7 @@ export function createTransitionLog() {
 
   const timers = new Map<string, { readonly seq: number; readonly dueMs: number }[]>();
 
-  function takeTimer({ seq, event, dueMs, actor }: EntryOf<'timer-start'>): void {
+  function takeTimer({ seq, event, dueMs, actor }: Omit<EntryOf<'timer-start'>, 'type' | 'timer' | 'atMs'>): void {
     const key = JSON.stringify([actor, event]);
     const known = timers.get(key) ?? [];
     timers.set(key, known);
@@ -108,6 +113,7 @@ export function createTransitionLog() {
       const entries = byMachine.get(machine);
       return entries?.at[countUpTo(entries.seqs, seq) - 1];
     },
+    endTimer: (actor, event, seq) => takeTimer({ actor, event, seq, dueMs: -1 }),
     place(machine, position) {
       const entries = byMachine.get(machine) ?? { seqs: [], at: [] };
       byMachine.set(machine, entries);

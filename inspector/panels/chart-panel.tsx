@@ -109,7 +109,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         <ChartList {...shared}>{notes}</ChartList>
       ) : (
         <>
-          <ChartView {...shared} />
+          <ChartView {...shared} fallback={<ChartList {...shared} />} />
           {notes}
         </>
       )}

@@ -42,7 +42,7 @@ export async function answerCommand(
   { edit, reason, by, ...flags }: AnswerFlags,
 ): Promise<Printed> {
   const hosted = await requireHosted(name, flags);
-  const { id, digest } = openApproval(hosted, question);
+  const { id, digest } = await openApproval(hosted, question);
   const answer: ApprovalGiven = {
     type: 'approval.given',
     id,
@@ -73,10 +73,14 @@ export async function replayActor({ host, actor }: HostedActor, isJson = false):
 
 /** Continues a durable actor until it only waits or has ended, or until Ctrl-C. */
 export async function resumeActor(hosted: HostedActor): Promise<Printed> {
+  await advance(hosted);
+  return { text: await stateOf(hosted), code: 0 };
+}
+
+async function advance({ host, id }: HostedActor): Promise<void> {
   const stopping = new AbortController();
   void untilStopped().then(() => stopping.abort());
-  await hosted.host.advance(hosted.actor.id, { signal: stopping.signal });
-  return { text: await stateOf(hosted), code: 0 };
+  await host.advance(id, { signal: stopping.signal });
 }
 
 /** Starts another actor with the same past, up to an entry, and continues it until it only waits. */
@@ -94,7 +98,10 @@ async function sent(
 ): Promise<Printed> {
   const causes =
     'either the actor has ended, an event with this id was already sent, or the question is no longer open';
-  return changed(hosted, await hosted.host.send(hosted.id, event as never, options), causes);
+  const isChanged = await hosted.host.send(hosted.id, event as never, options);
+  // The actor may have calls in progress.
+  if (isChanged) await advance(hosted);
+  return changed(hosted, isChanged, causes);
 }
 
 async function changed(hosted: HostedActor, isChanged: boolean, why: string): Promise<Printed> {
@@ -124,9 +131,10 @@ function parseJsonFlag(flag: string, text: string): unknown {
   throw new PostChainError('invalid_option', `${flag}: expected JSON; received ${cutEnd(oneLine(text), 100)}`);
 }
 
-function openApproval({ actor }: HostedActor, chosen: string | undefined): OpenApproval {
-  const { id, status, waiting } = actor;
-  const open = waiting?.approvals ?? [];
+/** An actor that was interrupted has open approvals, which its list does not know. */
+async function openApproval({ actor, host }: HostedActor, chosen: string | undefined): Promise<OpenApproval> {
+  const { id, status } = actor;
+  const open = (await host.query(id)).pending.approvals;
   const found = chosen === undefined ? open : open.filter((approval) => approval.id === chosen);
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return only;

@@ -2,11 +2,12 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { type Journals, lastWrittenMs } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { type Asker, ask } from './ask-user.ts';
+import type { ModuleFlags } from './durable-modules.ts';
 import { type ListedRun, listAll, requireRun, shortRunIds } from './find-run.ts';
 import { type JournalFlags, openJournals } from './open-journals.ts';
 import { localTime } from './screen.ts';
 
-export interface DeleteFlags extends JournalFlags {
+export interface DeleteFlags extends JournalFlags, ModuleFlags {
   /** Ids of runs or durable actors, or starts of them; true for all that have not changed for `olderThan` and do not wait. */
   readonly delete: true | readonly string[];
   /** Milliseconds. */
@@ -31,6 +32,8 @@ function counted(listed: readonly ListedRun[]): string {
  * @throws PostChainError `invalid_option` without a choice of runs or a confirmation, `unknown_journal` for an unknown run
  */
 export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<string> {
+  if (flags.module !== undefined)
+    throw new PostChainError('invalid_option', '--delete takes --journals, not --module; pass the store of the module');
   const all = await listAll(flags);
   const store = openJournals(flags);
   const { chosen, skipped } = await chosenRuns(store, all, flags);

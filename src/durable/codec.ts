@@ -238,7 +238,8 @@ class JsonCodec implements Codec {
     if (!this.#isPlainJson(object)) return false;
     const earlier = Object(before) as typeof object;
     const isKnown = (member: unknown, key: string | number): boolean =>
-      member === earlier[key] || this.#isKnownJson(member, level + 1, known, earlier[key]);
+      (Object.hasOwn(earlier, key) && member === earlier[key]) ||
+      this.#isKnownJson(member, level + 1, known, earlier[key]);
     const isJson = Array.isArray(object)
       ? object.every(isKnown)
       : Object.keys(object).every((key) => isKnown(object[key], key));

@@ -17,7 +17,6 @@ export const childPath = (parent: ActorPath, id: string): ActorPath =>
 export const idAt = (path: ActorPath): string =>
   path
     .slice(path.lastIndexOf('/') + 1)
-    .replace(/#\d+$/u, '')
     .replaceAll('~1', '/')
     .replaceAll('~0', '~');
 

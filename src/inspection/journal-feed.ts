@@ -1,13 +1,12 @@
-import type { StateAfter } from '../chain/journal/state-at.ts';
 import { withPauses } from '../internal/async.ts';
-import { FRAME_CHARS, frameWriter, problemOf, type SourceSink } from './source.ts';
+import { FRAME_CHARS, problemOf, type SourceSink } from './source.ts';
 import { type InspectedStore, tailOf } from './stored-runs.ts';
-import type { SentLines } from './wire.ts';
+import type { SentLines, StateFrame } from './wire.ts';
 
 /** How long a replay may keep the event loop busy. */
 const TURN_MS = 12;
 
-type Steps = Generator<readonly (Pick<StateAfter, 'seq'> & { readonly state: unknown })[], string | null>;
+type Steps = Generator<readonly StateFrame[], string | null>;
 
 /** A journal in a store that grows, and how its page reads it. */
 export interface FollowedJournal<Entry> {
@@ -21,7 +20,7 @@ export interface FollowedJournal<Entry> {
   take(entry: Entry): void;
   /** Called when all entries so far have been read. */
   wasRead?(): void;
-  /** Yields the states after its steps; null if they are unknown. */
+  /** Yields frames of the states after its steps; null if they are unknown. */
   states(entries: readonly Entry[], sink: SourceSink): Steps | null;
   /** How many steps the entries contain. */
   stepsIn(entries: readonly Entry[]): number;
@@ -109,7 +108,6 @@ export async function followJournal<Entry>(
 
 /** Computes the states of a journal as its list of entries grows, while other work runs in between. */
 function stateFeed<Entry>(journal: FollowedJournal<Entry>, entries: readonly Entry[], sink: SourceSink) {
-  const write = frameWriter();
   let steps: Steps | null = null;
   let stepped = 0;
   let sent = 0;
@@ -137,7 +135,7 @@ function stateFeed<Entry>(journal: FollowedJournal<Entry>, entries: readonly Ent
         if (step.done) {
           problem = step.value;
           isOver = true;
-        } else frames.push(...step.value.map((after) => JSON.stringify(write(after))));
+        } else frames.push(...step.value.map((frame) => JSON.stringify(frame)));
         if (performance.now() - startedAtMs > TURN_MS) await pause();
       }
     } catch (error) {

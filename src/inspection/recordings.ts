@@ -15,6 +15,7 @@ import { FiguresFold } from './run-figures.ts';
 import {
   changeSignal,
   forkOf,
+  frameWriter,
   limitationsOf,
   problemOf,
   type RecordedSource,
@@ -25,6 +26,7 @@ import {
 import { boundsOf, changesOf, type InspectedStore, tailOf } from './stored-runs.ts';
 import { recordedActor } from './systems/recorded-actor.ts';
 import type { ReplayHost } from './systems/recorded-states.ts';
+import type { StateFrame } from './wire.ts';
 
 export interface Recordings {
   all(): Iterable<RunSource>;
@@ -280,7 +282,7 @@ function recordedRun(runId: string, journals: InspectedStore, changed: () => voi
           fold = followed;
           changed();
         },
-        states: stateSteps,
+        states: framesOf,
         // A step is complete when the next one begins.
         stepsIn: () => externalEvents,
         limit: (sentence) => setFidelity([...fidelity, sentence]),
@@ -401,3 +403,13 @@ const ATTACHMENT = '"type":"attachment"';
 /** Returns the stored form of an entry, without the bytes of an attachment. */
 const shownLine = (json: string, entry: () => JournalEntry): string =>
   json.includes(ATTACHMENT) ? JSON.stringify(storedEntry(withoutBytes(entry()))) : json;
+
+function* framesOf(entries: readonly JournalEntry[]): Generator<readonly StateFrame[], string | null> {
+  const write = frameWriter();
+  const steps = stateSteps(entries);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    yield value.map(write);
+  }
+}

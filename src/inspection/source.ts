@@ -165,15 +165,25 @@ export function lineLog(entries: readonly unknown[], format: Pick<SentLines, 'fo
 const WHOLE_STATE_FRAMES = 256;
 const CHARS_PER_FRAME = 150;
 
+/** Returns a function that returns the state if its frame must be whole, and otherwise null. */
+export function wholeFrames(): (state: () => unknown) => unknown {
+  let untilWhole = 0;
+  return (state) => {
+    untilWhole -= 1;
+    if (untilWhole > 0) return null;
+    const whole = state();
+    untilWhole = Math.max(WHOLE_STATE_FRAMES, Math.ceil(JSON.stringify(whole).length / CHARS_PER_FRAME));
+    return whole;
+  };
+}
+
 /** Returns a function that makes a frame of each state. Consecutive states must share the objects that did not change. */
 export function frameWriter(): (after: Pick<StateAfter, 'seq'> & { readonly state: unknown }) => StateFrame {
-  let untilWhole = 0;
+  const isWholeDue = wholeFrames();
   let before: unknown = null;
   return ({ seq, state }) => {
-    const isWhole = untilWhole === 0;
-    if (isWhole) untilWhole = Math.max(WHOLE_STATE_FRAMES, Math.ceil(JSON.stringify(state).length / CHARS_PER_FRAME));
-    const frame: StateFrame = isWhole ? { seq, state } : { seq, changes: changesBetween(before, state) };
-    untilWhole -= 1;
+    const whole = isWholeDue(() => state);
+    const frame: StateFrame = whole === null ? { seq, changes: changesBetween(before, state) } : { seq, state };
     before = state;
     return frame;
   };

@@ -27,7 +27,11 @@ export function useWindow(list: RefObject<HTMLElement | null>): readonly [Visibl
     measure();
     document.addEventListener('scroll', soon, { capture: true, passive: true });
     addEventListener('resize', soon);
+    // What is around the list changes its place, too, for example a chart that is gone.
+    const resized = new ResizeObserver(soon);
+    for (const element of [list.current, list.current?.closest('section')]) if (element) resized.observe(element);
     return () => {
+      resized.disconnect();
       document.removeEventListener('scroll', soon, { capture: true });
       removeEventListener('resize', soon);
     };

@@ -1,6 +1,5 @@
 import type { DurableEntry } from '../../durable/entries.ts';
 import { withPauses } from '../../internal/async.ts';
-import { frameWriter } from '../source.ts';
 import type { InspectedRun, RunCharts, StateFrame } from '../wire.ts';
 import { recordedActor } from './recorded-actor.ts';
 import { actorStates, hostOf, type ReplayHost } from './recorded-states.ts';
@@ -47,12 +46,11 @@ function* allFrames(
   frames: StateFrame[],
   onCharts: (charts: RunCharts) => void,
 ): Generator<void, string | null> {
-  const write = frameWriter();
   const steps = actorStates(entries, host, onCharts);
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
-    frames.push(...value.map(write));
+    frames.push(...value);
     yield;
   }
 }

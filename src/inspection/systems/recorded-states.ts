@@ -5,9 +5,9 @@ import { type ActorPath, childPath, type DurableEntry } from '../../durable/entr
 import { isSameButKeyframes, type ReplayStep } from '../../durable/replay.ts';
 import { plainJson } from '../../internal/plain-json.ts';
 import { activeNodes, initialNodes, machineOf } from '../../internal/xstate-internals.ts';
-import type { ActorState, RunCharts, SystemState } from '../wire.ts';
+import type { ActorState, RunCharts, StateFrame } from '../wire.ts';
 import { endOf, invokedSrc, leavesOf } from './observe-for-inspector.ts';
-import { systemCharts, systemStates } from './system-states.ts';
+import { SystemStates, systemCharts } from './system-states.ts';
 
 /** The members of a durable machine that replay a journal, without calls or effects. */
 export type ReplayHost = Pick<DurableMachine<AnyStateMachine>, 'machineId' | 'journals' | 'replaySteps'>;
@@ -31,7 +31,7 @@ export function* actorStates(
   entries: readonly DurableEntry[],
   host: ReplayHost,
   onCharts: (charts: RunCharts) => void,
-): Generator<readonly { readonly seq: number; readonly state: SystemState }[], string | null> {
+): Generator<readonly StateFrame[], string | null> {
   const read = stateReader(entries, onCharts);
   let steps = host.replaySteps(entries, isSameButKeyframes);
   for (let count = 1; ; count += 1) {
@@ -51,7 +51,7 @@ export function* actorStates(
       const { divergence } = result.value;
       return divergence && divergenceText(divergence);
     }
-    yield [read(result.value, isOtherReplay)];
+    yield read(result.value, isOtherReplay);
   }
 }
 
@@ -69,7 +69,7 @@ interface KnownActor {
 
 /** Returns a function that reads the states of all actors after a step. Each replay creates new objects for the same actors. */
 function stateReader(entries: readonly DurableEntry[], onCharts: (charts: RunCharts) => void) {
-  const states = systemStates();
+  const states = new SystemStates();
   const charts = systemCharts();
   const refs = new Map<ActorPath, AnyActorRef | null>();
   /** The entry of each actor's last transition. */
@@ -121,12 +121,13 @@ function stateReader(entries: readonly DurableEntry[], onCharts: (charts: RunCha
         states.remove(path);
       }
     for (const [path, actor] of actors) {
-      const before = states.after(seq)[path];
+      const before = states.get(path);
       const isSame = before !== undefined && (isOtherReplay || refs.get(path) === actor.ref);
       refs.set(path, actor.ref);
       states.set(path, stateOf(path, actor, isSame ? before.started : first));
     }
-    return { seq, state: states.after(seq) };
+    const frame = states.frame(seq);
+    return frame === null ? [] : [frame];
   };
 }
 

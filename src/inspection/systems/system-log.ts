@@ -4,10 +4,10 @@ import type { Chart } from '../../durable/charts/chart.ts';
 import type { Json } from '../../durable/codec.ts';
 import { type ActorPath, childPath, type DurableEvent, idAt, JOURNAL_FORMAT } from '../../durable/entries.ts';
 import { count } from '../../internal/printable.ts';
-import { frameWriter, logWithStates, type RunSource, type SourceSink } from '../source.ts';
+import { logWithStates, type RunSource, type SourceSink } from '../source.ts';
 import type { ActorState, ObservedEntry, StateFrame } from '../wire.ts';
 import type { SystemMessage } from './messages.ts';
-import { systemCharts, systemStates } from './system-states.ts';
+import { SystemStates, systemCharts } from './system-states.ts';
 
 /** An observed system of actors, as a source that pages can open. It keeps its log in memory. */
 export interface ObservedSystem extends Pick<RunSource, 'info' | 'charts' | 'follow'> {
@@ -45,8 +45,7 @@ export function observedSystem(
   const entries: ObservedEntry[] = [];
   const frames: StateFrame[] = [];
   const log = logWithStates(entries, frames, { format: 'actor' });
-  const writeFrame = frameWriter();
-  const states = systemStates();
+  const states = new SystemStates();
   const charts = systemCharts(limits.charts);
   const sinks = new Set<SourceSink>();
   const machines = new Map<number, Chart>();
@@ -55,8 +54,10 @@ export function observedSystem(
   const ended = new Map<string, ActorPath>();
   /** The activities whose result was recorded, but not yet received by their parents. */
   const reported = new Set<ActorPath>();
+  const paths = new Set<ActorPath>();
+  /** How many running actors are not machines. */
+  let busy = 0;
   const missing = { actors: 0, entries: 0 };
-  let shownState: unknown = states.after(0);
   let chars = 0;
   let timers = 0;
   let activities = 0;
@@ -84,12 +85,9 @@ export function observedSystem(
 
   /** Adds a frame if the states have changed since the last one. */
   function addFrame(): void {
-    const state = states.after(lastSeq());
-    if (state === shownState) return;
-    shownState = state;
-    const frame = writeFrame({ seq: lastSeq(), state });
+    const frame = states.frame(lastSeq());
     // A whole state shares its values with the changes before it.
-    if (hasRoomFor('state' in frame ? null : frame)) frames.push(frame);
+    if (frame !== null && hasRoomFor('state' in frame ? null : frame)) frames.push(frame);
   }
 
   /** Times never go back, even if the program's clock does. */
@@ -101,9 +99,8 @@ export function observedSystem(
   function pathOf({ actor, parent, name }: Extract<SystemMessage, { type: 'actor' }>): ActorPath {
     if (actor === rootId) return '';
     const path = childPath(actors.get(parent ?? '')?.path ?? '', name);
-    const used = new Set([...actors.values()].map((one) => one.path));
     let own = path;
-    for (let number = 2; used.has(own); number += 1) own = `${path}#${number}`;
+    for (let number = 2; paths.has(own); number += 1) own = `${path}#${number}`;
     return own;
   }
 
@@ -120,6 +117,8 @@ export function observedSystem(
     if (src !== null && chart !== null && actors.get(message.parent ?? '')?.chart) charts.link(src, chart);
     const actor: SystemActor = { path: pathOf(message), chart, activity: machine === undefined ? activities : null };
     actors.set(sessionId, actor);
+    paths.add(actor.path);
+    if (chart === null) busy += 1;
     if (sessionId === rootId) {
       [title, rootChart, rootLeaves] = [name, machine, leaves];
       const { input = null } = (event ?? {}) as { readonly input?: Json };
@@ -195,13 +194,15 @@ export function observedSystem(
     states.change(path, { leaves, moved: lastSeq() });
   }
 
-  function endActor({ path }: SystemActor, message: Extract<SystemMessage, { type: 'end' }>): void {
+  function endActor({ path, chart }: SystemActor, message: Extract<SystemMessage, { type: 'end' }>): void {
     const { actor: sessionId, status: ending, output, error } = message;
     const result = { ...(output !== undefined && { output }), ...(error !== undefined && { error }) };
     if (path === '')
       append({ type: 'end', status: ending, output: (output ?? null) as Json, error: (error ?? null) as Json });
     states.end(path, lastSeq(), { status: ending, ...result });
     actors.delete(sessionId);
+    paths.delete(path);
+    if (chart === null) busy -= 1;
     ended.set(sessionId, path);
     if (ended.size > limits.actors) ended.delete([...ended.keys()][0] ?? '');
     // The root fails last, and often because of another one.
@@ -210,7 +211,7 @@ export function observedSystem(
     if (sessionId === rootId) status = STATUS[ending];
   }
 
-  const isIdle = (): boolean => status === 'running' && [...actors.values()].every(({ chart }) => chart !== null);
+  const isIdle = (): boolean => status === 'running' && busy === 0;
 
   /** Returns what `info()` shows, apart from the counts within its sentences. */
   const shown = (): string => [title, status, isIdle(), missing.actors > 0, missing.entries > 0].join();

@@ -1,46 +1,58 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Chart } from '../../durable/charts/chart.ts';
 import type { ActorPath } from '../../durable/entries.ts';
-import { changesBetween, withChanges } from '../state-changes.ts';
-import type { ActorState, RunCharts, SystemState } from '../wire.ts';
+import { wholeFrames } from '../source.ts';
+import { changesBetween, type StateChange, withChanges } from '../state-changes.ts';
+import type { ActorState, RunCharts, StateFrame } from '../wire.ts';
 
-/** Collects the states of the actors of a system. Consecutive states share the objects that did not change. */
-export function systemStates() {
-  let state: SystemState = {};
+/** The states of the actors of a system, and a frame of each change. The work for a change does not depend on the number of actors. */
+export class SystemStates {
+  readonly #actors = new Map<ActorPath, ActorState>();
   /** The entries after which actors have ended. */
-  const ended = new Map<ActorPath, number>();
+  readonly #ended = new Map<ActorPath, number>();
+  readonly #wholeIfDue = wholeFrames();
+  #changes: StateChange[] = [];
 
-  /** Returns `after` with its equal parts taken from `before`: contexts, for example, are new objects in each state. */
-  function shared<Value>(before: Value, after: Value): Value {
-    return withChanges(before, changesBetween(before, after, [], isDeepStrictEqual)) as Value;
+  get(path: ActorPath): ActorState | undefined {
+    return this.#actors.get(path);
   }
 
-  return {
-    set(path: ActorPath, actor: ActorState): void {
-      ended.delete(path);
-      const before = state[path];
-      const after = before === undefined ? actor : shared(before, actor);
-      if (after !== before) state = { ...state, [path]: after };
-    },
-    change(path: ActorPath, changes: Partial<ActorState>): void {
-      const before = state[path];
-      if (before !== undefined) this.set(path, { ...before, ...changes });
-    },
-    remove(path: ActorPath): void {
-      ended.delete(path);
-      const { [path]: _, ...others } = state;
-      state = others;
-    },
-    /** Records how an actor has ended after this entry. Later states no longer contain the actor. */
-    end(path: ActorPath, seq: number, end: NonNullable<ActorState['end']>): void {
-      this.change(path, { end });
-      ended.set(path, seq);
-    },
-    after(seq: number): SystemState {
-      for (const [path, at] of ended) if (at < seq) this.remove(path);
-      return state;
-    },
-  };
+  /** Values that are made anew for each state, such as contexts, share their equal parts with those before. */
+  set(path: ActorPath, actor: ActorState): void {
+    this.#ended.delete(path);
+    const before = this.#actors.get(path);
+    const changes = before && changesBetween(before, actor, [], isDeepStrictEqual);
+    if (changes?.length === 0) return;
+    this.#actors.set(path, changes === undefined ? actor : (withChanges(before, changes) as ActorState));
+    const whole: StateChange = { path: [path], value: actor };
+    this.#changes.push(...(changes?.map((one) => ({ ...one, path: [path, ...one.path] })) ?? [whole]));
+  }
+
+  change(path: ActorPath, changes: Partial<ActorState>): void {
+    const before = this.#actors.get(path);
+    if (before !== undefined) this.set(path, { ...before, ...changes });
+  }
+
+  remove(path: ActorPath): void {
+    this.#ended.delete(path);
+    if (this.#actors.delete(path)) this.#changes.push({ path: [path], gone: true });
+  }
+
+  /** Shows how an actor has ended, after this entry. States after later entries are without it. */
+  end(path: ActorPath, seq: number, end: NonNullable<ActorState['end']>): void {
+    this.change(path, { end });
+    this.#ended.set(path, seq);
+  }
+
+  /** Returns a frame of what has changed since the last one; null if nothing has. */
+  frame(seq: number): StateFrame | null {
+    for (const [path, at] of this.#ended) if (at < seq) this.remove(path);
+    const changes = this.#changes;
+    if (changes.length === 0) return null;
+    this.#changes = [];
+    const state = this.#wholeIfDue(() => Object.fromEntries(this.#actors));
+    return state === null ? { seq, changes } : { seq, state };
+  }
 }
 
 /** The charts of a system: one per machine, each with an id of its own. */

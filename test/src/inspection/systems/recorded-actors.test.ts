@@ -10,7 +10,6 @@ import { systemTrace } from '../../../../inspector/fold/system-trace.ts';
 import { type DurableEntry, isExternal } from '../../../../src/durable/entries.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, fileJournals, memoryJournals } from '../../../../src/entries/durable.ts';
-import { frameWriter } from '../../../../src/inspection/source.ts';
 import { actorPage } from '../../../../src/inspection/systems/export-actor.ts';
 import { leavesOf } from '../../../../src/inspection/systems/observe-for-inspector.ts';
 import { actorStates, type ReplayHost } from '../../../../src/inspection/systems/recorded-states.ts';
@@ -297,7 +296,6 @@ describe('an actor that invokes attempts', () => {
 function shownInPieces(host: ReplayHost, pieces: readonly (readonly DurableEntry[])[]) {
   const entries: DurableEntry[] = [];
   const steps = actorStates(entries, host, () => {});
-  const write = frameWriter();
   const frames: string[] = [];
   let problem: string | null = null;
   for (const [index, piece] of pieces.entries()) {
@@ -309,7 +307,7 @@ function shownInPieces(host: ReplayHost, pieces: readonly (readonly DurableEntry
         problem = value;
         break;
       }
-      frames.push(...value.map(write).map((frame) => JSON.stringify(frame)));
+      frames.push(...value.map((frame) => JSON.stringify(frame)));
     }
   }
   const lines = entries.map((entry) => JSON.stringify(entry));

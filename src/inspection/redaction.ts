@@ -6,8 +6,9 @@ import type { DurableEntry } from '../durable/entries.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { count, oneLine } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
+import type { StateChange } from './state-changes.ts';
 import type { ActorPageEntry } from './systems/export-actor.ts';
-import type { ActorEnd, ActorState } from './wire.ts';
+import type { ActorState, StateFrame, SystemState } from './wire.ts';
 
 /** An entry of a run, or of an actor's page. */
 type Shared = JournalEntry | ActorPageEntry;
@@ -165,22 +166,18 @@ const FORMAT_PATHS =
  * replaces them in charts, entries and states alike.
  */
 const PAGE_PATHS =
-  /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|(?:entry|fact)\.(?:type|status|candidates\.\d+\.result)|fact\.(?:note|event)\.(?:type|failure\.stage|turns\.\d+\.role)|frame\.changes\.\d+\.path\.1|frame\..*\.end\.status)$/u;
+  /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|(?:entry|fact)\.(?:type|status|candidates\.\d+\.result)|fact\.(?:note|event)\.(?:type|failure\.stage|turns\.\d+\.role))$/u;
 
 /** Values of a program on an actor's page. Their keys and numbers are texts. */
 const PAGE_DATA =
-  /^page\.(?:charts\.invoked|entry\.(?:input|product|output|error|value|summary|subject|note|state|waiting\.approvals|event\.[^.]+|candidates\.\d+\.inputs)|frame\.(?:state|changes\.\d+\.(?:value|added)))(?:\.|$)/u;
-
-/** The members of the state of an actor, among keys of the program. */
-const STATE_MEMBERS: ReadonlySet<string> = new Set<keyof ActorState | keyof ActorEnd>([
-  ...(['started', 'chart', 'initial', 'leaves', 'moved', 'context', 'end', 'status', 'output', 'error'] as const),
-]);
+  /^page\.(?:charts\.invoked|entry\.(?:input|product|output|error|value|summary|subject|note|state|waiting\.approvals|event|candidates\.\d+\.inputs)|frame)(?:\.|$)/u;
 
 /** Below these members, except in answers, the keys come from a program, a model or a tool, so they count as text. */
 const FREE_KEYS: ReadonlySet<unknown> = new Set(['arguments', 'host', 'items', 'metadata', 'output']);
 
 /** Returns an entry with its texts changed. Strings of the format itself are not texts. */
 export function withTexts<Entry extends Shared>(entry: Entry, change: Change): Entry {
+  if ('frame' in entry) return { ...entry, frame: frameWithTexts(entry.frame, change) };
   if (!('entry' in entry) || !isFactual(entry.entry)) return changed(entry, entry.type, change, false) as Entry;
   // The keys of what an attempt or a tool loop reports belong to the format.
   return { ...entry, entry: changed(entry.entry, 'page.fact', change, false) };
@@ -190,6 +187,44 @@ const isFactual = (entry: DurableEntry): boolean =>
   (entry.type === 'note' && callFact(entry.note) !== null) ||
   (entry.type === 'emitted' && callFact(entry.event) !== null);
 
+/** Returns a state frame with its texts changed: all that comes from the program, but not the members of `ActorState`. */
+function frameWithTexts(frame: StateFrame, change: Change): StateFrame {
+  const free = (value: unknown, path: string): unknown => changed(value, `page.frame.${path}`, change, true);
+  const end = (value: ActorState['end']): unknown =>
+    value && { ...(free(value, 'end') as object), status: value.status };
+  const member = (name: string, value: unknown): unknown => {
+    if (name === 'started' || name === 'moved') return value;
+    return name === 'end' ? end(value as ActorState['end']) : free(value, name);
+  };
+  const actor = (state: ActorState): unknown =>
+    Object.fromEntries(Object.entries(state).map(([name, value]) => [name, member(name, value)]));
+  const pathTexts = ([path, name, ...inside]: StateChange['path']): StateChange['path'] => [
+    ...(free([path], 'path') as string[]),
+    ...(name === undefined ? [] : [name]),
+    ...(name === 'end' ? inside.slice(0, 1) : []),
+    ...(free(name === 'end' ? inside.slice(1) : inside, 'key') as string[]),
+  ];
+  const valueTexts = ([, name, inside]: StateChange['path'], value: unknown): unknown => {
+    if (name === undefined) return actor(value as ActorState);
+    if (inside === undefined) return member(`${name}`, value);
+    return name === 'end' && inside === 'status' ? value : free(value, `${name}`);
+  };
+  if ('state' in frame) {
+    const actors = Object.entries(Object(frame.state) as SystemState);
+    return {
+      ...frame,
+      state: Object.fromEntries(actors.map(([path, state]) => [change(path, 'page.frame.path'), actor(state)])),
+    };
+  }
+  const changes = frame.changes.map((one) => ({
+    ...one,
+    path: pathTexts(one.path),
+    ...('value' in one && { value: valueTexts(one.path, one.value) }),
+    ...('added' in one && { added: free(one.added, 'added') as readonly unknown[] }),
+  }));
+  return { ...frame, changes };
+}
+
 /** `isFree`: the keys are texts. */
 function changed(value: unknown, path: string, change: Change, isFree: boolean): unknown {
   if (typeof value === 'string') return FORMAT_PATHS.test(path) || PAGE_PATHS.test(path) ? value : change(value, path);
@@ -198,7 +233,7 @@ function changed(value: unknown, path: string, change: Change, isFree: boolean):
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, inside]) => {
     const below = `${path}.${name}`;
-    const isText = isFree && !(path.startsWith('page.frame.') && STATE_MEMBERS.has(name));
+    const isText = isFree && !(path === 'page.entry.event' && (name === 'type' || name === 'data'));
     return [
       isText ? change(name, below) : name,
       changed(
@@ -214,9 +249,7 @@ function changed(value: unknown, path: string, change: Change, isFree: boolean):
 
 /** Paths of numbers that any text may replace: they belong to a program, a model or a tool. */
 const PROGRAM_NUMBER = /\.(?:arguments|host|output)\./u;
-const PLACE = /\.(?:started|moved)$/u;
-const isOfProgram = (path: string): boolean =>
-  PROGRAM_NUMBER.test(path) || (PAGE_DATA.test(path) && !(path.startsWith('page.frame.') && PLACE.test(path)));
+const isOfProgram = (path: string): boolean => PROGRAM_NUMBER.test(path) || PAGE_DATA.test(path);
 
 /** A number of a program, a model or a tool becomes a text if a change applies to it. */
 function changedNumber(value: number, path: string, change: Change): unknown {

@@ -90,6 +90,31 @@ describe('redaction', () => {
     expect(shown).toEqual({ type: 'page', seq: 0, entry: { ...entry, note: { ...note, text: '' } } });
   });
 
+  it('hides all of the program on the page of an actor, and keeps the members that the page reads', () => {
+    const actor = { started: 4, chart: 'sk-1', initial: ['sk-1.a'], leaves: ['sk-1.a'], moved: 4, end: null };
+    const context = { end: { status: 'sk-2' }, started: 4, 'sk-3': ['sk-4'] };
+    const state = { '/sk-5': { ...actor, context } };
+    const end = { status: 'done' as const, output: { end: { status: 'sk-6' } } };
+    const changes = [
+      { path: ['/sk-5', 'end'], value: end },
+      { path: ['/sk-5', 'end', 'status'], value: 'done' },
+      { path: ['/sk-5', 'context', 'sk-3', 0], value: 'sk-7' },
+      { path: ['/sk-5'], value: { ...actor, context } },
+    ];
+    const event = { type: 'P', 'sk-8': 1, data: { 'sk-9': 4 } };
+    const entry = { seq: 1, atMs: 0, type: 'delivery', actor: '', event } as const;
+    const page = [{ frame: { seq: 0, state } }, { frame: { seq: 1, changes } }, { entry }] as const;
+    const shared = page.map((one, seq) => ({ type: 'page' as const, seq, ...one }));
+    const shown = JSON.stringify(redacted(shared, redactionOf(['sk-', '4', 'status', 'end', 'type', 'data'])));
+    expect(shown).not.toMatch(/sk-/u);
+    const place = '[redacted]';
+    expect(JSON.parse(shown)).toMatchObject([
+      { frame: { state: { [`/${place}5`]: { started: 4, moved: 4, end: null, context: { started: place } } } } },
+      { frame: { changes: [{ value: { status: 'done' } }, { value: 'done' }, {}, { value: { started: 4 } }] } },
+      { entry: { event: { type: 'P', data: {} } } },
+    ]);
+  });
+
   it('lists what it would remove, names included', () => {
     const found = [...redactionsIn(journalWith({ 'sk-secret': 1 }), redactionOf(['sk-secret']))];
     expect(found).toEqual([

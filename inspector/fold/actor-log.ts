@@ -83,6 +83,8 @@ export class ActorFold {
   readonly #machines = new WeakMap<Writable, string>();
   /** The latest event from outside, until it is known whether its receiver has handled it. */
   #open: { readonly event: ReceivedEvent; readonly receiver: ActorRecord } | null = null;
+  /** The entry of the latest event. */
+  #latest = 0;
   readonly #onEnd: (path: ActorPath, seq: number) => void;
 
   /** `onEnd` is called with the path of each actor that has ended. */
@@ -107,7 +109,12 @@ export class ActorFold {
   chartOf(path: ActorPath, machine: string, seq: number): string {
     const own = this.#running.get(path);
     const before = own && this.#machines.get(own);
-    if (own !== undefined && before !== undefined && before !== machine) this.#end(own, seq, STOPPED);
+    if (own !== undefined && before !== undefined && before !== machine) {
+      // It has received the latest event.
+      this.#endGone(own, Math.min(seq, this.#latest) - 1);
+      const next = this.#running.get(path);
+      if (next !== undefined) next.machine = null;
+    }
     const id = this.#running.get(path)?.machine ?? this.#freeChart(machine, path, Number.POSITIVE_INFINITY);
     const actor = this.#actorAt(path, seq);
     actor.machine ??= id;
@@ -156,6 +163,7 @@ export class ActorFold {
 
   #receive({ seq, actor, event, sender, isExternal }: Extract<ActorEntry, { type: 'delivery' }>): void {
     this.#close();
+    this.#latest = seq;
     const receiver = this.#actorAt(actor, seq);
     const from = sender === null ? null : (this.#running.get(sender)?.name ?? actorIn(sender));
     const received: ReceivedEvent = { seq, type: event.type, sender: from, ignored: null };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyMachineSnapshot, createMachine, fromPromise, setup } from 'xstate';
+import { type AnyMachineSnapshot, createMachine, fromPromise, setup, spawnChild, stopChild } from 'xstate';
 import type { ActorEntry } from '../../../../inspector/fold/actor-entries.ts';
 import { ignoredEvents } from '../../../../inspector/fold/actor-log.ts';
 import { replyAt } from '../../../../inspector/fold/output.ts';
@@ -354,6 +354,59 @@ it('shows each of the actors that a machine starts one after another at the same
     [undefined, []],
   ]);
   expect(kids.map(({ machine: chart }) => chart)).toEqual(['child', 'child', 'child', 'child']);
+});
+
+it('tells an actor from one of another machine that follows at its path, also without its machine', async () => {
+  const leaf = createMachine({ id: 'leaf', initial: 'x', states: { x: { on: { GO: 'y' } }, y: {} } });
+  const other = createMachine({ id: 'other', initial: 'p', states: { p: { on: { GO: 'q' } }, q: {} } });
+  const machine = setup({ actors: { leaf, other } }).createMachine({
+    id: 'parent',
+    initial: 'a',
+    states: { a: { invoke: { src: 'leaf', id: 'in' }, on: { NEXT: 'b' } }, b: { invoke: { src: 'other', id: 'in' } } },
+  });
+  const host = createDurableMachine(machine, { journals: memoryJournals() });
+  const actor = await host.open('a');
+  const go = () => actor.getSnapshot().children['in']?.send({ type: 'GO' });
+  go();
+  await actor.send({ type: 'NEXT' });
+  go();
+  await actor.close();
+  const lines = actor.entries.map((entry) => JSON.stringify(entry));
+  for (const { fold } of [foldedSystem(lines), shownInPieces(host as never, [actor.entries])]) {
+    const inner = fold.actors.filter(({ path }) => path === '/in');
+    expect(inner.map(({ machine: chart, end }) => [chart, end?.status])).toEqual([
+      ['leaf', 'stopped'],
+      ['other', undefined],
+    ]);
+    expect(fold.transitions.positionsOf('other').at(-1)?.targets).toEqual(['other.q']);
+  }
+});
+
+it('gives each running actor a chart of its own, also after another has reused one', async () => {
+  const leaf = createMachine({ id: 'leaf', initial: 'x', states: { x: { on: { GO: 'y' } }, y: {} } });
+  const machine = setup({
+    types: { events: {} as { type: 'ADD' | 'STOP'; id: string } },
+    actors: { leaf },
+    actions: {
+      add: spawnChild('leaf', { id: ({ event }) => (event as { id: string }).id }),
+      drop: stopChild(({ event }) => (event as { id: string }).id),
+    },
+  }).createMachine({ id: 'parent', on: { ADD: { actions: 'add' }, STOP: { actions: 'drop' } } });
+  const host = createDurableMachine(machine, { journals: memoryJournals() });
+  const actor = await host.open('a');
+  const steps = [...['ADD k0', 'ADD k1', 'STOP k1', 'ADD k3', 'ADD k1']].map((step) => step.split(' '));
+  for (const [type = '', id = ''] of steps) await actor.send({ type, id } as never);
+  actor.getSnapshot().children['k1']?.send({ type: 'GO' });
+  await actor.close();
+  const { fold } = shownInPieces(host as never, [actor.entries]);
+  const running = fold.actors.filter(({ path, end }) => path !== '' && end === null);
+  expect(running.map(({ path }) => path).sort()).toEqual(['/k0', '/k1', '/k3']);
+  expect(new Set(running.map(({ machine: chart }) => chart)).size).toBe(3);
+  const placed = running.map(({ path, machine: chart }) => [
+    path,
+    fold.transitions.positionsOf(chart ?? '').at(-1)?.targets,
+  ]);
+  expect(Object.fromEntries(placed)).toEqual({ '/k0': ['leaf.x'], '/k1': ['leaf.y'], '/k3': ['leaf.x'] });
 });
 
 describe.each(Object.entries(scenarios))('a recorded actor: %s', (_, scenario) => {

@@ -29,6 +29,7 @@ import {
 } from './line-store.ts';
 
 interface MemoryJournal {
+  readonly id: string;
   readonly entries: DurableEntry[];
   /** Identifies the writer that holds the journal. */
   holder: object | null;
@@ -36,71 +37,22 @@ interface MemoryJournal {
 
 /** Keeps journals in memory, for tests and for actors inspected in the same process. It shares the entries with their hosts. */
 export function memoryJournals(options: { readonly redact?: Redact } = {}): Journals {
-  requireStoreOptions('memoryJournals', options);
-  const { redact } = options;
+  const { redact } = requireStoreOptions('memoryJournals', options);
   const journals = new Map<string, MemoryJournal>();
   const watchers = new Set<(ids: readonly string[]) => void>();
   const changed = (id: string): void => {
     for (const onChange of watchers) onChange([id]);
+  };
+  const changes = (onChange: (ids: readonly string[]) => void): (() => void) => {
+    watchers.add(onChange);
+    return () => void watchers.delete(onChange);
   };
   const find = (id: string): MemoryJournal => {
     const journal = journals.get(requireId(id));
     if (journal === undefined) throw noSuchJournal(id);
     return journal;
   };
-  const readable = (id: string, options: ReadJournalOptions = {}): readonly DurableEntry[] => {
-    const { entries } = find(id);
-    const place = placeOf(id);
-    if (entries.length === 0) throw unreadable(place, 'the journal is empty');
-    const at = entries.findIndex(({ seq }, index) => seq !== index);
-    if (at >= 0) throw unreadable(place, `cannot read entry ${at}: expected seq ${at}; received ${entries[at]?.seq}`);
-    return options.fromKeyframe ? fromKeyframe(entries) : [...entries];
-  };
-  const stored = (entry: DurableEntry): DurableEntry => (redact ? durableFormat.redact(entry, redact) : entry);
-  const writerOf = (id: string, journal: MemoryJournal): JournalWriter => {
-    const holder = {};
-    const hold = (by: object | null): void => {
-      journal.holder = by;
-      changed(id);
-    };
-    hold(holder);
-    return guardedWriter({
-      keyframeEvery: KEYFRAME_EVERY,
-      write(entries) {
-        if (journal.holder !== holder)
-          throw new PostChainError('journal_fenced', `another writer has taken over ${subjectOf(id)}`);
-        journal.entries.push(...entries.map(stored));
-        changed(id);
-      },
-      close() {
-        if (journal.holder === holder) hold(null);
-      },
-    });
-  };
-
-  async function* bounds({ ids = [...journals.keys()], onFound }: BoundsQuery = {}): AsyncGenerator<JournalBounds> {
-    const pause = pauses();
-    onFound?.(ids.length);
-    for (const id of ids) {
-      await pause();
-      const journal = journals.get(id);
-      if (journal === undefined) continue;
-      const { entries, holder } = journal;
-      const ends = {
-        first: entries[0],
-        last: entries.slice(-8),
-        lastSeq: entries.length - 1,
-        isDamaged: entries.length === 0,
-      };
-      yield { id, version: String(entries.length), ends, isWritten: holder !== null };
-    }
-  }
-
-  const changes = (onChange: (ids: readonly string[]) => void): (() => void) => {
-    watchers.add(onChange);
-    return () => void watchers.delete(onChange);
-  };
-
+  const bounds = (query?: BoundsQuery) => boundsIn(journals, query);
   const store: Journals = {
     hasChecksums: false,
     bounds,
@@ -109,60 +61,110 @@ export function memoryJournals(options: { readonly redact?: Redact } = {}): Jour
       let count = 0;
       return {
         async *read() {
-          const unread = readable(id).slice(count);
+          const unread = readable(find(id)).slice(count);
           count += unread.length;
           yield unread.map((entry) => JSON.stringify(entry));
         },
       };
     },
     create(id) {
-      requireId(id);
-      if (journals.has(id)) throw journalExists(id);
-      const journal: MemoryJournal = { entries: [], holder: null };
+      if (journals.has(requireId(id))) throw journalExists(id);
+      const journal: MemoryJournal = { id, entries: [], holder: null };
       journals.set(id, journal);
-      return writerOf(id, journal);
+      return writerTo(journal, changed, redact);
     },
     async *read(id, options = {}) {
       requireKnown('read', options);
-      yield* readable(id, options);
+      yield* readable(find(id), options);
     },
     async open(id, options = {}) {
       requireKnown('open of a store', options);
       const journal = find(id);
-      if (journal.holder !== null && !options.force) throw journalInUse(subjectOf(id), 'this process');
-      return { entries: readable(id, options), writer: writerOf(id, journal) };
+      if (!options.force) requireFree(journal);
+      return { entries: readable(journal, options), writer: writerTo(journal, changed, redact) };
     },
     follow(id, options = {}) {
       requireKnown('follow', options);
-      let count = 0;
-      let followed: MemoryJournal | null = null;
-      return followJournal(
-        {
-          *read() {
-            const journal = find(id);
-            followed ??= journal;
-            if (journal !== followed) throw journalReplaced(id);
-            for (const { entries } = journal; count < entries.length; ) {
-              count += 1;
-              yield entries[count - 1] as DurableEntry;
-            }
-          },
-          watch: (onChange) => changes((ids) => ids.includes(id) && onChange()),
-          isEnd: durableFormat.isEnd,
-        },
-        options,
-      );
+      const watch = (onChange: () => void) => changes((ids) => ids.includes(id) && onChange());
+      return followJournal({ read: newEntriesOf(() => find(id)), watch, isEnd: durableFormat.isEnd }, options);
     },
     ...listing({
       bounds,
       isOrdered: false,
       read: (id) => store.read(id),
       remove(id) {
-        if (find(id).holder !== null) throw journalInUse(subjectOf(id), 'this process');
+        requireFree(find(id));
         journals.delete(id);
         changed(id);
       },
     }),
   };
   return store;
+}
+
+function readable({ id, entries }: MemoryJournal, options: ReadJournalOptions = {}): readonly DurableEntry[] {
+  const place = placeOf(id);
+  if (entries.length === 0) throw unreadable(place, 'the journal is empty');
+  const at = entries.findIndex(({ seq }, index) => seq !== index);
+  if (at >= 0) throw unreadable(place, `cannot read entry ${at}: expected seq ${at}; received ${entries[at]?.seq}`);
+  return options.fromKeyframe ? fromKeyframe(entries) : [...entries];
+}
+
+function requireFree({ id, holder }: MemoryJournal): void {
+  if (holder !== null) throw journalInUse(subjectOf(id), 'this process');
+}
+
+/** Returns a writer that holds the journal. */
+function writerTo(journal: MemoryJournal, changed: (id: string) => void, redact?: Redact): JournalWriter {
+  const { id, entries } = journal;
+  const holder = {};
+  const hold = (by: object | null): void => {
+    journal.holder = by;
+    changed(id);
+  };
+  hold(holder);
+  return guardedWriter({
+    keyframeEvery: KEYFRAME_EVERY,
+    write(added) {
+      if (journal.holder !== holder)
+        throw new PostChainError('journal_fenced', `another writer has taken over ${subjectOf(id)}`);
+      entries.push(...(redact ? added.map((entry) => durableFormat.redact(entry, redact)) : added));
+      changed(id);
+    },
+    close() {
+      if (journal.holder === holder) hold(null);
+    },
+  });
+}
+
+async function* boundsIn(
+  journals: ReadonlyMap<string, MemoryJournal>,
+  { ids = [...journals.keys()], onFound }: BoundsQuery = {},
+): AsyncGenerator<JournalBounds> {
+  const pause = pauses();
+  onFound?.(ids.length);
+  for (const id of ids) {
+    await pause();
+    const journal = journals.get(id);
+    if (journal === undefined) continue;
+    const { entries, holder } = journal;
+    const [isDamaged, lastSeq] = [entries.length === 0, entries.length - 1];
+    const ends = { first: entries[0], last: entries.slice(-8), lastSeq, isDamaged };
+    yield { id, version: String(entries.length), ends, isWritten: holder !== null };
+  }
+}
+
+/** Returns a function that yields the entries that its earlier calls did not yield. */
+function newEntriesOf(find: () => MemoryJournal): () => Generator<DurableEntry> {
+  let count = 0;
+  let followed: MemoryJournal | null = null;
+  return function* read() {
+    const journal = find();
+    followed ??= journal;
+    if (journal !== followed) throw journalReplaced(journal.id);
+    for (const { entries } = journal; count < entries.length; ) {
+      count += 1;
+      yield entries[count - 1] as DurableEntry;
+    }
+  };
 }

@@ -93,11 +93,6 @@ export function seemsHeld(lease: Lease | null): boolean {
   return Math.abs(Date.now() - (lease?.beatMs ?? 0)) < EXPIRY_MS + CLOCK_SKEW_MS;
 }
 
-/** Throws `journal_held` if the holder of a lease seems to be running, and `invalid_journal` if it is unknown. */
-export function requireUnused(subject: string, lease: Lease | null): void {
-  if (leaseState(lease) === 'unreadable' || seemsHeld(lease)) throw inUse(subject, lease);
-}
-
 function inUse(subject: string, lease: Lease | null): PostChainError {
   if (lease?.holder) return journalInUse(subject, describeHolder(lease.holder));
   return new PostChainError(
@@ -111,6 +106,20 @@ interface LeasePlace<Held> {
   read(): Promise<Lease | null> | Lease | null;
   /** Replaces a lease with one of this process. Null if another process was faster. */
   replace(previous: Lease | null): Promise<Held | null> | Held | null;
+}
+
+/** Takes a lease without waiting. Throws `journal_held` if its holder seems to be running, or `invalid_journal` if it is unknown. */
+export function takeUnused<Held>(
+  subject: string,
+  { read, replace }: { read(): Lease | null; replace(previous: Lease | null): Held | null },
+): Held {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const current = read();
+    if (leaseState(current) === 'unreadable' || seemsHeld(current)) throw inUse(subject, current);
+    const held = replace(current);
+    if (held !== null) return held;
+  }
+  throw notReplaced(subject);
 }
 
 /**
@@ -127,9 +136,9 @@ export async function takeOver<Held>(subject: string, force: boolean, place: Lea
 }
 
 /** How often a lease may change while a process tries to replace it: after that, something else prevents it, such as a broken link. */
-export const MAX_TRIES = 100;
+const MAX_TRIES = 100;
 
-export const notReplaced = (subject: string): PostChainError =>
+const notReplaced = (subject: string): PostChainError =>
   new PostChainError(
     'invalid_journal',
     `${subject}: its lock could not be taken in ${MAX_TRIES} tries; check what is stored under its name, then open it again`,

@@ -5,12 +5,10 @@ import {
   isSameLease,
   type Lease,
   leaseState,
-  MAX_TRIES,
   newToken,
-  notReplaced,
   parseHolder,
-  requireUnused,
   takeOver,
+  takeUnused,
   thisHolder,
 } from './lease.ts';
 
@@ -30,27 +28,18 @@ export interface HeldLock {
  */
 type Fence = (check: () => void) => void;
 
-/**
- * Takes a lock file without waiting. Throws `invalid_journal` if its holder seems to be running or is unknown. All functions of this file
- * also throw the errors of the file system.
- */
-export function takeLock(path: string, subject: string, fence: Fence): HeldLock {
-  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const current = readLock(path);
-    requireUnused(subject, current);
-    const held = replaceLock(path, subject, current, fence);
-    if (held !== null) return held;
-  }
-  throw notReplaced(subject);
-}
+/** Takes a lock file as `takeUnused` does. All functions of this file also throw the errors of the file system. */
+export const takeLock = (path: string, subject: string, fence: Fence): HeldLock =>
+  takeUnused(subject, lockPlace(path, subject, fence));
 
 /** Takes a lock file. Waits and rejects as `takeOver` does. */
-export function takeOverLock(path: string, subject: string, force: boolean, fence: Fence): Promise<HeldLock> {
-  return takeOver(subject, force, {
-    read: () => readLock(path),
-    replace: (previous) => replaceLock(path, subject, previous, fence),
-  });
-}
+export const takeOverLock = (path: string, subject: string, force: boolean, fence: Fence): Promise<HeldLock> =>
+  takeOver(subject, force, lockPlace(path, subject, fence));
+
+const lockPlace = (path: string, subject: string, fence: Fence) => ({
+  read: () => readLock(path),
+  replace: (previous: Lease | null) => replaceLock(path, subject, previous, fence),
+});
 
 /** Returns the lease in a lock file; null if there is none. */
 export const readLock = (path: string): Lease | null => chainOf(path).at(-1)?.lease ?? null;

@@ -7,7 +7,7 @@ import { type FileNames, fileNames, LOCK } from './file-names.ts';
 import { lineReader, unreadable } from './journal-lines.ts';
 import type { JournalStoreOptions, Journals, OpenJournalOptions } from './journal-store.ts';
 import { seemsHeld } from './lease.ts';
-import { dropTornLine, firstAndLastLine, linesOfFile, linesOfFileBackward } from './line-file.ts';
+import { dropTornLine, firstAndLastLine, fs, linesOfFile, linesOfFileBackward, paths } from './line-file.ts';
 import {
   createLineStore,
   type FirstAndLast,
@@ -22,10 +22,6 @@ import {
   subjectOf,
 } from './line-store.ts';
 import { createFile, type HeldLock, readLock, takeLock, takeOverLock } from './lock-file.ts';
-
-/** Loaded on use, because durable machines also run in browsers, which have no file system. */
-const fs = () => process.getBuiltinModule('node:fs');
-const paths = () => process.getBuiltinModule('node:path');
 
 /**
  * Keeps each journal as a file of compressed lines in a directory, readable by its owner only. The directory is created on the first write.

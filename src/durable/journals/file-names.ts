@@ -1,8 +1,5 @@
 import { parseJson } from '../../internal/json-text.ts';
-
-/** Loaded on use, because durable machines also run in browsers, which have no file system. */
-const fs = () => process.getBuiltinModule('node:fs');
-const paths = () => process.getBuiltinModule('node:path');
+import { fs, paths } from './line-file.ts';
 
 export const LOCK = '.lock';
 const EXTENSION = '.jsonl';

@@ -1,9 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { nextTurn } from '../../internal/async.ts';
+import { fs } from './line-file.ts';
 import { journalInUse, repeat } from './line-store.ts';
-
-/** Loaded on use, because durable machines also run in browsers, which have no file system. */
-const fs = () => process.getBuiltinModule('node:fs');
 
 /** Who may write a journal. A lease is valid until its holder releases it, or another process takes it over. */
 export interface Lease {

@@ -1,5 +1,6 @@
 /** Loaded on use, because durable machines also run in browsers, which have no file system. */
-const fs = () => process.getBuiltinModule('node:fs');
+export const fs = () => process.getBuiltinModule('node:fs');
+export const paths = () => process.getBuiltinModule('node:path');
 
 const LINE_FEED = 0x0a;
 /** Most lines are short, and a directory may have many files: longer chunks follow shorter ones. */

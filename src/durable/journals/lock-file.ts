@@ -11,9 +11,7 @@ import {
   takeUnused,
   thisHolder,
 } from './lease.ts';
-
-/** Loaded on use, because durable machines also run in browsers, which have no file system. */
-const fs = () => process.getBuiltinModule('node:fs');
+import { fs } from './line-file.ts';
 
 /** The lease of a journal file, held by this process. */
 export interface HeldLock {

@@ -14,7 +14,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
   'src/durable': { lines: 10070, exported: 165, floors: 11 },
   'src/entries': { lines: 460, exported: 0, floors: 1 },
-  'src/inspection': { lines: 4450, exported: 63, floors: 10 },
+  'src/inspection': { lines: 4450, exported: 64, floors: 10 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2780, exported: 127, floors: 4 },
   'src/llm': { lines: 4510, exported: 74, floors: 9 },

@@ -123,9 +123,9 @@ export function servePage(
   }
 
   async function send({ runId, event }: MessageOf<'send'>): Promise<void> {
-    const { send } = await sourceOf(runId);
-    if (send === undefined) throw new PostChainError('invalid_option', 'This run is not live; it accepts no events.');
-    send(event);
+    const source = await sourceOf(runId);
+    if (!source.send) throw new PostChainError('invalid_option', 'This run is not live; it accepts no events.');
+    source.send(event);
   }
 
   /** A newer question, or the end of the page, ends the work on the last one. */
@@ -151,9 +151,9 @@ export function servePage(
   }
 
   async function pageOf({ runId, redact }: MessageOf<'export'>): Promise<ExportResult> {
-    const actorEntries = (await sourceOf(runId)).actorEntries;
+    const source = await sourceOf(runId);
     const shared = await sharedEntries(
-      (await actorEntries?.()) ?? (await entriesOf(runId, 'Only a run or an actor in a store can be exported.')),
+      (await source.actorEntries?.()) ?? (await entriesOf(runId, 'Only a run or an actor in a store can be exported.')),
       { hosts, id: runId },
     );
     const redaction = redact.length === 0 ? undefined : redactionOf(redact);
@@ -170,9 +170,9 @@ export function servePage(
 
   /** Resolves to the entries of a run. Rejects with `problem` if the source is not a PostChain run. */
   async function entriesOf(runId: string, problem: string): Promise<readonly JournalEntry[]> {
-    const { entries } = await sourceOf(runId);
-    if (entries === undefined) throw new PostChainError('invalid_option', problem);
-    return entries();
+    const source = await sourceOf(runId);
+    if (source.entries === undefined) throw new PostChainError('invalid_option', problem);
+    return source.entries();
   }
 
   async function sourceOf(runId: string): Promise<RunSource> {

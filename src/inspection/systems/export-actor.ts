@@ -1,7 +1,7 @@
 import type { DurableEntry } from '../../durable/entries.ts';
 import { withPauses } from '../../internal/async.ts';
 import type { InspectedRun, RunCharts, StateFrame } from '../wire.ts';
-import { recordedActor } from './recorded-actor.ts';
+import { RecordedActor } from './recorded-actor.ts';
 import { actorStates, hostOf, type ReplayHost } from './recorded-states.ts';
 
 /** What an actor's page contains, as entries whose texts can be redacted: first the actor and its charts, then its journal and its states. */
@@ -18,7 +18,7 @@ export async function actorPage(
   hosts: readonly ReplayHost[],
 ): Promise<readonly ActorPageEntry[]> {
   const nothing = { list: async () => [], async *read() {} };
-  const recorded = recordedActor(id, nothing, () => {}, hosts);
+  const recorded = new RecordedActor(id, nothing, () => {}, hosts);
   const [first] = entries;
   const ends = { first, last: entries, lastSeq: entries.length - 1, isDamaged: false };
   recorded.update({ id, version: '', ends, isWritten: false });

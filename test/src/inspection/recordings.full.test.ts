@@ -138,7 +138,7 @@ describe('a recording', () => {
     );
     for (const _ of ['first', 'again']) {
       await recordings.refresh();
-      expect([...recordings.all()].map(({ info }) => info())).toMatchObject([{ runId: 'o-1', kind: 'system' }]);
+      expect([...recordings.all()].map((source) => source.info())).toMatchObject([{ runId: 'o-1', kind: 'system' }]);
     }
   });
 

@@ -1,7 +1,131 @@
+import { durableFormat } from '../durable/durable-format.ts';
+import type { DurableEntry } from '../durable/entries.ts';
+import { parsedEntry } from '../durable/journals/journal-lines.ts';
+import {
+  type ActorSummary,
+  type JournalBounds,
+  type JournalEnds,
+  listedJournal,
+} from '../durable/journals/journal-store.ts';
+import { placeOf } from '../durable/journals/line-store.ts';
 import { withPauses } from '../internal/async.ts';
-import { FRAME_CHARS, problemOf, type SourceSink } from './source.ts';
+import { parseJson } from '../internal/json-text.ts';
+import { grouped } from '../internal/printable.ts';
+import { changeSignal, FRAME_CHARS, problemOf, type SourceSink, type StopFollowing } from './source.ts';
 import { type InspectedStore, tailOf } from './stored-runs.ts';
-import type { SentLines, StateFrame } from './wire.ts';
+import type { InspectedRun, SentLines, StateFrame } from './wire.ts';
+
+/** How a page reads the entries of one kind of journal. */
+export type JournalReader<Entry> = Omit<FollowedJournal<Entry>, 'id' | 'journals' | 'parse' | 'nextChange'>;
+
+export type About = Omit<InspectedRun, 'runId' | 'live' | 'status' | 'integrity' | 'problem'>;
+
+/** What reading all entries has shown. */
+interface Findings {
+  readonly damage: string | null;
+  readonly integrity: string | null;
+  /** What the record omits, one sentence each. */
+  readonly limits: readonly string[];
+}
+
+/** A journal in a store, as a source that pages can open. Any process may be writing it. */
+export abstract class RecordedJournal<Entry> {
+  version: string | null = null;
+  protected readonly id: string;
+  protected readonly journals: InspectedStore;
+  protected readonly changed: () => void;
+  protected isWritten = false;
+  protected found: Findings = { damage: null, integrity: null, limits: [] };
+  /** For the followers that have read everything. */
+  readonly #signal = changeSignal();
+
+  /** `changed` is called when `info()` has changed, except by `update`. */
+  constructor(id: string, journals: InspectedStore, changed: () => void) {
+    this.id = id;
+    this.journals = journals;
+    this.changed = changed;
+  }
+
+  /** The status while no process writes the journal and no damage is known. */
+  protected abstract get idleStatus(): InspectedRun['status'];
+  protected abstract about(): About;
+  /** Returns the JSON value whose changes `update` reports. */
+  protected abstract compared(): unknown;
+  /** Throws if the entry is damaged. */
+  protected abstract parse(stored: DurableEntry): Entry;
+  protected abstract reader(sink: SourceSink): JournalReader<Entry>;
+  /** Takes the first and last entries of a new version. `summary` is that of a journal that no process writes. */
+  protected abstract takeEnds(summary: ActorSummary, ends: JournalEnds, isNew: boolean): void;
+
+  protected readonly entryOf = (json: string, seq: number): Entry =>
+    this.parse(parsedEntry(placeOf(this.id), parseJson(json), seq));
+
+  protected status(): InspectedRun['status'] {
+    if (this.found.damage !== null) return 'damaged';
+    const { idleStatus } = this;
+    return this.isWritten && (idleStatus === 'interrupted' || idleStatus === 'waiting') ? 'running' : idleStatus;
+  }
+
+  info(): InspectedRun {
+    const { damage, integrity } = this.found;
+    return {
+      runId: this.id,
+      live: false,
+      status: this.status(),
+      ...this.about(),
+      ...(integrity !== null && { integrity }),
+      ...(damage !== null && { problem: damage }),
+    };
+  }
+
+  protected setState(state: Partial<Findings>): void {
+    const before = this.found;
+    this.found = { ...before, ...state };
+    if (JSON.stringify(this.found) !== JSON.stringify(before)) this.changed();
+  }
+
+  follow(from: number, sink: SourceSink): StopFollowing {
+    let stopped = false;
+    void this.#read(from, sink, () => stopped);
+    return () => {
+      stopped = true;
+      this.#signal.wake();
+    };
+  }
+
+  async #read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
+    const { id, journals } = this;
+    const reader = this.reader(sink);
+    const journal = { ...reader, id, journals, parse: this.entryOf, nextChange: this.#signal.next };
+    const result = await followJournal(journal, from, sink, isStopped);
+    if (result === null) return;
+    const problem = result.problem?.replace(/^run /u, `${reader.format} `) ?? null;
+    if (problem !== null) this.setState({ damage: problem });
+    else if (journals.hasChecksums)
+      this.setState({ integrity: `Intact: the checksums of all ${grouped(result.count)} entries are correct.` });
+    sink.end(problem);
+  }
+
+  protected async readAll(): Promise<readonly Entry[]> {
+    const entries: Entry[] = [];
+    for await (const piece of tailOf(this.journals, this.id).read())
+      for (const json of piece) entries.push(this.entryOf(json, entries.length));
+    return entries;
+  }
+
+  update(run: JournalBounds): boolean {
+    const before = JSON.stringify(this.compared());
+    const isNew = run.version !== this.version;
+    this.version = run.version;
+    this.isWritten = run.isWritten;
+    if (isNew) this.found = { ...this.found, damage: null, integrity: null };
+    if (run.ends !== null)
+      this.takeEnds(durableFormat.summarize(listedJournal({ ...run, isWritten: false })), run.ends, isNew);
+    const hasChanged = JSON.stringify(this.compared()) !== before;
+    if (isNew || hasChanged) this.#signal.wake();
+    return hasChanged;
+  }
+}
 
 /** How long a replay may keep the event loop busy. */
 const TURN_MS = 12;
@@ -9,7 +133,7 @@ const TURN_MS = 12;
 type Steps = Generator<readonly StateFrame[], string | null>;
 
 /** A journal in a store that grows, and how its page reads it. */
-export interface FollowedJournal<Entry> {
+interface FollowedJournal<Entry> {
   readonly id: string;
   readonly journals: InspectedStore;
   readonly format: NonNullable<SentLines['format']>;
@@ -35,7 +159,7 @@ export interface FollowedJournal<Entry> {
  * the time, and the page checks the entries itself. Resolves to the number of entries and why the rest, if any, cannot be read; null if the
  * reader has stopped.
  */
-export async function followJournal<Entry>(
+async function followJournal<Entry>(
   journal: FollowedJournal<Entry>,
   from: number,
   sink: SourceSink,

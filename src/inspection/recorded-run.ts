@@ -1,0 +1,159 @@
+import * as z from 'zod/mini';
+import { EXTERNAL_EVENTS, type JournalEntry, type RunSummary } from '../../machines/contracts/journal.ts';
+import { parseRunEntry, runSummary, tryRead, withoutBytes } from '../chain/journal/run-journal.ts';
+import { stateSteps } from '../chain/journal/state-at.ts';
+import { storedEntry } from '../chain/journal/stored-entries.ts';
+import type { DurableEntry } from '../durable/entries.ts';
+import type { ActorSummary, JournalEnds, JournalTail } from '../durable/journals/journal-store.ts';
+import { type About, type JournalReader, RecordedJournal } from './recorded-journal.ts';
+import { FiguresFold } from './run-figures.ts';
+import { forkOf, frameWriter, limitationsOf, problemOf, type RecordedSource, runCharts } from './source.ts';
+import { tailOf } from './stored-runs.ts';
+import type { StateFrame } from './wire.ts';
+
+/** Longer runs are read only if they must be. */
+const MAX_WANTED_ENTRIES = 2_000;
+
+const NO_SUMMARY: Omit<RunSummary, 'id'> = {
+  request: '',
+  startedAt: '',
+  forkedFrom: null,
+  status: 'damaged',
+  waiting: null,
+};
+
+const startSchema = z.object({
+  input: z.object({ sessionId: z.nullable(z.string()) }),
+  product: z.object({ modelId: z.string(), fallbackModelIds: z.array(z.string()) }),
+  startedAt: z.string(),
+  forkedFrom: z.nullable(z.object({ clockStartMs: z.number() })),
+});
+
+/** A stored run. Its limitations depend on all its entries, so they are known only after it was opened. */
+export class RecordedRun extends RecordedJournal<JournalEntry> implements RecordedSource {
+  readonly charts = runCharts;
+  /** With the status of a run that no process writes. */
+  #idle = NO_SUMMARY;
+  #fold: FiguresFold | null = null;
+  #counted: { readonly tail: JournalTail; seq: number; fold: FiguresFold | null } | null = null;
+  #isCounted = false;
+  #lastSeq = 0;
+
+  entries(): Promise<readonly JournalEntry[]> {
+    return this.readAll().catch((error: unknown) => {
+      this.setState({ damage: problemOf(error) });
+      throw error;
+    });
+  }
+
+  needsCount(): boolean {
+    if (this.#isCounted) return false;
+    return this.#idle.status === 'damaged' ? this.found.damage === null : this.#fold?.hasAnswer !== true;
+  }
+
+  wantsCount(): boolean {
+    return !this.#isCounted && this.#fold?.isWhole === false && this.#lastSeq <= MAX_WANTED_ENTRIES;
+  }
+
+  async count(): Promise<void> {
+    this.#isCounted = true;
+    this.#counted ??= { tail: tailOf(this.journals, this.id), seq: 0, fold: null };
+    const now = this.#counted;
+    try {
+      for await (const read of now.tail.read())
+        for (const json of read) {
+          const entry = this.entryOf(json, now.seq);
+          now.seq += 1;
+          if (entry.type === 'start') now.fold = new FiguresFold(entry, true);
+          now.fold?.take(entry);
+        }
+      this.#fold = now.fold;
+      this.changed();
+      if (this.status() !== 'running') this.#counted = null;
+    } catch (error) {
+      this.#counted = null;
+      this.setState({ damage: problemOf(error) });
+    }
+  }
+
+  protected get idleStatus(): RunSummary['status'] {
+    return this.#idle.status;
+  }
+
+  protected about(): About {
+    const { request, startedAt, forkedFrom } = this.#idle;
+    return {
+      kind: 'run',
+      title: request,
+      startedAt,
+      ...forkOf(forkedFrom),
+      fidelity: this.found.limits,
+      summary: this.#fold?.figures() ?? null,
+      ...(this.status() !== 'running' && this.#lastSeq > 0 && { entries: this.#lastSeq + 1 }),
+    };
+  }
+
+  protected compared(): unknown {
+    return [this.#idle, this.status()];
+  }
+
+  protected parse(stored: DurableEntry): JournalEntry {
+    return parseRunEntry(stored, this.id);
+  }
+
+  protected reader(): JournalReader<JournalEntry> {
+    let followed = null as FiguresFold | null;
+    let externalEvents = 0;
+    return {
+      format: 'run',
+      lineOf: shownLine,
+      take: (entry) => {
+        if (EXTERNAL_EVENTS.has(entry.type)) externalEvents += 1;
+        if (entry.type === 'start') {
+          this.setState({ limits: limitationsOf(entry) });
+          followed = new FiguresFold(entry, true);
+        }
+        followed?.take(entry);
+      },
+      wasRead: () => {
+        if (!followed?.hasAnswer || (this.#fold?.hasAnswer && this.#fold.isWhole)) return;
+        this.#fold = followed;
+        this.changed();
+      },
+      states: framesOf,
+      // A step is complete when the next one begins.
+      stepsIn: () => externalEvents,
+      limit: (sentence) => this.setState({ limits: [...this.found.limits, sentence] }),
+      isOver: () => this.status() !== 'running',
+    };
+  }
+
+  protected takeEnds(summary: ActorSummary, ends: JournalEnds, isNew: boolean): void {
+    const first = tryRead(ends.first);
+    const last = ends.last.map(tryRead);
+    this.#lastSeq = ends.lastSeq;
+    this.#idle = runSummary(summary);
+    this.#isCounted &&= !isNew;
+    const start = startSchema.safeParse(first).data;
+    if (start !== undefined && (this.#fold === null || (!this.#fold.hasAnswer && this.#counted === null)))
+      this.#fold = new FiguresFold(start, false);
+    if (this.#fold !== this.#counted?.fold) for (const entry of [first, ...last]) this.#fold?.take(entry);
+  }
+}
+
+/** Only an entry of this type has bytes. Inside a string, the quotes would be escaped. */
+const ATTACHMENT = '"type":"attachment"';
+
+/** Returns the stored form of an entry, without the bytes of an attachment. */
+const shownLine = (json: string, entry: () => JournalEntry): string =>
+  json.includes(ATTACHMENT) ? JSON.stringify(storedEntry(withoutBytes(entry()))) : json;
+
+function* framesOf(entries: readonly JournalEntry[]): Generator<readonly StateFrame[], string | null> {
+  const write = frameWriter();
+  const steps = stateSteps(entries);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    yield value.map(write);
+  }
+}

@@ -41,11 +41,14 @@ const MAX_WAIT_MS = 10_000;
 
 const NO_SERVER = 'The inspector is not connected. Start it again and reload the page.';
 
+type Known = Map<string, InspectedRun>;
+type Waiting = Map<number, (reply: RequestResult<never>) => void>;
+
 /** Runs from the server over a WebSocket; reconnects and continues after a lost connection. */
 export function socketSource(address: string): PageSource {
   const opened = new Set<string>();
-  const waiting = new Map<number, (reply: RequestResult<never>) => void>();
-  const known = new Map<string, InspectedRun>();
+  const waiting: Waiting = new Map();
+  const known: Known = new Map();
   let socket: WebSocket | null = null;
   let nextId = 1;
   let waitMs = FIRST_WAIT_MS;
@@ -71,7 +74,7 @@ export function socketSource(address: string): PageSource {
       for (const runId of opened) requestRun(runId);
     };
     created.onmessage = ({ data }) => {
-      if (typeof data === 'string' && listener !== null) receive(data, listener);
+      if (typeof data === 'string' && listener !== null) receive(data, listener, known, waiting);
     };
     created.onclose = () => {
       listener?.connection('lost');
@@ -80,38 +83,6 @@ export function socketSource(address: string): PageSource {
       setTimeout(connect, waitMs);
       waitMs = Math.min(MAX_WAIT_MS, waitMs * 2);
     };
-  }
-
-  function merged({ runs, removed, isAll }: Extract<ServerMessage, { type: 'runs' }>): readonly InspectedRun[] {
-    if (isAll) known.clear();
-    for (const run of runs) known.set(run.runId, run);
-    for (const runId of removed) known.delete(runId);
-    return [...known.values()].sort(newestFirst);
-  }
-
-  function receive(frame: string, to: PageListener): unknown {
-    const head = frame.indexOf('\n');
-    const message = JSON.parse(head < 0 ? frame : frame.slice(0, head)) as ServerMessage;
-    const lines = head < 0 ? [] : frame.slice(head + 1).split('\n');
-    switch (message.type) {
-      case 'hello':
-        return to.hello(message.events, message.continues, message.model);
-      case 'runs':
-        return to.runs(merged(message), message.chosen, message.unread);
-      case 'charts':
-        return to.charts(message.runId, message);
-      case 'entries':
-        return to.entries(message.runId, message.from, lines, message);
-      case 'states':
-        return to.states(message.runId, message.from, lines);
-      case 'end':
-        return to.end(message.runId, message.problem);
-      case 'reply':
-        waiting.get(message.id)?.(message as RequestResult<never>);
-        return waiting.delete(message.id);
-      default:
-        return message satisfies never;
-    }
   }
 
   return {
@@ -135,6 +106,39 @@ export function socketSource(address: string): PageSource {
       });
     },
   };
+}
+
+/** Passes a frame of the server on, with the runs that are `known`, or to the request that is `waiting` for it. */
+function receive(frame: string, to: PageListener, known: Known, waiting: Waiting): unknown {
+  const head = frame.indexOf('\n');
+  const message = JSON.parse(head < 0 ? frame : frame.slice(0, head)) as ServerMessage;
+  const lines = head < 0 ? [] : frame.slice(head + 1).split('\n');
+  switch (message.type) {
+    case 'hello':
+      return to.hello(message.events, message.continues, message.model);
+    case 'runs':
+      return to.runs(merge(known, message), message.chosen, message.unread);
+    case 'charts':
+      return to.charts(message.runId, message);
+    case 'entries':
+      return to.entries(message.runId, message.from, lines, message);
+    case 'states':
+      return to.states(message.runId, message.from, lines);
+    case 'end':
+      return to.end(message.runId, message.problem);
+    case 'reply':
+      waiting.get(message.id)?.(message as RequestResult<never>);
+      return waiting.delete(message.id);
+    default:
+      return message satisfies never;
+  }
+}
+
+function merge(known: Known, { runs, removed, isAll }: Extract<ServerMessage, { type: 'runs' }>) {
+  if (isAll) known.clear();
+  for (const run of runs) known.set(run.runId, run);
+  for (const runId of removed) known.delete(runId);
+  return [...known.values()].sort(newestFirst);
 }
 
 const newestFirst = (one: InspectedRun, other: InspectedRun): number =>

@@ -1,6 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ActorRefFrom, AnyMachineSnapshot, SnapshotFrom } from 'xstate';
-import type * as z from 'zod/mini';
 import type { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import { abortEvents, emittedEvents } from '../../../machines/chain/emitted-events.ts';
 import type { ChainInput, ChainState } from '../../../machines/contracts/chain-state.ts';
@@ -240,14 +239,7 @@ export function attachRun(
   const clock = createRunClock(parts.clock, startedAtMs, entries.at(-1)?.atMs ?? 0);
   const writer = writers.of(runId);
   const ref = actor.ref as ChainActorRef;
-  const scope = {
-    clock,
-    partial: stream.push,
-    hasReaders: stream.hasReaders,
-    editRequest,
-    prompts,
-    valueSchema,
-  };
+  const scope = { clock, partial: stream.push, hasReaders: stream.hasReaders, editRequest, prompts, valueSchema };
   const finalAnswer = connectRun(ref, { feed, scope, note: (note) => actor.note(note) });
   let forgetSignal = (): void => {};
   const keptAlive = keepAlive();
@@ -267,17 +259,15 @@ export function attachRun(
     return writer.failure === null ? answer : withJournalFailure(answer, writer.failure);
   };
   const ended = actor.output.then(settled, settled);
-
   const begin = (): void => {
     clock.start();
     keptAlive.begin();
     actor.begin();
   };
   const deliver = (event: ChainEvent): Promise<boolean> => {
-    const read = chainEventSchema.safeParse(event);
-    if (!read.success) throw invalidEvent(event, read.error);
-    const sent = actor.send(read.data);
-    if (read.data.type === 'run.cancelled' || read.data.type === 'run.interrupted') begin();
+    const read = readEvent(event);
+    const sent = actor.send(read);
+    if (read.type === 'run.cancelled' || read.type === 'run.interrupted') begin();
     return sent.then(
       () => true,
       (error: unknown) => {
@@ -301,22 +291,7 @@ export function attachRun(
   };
   const interrupt = (): void => send({ type: 'run.interrupted', reason: 'the signal was aborted' });
   const attached: AttachedRun = {
-    run: {
-      id: runId,
-      events: stream,
-      answer: answerOnce(ended),
-      settled: ended,
-      get entries() {
-        return feed.shown;
-      },
-      get journalFailure() {
-        return writer.failure;
-      },
-      send,
-      park: () => actor.park(),
-      cancel: (reason) => send({ type: 'run.cancelled', ...(reason && { reason }) }),
-      ref,
-    },
+    run: handleOf(actor, feed, writer, { id: runId, settled: ended, send, ref }),
     begin,
     take: feed.take,
     deliver,
@@ -328,6 +303,28 @@ export function attachRun(
   };
   runs.set(runId, attached);
   return attached;
+}
+
+/** Returns the public handle of a run. */
+function handleOf(
+  actor: DurableActor<typeof chainMachine>,
+  feed: Feed,
+  writer: { readonly failure: string | null },
+  about: Pick<Run, 'id' | 'settled' | 'send' | 'ref'>,
+): Run {
+  return {
+    ...about,
+    events: feed.stream,
+    answer: answerOnce(about.settled),
+    get entries() {
+      return feed.shown;
+    },
+    get journalFailure() {
+      return writer.failure;
+    },
+    park: () => actor.park(),
+    cancel: (reason) => about.send({ type: 'run.cancelled', ...(reason && { reason }) }),
+  };
 }
 
 /** Returns a promise that resolves only if there is an answer. */
@@ -359,12 +356,14 @@ export function connectRun(ref: ChainActorRef, { feed, scope, note }: RunConnect
   return () => feed.answer ?? finalAnswerOf(ref.getSnapshot()).answer;
 }
 
-function invalidEvent(event: unknown, error: z.core.$ZodError): PostChainError {
+function readEvent(event: unknown): ChainEvent {
+  const { data, error } = chainEventSchema.safeParse(event);
+  if (data !== undefined) return data;
   const types: readonly unknown[] = chainEventSchema.def.options.map((option) => option.shape.type.def.values[0]);
   const type = (event as { type?: unknown } | null)?.type;
-  if (types.includes(type)) return invalidOption('event', event, error);
+  if (types.includes(type)) throw invalidOption('event', event, error);
   const received = describeValue(type ?? event);
-  return new PostChainError('invalid_option', `event: expected one of ${types.join(', ')}; received ${received}.`);
+  throw new PostChainError('invalid_option', `event: expected one of ${types.join(', ')}; received ${received}.`);
 }
 
 /** Returns the state of a chart that crashed, which is a bug: with what the run had, and the reason. */

@@ -25,7 +25,8 @@ export interface Inspect {
  * inspector would stop the actors: it warns and observes nothing more.
  */
 export function observeForInspector(send: (message: SystemMessage) => void): Inspect {
-  const observe = observeSystem(messageWriter(send));
+  const writer = new MessageWriter(send);
+  const observe = observeSystem((observation) => writer.write(observation));
   let hasFailed = false;
 
   function safely(act: () => void): void {
@@ -73,75 +74,75 @@ export function warn(message: string): void {
 
 type WithoutCommon<Message> = Message extends unknown ? Omit<Message, 'system' | 'at'> : never;
 
-function messageWriter(send: (message: SystemMessage) => void): (observation: Observation) => void {
+/** Writes the messages that describe what is observed of the actors of any number of systems. */
+class MessageWriter {
+  readonly #send: (message: SystemMessage) => void;
   /** The machines that were sent, by the root of their system. */
-  const sent = new WeakMap<ObservedActor, Map<AnyStateMachine, number>>();
-  const closed = new WeakSet<ObservedActor>();
+  readonly #sent = new WeakMap<ObservedActor, Map<AnyStateMachine, number>>();
+  readonly #closed = new WeakSet<ObservedActor>();
   /** The context of each actor as it was last sent, as JSON text. */
-  const contexts = new WeakMap<ObservedActor, string>();
-  const timers = new WeakSet<object>();
+  readonly #contexts = new WeakMap<ObservedActor, string>();
+  readonly #timers = new WeakSet<object>();
 
-  function sayOf(actor: ObservedActor) {
-    const { rootId: system } = actor;
-    return (message: WithoutCommon<SystemMessage>): void =>
-      send({ ...message, system, at: Date.now() } as SystemMessage);
+  constructor(send: (message: SystemMessage) => void) {
+    this.#send = send;
   }
 
-  function sendContext(actor: ObservedActor, snapshot: Snapshot<unknown>): void {
+  #sayOf(actor: ObservedActor) {
+    const { rootId: system } = actor;
+    return (message: WithoutCommon<SystemMessage>): void =>
+      this.#send({ ...message, system, at: Date.now() } as SystemMessage);
+  }
+
+  #sendContext(actor: ObservedActor, snapshot: Snapshot<unknown>): void {
     if (!('context' in snapshot)) return;
     const context = plainJson(snapshot.context) ?? null;
     const text = JSON.stringify(context);
-    if (contexts.get(actor) === text) return;
-    contexts.set(actor, text);
-    sayOf(actor)({ type: 'context', actor: idOf(actor), context });
+    if (this.#contexts.get(actor) === text) return;
+    this.#contexts.set(actor, text);
+    this.#sayOf(actor)({ type: 'context', actor: idOf(actor), context });
   }
 
-  function sendTimers(actor: ObservedActor): void {
+  #sendTimers(actor: ObservedActor): void {
     for (const timer of timersOf(actor.ref)) {
       const due = timer.startedAt + timer.delay;
-      if (timers.has(timer) || !(due >= 0 && due <= LAST_MS)) continue;
-      timers.add(timer);
-      sayOf(actor)({ type: 'timer', actor: idOf(actor), event: timer.event.type, due });
+      if (this.#timers.has(timer) || !(due >= 0 && due <= LAST_MS)) continue;
+      this.#timers.add(timer);
+      this.#sayOf(actor)({ type: 'timer', actor: idOf(actor), event: timer.event.type, due });
     }
   }
 
-  function machineNumber(actor: ObservedActor, machine: AnyStateMachine): number {
+  #machineNumber(actor: ObservedActor, machine: AnyStateMachine): number {
     const root = rootOf(actor);
-    const machines = sent.get(root) ?? new Map<AnyStateMachine, number>();
-    sent.set(root, machines);
+    const machines = this.#sent.get(root) ?? new Map<AnyStateMachine, number>();
+    this.#sent.set(root, machines);
     const number = machines.get(machine) ?? machines.size;
-    if (number === machines.size) sayOf(actor)({ type: 'machine', machine: number, chart: chartOf(machine) });
+    if (number === machines.size) this.#sayOf(actor)({ type: 'machine', machine: number, chart: chartOf(machine) });
     machines.set(machine, number);
     return number;
   }
 
-  function sendStart({ actor, event, nodes, snapshot }: Extract<Observation, { type: 'started' }>): void {
+  #sendStart({ actor, event, nodes, snapshot }: Extract<Observation, { type: 'started' }>): void {
     const { machine, parent } = actor;
-    sayOf(actor)({
+    this.#sayOf(actor)({
       type: 'actor',
       actor: idOf(actor),
       name: nameOf(actor),
       parent: parent && idOf(parent),
-      machine: machine && machineNumber(actor, machine),
+      machine: machine && this.#machineNumber(actor, machine),
       src: invokedSrc(actor),
       event: event && eventJson(event),
       leaves: leavesOf(nodes),
     });
-    sendContext(actor, snapshot);
-    sendTimers(actor);
-    const say = sayOf(actor);
+    this.#sendContext(actor, snapshot);
+    this.#sendTimers(actor);
+    const say = this.#sayOf(actor);
     if (machine !== null)
       actor.ref.on('*', (emitted) => say({ type: 'emitted', actor: idOf(actor), event: eventJson(emitted) }));
   }
 
-  function sendTransition({
-    actor,
-    event,
-    transition,
-    candidates,
-    snapshot,
-  }: Extract<Observation, { type: 'transition' }>) {
-    sayOf(actor)({
+  #sendTransition({ actor, event, transition, candidates, snapshot }: Extract<Observation, { type: 'transition' }>) {
+    this.#sayOf(actor)({
       type: 'transition',
       actor: idOf(actor),
       event: event.type,
@@ -150,39 +151,38 @@ function messageWriter(send: (message: SystemMessage) => void): (observation: Ob
       candidates: candidates.map(candidateJson),
       leaves: leavesOf(activeNodes(snapshot)),
     });
-    sendContext(actor, snapshot);
+    this.#sendContext(actor, snapshot);
   }
 
-  function sendEnd(actor: ObservedActor, snapshot: Snapshot<unknown>): void {
-    const say = sayOf(actor);
-    sendContext(actor, snapshot);
+  #sendEnd(actor: ObservedActor, snapshot: Snapshot<unknown>): void {
+    const say = this.#sayOf(actor);
+    this.#sendContext(actor, snapshot);
     say({ type: 'end', actor: idOf(actor), ...endOf(snapshot) });
     if (actor.parent !== null) return;
     // The children end with the root.
     queueMicrotask(() => {
       say({ type: 'closed' });
-      closed.add(actor);
+      this.#closed.add(actor);
     });
   }
 
-  return (observation) => {
+  write(observation: Observation): void {
     const { type, actor } = observation;
-    const id = idOf(actor);
-    if (closed.has(rootOf(actor))) return;
-    if (type === 'started') sendStart(observation);
-    else if (type === 'transition') sendTransition(observation);
+    if (this.#closed.has(rootOf(actor))) return;
+    if (type === 'started') this.#sendStart(observation);
+    else if (type === 'transition') this.#sendTransition(observation);
     else if (type === 'settled') {
-      sendContext(actor, observation.snapshot);
-      sendTimers(actor);
-    } else if (type === 'ended') sendEnd(actor, observation.snapshot);
+      this.#sendContext(actor, observation.snapshot);
+      this.#sendTimers(actor);
+    } else if (type === 'ended') this.#sendEnd(actor, observation.snapshot);
     else if (type === 'ignored') {
       const { event, candidates } = observation;
-      sayOf(actor)({ type, actor: id, event: event.type, candidates: candidates.map(candidateJson) });
+      this.#sayOf(actor)({ type, actor: idOf(actor), event: event.type, candidates: candidates.map(candidateJson) });
     } else {
       const { event, sender } = observation;
-      sayOf(actor)({ type, actor: id, event: eventJson(event), sender: sender && idOf(sender) });
+      this.#sayOf(actor)({ type, actor: idOf(actor), event: eventJson(event), sender: sender && idOf(sender) });
     }
-  };
+  }
 }
 
 /** The last time that a `Date` can represent. */

@@ -14,7 +14,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
   'src/durable': { lines: 10070, exported: 165, floors: 11 },
   'src/entries': { lines: 460, exported: 0, floors: 1 },
-  'src/inspection': { lines: 4450, exported: 64, floors: 10 },
+  'src/inspection': { lines: 4510, exported: 65, floors: 11 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2780, exported: 127, floors: 4 },
   'src/llm': { lines: 4510, exported: 74, floors: 9 },
@@ -23,7 +23,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 5360, exported: 90, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 17240, exported: 357, floors: 15 },
+  inspector: { lines: 17280, exported: 357, floors: 15 },
   test: { lines: 76760, exported: 369, floors: 7 },
 };
 

@@ -2,7 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { type Journals, lastWrittenMs } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { type Asker, ask } from './ask-user.ts';
-import type { ModuleFlags } from './durable-modules.ts';
+import { type ModuleFlags, modulePaths } from './durable-modules.ts';
 import { type ListedRun, listAll, requireRun, shortRunIds } from './find-run.ts';
 import { type JournalFlags, openJournals } from './open-journals.ts';
 import { localTime } from './screen.ts';
@@ -32,8 +32,12 @@ function counted(listed: readonly ListedRun[]): string {
  * @throws PostChainError `invalid_option` without a choice of runs or a confirmation, `unknown_journal` for an unknown run
  */
 export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<string> {
-  if (flags.module !== undefined)
-    throw new PostChainError('invalid_option', '--delete takes --journals, not --module; pass the store of the module');
+  // Without a module, the same command would delete from another store than the one that it lists.
+  if (flags.journals === undefined && modulePaths(flags).length > 0)
+    throw new PostChainError(
+      'invalid_option',
+      '--delete with a module needs the store to delete from; pass --journals PLACE',
+    );
   const all = await listAll(flags);
   const store = openJournals(flags);
   const { chosen, skipped } = await chosenRuns(store, all, flags);

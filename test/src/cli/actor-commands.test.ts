@@ -59,10 +59,26 @@ it('an actor gets an event and an answer from the command line, each once', asyn
   await expect(answerCommand('r-1', 'approve', 'another', { module })).rejects.toThrow(
     /approval:\S+: \{"amount":40\}/u,
   );
-  expect(await answerCommand('r-1', 'approve', undefined, { module, by: 'Ada' })).toMatchObject({ code: 0 });
+  const answered = await answerCommand('r-1', 'approve', undefined, { module, by: 'Ada' });
+  expect(answered).toMatchObject({ code: 0, text: expect.stringMatching(/ · done/u) });
   const { actor } = await requireHosted('r-1', { module });
   expect(actor.status).toBe('done');
   await expect(answerCommand('r-1', 'deny', undefined, { module })).rejects.toThrow('it has no open question');
+});
+
+it('an approval of an actor whose process was killed is answered', async () => {
+  const { host, journals } = moduleOf();
+  const actor = await host.open('r-1');
+  await actor.send({ type: 'refund', amount: 40 });
+  await actor.close();
+  const entries = actor.entries.filter(({ type }) => type !== 'closed');
+  await journals.delete('r-1');
+  const writer = journals.create('r-1');
+  writer.write(entries);
+  await writer.close();
+  const { module } = moduleOf(refunds, journals);
+  expect((await requireHosted('r-1', { module })).actor.status).toBe('interrupted');
+  expect(await answerCommand('r-1', 'approve', undefined, { module })).toMatchObject({ code: 0 });
 });
 
 it('an actor is replayed and continued with the module of its machine, and a difference exits with 1', async () => {
@@ -125,7 +141,7 @@ it('the entries of the root are printed without its path, which is empty', async
   await actor.close();
   const { terminal, shown } = fakeTerminal();
   await showCommand('r-1', { journals }, terminal.out);
-  expect(shown().join('\n')).toMatch(/delivery +\d+ ms +event \{"type":"refund"/u);
+  expect(shown().join('\n')).toMatch(/delivery +\d+ ms +refund amount 5/u);
 });
 
 it('the list of runs with an interrupted actor names the option that continues it', async () => {

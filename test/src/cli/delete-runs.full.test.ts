@@ -44,6 +44,11 @@ describe('postchain runs --delete', () => {
     expect(readdirSync(journals)).toHaveLength(1);
   });
 
+  it('needs the store to delete from if a module has another', async () => {
+    const deleting = deleteRuns({ delete: ['apple'], yes: true, module: ['orders.mjs'] }, null);
+    await expect(deleting).rejects.toThrow('--delete with a module needs the store to delete from');
+  });
+
   it('shows and deletes actors of other machines in the same directory', async () => {
     const { journals, left, remove } = await recordedRuns({ apple: 1 });
     const machine = setup({}).createMachine({

@@ -28,7 +28,7 @@ export type ActorEntry = { readonly seq: number; readonly atMs: number } & (
 /** The events with which a promise or an observable reports to itself that it has ended. */
 const RESULT = /^xstate\.(?:promise\.resolve|observable\.complete|(promise\.reject|observable\.error))$/u;
 
-export const parentOf = (path: ActorPath): ActorPath => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+export const parentPath = (path: ActorPath): ActorPath => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
 function readEvent(stored: Json): { readonly type: string; readonly data?: unknown } {
   const event = readableValue(stored) as { readonly type: string };
@@ -64,7 +64,7 @@ export class ActorReader {
     const result = isError
       ? { type: `xstate.error.actor.${id}`, error: read.data ?? null }
       : { type: `xstate.done.actor.${id}`, output: read.data };
-    return { ...place, actor: parentOf(actor), event: result };
+    return { ...place, actor: parentPath(actor), event: result };
   }
 
   read(entry: ObservedEntry): ActorEntry {

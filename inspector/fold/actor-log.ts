@@ -1,7 +1,7 @@
 import { actorEntryNote, actorEntryTitle, entryTrouble } from '../../src/chain/presentation/entry-words.ts';
 import type { ActorPath, DurableEvent } from '../../src/durable/entries.ts';
 import type { ActorEnd, ActorState, SystemState } from '../../src/inspection/wire.ts';
-import { type ActorEntry, endReportedBy, parentOf } from './actor-entries.ts';
+import { type ActorEntry, endReportedBy, parentPath } from './actor-entries.ts';
 import { actorIn } from './explain.ts';
 
 interface ReceivedEvent {
@@ -70,7 +70,7 @@ const startsAfter = (one: ActorRecord, other: ActorRecord): boolean =>
   one.from === other.from ? depthOf(one) > depthOf(other) : one.from > other.from;
 
 /** Folds the entries and states of a system into the records of its actors. */
-export class ActorFold {
+export class ActorLogFold {
   readonly log: Writable[] = [];
   readonly #byPath = new Map<ActorPath, Writable[]>();
   /** The actors that have not ended, by path. */
@@ -141,7 +141,7 @@ export class ActorFold {
 
   /** Returns the running actor at a path. Begins one, and its parents before it, if none is running. */
   #actorAt(path: ActorPath, seq: number): Writable {
-    if (path !== '') this.#actorAt(parentOf(path), seq);
+    if (path !== '') this.#actorAt(parentPath(path), seq);
     return this.#running.get(path) ?? this.#begin(path, seq);
   }
 

@@ -134,7 +134,7 @@ export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Repl
   value: [],
 };
 
-export interface Field {
+export interface ReplyField {
   readonly name: string;
   /** Null if it was not received (yet). */
   readonly value: PartialValue | null;
@@ -143,7 +143,7 @@ export interface Field {
 }
 
 /** Returns the received fields in order of arrival, then the missing ones. If the reply has a member for its phase, those of the member. */
-export function fieldsOf(task: string, value: PartialValue | null): readonly Field[] {
+export function fieldsOf(task: string, value: PartialValue | null): readonly ReplyField[] {
   const known: readonly string[] = Object.hasOwn(REPLY_FIELDS, task) ? REPLY_FIELDS[task as keyof Replies] : [];
   const members: readonly PartialMember[] = value?.kind === 'members' ? value.members : [];
   const parts = members.filter(({ name, value: part }) => isPhase(name) && part?.kind === 'members');

@@ -3,7 +3,7 @@ import type { ActorState, SystemState } from '../../src/inspection/wire.ts';
 import { isCallFact } from '../../src/llm/call-facts.ts';
 import { createPromptReader, type PromptReader } from '../../src/llm/recorded-prompts.ts';
 import { type ActorEntry, ActorReader } from './actor-entries.ts';
-import { ActorFold, type ActorLog, type ActorRecord } from './actor-log.ts';
+import { type ActorLog, ActorLogFold, type ActorRecord } from './actor-log.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { isExternalEvent } from './external-events.ts';
@@ -120,7 +120,7 @@ export function createRunFold(): RunFold {
   const context = createContextLog();
   const externalEvents = createExternalEvents();
   const states = createStateLog();
-  const actors = new ActorFold((path, seq) => spans.endActor(path, seq));
+  const actors = new ActorLogFold((path, seq) => spans.endActor(path, seq));
   const prompts = createPromptReader();
   const reader = new ActorReader((path, machine, seq) => actors.chartOf(path, machine, seq));
 

@@ -6,7 +6,7 @@ import { differenceText } from '../durable/replay.ts';
 import { parseJson } from '../internal/json-text.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import type { ModuleFlags } from './durable-modules.ts';
-import { type HostedActor, requireHosted } from './find-run.ts';
+import { type ActorOfModule, requireHosted } from './find-run.ts';
 import { actorLine } from './show-command.ts';
 import { untilStopped } from './until-stopped.ts';
 
@@ -62,7 +62,7 @@ export async function stopCommand(name: string, flags: ModuleFlags): Promise<Pri
 }
 
 /** Replays a durable actor without calls or effects. */
-export async function replayActor({ host, actor }: HostedActor, isJson = false): Promise<Printed> {
+export async function replayActor({ host, actor }: ActorOfModule, isJson = false): Promise<Printed> {
   const { divergence } = await host.replay(actor.id);
   const result = { entries: actor.lastSeq + 1, same: divergence === null, divergence };
   const code = divergence === null ? 0 : 1;
@@ -72,19 +72,19 @@ export async function replayActor({ host, actor }: HostedActor, isJson = false):
 }
 
 /** Continues a durable actor until it only waits or has ended, or until Ctrl-C. */
-export async function resumeActor(hosted: HostedActor): Promise<Printed> {
+export async function resumeActor(hosted: ActorOfModule): Promise<Printed> {
   await advance(hosted);
   return { text: await stateOf(hosted), code: 0 };
 }
 
-async function advance({ host, id }: HostedActor): Promise<void> {
+async function advance({ host, id }: ActorOfModule): Promise<void> {
   const stopping = new AbortController();
   void untilStopped().then(() => stopping.abort());
   await host.advance(id, { signal: stopping.signal });
 }
 
 /** Starts another actor with the same past, up to an entry, and continues it until it only waits. */
-export async function forkActor({ host, actor }: HostedActor, at: number): Promise<Printed> {
+export async function forkActor({ host, actor }: ActorOfModule, at: number): Promise<Printed> {
   const fork = await host.fork(actor.id, { at });
   await fork.park({ wait: true });
   const state = await stateOf({ host, id: fork.id });
@@ -92,7 +92,7 @@ export async function forkActor({ host, actor }: HostedActor, at: number): Promi
 }
 
 async function sent(
-  hosted: HostedActor,
+  hosted: ActorOfModule,
   event: { readonly type: string },
   options: { readonly id?: string } = {},
 ): Promise<Printed> {
@@ -104,13 +104,13 @@ async function sent(
   return changed(hosted, isChanged, causes);
 }
 
-async function changed(hosted: HostedActor, isChanged: boolean, why: string): Promise<Printed> {
+async function changed(hosted: ActorOfModule, isChanged: boolean, why: string): Promise<Printed> {
   const state = await stateOf(hosted);
   return isChanged ? { text: state, code: 0 } : { text: `Nothing changed: ${why}.\n${state}`, code: 1 };
 }
 
 /** Returns what lists show of the actor now. */
-async function stateOf({ host, id }: Pick<HostedActor, 'host' | 'id'>): Promise<string> {
+async function stateOf({ host, id }: Pick<ActorOfModule, 'host' | 'id'>): Promise<string> {
   const now = (await host.list()).find((actor) => actor.id === id);
   return now === undefined ? '' : `${actorLine(now)}\n`;
 }
@@ -132,7 +132,7 @@ function parseJsonFlag(flag: string, text: string): unknown {
 }
 
 /** An actor that was interrupted has open approvals, which its list does not know. */
-async function openApproval({ actor, host }: HostedActor, chosen: string | undefined): Promise<OpenApproval> {
+async function openApproval({ actor, host }: ActorOfModule, chosen: string | undefined): Promise<OpenApproval> {
   const { id, status } = actor;
   const open = (await host.query(id)).pending.approvals;
   const found = chosen === undefined ? open : open.filter((approval) => approval.id === chosen);

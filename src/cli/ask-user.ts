@@ -9,7 +9,7 @@ import { safeJson } from '../../machines/text/safe-json.ts';
 import { onAbort } from '../internal/async.ts';
 import { parseJson } from '../internal/json-text.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
-import { type Colors, colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
+import { type Colors, colorsFor, createScreen, type Screen, type StandardStreams } from './screen.ts';
 
 /** An answer of the user, without the id of the question. */
 export type UserReply = WithoutQuestion<Extract<ChainEvent, { type: `run.${string}` | 'consent.given' }>>;
@@ -281,7 +281,7 @@ export interface AskerFlags {
   readonly format?: string;
 }
 
-export function askerFor({ quiet, json, format }: AskerFlags, { stdin, stderr }: Streams): Asker {
+export function askerFor({ quiet, json, format }: AskerFlags, { stdin, stderr }: StandardStreams): Asker {
   if (quiet || json || format === 'json' || !stdin.isTTY || !stderr.isTTY) return null;
   const interrupt = (): void => process.exit(130);
   return { input: stdin, out: stderr, screen: createScreen(stderr), colors: colorsFor(stderr), interrupt };

@@ -68,7 +68,7 @@ export interface FoundActor {
   readonly host: DurableMachine<AnyStateMachine> | null;
 }
 
-export type HostedActor = FoundActor & { readonly host: DurableMachine<AnyStateMachine> };
+export type ActorOfModule = FoundActor & { readonly host: DurableMachine<AnyStateMachine> };
 
 const SHORT_ID_CHARS = 8;
 
@@ -92,9 +92,9 @@ export function shortRunIds(runs: readonly ListedRun[]): (runId: string) => stri
 const MAX_LISTED = 5;
 
 /** Returns the actors of the durable machines of modules, newest first. */
-export async function hostedActors(flags: ModuleFlags): Promise<readonly HostedActor[]> {
+export async function hostedActors(flags: ModuleFlags): Promise<readonly ActorOfModule[]> {
   const hosts = await durableMachines(flags);
-  const actorsOf = async (host: HostedActor['host']): Promise<readonly HostedActor[]> =>
+  const actorsOf = async (host: ActorOfModule['host']): Promise<readonly ActorOfModule[]> =>
     (await host.list()).map((actor) => ({
       kind: 'actor',
       id: actor.id,
@@ -151,7 +151,7 @@ async function findFile(path: string): Promise<FoundRun | FoundActor> {
 }
 
 /** Finds a run, or an actor with its machine. Throws `invalid_journal` for an actor whose machine no module exports. */
-export async function findContinuable(name: string, flags: FindFlags): Promise<FoundRun | HostedActor> {
+export async function findContinuable(name: string, flags: FindFlags): Promise<FoundRun | ActorOfModule> {
   const found = await find(name, flags);
   if (found.kind === 'run') return found;
   const { id, host, actor } = found;
@@ -170,7 +170,7 @@ export async function findRun(name: string, flags: FindFlags): Promise<FoundRun>
 }
 
 /** Finds an actor with its machine, by id, prefix or `last`. Throws `invalid_option` without modules, `invalid_journal` unless exactly one matches. */
-export async function requireHosted(name: string, flags: ModuleFlags): Promise<HostedActor> {
+export async function requireHosted(name: string, flags: ModuleFlags): Promise<ActorOfModule> {
   const actors = matching(name, await hostedActors(flags));
   requireOne(name, actors, 'actors');
   const [actor] = actors;

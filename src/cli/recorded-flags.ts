@@ -12,7 +12,7 @@ import { type Asker, ask, askerFor, prompted, type SelectOptions, type Terminal 
 import { baseUrlOf, DEFAULT_BASE_URL, defaultModel } from './choose-model.ts';
 import { hiddenArguments, withHiddenValues } from './mcp-servers.ts';
 import type { RunFlags } from './prepare-run.ts';
-import type { Streams } from './screen.ts';
+import type { StandardStreams } from './screen.ts';
 
 export interface ContinueFlags extends RunFlags {
   /** Opens what a journal that may come from someone else names. */
@@ -50,7 +50,7 @@ export async function flagsToContinue(
   start: RunStart,
   isForeign: boolean,
   given: ContinueFlags,
-  streams: Streams,
+  streams: StandardStreams,
 ): Promise<ContinueFlags> {
   const { directory: _, ...recorded } = recordedFlags(start);
   const asker = askerFor(given, streams);

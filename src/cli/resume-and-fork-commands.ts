@@ -9,7 +9,7 @@ import { findContinuable } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
 import { type ContinueFlags, flagsToContinue, requireModel, requireSameStart, startIn } from './recorded-flags.ts';
 import { completeRun, printEndedRun } from './run-command.ts';
-import type { Streams } from './screen.ts';
+import type { StandardStreams } from './screen.ts';
 
 export interface ForkFlags extends ContinueFlags, ModuleFlags {
   readonly at: number;
@@ -19,7 +19,7 @@ export interface ForkFlags extends ContinueFlags, ModuleFlags {
 export async function resumeCommand(
   name: string,
   { force = false, ...flags }: ContinueFlags & ModuleFlags & { readonly force?: boolean },
-  streams: Streams = process,
+  streams: StandardStreams = process,
 ): Promise<number> {
   const found = await findContinuable(name, flags);
   if (found.kind === 'actor') return print(await resumeActor(found), streams);
@@ -35,7 +35,7 @@ export async function resumeCommand(
 
 const ENDED: ReadonlySet<RunStatus> = new Set(['completed', 'degraded', 'cancelled']);
 
-export async function forkCommand(name: string, flags: ForkFlags, streams: Streams = process): Promise<number> {
+export async function forkCommand(name: string, flags: ForkFlags, streams: StandardStreams = process): Promise<number> {
   const { at, set = [], module: _, ...others } = flags;
   const found = await findContinuable(name, flags);
   if (found.kind === 'actor') return print(await forkActor(found, at), streams);
@@ -58,7 +58,7 @@ export async function forkCommand(name: string, flags: ForkFlags, streams: Strea
   );
 }
 
-function print({ text, code }: { readonly text: string; readonly code: number }, { stdout }: Streams): number {
+function print({ text, code }: { readonly text: string; readonly code: number }, { stdout }: StandardStreams): number {
   stdout.write(text);
   return code;
 }

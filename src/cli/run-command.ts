@@ -16,10 +16,14 @@ import { openJournals } from './open-journals.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
-import { colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
+import { colorsFor, createScreen, type Screen, type StandardStreams } from './screen.ts';
 
 /** Prints progress to stderr and the answer to stdout. Returns the exit code. */
-export async function runCommand(request: string, flags: RunFlags, streams: Streams = process): Promise<number> {
+export async function runCommand(
+  request: string,
+  flags: RunFlags,
+  streams: StandardStreams = process,
+): Promise<number> {
   if (flags.sessionFile !== undefined && flags.session === undefined)
     throw new PostChainError('invalid_option', '--session-file requires --session, the id of the session in the file');
   return completeRun(
@@ -42,7 +46,7 @@ export async function runCommand(request: string, flags: RunFlags, streams: Stre
 export async function completeRun(
   prepared: PreparedRun,
   flags: RunFlags,
-  streams: Streams,
+  streams: StandardStreams,
   start: (prepared: PreparedRun) => Run | Promise<Run>,
 ): Promise<number> {
   const format = flags.json ? 'json' : (flags.format ?? 'text');
@@ -66,7 +70,11 @@ export async function completeRun(
 }
 
 /** Prints a run that has ended from its journal, without its model, documents and servers. Returns the exit code. */
-export async function printEndedRun({ store, runId }: FoundRun, flags: RunFlags, streams: Streams): Promise<number> {
+export async function printEndedRun(
+  { store, runId }: FoundRun,
+  flags: RunFlags,
+  streams: StandardStreams,
+): Promise<number> {
   const format = flags.json ? 'json' : (flags.format ?? 'text');
   const entries = await readRun(store.read(runId));
   const end = entries.findLast((entry) => entry.type === 'answer');
@@ -94,7 +102,7 @@ export async function printEndedRun({ store, runId }: FoundRun, flags: RunFlags,
 }
 
 /** The inspector also lists the recorded runs, wherever this run is written. */
-async function openInspectorFor(flags: RunFlags, { stderr }: Streams): Promise<OpenedInspector | null> {
+async function openInspectorFor(flags: RunFlags, { stderr }: StandardStreams): Promise<OpenedInspector | null> {
   if (flags.inspect !== true) return null;
   const { openInspector } = await import('./inspect-command.ts');
   const isForeign = flags.journals !== undefined;
@@ -105,7 +113,7 @@ async function follow(
   run: Run,
   { notes }: PreparedRun,
   { quiet = false, ...flags }: RunFlags,
-  { stdin, stderr }: Streams,
+  { stdin, stderr }: StandardStreams,
 ): Promise<{ readonly answer: FinalAnswer; readonly isRecorded: boolean; readonly isTerminated: boolean }> {
   const screen = createScreen(stderr);
   const [first, ...others] = notes;

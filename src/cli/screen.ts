@@ -9,7 +9,7 @@ const TIME_CHARS = 8;
 const MIN_TEXT_CHARS = 24;
 const HANGING_INDENT = 4;
 
-export interface Streams {
+export interface StandardStreams {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;

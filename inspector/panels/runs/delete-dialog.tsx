@@ -3,7 +3,7 @@ import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { Dialog } from '../head/dialog.tsx';
-import { countText } from './list-words.ts';
+import { listedCount } from './list-words.ts';
 
 interface DeleteDialogProps {
   readonly inspector: Inspector;
@@ -22,11 +22,11 @@ export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
     const replies = await Promise.all(runs.map(({ runId }) => inspector.request({ type: 'remove', runId })));
     const problem = replies.find((reply) => reply.problem !== null)?.problem;
     const deleted = runs.filter((_, at) => replies[at]?.problem === null);
-    onClose(`Deleted ${countText(deleted)}.${problem == null ? '' : ` ${excerpt(problem, 300)}`}`);
+    onClose(`Deleted ${listedCount(deleted)}.${problem == null ? '' : ` ${excerpt(problem, 300)}`}`);
   }
 
   return (
-    <Dialog title={`Delete ${countText(runs)}?`} onClose={() => onClose('')}>
+    <Dialog title={`Delete ${listedCount(runs)}?`} onClose={() => onClose('')}>
       <div class="stack">
         <ul>
           {runs.slice(0, MAX_LISTED).map(({ runId, title }) => (

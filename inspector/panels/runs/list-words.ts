@@ -4,7 +4,7 @@ import { pluralize } from '../../fold/format.ts';
 const isActor = ({ kind }: InspectedRun): boolean => kind === 'system';
 
 /** `3 runs`, `1 run and 2 actors`. */
-export function countText(listed: readonly InspectedRun[]): string {
+export function listedCount(listed: readonly InspectedRun[]): string {
   const actors = listed.filter(isActor).length;
   const runs = listed.length - actors;
   if (actors === 0) return pluralize(runs, 'run');
@@ -12,7 +12,7 @@ export function countText(listed: readonly InspectedRun[]): string {
 }
 
 /** The title of the first column: runs are named by their question, actors by their id. */
-export function subjectOf(listed: readonly InspectedRun[]): string {
+export function listedNoun(listed: readonly InspectedRun[]): string {
   if (!listed.some(isActor)) return 'Question';
   return listed.every(isActor) ? 'Actor' : 'Question or actor';
 }

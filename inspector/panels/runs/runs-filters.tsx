@@ -13,7 +13,7 @@ import {
 } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
-import { countText, subjectOf } from './list-words.ts';
+import { listedCount, listedNoun } from './list-words.ts';
 
 interface RunsFiltersProps {
   readonly runs: readonly InspectedRun[];
@@ -71,7 +71,7 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
         >
           {SORT_COLUMNS.map(({ name, title }) => (
             <option key={name} value={name}>
-              By {(name === 'question' ? subjectOf(runs) : title).toLowerCase()}
+              By {(name === 'question' ? listedNoun(runs) : title).toLowerCase()}
             </option>
           ))}
         </select>
@@ -124,7 +124,7 @@ export function RunsSummary({ runs, found, query, unread, onChange }: RunsSummar
       <h1>
         <span role="status">
           {found.length < runs.length && `${formatNumber(found.length)} of `}
-          {countText(runs)}
+          {listedCount(runs)}
         </span>
       </h1>
       {unread > 0 && (

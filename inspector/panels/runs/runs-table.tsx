@@ -37,7 +37,7 @@ import { ExportDialog } from '../head/share-dialogs.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { countText, subjectOf } from './list-words.ts';
+import { listedCount, listedNoun } from './list-words.ts';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
@@ -76,7 +76,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
       <RunsFilters runs={runs} query={query} canGroup={canGroup} onChange={setQuery} />
       <Grid key={String(hasCards.value)} placed={placed} query={query} onDelete={(run) => setDeleting([run])} />
       <div class={`selection-bar row${chosen.length > 0 ? ' shown' : ''}`}>
-        <span role="status">{chosen.length > 0 ? `${countText(chosen)} selected` : message}</span>
+        <span role="status">{chosen.length > 0 ? `${listedCount(chosen)} selected` : message}</span>
         {chosen.length > 0 && (
           <>
             <CompareButton chosen={chosen} runs={runs} />
@@ -200,7 +200,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
   const [seen, measure] = useWindow(box);
   const first = Math.max(0, Math.min(placed.length, Math.floor(seen.from / rowPx)));
   const listed = useMemo(() => placed.map(({ run }) => run), [placed]);
-  const [columns, subject] = useMemo(() => [shownColumns(listed), subjectOf(listed)], [listed]);
+  const [columns, subject] = useMemo(() => [shownColumns(listed), listedNoun(listed)], [listed]);
   const visible = placed.slice(first, Math.max(first, Math.ceil(seen.to / rowPx)));
   // Ages are shown in minutes, the durations of running ones in seconds.
   const nowMs = useNow(visible.some(({ run }) => run.status === 'running') ? 1_000 : 30_000);

@@ -2,7 +2,7 @@ import { type ComponentChildren, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PartialValue } from '../../../src/chain/presentation/partial-json.ts';
 import { formatDuration, formatScore, formatTokens, humanize } from '../../fold/format.ts';
-import { type Field, fieldsOf, type Issues, issuesByPlace, replyAt } from '../../fold/output.ts';
+import { fieldsOf, type Issues, issuesByPlace, type ReplyField, replyAt } from '../../fold/output.ts';
 import type { NumberedCall } from '../../fold/step.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Toggle } from '../../link-button.tsx';
@@ -124,7 +124,7 @@ const BRIEF_WORDS: Readonly<Record<string, string>> = {
 const NO_ISSUES = issuesByPlace([]);
 
 interface FieldsProps {
-  readonly fields: readonly Field[];
+  readonly fields: readonly ReplyField[];
   readonly issues?: Issues;
   /** Whether they are the fields of a brief reply. */
   readonly isBrief?: boolean;

@@ -4,7 +4,7 @@ import type { DurableEntry } from '../../durable/entries.ts';
 import { readEntry } from '../journal/stored-entries.ts';
 import { createEventStream } from './run-events.ts';
 
-export type Feed = ReturnType<typeof createFeed>;
+export type RunFeed = ReturnType<typeof createFeed>;
 
 /** Collects the entries of a run for its readers. Converts them only after the first read, and from then on as they arrive. */
 export function createFeed() {

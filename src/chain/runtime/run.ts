@@ -35,7 +35,7 @@ import type { Prompt } from '../prompts/prompt.ts';
 import { prompts as builtInPrompts } from '../prompts/registry.ts';
 import { type ChainParts, provideChain } from './actors.ts';
 import { describeCall } from './describe-call.ts';
-import { createFeed, type Feed } from './feed.ts';
+import { createFeed, type RunFeed } from './feed.ts';
 import { createRunClock } from './run-clock.ts';
 import type { RunEvent } from './run-events.ts';
 import { type RunScope, setScope } from './run-scope.ts';
@@ -227,7 +227,7 @@ interface AttachOptions {
 export function attachRun(
   { parts, writers, runs }: ChainHost,
   actor: DurableActor<typeof chainMachine>,
-  feed: Feed,
+  feed: RunFeed,
   { editRequest, prompts = createPromptWriter(), valueSchema }: AttachOptions = {},
 ): AttachedRun {
   const { stream } = feed;
@@ -308,7 +308,7 @@ export function attachRun(
 /** Returns the public handle of a run. */
 function handleOf(
   actor: DurableActor<typeof chainMachine>,
-  feed: Feed,
+  feed: RunFeed,
   writer: { readonly failure: string | null },
   about: Pick<Run, 'id' | 'settled' | 'send' | 'ref'>,
 ): Run {
@@ -335,7 +335,7 @@ function answerOnce(settled: Promise<FinalAnswer | null>): Promise<FinalAnswer> 
 }
 
 interface RunConnection {
-  readonly feed: Pick<Feed, 'shown' | 'answer'>;
+  readonly feed: Pick<RunFeed, 'shown' | 'answer'>;
   readonly scope: RunScope;
   /** Adds to the journal. */
   readonly note: (note: Json) => void;

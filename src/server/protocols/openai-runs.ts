@@ -30,7 +30,7 @@ const requestSchema = z.object({
 export const NO_REQUEST: ResponseRequest = requestSchema.parse({});
 
 /** A response: a turn of a run. */
-export interface Place {
+export interface RunPlace {
   readonly runId: string;
   readonly turn: number;
   readonly request: ResponseRequest;

@@ -19,7 +19,7 @@ import {
   withResults,
 } from './openai-requests.ts';
 import { messageIdOf, ResponseEvents, type ResponseRequest, UNUSED } from './openai-responses.ts';
-import { NO_REQUEST, OpenAIRuns, type Place, requestIn } from './openai-runs.ts';
+import { NO_REQUEST, OpenAIRuns, type RunPlace, requestIn } from './openai-runs.ts';
 import { turnOf } from './openai-turns.ts';
 
 /** Adds OpenAI's Responses API, Chat Completions API and list of models. */
@@ -175,7 +175,7 @@ function addChatCompletions(app: ServerApp, server: ServerContext, openai: OpenA
 async function answered(
   c: ServerRequest,
   server: ServerContext,
-  place: Place,
+  place: RunPlace,
   { stream, background }: { readonly stream?: unknown; readonly background?: unknown },
 ): Promise<Response> {
   if (stream === true) return streamed(c, server, place);
@@ -190,7 +190,7 @@ async function answered(
 async function responseIn(
   { runs, modelName }: ServerContext,
   owner: Owner,
-  place: Place,
+  place: RunPlace,
   updates: AsyncIterable<NewUpdate>,
   isFirst = false,
 ) {
@@ -206,7 +206,7 @@ async function responseIn(
 function streamed(
   c: ServerRequest,
   server: ServerContext,
-  { runId, turn, request }: Place,
+  { runId, turn, request }: RunPlace,
   after = -1,
 ): Promise<Response> {
   const events = new ResponseEvents(server.modelName, request, turn);
@@ -220,7 +220,7 @@ function streamed(
 }
 
 /** Returns the response so far. */
-async function stored(c: ServerRequest, server: ServerContext, place: Place) {
+async function stored(c: ServerRequest, server: ServerContext, place: RunPlace) {
   const entries = await server.runs.journal(c.var.owner, place.runId);
   return responseIn(server, c.var.owner, place, asUpdates(entries));
 }

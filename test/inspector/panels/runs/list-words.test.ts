@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { countText, subjectOf } from '../../../../inspector/panels/runs/list-words.ts';
+import { listedCount, listedNoun } from '../../../../inspector/panels/runs/list-words.ts';
 import type { InspectedRun } from '../../../../src/inspection/wire.ts';
 
 it.each([
@@ -9,5 +9,5 @@ it.each([
   ['run run system', '2 runs and 1 actor', 'Question or actor'],
 ])('names what the list has: %s', (kinds, count, subject) => {
   const listed = kinds.split(' ').flatMap((kind) => (kind === '' ? [] : [{ kind } as InspectedRun]));
-  expect([countText(listed), subjectOf(listed)]).toEqual([count, subject]);
+  expect([listedCount(listed), listedNoun(listed)]).toEqual([count, subject]);
 });

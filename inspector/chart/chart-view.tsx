@@ -25,13 +25,8 @@ export interface ChartViewProps {
   readonly onSelect?: (selection: ChartSelection) => void;
 }
 
-interface PictureProps extends ChartViewProps {
-  /** Shown if the chart cannot be laid out, as in a page that was opened from disk. */
-  readonly fallback?: ComponentChildren;
-}
-
-/** Shows a chart, one level at a time: a state with states inside, or with a machine that it invokes, opens as the next. */
-export function ChartView({ fallback, ...props }: PictureProps) {
+/** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows `fallback`. */
+export function ChartView({ fallback, ...props }: ChartViewProps & { readonly fallback?: ComponentChildren }) {
   const { charts, root, marks } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
@@ -51,6 +46,13 @@ export function ChartView({ fallback, ...props }: PictureProps) {
 
   if (drawings !== null && ownOf(drawings, root) !== undefined)
     return <Levels key={root} {...props} drawings={drawings} />;
+  if (given?.problem != null && fallback !== undefined)
+    return (
+      <div class="chart-as-list">
+        <p class="muted">{given.problem}</p>
+        {fallback}
+      </div>
+    );
   const chart = charts.charts.find(({ id }) => id === root);
   const index = chart && indexChart(chart);
   const active = ownOf(marks.active, root);
@@ -62,11 +64,10 @@ export function ChartView({ fallback, ...props }: PictureProps) {
     <div class="chart-view">
       <p class="muted waiting" role="status">
         {given?.problem ?? 'Laying out the chart…'}
-        {(given?.problem == null || fallback === undefined) && leaves !== undefined && leaves.length > 0 && (
+        {leaves !== undefined && leaves.length > 0 && (
           <> Active: {excerpt(leaves.map(({ id }) => statePath(index, id)).join(', '), 200)}.</>
         )}
       </p>
-      {given?.problem != null && fallback}
     </div>
   );
 }

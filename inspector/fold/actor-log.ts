@@ -105,12 +105,12 @@ export class ActorLogFold {
     return id;
   }
 
-  /** Returns the id of the chart of the actor of a machine that has an entry. One of another machine at its path has ended. */
+  /** Returns the id of the chart of the actor that has an entry. If an actor of another machine was running at its path, that one has ended. */
   chartOf(path: ActorPath, machine: string, seq: number): string {
     const own = this.#running.get(path);
     const before = own && this.#machines.get(own);
     if (own !== undefined && before !== undefined && before !== machine) {
-      // It has received the latest event.
+      // The new actor may have received the latest event.
       this.#endGone(own, Math.min(seq, this.#latest) - 1);
       const next = this.#running.get(path);
       if (next !== undefined) next.machine = null;

@@ -97,7 +97,7 @@ async function sent(
   options: { readonly id?: string } = {},
 ): Promise<Printed> {
   const causes =
-    'either the actor has ended, an event with this id was already sent, or the question is no longer open';
+    'the actor has ended, it has already received an event with this id, or the question is no longer open';
   const isChanged = await hosted.host.send(hosted.id, event as never, options);
   // The actor may have calls in progress.
   if (isChanged) await advance(hosted);
@@ -131,7 +131,7 @@ function parseJsonFlag(flag: string, text: string): unknown {
   throw new PostChainError('invalid_option', `${flag}: expected JSON; received ${cutEnd(oneLine(text), 100)}`);
 }
 
-/** An actor that was interrupted has open approvals, which its list does not know. */
+/** Returns the approval to answer. The list does not have those of an interrupted actor. */
 async function openApproval({ actor, host }: ActorOfModule, chosen: string | undefined): Promise<OpenApproval> {
   const { id, status } = actor;
   const open = (await host.query(id)).pending.approvals;

@@ -32,7 +32,7 @@ function counted(listed: readonly ListedRun[]): string {
  * @throws PostChainError `invalid_option` without a choice of runs or a confirmation, `unknown_journal` for an unknown run
  */
 export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<string> {
-  // Without a module, the same command would delete from another store than the one that it lists.
+  // `runs` lists the stores of modules, too, but deletes only from the one of `--journals`.
   if (flags.journals === undefined && modulePaths(flags).length > 0)
     throw new PostChainError(
       'invalid_option',

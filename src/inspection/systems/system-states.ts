@@ -17,7 +17,7 @@ export class SystemStates {
     return this.#actors.get(path);
   }
 
-  /** Values that are made anew for each state, such as contexts, share their equal parts with those before. */
+  /** Keeps the parts of the earlier state that are equal, so that a frame contains only what differs. */
   set(path: ActorPath, actor: ActorState): void {
     this.#ended.delete(path);
     const before = this.#actors.get(path);

@@ -23,7 +23,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 5360, exported: 90, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 17280, exported: 357, floors: 15 },
+  inspector: { lines: 17290, exported: 358, floors: 15 },
   test: { lines: 76760, exported: 369, floors: 7 },
 };
 

@@ -1,4 +1,4 @@
-import type { InspectedRun } from '../../src/inspection/wire.ts';
+import type { ActorWait, InspectedRun } from '../../src/inspection/wire.ts';
 import { capitalize, startedText } from './format.ts';
 import { groupBy } from './group-by.ts';
 import { excerpt } from './text.ts';
@@ -292,10 +292,22 @@ export function actorText({ machine, waiting }: InspectedRun): string {
   const parts = [
     machine === undefined ? '' : `actor of ${excerpt(machine, 80)}`,
     due === null ? '' : `timer due ${due}`,
-    waiting && waiting.for.length > 0 ? `waits for ${namesText(waiting.for)}` : '',
+    waitsForText(waiting),
   ];
   return parts.filter(Boolean).join(', ');
 }
+
+/** `waits for approval of {"pay":80}, cancel`; empty if it waits for neither approvals nor events. */
+function waitsForText(waiting: InspectedRun['waiting']): string {
+  const names = waiting === undefined ? [] : awaitedNames(waiting);
+  return names.length === 0 ? '' : `waits for ${namesText(names)}`;
+}
+
+/** What an actor waits for: approvals with their questions, then events. */
+export const awaitedNames = ({ approvals, events }: ActorWait): readonly string[] => [
+  ...approvals.map(({ question }) => `approval of ${JSON.stringify(question)}`),
+  ...events,
+];
 
 /** The duration of a run; of one in progress, up to now. Null if it is unknown. */
 export function durationOf({ kind, status, startedAt, summary, ending }: InspectedRun, nowMs: number): number | null {

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../machines/contracts/journal.ts';
 import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { WhatIf } from '../chain/journal/decided-run.ts';
 import type { Chart } from '../durable/charts/chart.ts';
-import type { ActorPath, DurableEntry } from '../durable/entries.ts';
+import type { ActorPath, DurableEntry, OpenApproval } from '../durable/entries.ts';
 import type { StateChange } from './state-changes.ts';
 
 /**
@@ -52,8 +52,9 @@ export interface ActorWait {
   readonly sinceMs: number;
   /** When its next delay ends; null if there is none, or if delays pause while no process holds the actor. */
   readonly dueAtMs: number | null;
-  /** The events that it accepts, and the approvals that it asks for. */
-  readonly for: readonly string[];
+  /** The types of the events that it accepts, without those that answer an approval. */
+  readonly events: readonly string[];
+  readonly approvals: readonly OpenApproval[];
 }
 
 interface SystemEnding {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
-import { durationOf, endedText, namesText } from '../../fold/run-list.ts';
+import { awaitedNames, durationOf, endedText, namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt } from '../../fold/text.ts';
@@ -91,9 +91,8 @@ interface WaitsProps {
 }
 
 function Waits({ run: { startedAt, machine, waiting }, waits }: WaitsProps) {
-  const asked = waiting?.for.filter((name) => name.startsWith('approval of ')) ?? [];
-  const own = waits.length === 0 ? (waiting?.for ?? []) : waits.flatMap((one) => one.events);
-  const events = [...new Set([...asked, ...own])];
+  const known = waiting === undefined ? [] : awaitedNames(waiting);
+  const events = [...new Set([...known, ...waits.flatMap((one) => one.events)])];
   const actors = [...new Set(waits.flatMap((one) => one.actors))].map(humanize);
   // Delays may pause while no process holds the actor.
   const isPaused = waiting?.dueAtMs === null;

@@ -104,11 +104,11 @@ const noMachineText = (machine: string): string =>
   `The journal has no chart and no contexts. To see them, pass the durable machine "${machine}": --module FILE of the command, or the option hosts.`;
 
 function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWait {
-  const asked = approvals.map(({ question }) => `approval of ${JSON.stringify(question)}`);
   return {
     sinceMs,
     dueAtMs,
-    for: [...asked, ...events.filter((type) => asked.length === 0 || type !== 'approval.given')],
+    events: events.filter((type) => approvals.length === 0 || type !== 'approval.given'),
+    approvals,
   };
 }
 

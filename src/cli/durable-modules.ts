@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import type { EventSchemas } from '../durable/accepted-events.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
 import { importModule } from './load-chart-module.ts';
 
@@ -10,17 +11,30 @@ export interface ModuleFlags {
   readonly module?: readonly string[];
 }
 
-/** Returns the durable machines that a module exports. Throws `invalid_option` if there are none. */
-async function durableMachinesIn(path: string): Promise<readonly DurableMachine<AnyStateMachine>[]> {
-  const machines = Object.values(await importModule(path)).filter(isDurableMachine);
-  if (machines.length > 0) return [...new Set(machines)];
+/** A durable machine of a module, and the events that people may send to its actors. */
+export interface ModuleMachine {
+  readonly host: DurableMachine<AnyStateMachine>;
+  readonly events?: EventSchemas | undefined;
+}
+
+/** Returns the durable machines that a module exports, also as `{ host, events }`. Throws `invalid_option` if there are none. */
+async function machinesIn(path: string): Promise<readonly ModuleMachine[]> {
+  const exported = Object.values(await importModule(path));
+  const machines = exported.flatMap((value): readonly ModuleMachine[] => {
+    if (isDurableMachine(value)) return [{ host: value }];
+    const { host, events } = Object(value) as Partial<ModuleMachine>;
+    return isDurableMachine(host) ? [{ host, events }] : [];
+  });
+  // A machine may also be exported without its events.
+  const found = new Map(machines.map(({ host }) => [host, machines.find((one) => one.host === host && one.events)]));
+  if (found.size > 0) return Array.from(found, ([host, described]) => described ?? { host });
   throw new PostChainError(
     'invalid_option',
     `${path} exports no durable machine; expected an export of the result of createDurableMachine`,
   );
 }
 
-const isDurableMachine = (value: unknown): value is DurableMachine<AnyStateMachine> =>
+const isDurableMachine = (value: unknown): value is ModuleMachine['host'] =>
   typeof Object(value).list === 'function' && typeof Object(value).replay === 'function';
 
 const CONFIGS = ['mjs', 'js', 'ts', 'mts'].map((extension) => `postchain.config.${extension}`);
@@ -29,7 +43,12 @@ const CONFIGS = ['mjs', 'js', 'ts', 'mts'].map((extension) => `postchain.config.
 export const modulePaths = ({ module }: ModuleFlags): readonly string[] =>
   module ?? CONFIGS.filter((config) => existsSync(resolve(config))).slice(0, 1);
 
+/** Returns the durable machines of the modules, with their events. */
+export async function moduleMachines(flags: ModuleFlags): Promise<readonly ModuleMachine[]> {
+  return (await Promise.all(modulePaths(flags).map(machinesIn))).flat();
+}
+
 /** Returns the durable machines of the modules. */
-export async function durableMachines(flags: ModuleFlags): Promise<readonly DurableMachine<AnyStateMachine>[]> {
-  return (await Promise.all(modulePaths(flags).map(durableMachinesIn))).flat();
+export async function durableMachines(flags: ModuleFlags): Promise<readonly ModuleMachine['host'][]> {
+  return (await moduleMachines(flags)).map(({ host }) => host);
 }

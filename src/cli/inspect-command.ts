@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Run } from '../chain/runtime/run.ts';
-import { inspectionServer } from '../inspection/inspection-server.ts';
+import { type InspectionOptions, inspectionServer } from '../inspection/inspection-server.ts';
 import { boundsOf } from '../inspection/stored-runs.ts';
-import type { ReplayHost } from '../inspection/systems/recorded-states.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
-import { durableMachines } from './durable-modules.ts';
+import { moduleMachines } from './durable-modules.ts';
 import { type FindFlags, find } from './find-run.ts';
 import { homePath } from './home.ts';
 import { type InspectedJournals, inspectedActions } from './inspected-actions.ts';
@@ -41,7 +40,7 @@ export async function inspectCommand(
 
 /** Throws if nothing can be shown. A journal that is damaged further on is shown up to the damage. */
 async function findJournals(name: string | undefined, flags: FindFlags) {
-  const hosts = await durableMachines(flags);
+  const hosts = await moduleMachines(flags);
   const found = name === undefined ? null : await find(name, flags);
   const isFile = found?.isFile ?? false;
   if (found?.kind === 'run') {
@@ -77,7 +76,7 @@ export async function openInspector(
     port = 0,
     hosts = [],
     ...found
-  }: InspectedJournals & { readonly port?: number | undefined; readonly hosts?: readonly ReplayHost[] },
+  }: InspectedJournals & { readonly port?: number | undefined; readonly hosts?: InspectionOptions['hosts'] },
   out: NodeJS.WriteStream,
 ): Promise<OpenedInspector> {
   const { url, inspectUrl, watch, choose, close } = await inspectionServer({

@@ -193,6 +193,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * keyframes. Rejects with `unknown_journal`, `invalid_journal` or `diverged`.
    */
   query(id: string): Promise<ActorView<Machine>>;
+  /** Whether this durable machine has the actor in memory, or is opening it. */
+  isOpen(id: string): boolean;
   /** Actors that no process holds and that have a due timer or were interrupted. */
   due(): Promise<readonly DueActor[]>;
   /**
@@ -283,6 +285,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       if (await kept(actor)) return actor;
     }
     throw closed(id);
+  }
+
+  isOpen(id: string): boolean {
+    return this.#open.has(id);
   }
 
   /** Calls that overlap share their result. */

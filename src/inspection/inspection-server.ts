@@ -4,12 +4,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import type { DurableMachineOptions } from '../durable/durable-machine.ts';
 import type { JournalStore } from '../durable/journals/journal-store.ts';
 import { hasMethod, invalidOption } from '../internal/options.ts';
+import { isStandardSchema } from '../internal/standard-schema.ts';
 import { servePage } from './page-session.ts';
 import { builtFolder } from './pages.ts';
 import {
@@ -26,6 +28,7 @@ import type { RunActions } from './run-actions.ts';
 import { runList } from './runs.ts';
 import { openSockets, type SocketEndpoint } from './sockets.ts';
 import type { InspectedStore } from './stored-runs.ts';
+import { describeMachines, hostsOf, type InspectedMachine } from './systems/inspected-machine.ts';
 import type { Inspect } from './systems/observe-for-inspector.ts';
 import type { ReplayHost } from './systems/recorded-states.ts';
 import { inspectHere, systemsEndpoint } from './systems/systems-endpoint.ts';
@@ -63,8 +66,9 @@ const MAX_FIRST_LIST_MS = 200;
  * is in use.
  */
 export async function inspectionServer(options: InspectionOptions = {}): Promise<InspectionServer> {
-  const { journals, hosts, port, page, token, actions } = readInspectionOptions(options);
-  const runs = runList(journals, hosts);
+  const { journals, machines, port, page, token, actions } = readInspectionOptions(options);
+  const runs = runList(journals, hostsOf(machines));
+  const described = await describeMachines(machines);
   const server = createServer({ headersTimeout: MAX_HEADERS_MS, connectionsCheckingInterval: CHECK_MS });
   const connections = limitConnections(server, MAX_CONNECTIONS);
   await listen(server, port);
@@ -77,7 +81,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
         maxMessageBytes: MAX_MESSAGE_BYTES,
         maxSockets: MAX_PAGES,
         allows: isOwnOrigin,
-        accept: (socket) => servePage(socket, runs, actions, hosts),
+        accept: (socket) => servePage(socket, runs, actions, { machines, described }),
       },
     ],
     ['systems', systemsEndpoint(runs)],
@@ -237,10 +241,11 @@ export interface InspectionOptions {
   /** The store whose runs and durable actors can be opened, in addition to watched runs. */
   readonly journals?: JournalStore | DurableMachineOptions['journals'] | undefined;
   /**
-   * Results of `createDurableMachine`: the actors in their stores can be opened too. A replay without calls adds what a journal does not
-   * contain: charts, contexts, child machines.
+   * Results of `createDurableMachine`, or each as `{ host, events }` with a schema for each event, as for `createServer`. The actors in their
+   * stores can be opened too, and pages send them events, answer their approvals, stop, fork and replay them. A replay without calls adds what
+   * a journal does not contain: charts, contexts, child machines.
    */
-  readonly hosts?: readonly ReplayHost[] | undefined;
+  readonly hosts?: readonly (ReplayHost | InspectedMachine)[] | undefined;
   /** 0, the default, uses any free port. */
   readonly port?: number | undefined;
   /**
@@ -259,13 +264,20 @@ export interface InspectionOptions {
 
 const PORT_RANGE = 'expected an integer from 0 to 65535';
 
+const EXPECTED_HOST = 'expected the result of createDurableMachine, or { host, events } with Standard Schemas';
+const hostSchema = hasMethod<ReplayHost>('replaySteps', EXPECTED_HOST);
+const eventsSchema = z.record(z.string(), z.custom<StandardSchemaV1>(isStandardSchema));
+
 const optionsSchema = z.strictObject({
   journals: z._default(
     z.nullable(hasMethod<InspectedStore>('list', 'expected a journal store, for example fileJournals("runs")')),
     null,
   ),
   hosts: z._default(
-    z.array(hasMethod<ReplayHost>('replaySteps', 'expected the result of createDurableMachine'), 'expected an array'),
+    z.array(
+      z.union([hostSchema, z.looseObject({ host: hostSchema, events: z.optional(eventsSchema) })], EXPECTED_HOST),
+      'expected an array',
+    ),
     [],
   ),
   actions: z._default(
@@ -279,7 +291,7 @@ const optionsSchema = z.strictObject({
 
 interface InspectionSettings {
   readonly journals: InspectedStore | null;
-  readonly hosts: readonly ReplayHost[];
+  readonly machines: readonly InspectedMachine[];
   readonly port: number;
   readonly token?: string | undefined;
   readonly actions: RunActions | null;
@@ -289,5 +301,6 @@ interface InspectionSettings {
 function readInspectionOptions(options: InspectionOptions): InspectionSettings {
   const read = optionsSchema.safeParse(options);
   if (!read.success) throw invalidOption('inspectionServer', options, read.error, optionsSchema);
-  return { ...read.data, page: read.data.page ?? builtFolder('inspector') };
+  const { hosts, page = builtFolder('inspector'), ...rest } = read.data;
+  return { ...rest, page, machines: hosts.map((given) => ('host' in given ? given : { host: given })) };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { toolTurnSchema } from '../../machines/contracts/journal.ts';
+import { eventSchema } from '../durable/accepted-events.ts';
 import { parseJson } from '../internal/json-text.ts';
 import type { NeedsTrust, RunAction } from './wire.ts';
 
@@ -23,8 +24,10 @@ const action: z.ZodMiniType<RunAction> = z.discriminatedUnion('type', [
         }),
       ),
     ),
+    event: z.optional(eventSchema),
   }),
   z.object({ type: z.literal('replay') }),
+  z.object({ type: z.literal('stop') }),
 ]);
 
 const confirmed: z.ZodMiniType<NeedsTrust> = z.object({ doubt: z.string(), actions: z.array(z.string()) });
@@ -34,11 +37,11 @@ const pageMessageSchema = z.discriminatedUnion('type', [
   /** Requests the entries of a run from this number on, including future ones, and its states unless `states` is false. */
   z.object({ type: z.literal('open'), runId, from: z.int().check(z.gte(0)), states: z.optional(z.boolean()) }),
   z.object({ type: z.literal('close'), runId }),
-  /** Sends an event to a live run. */
+  /** Sends an event to a live run, or to a recorded actor. */
   z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
   /** Requests a Vitest test that replays the run. */
   z.object({ type: z.literal('test'), id, runId }),
-  /** Resumes, forks or replays a recorded run. `confirmed`: the `needsTrust` of an earlier reply that the user has confirmed, otherwise null. */
+  /** Acts on a recorded run or actor. `confirmed`: the `needsTrust` of an earlier reply that the user has confirmed, otherwise null. */
   z.object({ type: z.literal('act'), id, runId, action, confirmed: z.nullable(confirmed) }),
   /** Deletes a recorded run. */
   z.object({ type: z.literal('remove'), id, runId }),

@@ -13,9 +13,12 @@ import { exportNotes, redactionOf, redactionsIn } from './redaction.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { problemOf, type RunSource, type StopFollowing } from './source.ts';
-import type { ReplayHost } from './systems/recorded-states.ts';
+import { actOnActor, type HostedActor, sendToActor } from './systems/actor-actions.ts';
+import { hostsOf, type InspectedMachine } from './systems/inspected-machine.ts';
 import {
+  type ActResult,
   type ExportResult,
+  type InspectedMachines,
   type Results,
   type RunCharts,
   type RunWhatIf,
@@ -39,13 +42,20 @@ const MAX_WAITING = 8;
 /** How many runs one `what-if` message looks at. */
 const MAX_WHAT_IF = 500;
 
+/** The durable machines of the inspector, and what pages know about them. */
+interface MachinesOfPage {
+  readonly machines: readonly InspectedMachine[];
+  readonly described: InspectedMachines;
+}
+
 /** Serves one page until its socket closes. No message makes it throw. */
 export function servePage(
   socket: WebSocket,
   runs: RunList,
   actions: RunActions | null = null,
-  hosts: readonly ReplayHost[] = [],
+  { machines, described }: MachinesOfPage = { machines: [], described: {} },
 ): void {
+  const hosts = hostsOf(machines);
   const page = channelTo(socket);
   const opened = new Map<string, StopFollowing>();
   let sentRevision = -1;
@@ -109,7 +119,7 @@ export function servePage(
       case 'test':
         return generateTest(request.runId);
       case 'act':
-        return act(runs, actions, request);
+        return actOn(request);
       case 'remove':
         await runs.remove(request.runId);
         return null;
@@ -124,9 +134,25 @@ export function servePage(
 
   async function send({ runId, event }: MessageOf<'send'>): Promise<void> {
     const source = await sourceOf(runId);
+    if (source.hosted) {
+      const actor = source.hosted();
+      await sendToActor(actor, event, eventsOf(actor));
+      return runs.refresh([runId]);
+    }
     if (!source.send) throw new PostChainError('invalid_option', 'This run is not live; it accepts no events.');
     source.send(event);
   }
+
+  async function actOn(request: MessageOf<'act'>): Promise<ActResult> {
+    const source = await runs.find(request.runId);
+    if (!source?.hosted) return act(runs, actions, request);
+    const actor = source.hosted();
+    const { runId, note } = await actOnActor(actor, request.action, eventsOf(actor));
+    if (runId !== null) await runs.refresh([runId]);
+    return { runId, note, needsTrust: null };
+  }
+
+  const eventsOf = ({ host }: HostedActor) => machines.find((machine) => machine.host === host)?.events;
 
   /** A newer question, or the end of the page, ends the work on the last one. */
   async function whatIf({ id, only, set }: MessageOf<'what-if'>): Promise<WhatIfResult> {
@@ -202,7 +228,8 @@ export function servePage(
     for (const runId of [...opened.keys()]) close(runId);
   });
   const continues = actions !== null;
-  page.send({ type: 'hello', version: WIRE_VERSION, events: EVENT_TYPES, continues, model: actions?.model });
+  const model = actions?.model;
+  page.send({ type: 'hello', version: WIRE_VERSION, events: EVENT_TYPES, continues, model, machines: described });
   sendRuns();
   void runs.refresh();
 }

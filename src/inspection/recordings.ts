@@ -6,7 +6,7 @@ import { repeat } from '../durable/journals/line-store.ts';
 import { RecordedRun } from './recorded-run.ts';
 import type { RecordedSource, RunSource } from './source.ts';
 import { boundsOf, changesOf, type InspectedStore } from './stored-runs.ts';
-import { RecordedActor } from './systems/recorded-actor.ts';
+import { RecordedActor, type StartedIn } from './systems/recorded-actor.ts';
 import type { ReplayHost } from './systems/recorded-states.ts';
 
 export interface Recordings {
@@ -36,7 +36,10 @@ export function recordingsOf(
   hosts: readonly ReplayHost[] = [],
 ): Recordings {
   const stores = new Set([...(journals === null ? [] : [journals]), ...hosts.map((host) => host.journals)]);
-  const each = [...stores].map((store) => recordingsIn(store, changed, allRead, hosts));
+  const byStore = new Map<unknown, Recordings>();
+  const startedIn: StartedIn = (store, id) => byStore.get(store)?.find(id)?.info().startedAt;
+  for (const store of stores) byStore.set(store, recordingsIn(store, changed, allRead, { hosts, startedIn }));
+  const each = [...byStore.values()];
   const holding = (runId: string): Recordings | undefined => each.find(({ find }) => find(runId) !== undefined);
   return {
     all: () => each.flatMap(({ all }) => [...all()]),
@@ -65,7 +68,7 @@ function recordingsIn(
   journals: InspectedStore,
   changed: (runId: string) => void,
   allRead: () => void,
-  hosts: readonly ReplayHost[],
+  actors: { readonly hosts: readonly ReplayHost[]; readonly startedIn: StartedIn },
 ): Recordings {
   const known = new Map<string, RecordedSource>();
   const counter = createCounter();
@@ -81,7 +84,7 @@ function recordingsIn(
     const isActor = durableFormat.summarize(listedJournal(run)).machine !== null && !isStartOfRun(ends?.first);
     if (before !== undefined && (ends === null || before instanceof RecordedActor === isActor)) return before;
     const onChange = (): void => changed(id);
-    return isActor ? new RecordedActor(id, journals, onChange, hosts) : new RecordedRun(id, journals, onChange);
+    return isActor ? new RecordedActor(id, journals, onChange, actors) : new RecordedRun(id, journals, onChange);
   }
 
   async function read(runIds?: readonly string[]): Promise<void> {

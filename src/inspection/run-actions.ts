@@ -23,7 +23,7 @@ interface ResumeOptions extends ActionOptions {
   readonly force: boolean;
 }
 
-type ForkChange = Omit<Extract<RunAction, { type: 'fork' }>, 'type'>;
+type ForkChange = Omit<Extract<RunAction, { type: 'fork' }>, 'type' | 'event'>;
 
 /** Performs an action that a page requested on a recorded run. Rejects if it cannot be performed. */
 export async function act(
@@ -42,6 +42,7 @@ export async function act(
   if (action.type === 'resume' && action.force === true) await requireWaiting(runs, runId);
   const options = { confirmed };
   const { type, ...change } = action;
+  if (type === 'stop') throw new PostChainError('invalid_option', 'A recorded run is not in progress.');
   const result =
     type === 'resume'
       ? await actions.resume(runId, { ...options, force: action.force === true })

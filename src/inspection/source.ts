@@ -11,6 +11,7 @@ import type { DurableEntry } from '../durable/entries.ts';
 import type { JournalBounds } from '../durable/journals/journal-store.ts';
 import { oneLine } from '../internal/printable.ts';
 import { changesBetween } from './state-changes.ts';
+import type { HostedActor } from './systems/actor-actions.ts';
 import type { InspectedRun, RunCharts, SentLines, StateFrame } from './wire.ts';
 
 /** Something that a page can open: a live run, a recording, or an observed system of other XState actors. */
@@ -29,6 +30,8 @@ export interface RunSource {
   entries?(): Promise<readonly JournalEntry[]>;
   /** Like `entries`, for an actor of any machine in a store. */
   actorEntries?(): Promise<readonly DurableEntry[]>;
+  /** Returns the actor with the durable machine that acts on it. Throws a PostChainError with what to do if there is none. */
+  hosted?(): HostedActor;
 }
 
 /** A run or an actor in a store. */

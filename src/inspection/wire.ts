@@ -3,13 +3,14 @@ import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { WhatIf } from '../chain/journal/decided-run.ts';
 import type { Chart } from '../durable/charts/chart.ts';
 import type { ActorPath, DurableEntry, OpenApproval } from '../durable/entries.ts';
+import type { JsonSchema } from '../internal/standard-schema.ts';
 import type { StateChange } from './state-changes.ts';
 
 /**
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of
  * type `entries` continues with one line per journal entry, and one of type `states` with one line per state frame, each as JSON.
  */
-export const WIRE_VERSION = 7;
+export const WIRE_VERSION = 8;
 
 export interface InspectedRun {
   readonly runId: string;
@@ -35,6 +36,8 @@ export interface InspectedRun {
   readonly machine?: string;
   /** What a recorded durable actor waits for. Absent if it does not wait, or if that is unknown. */
   readonly waiting?: ActorWait;
+  /** Why the page cannot act on a recorded actor that has not ended, and what to do; absent if it can. */
+  readonly blocked?: string;
   /** How a system ended or, while it runs, what failed. Absent otherwise, and for runs. */
   readonly ending?: SystemEnding;
   /** The run that it is a fork of, and the number of the first entry that differs; absent if it is none. */
@@ -96,6 +99,13 @@ export interface RunFigures {
   readonly sessionId: string | null;
 }
 
+/**
+ * Durable machines by their ids: the types of the events that people may send to its actors, each with the JSON Schema of the other members;
+ * null if any event may be sent.
+ */
+export type InspectedMachines = Readonly<Record<string, EventForms | null>>;
+export type EventForms = Readonly<Record<string, JsonSchema>>;
+
 export type RunAction =
   /** `force` takes over a run that another process holds. */
   | { readonly type: 'resume'; readonly force?: boolean | undefined }
@@ -106,9 +116,13 @@ export type RunAction =
       readonly set: Readonly<Record<string, unknown>>;
       /** Sent instead of the prompt whose entry is `at`. */
       readonly turns?: readonly ChatTurn[] | undefined;
+      /** Sent to the fork of an actor, which has no other changes. */
+      readonly event?: { readonly type: string } | undefined;
     }
-  /** Replays the run without a model and compares every entry. */
-  | { readonly type: 'replay' };
+  /** Replays the run without a model, or the actor without calls, and compares every entry. */
+  | { readonly type: 'replay' }
+  /** Ends an actor. */
+  | { readonly type: 'stop' };
 
 /** A run that this installation did not start, so that the user must confirm what continuing it would open. */
 export interface NeedsTrust {
@@ -220,7 +234,7 @@ export interface SentLines {
 export type ServerMessage =
   /**
    * The first message, with the types of the events that a live run accepts. `continues`: recorded runs can be resumed and forked. `model`:
-   * the one that continues a run whose journal names none, if known.
+   * the one that continues a run whose journal names none, if known. `machines`: the durable machines of the inspector.
    */
   | {
       readonly type: 'hello';
@@ -228,6 +242,7 @@ export type ServerMessage =
       readonly events: readonly string[];
       readonly continues: boolean;
       readonly model?: string | undefined;
+      readonly machines?: InspectedMachines | undefined;
     }
   /**
    * The runs that can be opened, in no particular order: first all, then those that are new or changed, and the ids of those that are gone.

@@ -1,21 +1,21 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import * as z from 'zod/mini';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { acceptedEvent, type EventSchemas, eventSchema, validated } from '../durable/accepted-events.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
 import { functionSchema, hasMethod } from '../internal/options.ts';
 import { isStandardSchema } from '../internal/standard-schema.ts';
-import type { ActorEvent, ActorService } from './actor-service.ts';
+import type { ActorService } from './actor-service.ts';
 import {
   bodyOf,
-  checked,
   idempotencyKeyOf,
-  invalid,
+  invalidRequest,
   lastEventIdOf,
   pageOf,
   type ServerApp,
   type Streams,
 } from './context.ts';
-import type { Owner } from './owners.ts';
 
 /** A durable machine, and what clients may send to its actors and see of them. Schemas are Standard Schemas, such as those of zod. */
 export interface MachineOptions {
@@ -24,7 +24,7 @@ export interface MachineOptions {
    * The types of events that clients may send, each with a schema of the other members of the event. By default, they may send any event
    * whose type does not begin with `xstate.`.
    */
-  readonly events?: Readonly<Record<string, StandardSchemaV1>>;
+  readonly events?: EventSchemas;
   /** The schema of the input with which clients start an actor. By default, any input is accepted. */
   readonly input?: StandardSchemaV1;
   /** Returns the JSON that clients see as `context`; by default, the whole context. */
@@ -63,18 +63,6 @@ export const machinesSchema = z
   );
 
 const newActorSchema = z.strictObject({ input: z.optional(z.unknown()) });
-/** XState keeps every type that a machine has received in memory. */
-const MAX_TYPE_CHARS = 200;
-const eventSchema = z.looseObject({ type: z.string().check(z.maxLength(MAX_TYPE_CHARS)) });
-/** The server adds who answered. */
-export const approvalSchema = z.strictObject({
-  type: z.literal('approval.given'),
-  id: z.string(),
-  digest: z.string(),
-  decision: z.enum(['approve', 'deny']),
-  edited: z.optional(z.json()),
-  reason: z.optional(z.string()),
-});
 
 /** Adds the endpoints of the actors of a machine. */
 export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedMachine, actors: ActorService): void {
@@ -82,7 +70,7 @@ export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedM
 
   app.post(path, async (c) => {
     const { input } = await bodyOf(c, newActorSchema);
-    const valid = machine.input === undefined ? input : await validated(machine.input, input, 'input');
+    const valid = machine.input === undefined ? input : await accepted(validated(machine.input, input, 'input'));
     const { id, isNew } = await actors.start(c.var.owner, valid, idempotencyKeyOf(c).idempotencyKey);
     c.header('location', `${path}/${encodeURIComponent(id)}`);
     return c.json({ id }, isNew ? 201 : 200);
@@ -121,7 +109,8 @@ export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedM
 
   app.post(`${path}/:id/events`, async (c) => {
     const { owner } = c.var;
-    const event = await eventOf(machine, owner, await bodyOf(c, eventSchema));
+    const body = await bodyOf(c, eventSchema);
+    const event = await accepted(acceptedEvent(body, { events: machine.events, by: owner }));
     const changed = await actors.send(owner, c.req.param('id'), event, idempotencyKeyOf(c).idempotencyKey);
     return c.json({ changed });
   });
@@ -129,23 +118,11 @@ export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedM
   app.post(`${path}/:id/stop`, async (c) => c.json({ changed: await actors.stop(c.var.owner, c.req.param('id')) }));
 }
 
-/** Returns the event to send. Throws an `HttpError` 400. */
-async function eventOf({ events }: NamedMachine, owner: Owner, body: ActorEvent): Promise<ActorEvent> {
-  const { type, ...members } = body;
-  if (type.startsWith('xstate.')) throw invalid('type', 'expected one that does not begin with "xstate."', type);
-  // Only the server says who has answered, whatever the schemas of the machine's own events.
-  if (type === 'approval.given') return { ...checked(body, approvalSchema), by: owner };
-  const schema = events !== undefined && Object.hasOwn(events, type) ? events[type] : undefined;
-  if (schema !== undefined) return { ...Object(await validated(schema, members, 'event')), type };
-  if (events === undefined) return body;
-  throw invalid('type', `expected one of ${[...Object.keys(events), 'approval.given'].join(', ')}`, type);
-}
-
-/** Returns the output of a schema for a value. Throws an `HttpError` 400 that names the first problem. */
-async function validated(schema: StandardSchemaV1, value: unknown, what: string): Promise<unknown> {
-  const result = await schema['~standard'].validate(value);
-  if (result.issues === undefined) return result.value;
-  const [issue] = result.issues;
-  const keys = (issue?.path ?? []).map((part) => (typeof part === 'object' ? part.key : part));
-  throw invalid([what, ...keys.map(String)].join('.'), issue?.message ?? 'invalid');
+/** Resolves to the result of a check. Rejects with an `HttpError` 400 that names the first problem. */
+async function accepted<Result>(check: Promise<Result>): Promise<Result> {
+  try {
+    return await check;
+  } catch (error) {
+    throw PostChainError.isInstance(error) ? invalidRequest(error.message) : error;
+  }
 }

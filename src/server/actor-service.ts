@@ -1,4 +1,5 @@
 import type { AnyStateMachine } from 'xstate';
+import type { ActorEvent } from '../durable/accepted-events.ts';
 import type { Clock } from '../durable/clock.ts';
 import type { Json } from '../durable/codec.ts';
 import type { DurableActor } from '../durable/durable-actor.ts';
@@ -15,9 +16,6 @@ import {
 } from './own-journals.ts';
 import { type Owner, ownId } from './owners.ts';
 import type { UsageLimits } from './usage-limits.ts';
-
-/** An event whose type and members are checked. */
-export type ActorEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 interface ServiceOptions {
   readonly machine: ShownMachine;

@@ -78,9 +78,12 @@ export async function bodyOf<Schema extends z.ZodMiniType>(
 export function checked<Schema extends z.ZodMiniType>(given: unknown, schema: Schema): z.output<Schema> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  const { message } = invalidOption('body', given, read.error, schema);
-  throw new HttpError(400, 'invalid_request', firstChars(message, 500), {}, message.slice(0, message.indexOf(':')));
+  throw invalidRequest(invalidOption('body', given, read.error, schema).message);
 }
+
+/** Returns an `HttpError` 400 with a message that names the invalid value before its colon. */
+export const invalidRequest = (message: string): HttpError =>
+  new HttpError(400, 'invalid_request', firstChars(message, 500), {}, message.slice(0, message.indexOf(':')));
 
 /** A run checks, copies and stores each value several times: this many keep the event loop busy for a quarter of a second. */
 const MAX_BODY_VALUES = 20_000;

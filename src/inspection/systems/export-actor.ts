@@ -18,11 +18,11 @@ export async function actorPage(
   hosts: readonly ReplayHost[],
 ): Promise<readonly ActorPageEntry[]> {
   const nothing = { list: async () => [], async *read() {} };
-  const recorded = new RecordedActor(id, nothing, () => {}, hosts);
+  const recorded = new RecordedActor(id, nothing, () => {}, { hosts, startedIn: () => undefined });
   const [first] = entries;
   const ends = { first, last: entries, lastSeq: entries.length - 1, isDamaged: false };
   recorded.update({ id, version: '', ends, isWritten: false });
-  const { ending, ...info } = recorded.info();
+  const { ending, blocked: _, ...info } = recorded.info();
   const host = hostOf(hosts, info.machine, nothing);
   let charts: RunCharts = { charts: [], invoked: {} };
   const frames: StateFrame[] = [];

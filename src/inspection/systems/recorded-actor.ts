@@ -1,13 +1,19 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type DurableEntry, isExternal, type StartEntry, type Waiting } from '../../durable/entries.ts';
 import type { ActorSummary, JournalEnds } from '../../durable/journals/journal-store.ts';
 import { clockStartOf } from '../../durable/replay.ts';
 import { readableValue } from '../readable-value.ts';
 import { type About, type JournalReader, RecordedJournal } from '../recorded-journal.ts';
-import { forkOf, type RecordedSource, type SourceSink } from '../source.ts';
+import { forkOf, problemOf, type RecordedSource, type SourceSink } from '../source.ts';
 import type { InspectedStore } from '../stored-runs.ts';
 import type { ActorWait, InspectedRun, RunCharts } from '../wire.ts';
+import type { HostedActor } from './actor-actions.ts';
+import { actingHost } from './inspected-machine.ts';
 import { actorStates, hostOf, type ReplayHost } from './recorded-states.ts';
 import { errorText, STATUS } from './system-log.ts';
+
+/** Returns when the actor with this id in a store started, in ISO 8601; undefined if there is none. */
+export type StartedIn = (store: unknown, id: string) => string | undefined;
 
 const NO_SUMMARY: Omit<ActorSummary, 'id'> = {
   machine: null,
@@ -30,12 +36,47 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   readonly wantsCount = (): boolean => false;
   readonly count = async (): Promise<void> => {};
   readonly #hosts: readonly ReplayHost[];
+  readonly #startedIn: StartedIn;
   #summary = NO_SUMMARY;
   #ending: InspectedRun['ending'];
 
-  constructor(id: string, journals: InspectedStore, changed: () => void, hosts: readonly ReplayHost[]) {
+  constructor(
+    id: string,
+    journals: InspectedStore,
+    changed: () => void,
+    { hosts, startedIn }: { readonly hosts: readonly ReplayHost[]; readonly startedIn: StartedIn },
+  ) {
     super(id, journals, changed);
     this.#hosts = hosts;
+    this.#startedIn = startedIn;
+  }
+
+  /** Returns the actor with its durable machine. Throws `invalid_option` with what to do if the inspector does not have it. */
+  hosted(): HostedActor {
+    const host = this.#host && actingHost(this.#host);
+    const problem =
+      host === null ? noModuleText(this.#machineId) : this.#isIn(host) ? null : otherStoreText(this.#machineId);
+    if (host === null || problem !== null) throw new PostChainError('invalid_option', problem ?? '');
+    return { id: this.id, host };
+  }
+
+  get #machineId(): string {
+    return this.#summary.machine?.id ?? '';
+  }
+
+  /** Whether the store of a durable machine has this actor. */
+  #isIn({ journals }: ReplayHost): boolean {
+    return journals === this.journals || this.#startedIn(journals, this.id) === this.#summary.startedAt;
+  }
+
+  /** Why no event can be sent now, and what to do; null if one can. */
+  #blocked(): string | null {
+    try {
+      const { host } = this.hosted();
+      return this.isWritten && !host.isOpen(this.id) ? HELD : null;
+    } catch (error) {
+      return problemOf(error);
+    }
   }
 
   actorEntries(): Promise<readonly DurableEntry[]> {
@@ -53,6 +94,8 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
 
   protected about(): About {
     const { machine, startedAt, forkedFrom, waiting: wait } = this.#summary;
+    const isOver = this.#ending !== undefined || this.status() === 'damaged';
+    const blocked = !isOver && machine !== null ? this.#blocked() : null;
     return {
       kind: 'system',
       title: this.id,
@@ -61,6 +104,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
       summary: null,
       ...(machine !== null && { machine: machine.id }),
       ...(wait !== null && !this.isWritten && { waiting: waitOf(wait) }),
+      ...(blocked !== null && { blocked }),
       ...(this.#ending !== undefined && { ending: this.#ending }),
       ...forkOf(forkedFrom),
     };
@@ -102,6 +146,14 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
 
 const noMachineText = (machine: string): string =>
   `The journal has no chart and no contexts. To see them, pass the durable machine "${machine}": --module FILE of the command, or the option hosts.`;
+
+const noModuleText = (machine: string): string =>
+  `To act here, start the inspector with the module of the machine ${JSON.stringify(machine)}: postchain inspect --module FILE.`;
+
+const otherStoreText = (machine: string): string =>
+  `The module of the machine ${JSON.stringify(machine)} uses another store, which does not have this actor. Start the inspector with the store of the module.`;
+
+const HELD = 'Another process holds this actor. Send events in that process, or end it to act here.';
 
 function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWait {
   return {

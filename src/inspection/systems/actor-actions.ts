@@ -1,0 +1,89 @@
+import { userInfo } from 'node:os';
+import type { AnyStateMachine } from 'xstate';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { acceptedEvent, type EventSchemas, eventSchema } from '../../durable/accepted-events.ts';
+import type { DurableMachine } from '../../durable/durable-machine.ts';
+import { differenceText } from '../../durable/replay.ts';
+import { invalidOption } from '../../internal/options.ts';
+import { oneLine } from '../../internal/printable.ts';
+import type { RunAction } from '../wire.ts';
+
+/** A recorded actor, and its durable machine. */
+export interface HostedActor {
+  readonly id: string;
+  readonly host: DurableMachine<AnyStateMachine>;
+}
+
+/** What an action has led to: the id of a new actor, or a result in one sentence. */
+interface ActorResult {
+  readonly runId: string | null;
+  readonly note: string;
+}
+
+/** Sends an event that a page has made. Resolves when its step is stored; calls that it starts continue in this process. */
+export async function sendToActor(
+  { id, host }: HostedActor,
+  event: unknown,
+  events: EventSchemas | undefined,
+): Promise<void> {
+  if (await host.send(id, (await checkedEvent(event, events)) as never)) return;
+  throw new PostChainError(
+    'invalid_option',
+    'Nothing changed: the actor has ended, or the question is no longer open.',
+  );
+}
+
+export async function actOnActor(
+  { id, host }: HostedActor,
+  action: RunAction,
+  events: EventSchemas | undefined,
+): Promise<ActorResult> {
+  switch (action.type) {
+    case 'resume':
+      await resume(id, host);
+      return { runId: id, note: 'Continued.' };
+    case 'stop': {
+      const isChanged = await host.stop(id);
+      return { runId: id, note: isChanged ? 'Stopped.' : 'Nothing changed: the actor has already ended.' };
+    }
+    case 'replay': {
+      const { divergence } = await host.replay(id);
+      return {
+        runId: null,
+        note: divergence === null ? IDENTICAL : `Different: ${oneLine(differenceText(divergence))}`,
+      };
+    }
+    case 'fork': {
+      const event = action.event && (await checkedEvent(action.event, events));
+      const fork = await host.fork(id, { at: action.at, ...(event && { event: event as never }) });
+      fork.park({ wait: true }).catch(() => {});
+      return { runId: fork.id, note: '' };
+    }
+    default:
+      return action satisfies never;
+  }
+}
+
+const IDENTICAL = 'Identical: the machine does today what the journal recorded, in every entry.';
+
+async function checkedEvent(event: unknown, events: EventSchemas | undefined) {
+  const read = eventSchema.safeParse(event);
+  if (!read.success) throw invalidOption('event', event, read.error, eventSchema);
+  return acceptedEvent(read.data, { events, by: userName() });
+}
+
+/** Resolves when the actor is open. Its due timers fire, and what was interrupted starts again. */
+function resume(id: string, host: HostedActor['host']): Promise<void> {
+  return new Promise((resolve, reject) => {
+    host.advance(id, { onOpen: () => resolve() }).then(resolve, reject);
+  });
+}
+
+/** The name of the user of this process, who can see the token of the page; undefined if the system does not know it. */
+function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,170 @@
+import { userInfo } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { createMachine } from 'xstate';
+import * as z from 'zod';
+import type { DurableEntry } from '../../../../src/durable/entries.ts';
+import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { createDurableMachine, fileJournals, memoryJournals } from '../../../../src/entries/durable.ts';
+import type { InspectionOptions } from '../../../../src/inspection/inspection-server.ts';
+import type { InspectedRun, RunAction } from '../../../../src/inspection/wire.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { openPage, startInspector, type TestPage } from '../../../support/inspection-server.ts';
+import { order } from '../../../support/recorded-actors.ts';
+
+const events = { approve: z.object({ note: z.string().min(2) }), ask: z.object({}) };
+
+async function pageOf(options: InspectionOptions): Promise<TestPage> {
+  return openPage((await startInspector(options)).url);
+}
+
+/** Waits until the row of an actor fits. */
+async function row(page: TestPage, runId: string, fits: (run: InspectedRun) => boolean): Promise<InspectedRun> {
+  const { runs } = await page.runs((list) => list.runs.some((run) => run.runId === runId && fits(run)));
+  return runs.find((run) => run.runId === runId) as InspectedRun;
+}
+
+const act = (page: TestPage, runId: string, action: RunAction) =>
+  page.request({ type: 'act', runId, action, confirmed: null });
+
+const send = (page: TestPage, runId: string, event: unknown) => page.request({ type: 'send', runId, event });
+
+/** A parked order. */
+async function storedOrder(journals = memoryJournals()) {
+  const orders = createDurableMachine(order, { journals, logger: () => {} });
+  const actor = await orders.open('o-1', { input: { amount: 40 } });
+  await actor.park();
+  return { orders, journals };
+}
+
+const typesIn = (entries: readonly DurableEntry[]): readonly string[] => entries.map(({ type }) => type);
+
+describe('a page acts on a recorded actor whose machine the inspector has', () => {
+  it('sends it an event, and its calls continue until it ends', async () => {
+    const { orders } = await storedOrder();
+    const page = await pageOf({ hosts: [orders] });
+    expect(await row(page, 'o-1', ({ status }) => status === 'waiting')).not.toHaveProperty('blocked');
+    expect(await send(page, 'o-1', { type: 'approve' })).toEqual({ result: null, problem: null });
+    expect(await row(page, 'o-1', ({ status }) => status === 'completed')).toMatchObject({
+      ending: { states: 'paid' },
+    });
+    const late = await send(page, 'o-1', { type: 'approve' });
+    expect(late.problem).toMatch(/^Nothing changed: the actor has ended/u);
+  });
+
+  it('checks an event against its schema, names the schemas to the page, and sends nothing invalid', async () => {
+    const { orders, journals } = await storedOrder();
+    const page = await pageOf({ hosts: [{ host: orders, events }] });
+    const [hello] = page.all('hello');
+    expect(hello?.machines?.['order']).toMatchObject({ approve: { properties: { note: { type: 'string' } } } });
+    const before = await entriesOf(journals.read('o-1'));
+    const problems = await Promise.all(
+      [{ type: 'approve', note: '' }, { type: 'hang' }, { type: 'xstate.stop' }, 'approve', { type: 7 }].map(
+        async (event) => (await send(page, 'o-1', event)).problem,
+      ),
+    );
+    expect(problems).toEqual([
+      expect.stringMatching(/^event\.note: /u),
+      'type: expected one of approve, ask, approval.given; received "hang".',
+      expect.stringMatching(/^type: expected one that does not begin with "xstate\."/u),
+      expect.stringMatching(/^event: /u),
+      expect.stringMatching(/^type: /u),
+    ]);
+    expect(await entriesOf(journals.read('o-1'))).toEqual(before);
+  });
+
+  it('answers an approval in the name of the user of this computer, once', async () => {
+    const { orders, journals } = await storedOrder();
+    const page = await pageOf({ hosts: [orders] });
+    await send(page, 'o-1', { type: 'ask' });
+    const { waiting } = await row(page, 'o-1', ({ waiting }) => waiting?.approvals.length === 1);
+    const [open] = waiting?.approvals ?? [];
+    const answer = { type: 'approval.given', id: open?.id, digest: open?.digest, decision: 'approve', reason: 'fine' };
+    expect((await send(page, 'o-1', { ...answer, by: 'somebody else' })).problem).toMatch(/by/u);
+    expect(await send(page, 'o-1', answer)).toEqual({ result: null, problem: null });
+    await row(page, 'o-1', ({ status }) => status === 'completed');
+    const given = (await entriesOf(journals.read('o-1'))).flatMap((entry) =>
+      entry.type === 'delivery' ? [entry.event] : [],
+    );
+    expect(given.at(-1)).toMatchObject({ type: 'approval.given', reason: 'fine', by: userInfo().username });
+    expect((await send(page, 'o-1', answer)).problem).toMatch(/^Nothing changed/u);
+  });
+
+  it('stops it, and checks its replay', async () => {
+    const { orders, journals } = await storedOrder();
+    const page = await pageOf({ hosts: [orders] });
+    await row(page, 'o-1', ({ status }) => status === 'waiting');
+    expect((await act(page, 'o-1', { type: 'replay' })).result?.note).toMatch(/^Identical: /u);
+    expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toBe('Stopped.');
+    expect(await row(page, 'o-1', ({ status }) => status === 'cancelled')).not.toHaveProperty('waiting');
+    expect(typesIn(await entriesOf(journals.read('o-1')))).toContain('stopped');
+    expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toMatch(/^Nothing changed/u);
+    const changed = createDurableMachine(
+      createMachine({ id: 'order', version: '1', initial: 'other', states: { other: {} } }),
+      { journals },
+    );
+    const other = await pageOf({ hosts: [changed] });
+    await row(other, 'o-1', ({ status }) => status === 'cancelled');
+    expect((await act(other, 'o-1', { type: 'replay' })).result?.note).toMatch(/^Different: entry \d+: expected /u);
+  });
+
+  it('forks it at an entry with an event, also after its end, and the original stays as it is', async () => {
+    const { orders, journals } = await storedOrder(fileJournals(temporaryFolder()));
+    const page = await pageOf({ hosts: [orders] });
+    await row(page, 'o-1', ({ status }) => status === 'waiting');
+    await act(page, 'o-1', { type: 'stop' });
+    const before = await entriesOf(journals.read('o-1'));
+    const { result } = await act(page, 'o-1', { type: 'fork', at: 1, set: {}, event: { type: 'reject' } });
+    const fork = await row(page, result?.runId ?? '', ({ status }) => status === 'completed');
+    expect(fork).toMatchObject({ forkedFrom: { runId: 'o-1' }, ending: { states: 'rejected' } });
+    expect(await entriesOf(journals.read('o-1'))).toEqual(before);
+    const refused = await act(page, 'o-1', { type: 'fork', at: 1, set: {}, event: { type: 'xstate.stop' } });
+    expect(refused.problem).toMatch(/^type: /u);
+  });
+
+  it('continues one that was interrupted', async () => {
+    const journals = memoryJournals();
+    const held = createDurableMachine(order, { journals, logger: () => {} });
+    const actor = await held.open('o-1', { input: { amount: 40 } });
+    await actor.send({ type: 'hang' });
+    await actor.close();
+    const page = await pageOf({ hosts: [createDurableMachine(order, { journals, logger: () => {} })] });
+    await row(page, 'o-1', ({ status }) => status === 'interrupted');
+    expect((await act(page, 'o-1', { type: 'resume' })).result?.note).toBe('Continued.');
+    expect(await row(page, 'o-1', ({ status }) => status === 'running')).not.toHaveProperty('blocked');
+    await act(page, 'o-1', { type: 'stop' });
+  });
+});
+
+describe('a page that cannot act on an actor says why and what to do', () => {
+  it('if the inspector does not have its machine', async () => {
+    const { journals } = await storedOrder();
+    const page = await pageOf({ journals });
+    const { blocked } = await row(page, 'o-1', ({ status }) => status === 'waiting');
+    expect(blocked).toBe(
+      'To act here, start the inspector with the module of the machine "order": postchain inspect --module FILE.',
+    );
+    expect((await send(page, 'o-1', { type: 'approve' })).problem).toBe(blocked);
+    expect((await act(page, 'o-1', { type: 'stop' })).problem).toBe(blocked);
+  });
+
+  it('if its machine uses another store, even with an actor of the same id', async () => {
+    const { journals } = await storedOrder();
+    const { orders } = await storedOrder();
+    await orders.stop('o-1');
+    await orders.delete('o-1');
+    const page = await pageOf({ journals, hosts: [orders] });
+    const { blocked } = await row(page, 'o-1', ({ status }) => status === 'waiting');
+    expect(blocked).toMatch(/uses another store/u);
+    expect((await send(page, 'o-1', { type: 'approve' })).problem).toBe(blocked);
+  });
+
+  it('if another process holds it', async () => {
+    const { orders, journals } = await storedOrder();
+    const elsewhere = createDurableMachine(order, { journals, logger: () => {} });
+    await elsewhere.open('o-1');
+    const page = await pageOf({ hosts: [orders] });
+    const { blocked } = await row(page, 'o-1', ({ status }) => status === 'running');
+    expect(blocked).toMatch(/^Another process holds this actor\./u);
+    expect((await send(page, 'o-1', { type: 'approve' })).problem).toMatch(/o-1/u);
+  });
+});

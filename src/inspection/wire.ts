@@ -57,7 +57,8 @@ export interface ActorWait {
   readonly dueAtMs: number | null;
   /** The types of the events that it accepts, without those that answer an approval. */
   readonly events: readonly string[];
-  readonly approvals: readonly OpenApproval[];
+  /** A question is any JSON. */
+  readonly approvals: readonly (Omit<OpenApproval, 'question'> & { readonly question: unknown })[];
 }
 
 interface SystemEnding {

@@ -38,7 +38,7 @@ export async function openRecordedRuns(
   hash: string,
 ): Promise<Page> {
   const page = await openTestPage(tests, hash);
-  await page.evaluate((all) => window.showRuns(JSON.parse(all)), JSON.stringify(runs));
+  await page.evaluate((all) => window.showRuns(all), runs);
   await page.locator('#panel').waitFor();
   return page;
 }

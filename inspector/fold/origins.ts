@@ -1,13 +1,21 @@
+import type { RecordedState } from '../../machines/contracts/chain-state.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Retrieval } from '../../machines/contracts/passage.ts';
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { checkAnswer } from '../../machines/heuristics/default-grader.ts';
+import { sentencesInContext } from '../../machines/policies/evidence.ts';
+import { visibleMessages } from '../../machines/policies/progress.ts';
+import { sentencesOf } from '../../machines/text/sentences.ts';
+import { eachRun, foldWord, isUnspaced, stemOfFolded } from '../../machines/text/words.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { answerUpTo } from './answer.ts';
+import { answerUpTo, runStart } from './answer.ts';
 import { phaseOf } from './call-index.ts';
-import { capitalize, pluralize } from './format.ts';
+import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL } from './selection.ts';
 import { lastStartedBy } from './sorted.ts';
+import { writingOf } from './summary.ts';
 import { excerpt, sourceText } from './text.ts';
 
 export interface Origin {
@@ -17,29 +25,79 @@ export interface Origin {
   readonly place: string;
   readonly excerpt: string;
   readonly content: string;
+  /** How far it supports the phrase, 0..1, as the engine scores it; null if it contains the phrase. */
+  readonly support: number | null;
 }
 
-const EXCERPT_CHARS = 160;
-/** Characters before the phrase in an excerpt. */
-const LEAD_CHARS = 50;
+const EXCERPT_CHARS = 240;
+const MAX_CLOSEST = 5;
 
 /**
  * Returns the texts that contain a phrase, in the order in which the run received them. The first need not be the source: a model may
- * have taken the phrase from a later one. Ignores case, accents, spacing and punctuation; without an exact match, all words must occur. Linear in the texts.
+ * have taken the phrase from a later one. Ignores case, accents, endings, spacing and punctuation. If only models wrote it, the texts follow that
+ * the run was given and that support the phrase, the best first. Linear in the texts.
  */
 export function originsOf(log: RunLog, fold: RunFold, phrase: string): readonly Origin[] {
-  const words = wordsIn(phrase);
-  if (words.length === 0) return [];
-  const texts = textsOf(log, fold).map((text) => ({ ...text, folded: ` ${wordsIn(text.content).join(' ')} ` }));
-  const exact = texts.filter(({ folded }) => folded.includes(` ${words.join(' ')} `));
-  const found =
-    exact.length > 0 ? exact : texts.filter(({ folded }) => words.every((word) => folded.includes(` ${word} `)));
-  return found
-    .map((text) => ({ ...text, excerpt: around(text.content, words) }))
+  const stems = stemsIn(phrase);
+  if (stems.length === 0) return [];
+  const texts = textsOf(log, fold);
+  const words = ` ${stems.join(' ')} `;
+  const exact = texts
+    .filter(({ content }) => ` ${stemsIn(content).join(' ')} `.includes(words))
+    .map((text) => ({ ...text, support: null, excerpt: around(text.content, phrase) }))
     .toSorted((one, other) => one.seq - other.seq);
+  if (exact.some(isGiven)) return exact;
+  const given = texts.filter(isGiven);
+  const evidence = given.map(({ content }, at) => ({ id: String(at), content }));
+  const supporting = checkAnswer(
+    runStart(log)?.input.request ?? '',
+    phrase,
+  )(evidence)
+    .sentences()
+    .flatMap(({ by }) => by)
+    .sort((one, other) => other.support - one.support)
+    .slice(0, MAX_CLOSEST)
+    .flatMap(({ id, support }): readonly Origin[] => {
+      const text = given[Number(id)];
+      return text === undefined ? [] : [{ ...text, support, excerpt: around(text.content, phrase) }];
+    });
+  return [...exact, ...supporting];
 }
 
-type Text = Omit<Origin, 'excerpt'>;
+const isGiven = ({ kind }: Pick<Origin, 'kind'>): boolean => kind !== 'reply' && kind !== 'answer';
+
+/** A sentence of the answer. */
+export interface CheckedSentence {
+  readonly text: string;
+  readonly start: number;
+  /** How far all evidence supports it, 0..1; null if it has nothing to check. */
+  readonly support: number | null;
+  readonly isSupported: boolean;
+  /** The texts in the context that support it, the best first. */
+  readonly origins: readonly Origin[];
+}
+
+/** Returns the sentences of an answer with their support, as the engine computed it; empty if it was not checked or the state is unknown. */
+export function checkedSentences(fold: RunFold, seq: number, answer: FinalAnswer): readonly CheckedSentence[] {
+  const { grounding, answerText } = answer;
+  const state = fold.states.at(seq) as RecordedState | null;
+  if (grounding === null || state === null) return [];
+  const unsupported = new Set(grounding.unsupported.map(({ start }) => start));
+  return sentencesInContext(state, visibleMessages(state), answerText).map(({ text, start, support, by }) => ({
+    text,
+    start,
+    support,
+    isSupported: !unsupported.has(start),
+    origins: by.slice(0, MAX_CLOSEST).flatMap(({ id, support }): readonly Origin[] => {
+      const arrival = fold.context.arrivals.find(({ message }) => message.id === id);
+      if (arrival === undefined) return [];
+      const { from, message } = arrival;
+      return [{ seq: from, ...aboutMessage(message), support, excerpt: around(message.content, text) }];
+    }),
+  }));
+}
+
+type Text = Omit<Origin, 'excerpt' | 'support'>;
 
 function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
   const { spans, entries, context } = fold;
@@ -69,10 +127,8 @@ function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
     return [{ seq, kind: 'result', place: capability, content: success ? output : (error ?? '') }];
   });
   const answer = answerUpTo(log, fold, log.count - 1);
-  const isWritten = answer?.answer.metadata.synthesis.writtenBy === 'model';
-  const writer = isWritten
-    ? spans.attempts.findLastIndex(({ task, reply }) => task === 'synthesis' && reply !== null)
-    : -1;
+  const writing = answer === null ? null : writingOf(spans, answer.answer);
+  const writer = writing === null ? -1 : spans.attempts.indexOf(writing);
   const replies = spans.attempts.flatMap((span, index): readonly Text[] => {
     const { reply, phases, task, failure } = span;
     if (reply === null || index === writer) return [];
@@ -113,44 +169,62 @@ const stringsIn = (value: unknown): readonly string[] =>
 
 function aboutMessage({ role, phase, source, tags, content }: Message): Omit<Text, 'seq'> {
   if (source !== null) return { kind: 'passage', place: sourceText(source), content };
-  if (role === 'search') return { kind: 'passage', place: phase ?? 'search', content };
+  if (role === 'search') return { kind: phase === 'action' ? 'result' : 'passage', place: phase ?? 'search', content };
   if (tags.includes('request')) return { kind: 'request', place: 'the user', content };
   if (phase === null) return { kind: 'earlier turn', place: role, content };
   return { kind: 'reply', place: `${capitalize(phase)}, without a model call`, content };
 }
 
-/** Folded words, in order. */
-const wordsIn = (text: string): readonly string[] =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .match(/[\p{L}\p{N}]+/gu) ?? [];
-
-function around(content: string, words: readonly string[]): string {
-  const start = Math.max(0, (placesOf(content, words)[0]?.from ?? 0) - LEAD_CHARS);
-  return `${start > 0 ? '…' : ''}${excerpt(content.slice(start), EXCERPT_CHARS)}`;
-}
-
-interface Place {
+interface Word {
   readonly from: number;
   readonly to: number;
+  readonly stem: string;
 }
 
-/** Returns where a phrase occurs in a text; if it does not occur as a whole, where its words do. */
-function placesOf(text: string, words: readonly string[]): readonly Place[] {
-  if (words.length === 0) return [];
-  const tokens = [...text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].map(({ 0: token, index }) => ({
-    place: { from: index, to: index + token.length },
-    word: wordsIn(token).join(' '),
+/** The words of a text, or the characters of a script that is written without spaces. */
+function wordsIn(text: string): readonly Word[] {
+  const words: Word[] = [];
+  eachRun(text, (run, start) => {
+    let from = start;
+    for (const part of isUnspaced(run) ? run : [run]) {
+      words.push({ from, to: from + part.length, stem: stemOfFolded(foldWord(part)) });
+      from += part.length;
+    }
+  });
+  return words;
+}
+
+const stemsIn = (text: string): readonly string[] => wordsIn(text).map(({ stem }) => stem);
+
+/** The start of the sentence that has most of a phrase. */
+function around(content: string, phrase: string): string {
+  const places = placesOf(content, phrase);
+  const counts = sentencesOf(content).map(({ start, end }) => ({
+    start,
+    count: places.reduce((sum, { from, to }) => sum + (from >= start && from < end ? to - from : 0), 0),
   }));
-  const whole = tokens.flatMap(({ place: { from } }, at): readonly Place[] => {
-    const last = tokens[at + words.length - 1];
-    return last !== undefined && words.every((word, nth) => tokens[at + nth]?.word === word)
-      ? [{ from, to: last.place.to }]
+  const { start } = counts.reduce((best, one) => (one.count > best.count ? one : best), { start: 0, count: 0 });
+  return `${start > 0 ? '… ' : ''}${excerpt(content.slice(start), EXCERPT_CHARS)}`;
+}
+
+type Place = Pick<Word, 'from' | 'to'>;
+
+/** Shorter words without a digit are in every text. */
+const TELLING = /.{4}|\p{N}/u;
+
+/** Returns where a phrase occurs in a text; if it does not occur as a whole, where its longer words do. */
+function placesOf(text: string, phrase: string): readonly Place[] {
+  const stems = stemsIn(phrase);
+  if (stems.length === 0) return [];
+  const words = wordsIn(text);
+  const whole = words.flatMap(({ from }, at): readonly Place[] => {
+    const last = words[at + stems.length - 1];
+    return last !== undefined && stems.every((stem, nth) => words[at + nth]?.stem === stem)
+      ? [{ from, to: last.to }]
       : [];
   });
-  return whole.length > 0 ? whole : tokens.flatMap(({ word, place }) => (words.includes(word) ? [place] : []));
+  const telling = new Set(stems.filter((stem) => TELLING.test(stem)));
+  return whole.length > 0 ? whole : words.filter(({ stem }) => telling.has(stem));
 }
 
 /** Where a text is, in words: `Call 6 · Observation, cycle 1`. */
@@ -161,16 +235,20 @@ export function originName({ kind, place }: Pick<Origin, 'kind' | 'place'>): str
   return `${capitalize(kind === 'result' ? 'tool result' : kind)} · ${place}`;
 }
 
-/** What is known about the origin of a phrase, in one or two sentences. */
+/** What is known about the origin of a phrase, in one to three sentences. */
 export function originText(origins: readonly Origin[]): string {
-  const [first] = origins;
-  if (first === undefined) return 'No text of the run contains these words.';
+  const exact = origins.filter(({ support }) => support === null);
+  const best = origins.find(({ support }) => support !== null);
+  const supportWords =
+    best === undefined ? '' : ` The best support is ${formatScore(best.support ?? 0)}, by ${firstName(best)}.`;
+  const [first] = exact;
+  if (first === undefined) return `No text of the run contains these words.${supportWords}`;
   if (first.kind === 'answer')
-    return `In no passage, tool result or earlier reply: ${first.place === 'the engine' ? 'the engine wrote it' : `the model wrote it in ${first.place}`}.`;
-  const documents = new Set(origins.filter(({ kind }) => kind === 'passage').map(({ place }) => place)).size;
+    return `In no passage, tool result or earlier reply: ${first.place === 'the engine' ? 'the engine wrote it' : `the model wrote it in ${first.place}`}.${supportWords}`;
+  const documents = new Set(exact.filter(({ kind }) => kind === 'passage').map(({ place }) => place)).size;
   const several =
     documents > 1 ? ` ${documents} passages contain these words; the journal does not say which one was used.` : '';
-  return `Found in ${pluralize(origins.length, 'text')}. First in ${firstName(first)}.${several}`;
+  return `Found in ${pluralize(exact.length, 'text')}. First in ${firstName(first)}.${several}${supportWords}`;
 }
 
 /** The name within a sentence: `call 6, Observation, cycle 1`. */
@@ -185,7 +263,7 @@ export function markedParts(
   phrase: string,
 ): readonly { readonly text: string; readonly isMatch: boolean }[] {
   let end = 0;
-  const parts = placesOf(text, wordsIn(phrase)).flatMap(({ from, to }) => {
+  const parts = placesOf(text, phrase).flatMap(({ from, to }) => {
     const before = { text: text.slice(end, from), isMatch: false };
     end = to;
     return [before, { text: text.slice(from, to), isMatch: true }];

@@ -56,23 +56,25 @@ function completedCycles(log: RunLog, { spans, entries }: RunFold, count: number
   return Math.max(yielded?.cycle ?? 0, decided?.type === 'decision' ? decided.decision.cycle : 0);
 }
 
-const writingOf = ({ attempts }: Spans) =>
+const synthesisOf = ({ attempts }: Spans) =>
   attempts.findLast(({ task, reply }) => task === 'synthesis' && reply !== null) ?? null;
 
+/** The call that wrote the answer; without one of its own, the last reply has it. Null if no model wrote it. */
+export const writingOf = (spans: Spans, { metadata }: FinalAnswer) =>
+  metadata.synthesis.writtenBy === 'model'
+    ? (synthesisOf(spans) ?? spans.attempts.findLast(({ task }) => task !== 'value') ?? null)
+    : null;
+
 /** The id of the model that wrote the answer; null if it is unknown, or if no model did. */
-export function writerOf(log: RunLog, { spans }: RunFold, { metadata }: FinalAnswer): string | null {
-  // Without a call of its own, the last reply has the answer.
-  const [start, writing] = [
-    runStart(log),
-    writingOf(spans) ?? spans.attempts.findLast(({ task }) => task !== 'value') ?? null,
-  ];
-  if (start === null || writing === null || metadata.synthesis.writtenBy !== 'model') return null;
+export function writerOf(log: RunLog, { spans }: RunFold, answer: FinalAnswer): string | null {
+  const [start, writing] = [runStart(log), writingOf(spans, answer)];
+  if (start === null || writing === null) return null;
   return [start.product.modelId, ...start.product.fallbackModelIds][writing.model] ?? null;
 }
 
 /** Why the answer has less confidence than its writer stated, in a few words and in full; null if it does not. */
 export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, metadata }: FinalAnswer) {
-  const reply = writingOf(spans)?.reply;
+  const reply = synthesisOf(spans)?.reply;
   const entry = reply == null ? null : log.entry(reply);
   const value = entry?.type === 'activity-event' && entry.event.type === 'reply.ended' ? entry.event.reply.value : null;
   const { confidence: stated } = Object(value) as { readonly confidence?: unknown };

@@ -11,6 +11,8 @@ import {
   type GroundingCheck,
   groundingOf,
   type SentenceCheck,
+  type SentenceSupport,
+  sentenceSupport,
   supportOf,
 } from './grounding.ts';
 import { isNoAnswer } from './no-answer.ts';
@@ -102,6 +104,13 @@ export interface CheckedAnswer {
   readonly support: number | null;
   /** Compares each of its sentences, too; null if there is nothing to check. `required`: the least support, 0..1. */
   readonly check: (required: number) => TextCheck | null;
+  /** The support of each of its sentences. */
+  readonly sentences: () => readonly SupportedSentence[];
+}
+
+/** A sentence of an answer with the texts that support it, the best first; each has its support by that text alone, 0..1. */
+export interface SupportedSentence extends Omit<SentenceSupport, 'byText'> {
+  readonly by: readonly { readonly id: string; readonly support: number }[];
 }
 
 /** Returns what compares an answer with evidence; request and answer are read once. */
@@ -114,11 +123,19 @@ export function checkAnswer(
   return (evidence) => {
     const comparison = comparisonIn(asked, { request, answer, texts: readEvidence(evidence) }, compared);
     const support = supportOf(groundingOf(comparison));
+    const text = withoutNumbering(given.slice(0, START_CHARS));
     return {
       support,
+      sentences: () =>
+        sentenceSupport(comparison, text).map(({ byText, ...sentence }) => ({
+          ...sentence,
+          by: comparison.texts
+            .map((one, at) => ({ id: idOf(evidence, one), support: byText[at] ?? 0 }))
+            .filter((one) => one.support > 0)
+            .sort((one, other) => other.support - one.support),
+        })),
       check(required) {
         if (support === null) return null;
-        const text = withoutNumbering(given.slice(0, START_CHARS));
         const { unsupported, contradicting } = checkSentences(comparison, text, required);
         const ids = evidence.filter((one) => contradicting.some((other) => readEvidence([one])[0] === other));
         return { support, unsupported, contradictedBy: ids.map(({ id }) => id) };
@@ -126,6 +143,9 @@ export function checkAnswer(
     };
   };
 }
+
+const idOf = (evidence: readonly EvidenceText[], text: Reading): string =>
+  evidence.find((one) => readEvidence([one])[0] === text)?.id ?? '';
 
 /** Returns how far evidence suffices, 0..1: several texts together, or one sentence, of which missing words count twice. */
 function sufficiencyOf({ request, texts }: Readings, features: AnswerFeatures['sufficiency']): number {

@@ -55,8 +55,11 @@ export interface GroundingCheck {
   readonly isFound: (term: string) => boolean;
   /** Whether a term is the result of a calculation with numbers of the request and the answer, or the sum or difference of two in a sentence. */
   readonly isDerived: (term: string) => boolean;
-  /** Measures a part of the answer; null if it has nothing to check. */
-  readonly measure: (part: Reading) => (Pick<Grounding, 'inventsName'> & { readonly support: number }) | null;
+  /** Measures a part of the answer against all texts, or one of them; null if it has nothing to check. */
+  readonly measure: (
+    part: Reading,
+    text?: Reading,
+  ) => (Pick<Grounding, 'inventsName'> & { readonly support: number }) | null;
 }
 
 export function compare(
@@ -82,16 +85,18 @@ export function compare(
     term.length <= SLIGHT_LENGTH && !names.has(term) && !isUnspaced(term) && !isFound(term);
   const rarity = weightIn(texts, answer, true);
   const weight = (term: string) => rarity(term) * (names.has(term) ? NAME_FACTOR : 1);
-  const measure = ({ terms }: Reading) => {
+  const measure = ({ terms }: Reading, text?: Reading) => {
+    const isThere = (term: string) =>
+      text === undefined ? isFound(term) : isDerived(term) || (!wrong.has(term) && text.terms.has(term));
     const added = [...terms].filter((term) => !request.terms.has(term));
     if (compared === 'names') {
       const facts = added.filter((term) => names.has(term));
-      return facts.length === 0 ? null : { support: shareOf(facts, weight)(isFound), inventsName: false };
+      return facts.length === 0 ? null : { support: shareOf(facts, weight)(isThere), inventsName: false };
     }
     const checked = added.length > 0 ? added : [...terms];
     if (checked.every(isSlight)) return null;
-    const inventsName = checked.some((term) => names.has(term) && !isFound(term));
-    return { support: shareOf(checked, weight)(isFound), inventsName };
+    const inventsName = checked.some((term) => names.has(term) && !isThere(term));
+    return { support: shareOf(checked, weight)(isThere), inventsName };
   };
   return { answer, request, texts, compared, isFound, isDerived, measure };
 }
@@ -241,8 +246,8 @@ export function checkSentences(comparison: GroundingCheck, text: string, require
   const units = unitsIn(answer);
   for (const part of sentencesOf(text)) {
     const sentence = read(part.text);
-    const measured = isBare(sentence) ? null : comparison.measure(sentence);
-    if (measured !== null && measured.support * factorOf(measured) < required) unsupported.push(part);
+    const support = partSupport(comparison, sentence);
+    if (support !== null && support < required) unsupported.push(part);
     const stated = numbersIn(sentence).filter(
       ({ stem, value }) => !request.terms.has(stem) && !comparison.isFound(stem) && !isSpelledOut(value, texts),
     );
@@ -267,6 +272,26 @@ export function checkSentences(comparison: GroundingCheck, text: string, require
     }
   }
   return { unsupported, contradicting: [...contradicting] };
+}
+
+export interface SentenceSupport extends Part {
+  /** Its support by all texts, 0..1, as `checkSentences` compares it; null if it has nothing to check. */
+  readonly support: number | null;
+  /** Its support by each text alone, in the order of the texts. */
+  readonly byText: readonly number[];
+}
+
+/** Returns how far evidence supports each sentence of an answer. */
+export const sentenceSupport = (comparison: GroundingCheck, text: string): readonly SentenceSupport[] =>
+  sentencesOf(text).map((part) => {
+    const sentence = read(part.text);
+    const byText = comparison.texts.map((one) => partSupport(comparison, sentence, one) ?? 0);
+    return { ...part, support: partSupport(comparison, sentence), byText };
+  });
+
+function partSupport({ measure }: GroundingCheck, part: Reading, text?: Reading): number | null {
+  const measured = isBare(part) ? null : measure(part, text);
+  return measured === null ? null : measured.support * factorOf(measured);
 }
 
 /** A name or number that no text has is probably invented. */

@@ -4,7 +4,13 @@ import type { GradingInput, SomeGrades } from '../contracts/grading.ts';
 import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
-import { type CheckedAnswer, checkAnswer, gradeByDefault, type TextCheck } from '../heuristics/default-grader.ts';
+import {
+  type CheckedAnswer,
+  checkAnswer,
+  gradeByDefault,
+  type SupportedSentence,
+  type TextCheck,
+} from '../heuristics/default-grader.ts';
 import type { Compared } from '../heuristics/grounding.ts';
 import { isNoAnswer } from '../heuristics/no-answer.ts';
 import { FAILED_TAG, REQUEST } from './context.ts';
@@ -92,6 +98,13 @@ export const groundingIn = (run: CheckedRun, messages: readonly Message[], text:
 /** Compares a text, and each of its sentences, with the evidence in the context. Returns null if there is nothing to check. */
 export const checkAgainstContext = (run: CheckedRun, messages: readonly Message[], text: string): TextCheck | null =>
   compareWithContext(run, messages, text)?.check(run.thresholds.grounding) ?? null;
+
+/** Returns the support of each sentence of a text, with the messages that support it; empty if there is nothing to check. */
+export const sentencesInContext = (
+  run: CheckedRun,
+  messages: readonly Message[],
+  text: string,
+): readonly SupportedSentence[] => compareWithContext(run, messages, text)?.sentences() ?? [];
 
 function compareWithContext(run: CheckedRun, messages: readonly Message[], text: string): CheckedAnswer | null {
   if (!isCheckable(run, messages)) return null;

@@ -147,7 +147,7 @@ export const EARLIER = 'earlier.';
 const views = new WeakMap<Envelope, Pick<ChainState, 'messages'> & { readonly view: readonly Message[] }>();
 
 /** Returns the context as a phase sees it, with the operations of the phase before applied. */
-export function visibleMessages({ messages, envelope }: ChainState): readonly Message[] {
+export function visibleMessages({ messages, envelope }: Pick<ChainState, 'messages' | 'envelope'>): readonly Message[] {
   const known = views.get(envelope);
   if (known?.messages === messages) return known.view;
   const view = applyOperations(messages, envelope.operations);

@@ -1,22 +1,28 @@
+import { useMemo, useState } from 'preact/hooks';
 import { explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
+import { type CheckedSentence, checkedSentences } from '../../fold/origins.ts';
 import { confidenceCap, writerOf } from '../../fold/summary.ts';
 import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
-import type { PanelView } from '../../ui-state/inspector.ts';
+import { Icon } from '../../icon.tsx';
+import { Toggle } from '../../link-button.tsx';
 import { Facts } from '../facts.tsx';
 import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
+import type { PanelProps } from '../panel.tsx';
+import { OriginItems } from './origins.tsx';
 
 const MAX_SOURCES = 12;
-const MAX_SENTENCES = 8;
+const MAX_SENTENCES = 100;
 
-interface AnswerProps {
-  readonly view: PanelView;
+interface AnswerProps extends PanelProps {
+  /** The entry of the answer. */
+  readonly seq: number;
   readonly answer: FinalAnswer;
 }
 
-/** The answer with its confidence, what limits it, and its sources. */
-export function AnswerWithSources({ view: { log, fold }, answer }: AnswerProps) {
+/** The answer with its confidence, what limits it, and its sources; if it was checked, each sentence with its best passage. */
+export function AnswerWithSources({ inspector, view: { log, fold, stateCount }, seq, answer }: AnswerProps) {
   const { answerText, status, confidence, sources, notes, grounding, metadata } = answer;
   const { missingFields, synthesis } = metadata;
   // The head already shows the explanation.
@@ -24,10 +30,22 @@ export function AnswerWithSources({ view: { log, fold }, answer }: AnswerProps) 
   const cap = confidenceCap(log, fold, answer)?.full ?? null;
   const writer = synthesis.writtenBy === 'model' ? (writerOf(log, fold, answer) ?? 'a model') : 'the engine';
   const isOffline = writer === 'offline-extractive';
-  const unsupported = grounding?.unsupported ?? [];
+  const unsupported = grounding?.unsupported.length ?? 0;
+  const sentences = useMemo(() => checkedSentences(fold, seq, answer), [fold, answer, stateCount]);
   return (
     <>
-      <Markdown text={answerText} />
+      {grounding !== null && (
+        <p>
+          Support {formatScore(grounding.score, grounding.threshold)}, {formatScore(grounding.threshold)} is needed
+          {unsupported > 0 && <span class="warn">; {pluralize(unsupported, 'sentence')} not supported</span>}.
+          {sentences.length > 0 && <span class="muted"> Select a sentence to see what supports it.</span>}
+        </p>
+      )}
+      {sentences.length === 0 ? (
+        <Markdown text={answerText} />
+      ) : (
+        <Sentences sentences={sentences} moveTo={inspector.moveTo} />
+      )}
       <p>
         Confidence{' '}
         <meter
@@ -40,24 +58,6 @@ export function AnswerWithSources({ view: { log, fold }, answer }: AnswerProps) 
         {formatScore(confidence)}
         {cap !== null && <span class="muted"> {cap}</span>}
       </p>
-      {grounding !== null && (
-        <p>
-          The evidence supports {percent(grounding.score)} of the answer; {percent(grounding.threshold)} is needed.
-        </p>
-      )}
-      {unsupported.length > 0 && (
-        <div>
-          <p class="warn">{pluralize(unsupported.length, 'sentence')} not supported by the evidence:</p>
-          <ul class="unsupported">
-            {unsupported.slice(0, MAX_SENTENCES).map(({ text, start }) => (
-              <li key={start} dir="auto">
-                <mark class="verbatim">{excerpt(text, 300)}</mark>
-              </li>
-            ))}
-            {unsupported.length > MAX_SENTENCES && <li class="muted">and {unsupported.length - MAX_SENTENCES} more</li>}
-          </ul>
-        </div>
-      )}
       <Facts
         facts={[
           ['No result from', excerpt(missingFields.join(', '), 200)],
@@ -76,7 +76,55 @@ export function AnswerWithSources({ view: { log, fold }, answer }: AnswerProps) 
   );
 }
 
-const percent = (share: number): string => `${Math.round(share * 1_000) / 10} %`;
+interface SentencesProps {
+  readonly sentences: readonly CheckedSentence[];
+  readonly moveTo: (seq: number) => void;
+}
+
+const Sentences = ({ sentences, moveTo }: SentencesProps) => (
+  <ol class="sentences" aria-label="Sentences of the answer">
+    {sentences.slice(0, MAX_SENTENCES).map((sentence) => (
+      <Sentence key={sentence.start} sentence={sentence} moveTo={moveTo} />
+    ))}
+    {sentences.length > MAX_SENTENCES && <li class="muted">and {sentences.length - MAX_SENTENCES} more</li>}
+  </ol>
+);
+
+/** A sentence, whether the evidence supports it, and on request the passages. */
+function Sentence({ sentence, moveTo }: Pick<SentencesProps, 'moveTo'> & { readonly sentence: CheckedSentence }) {
+  const { text, support, isSupported, origins } = sentence;
+  const [isOpen, open] = useState(false);
+  const [hasMore, showMore] = useState(false);
+  return (
+    <li class={isSupported ? '' : 'unsupported'}>
+      <details onToggle={({ currentTarget }) => open(currentTarget.open)}>
+        <summary>
+          <Icon name={support === null ? 'minus' : isSupported ? 'check' : 'cross'} />
+          <span class="verbatim" dir="auto">
+            {excerpt(text, 1_000)}
+          </span>
+          {support === null ? (
+            <span class="muted">nothing to check</span>
+          ) : (
+            <span class={isSupported ? 'muted' : 'warn'}>
+              <span class="visually-hidden">{isSupported ? 'supported' : 'not supported'} </span>
+              {formatScore(support)}
+            </span>
+          )}
+        </summary>
+        {isOpen && (
+          <>
+            {origins.length === 0 && <p class="muted">No passage supports it.</p>}
+            <OriginItems origins={hasMore ? origins : origins.slice(0, 1)} phrase={text} moveTo={moveTo} />
+            {origins.length > 1 && (
+              <Toggle isOpen={hasMore} open={showMore} more={`Show ${pluralize(origins.length - 1, 'more passage')}`} />
+            )}
+          </>
+        )}
+      </details>
+    </li>
+  );
+}
 
 const Sources = ({ sources }: Pick<FinalAnswer, 'sources'>) => (
   <ul>

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { firstChars } from '../../../machines/text/clip.ts';
-import { markedParts, originName, originsOf, originText } from '../../fold/origins.ts';
+import { formatScore } from '../../fold/format.ts';
+import { markedParts, type Origin, originName, originsOf, originText } from '../../fold/origins.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { useKeys } from '../../ui-state/keys.ts';
 import { EntryLink } from '../entry-link.tsx';
@@ -119,22 +120,34 @@ function OriginList({ inspector: { moveTo }, view, selected, onClose }: OriginLi
         </button>
       </div>
       <p role="status">{phrase.trim() === '' ? 'Type words, or select them on the page.' : originText(origins)}</p>
-      <ol>
-        {origins.slice(0, MAX_SHOWN).map(({ seq, kind, place, excerpt }) => (
-          <li key={`${seq} ${kind} ${place}`}>
-            <EntryLink seq={seq} moveTo={moveTo}>
-              <span class="verbatim">{revealHidden(originName({ kind, place }))}</span>
-            </EntryLink>
-            <p class="verbatim">
-              {markedParts(excerpt, phrase).map(({ text, isMatch }, nth) =>
-                // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their order
-                isMatch ? <mark key={nth}>{text}</mark> : text,
-              )}
-            </p>
-          </li>
-        ))}
-      </ol>
+      <OriginItems origins={origins.slice(0, MAX_SHOWN)} phrase={phrase} moveTo={moveTo} />
       {origins.length > MAX_SHOWN && <p class="muted">More texts match. Add words to narrow the search.</p>}
     </div>
   );
 }
+
+interface OriginItemsProps {
+  readonly origins: readonly Origin[];
+  readonly phrase: string;
+  readonly moveTo: (seq: number) => void;
+}
+
+/** Texts with their places; the words of a phrase are marked. */
+export const OriginItems = ({ origins, phrase, moveTo }: OriginItemsProps) => (
+  <ol class="origin-items">
+    {origins.map(({ seq, kind, place, excerpt, support }) => (
+      <li key={`${seq} ${kind} ${place}`}>
+        <EntryLink seq={seq} moveTo={moveTo}>
+          <span class="verbatim">{revealHidden(originName({ kind, place }))}</span>
+        </EntryLink>
+        {support !== null && <span class="muted"> support {formatScore(support)}</span>}
+        <p class="verbatim" dir="auto">
+          {markedParts(excerpt, phrase).map(({ text, isMatch }, nth) =>
+            // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their order
+            isMatch ? <mark key={nth}>{text}</mark> : text,
+          )}
+        </p>
+      </li>
+    ))}
+  </ol>
+);

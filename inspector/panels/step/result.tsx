@@ -62,7 +62,7 @@ export function Result({ inspector, view, calls, uses }: ResultProps) {
   if (answered !== null && kind === 'entry' && to >= answered.seq)
     return (
       <Section title="Result" aside={<CopyButton what="answer" text={() => answered.answer.answerText} />}>
-        <AnswerWithSources view={view} answer={answered.answer} />
+        <AnswerWithSources inspector={inspector} view={view} {...answered} />
       </Section>
     );
   const phase = kind === 'phase' ? lastStartedBy(fold.spans.phases, to) : undefined;

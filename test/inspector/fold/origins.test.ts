@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { markedParts, originsOf, originText } from '../../../inspector/fold/origins.ts';
+import { checkedSentences, markedParts, originsOf, originText } from '../../../inspector/fold/origins.ts';
 import { replyValue } from '../../../src/chain/journal/phase-finding.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { folded, recordedEntries } from '../../support/inspector/inspected-runs.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import { repliesWith, startScripted } from '../../support/run-chain.ts';
 
 const text = 'The bridge was opened on 19 March 1932.';
 const documents = createPassageIndex([
@@ -49,8 +49,13 @@ describe('the origins of a phrase', () => {
     expect(found('the, BRIDGE')).toEqual(expect.arrayContaining(['passage: bridge.md:4', 'request: the user']));
   });
 
-  it('fall back to texts with all of the words', () => {
-    expect(found('1932 bridge')).toEqual(['passage: bridge.md:4']);
+  it('are the passages that support a paraphrase, with the score of the engine', () => {
+    const [best] = originsOf(log, fold, 'In 1932, on March 19, it opened');
+    expect(best).toMatchObject({ kind: 'passage', place: 'bridge.md:4' });
+    expect(best?.support).toBeGreaterThan(0.9);
+    expect(originText([best as NonNullable<typeof best>])).toMatch(
+      /^No text of the run contains these words\. The best support is 0\.9\d, by passage, bridge\.md:4\.$/u,
+    );
   });
 
   it('are highlighted in their texts: the phrase, otherwise its words', () => {
@@ -63,8 +68,36 @@ describe('the origins of a phrase', () => {
     expect(marked(text, '')).toBe(text);
   });
 
+  it('name the model call that wrote the answer also if it is the draft of Yield', async () => {
+    const { run: drafted } = startScripted({}, { documents, profile: 'balanced' }, { request: 'When was it opened?' });
+    const { metadata } = await drafted.answer;
+    const { log, fold } = folded(recordedEntries(drafted));
+    expect(metadata.synthesis.writtenBy).toBe('model');
+    expect(fold.spans.attempts.some(({ task }) => task === 'synthesis')).toBe(false);
+    const answer = log.entry(fold.entries.of('answer')[0] ?? 0);
+    const written = answer.type === 'answer' ? originsOf(log, fold, answer.answer.answerText) : [];
+    expect(written.find(({ kind }) => kind === 'answer')?.place).toMatch(/^call \d+$/u);
+  });
+
   it('are none for words that the run never had, or for none', () => {
     expect(found('harbour tunnel')).toEqual([]);
     expect(found(' … ')).toEqual([]);
+  });
+});
+
+describe('the sentences of an answer', () => {
+  it('have the support that the engine computed, and the passages that give it', async () => {
+    const answerText = 'It was opened in March 1932. The engineer Bradfield designed it.';
+    const plan = repliesWith({ synthesis: { answerText } });
+    const { run } = startScripted(plan, { documents }, { request: 'When was the bridge opened?' });
+    const answer = await run.answer;
+    const { fold } = folded(recordedEntries(run));
+    const sentences = checkedSentences(fold, fold.entries.of('answer')[0] ?? 0, answer);
+    expect(sentences.map(({ text }) => text).join(' ')).toBe(answer.answerText);
+    const { threshold = 0, unsupported = [] } = answer.grounding ?? {};
+    const below = sentences.filter(({ support }) => support !== null && support < threshold);
+    expect(below.map(({ text, start }) => ({ text, start, end: start + text.length }))).toEqual(unsupported);
+    expect(sentences.map(({ isSupported }) => isSupported)).toEqual([true, false]);
+    expect(sentences[0]?.origins[0]).toMatchObject({ kind: 'passage', place: 'bridge.md:4' });
   });
 });

@@ -1,7 +1,7 @@
 import { Component } from 'preact';
 import { formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
-import type { Gap } from '../../fold/time-axis.ts';
+import { type Gap, shareOf, type TimeRange } from '../../fold/time-axis.ts';
 import type { Measure, MeasuredStep } from '../../fold/trace.ts';
 import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon } from '../../icon.tsx';
@@ -9,13 +9,11 @@ import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { plainMarkdown } from '../markdown.tsx';
 
 /** What the bars of all rows share. */
-export interface Moment {
+export interface Moment extends TimeRange {
   readonly view: PanelView;
   readonly isOver: boolean;
   /** Whether the run is waiting for the user. */
   readonly isWaiting: boolean;
-  /** The length of the axis. */
-  readonly endMs: number;
   /** The clock, on the axis. */
   readonly nowMs: number;
   /** Since the latest entry. */
@@ -243,31 +241,43 @@ const Axis = ({ moment: { view, cursor, gaps } }: { readonly moment: Moment }) =
         style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }}
       />
     ))}
-    {view.at < view.count - 1 && <i class="cursor" style={{ left: `${100 * cursor}%` }} />}
+    {view.at < view.count - 1 && cursor >= 0 && cursor <= 1 && (
+      <i class="cursor" style={{ left: `${100 * cursor}%` }} />
+    )}
   </>
 );
 
 /** Without the currency, which the head of the column names. */
 const costText = (amount: number, currency: string): string => formatCost({ amount, currency }).split(' ', 1)[0] ?? '';
 
-function Bar({ row: { from, to, phase }, moment: { view, endMs, nowMs, cursor, largest }, step }: BarProps) {
+function Bar({ row: { from, to, phase }, moment, step }: BarProps) {
+  const { view, nowMs, cursor, largest } = moment;
   const hue = phase === undefined ? {} : { '--hue': `var(--phase-${phase})` };
   if (step !== undefined)
     return <i class="bar" style={{ left: 0, width: `${(100 * step.value) / largest}%`, ...hue }} />;
   const { drawnMs } = view.fold.timeLine;
-  const start = drawnMs(from) / endMs;
-  const end = (to === null ? nowMs : drawnMs(to)) / endMs;
+  const [start, end] = [shareOf(moment, drawnMs(from)), shareOf(moment, to === null ? nowMs : drawnMs(to))];
   // What is after the cursor is drawn faintly.
   const isLater = from > view.at;
   const past = view.at >= view.count - 1 ? end : Math.max(start, Math.min(end, cursor));
   return (
     <>
-      {(past < end || isLater) && (
-        <i class="bar future" style={{ left: `${100 * past}%`, width: `${100 * (end - past)}%`, ...hue }} />
-      )}
-      {(past > start || (past === end && !isLater)) && (
-        <i class="bar" style={{ left: `${100 * start}%`, width: `${100 * (past - start)}%`, ...hue }} />
-      )}
+      {(past < end || isLater) && <Stretch class="bar future" from={past} to={end} hue={hue} />}
+      {(past > start || (past === end && !isLater)) && <Stretch class="bar" from={start} to={past} hue={hue} />}
     </>
   );
+}
+
+interface StretchProps {
+  readonly class: string;
+  readonly from: number;
+  readonly to: number;
+  readonly hue: Readonly<Record<string, string>>;
+}
+
+/** The visible part of a bar: nothing if all of it is outside a zoomed axis. */
+function Stretch({ from, to, hue, ...props }: StretchProps) {
+  if (to < 0 || from > 1) return null;
+  const [left, right] = [Math.max(0, from), Math.min(1, to)];
+  return <i {...props} style={{ left: `${100 * left}%`, width: `${100 * (right - left)}%`, ...hue }} />;
 }

@@ -5,8 +5,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
 import { isOver as isRunOver } from '../../fold/step-title.ts';
 import { systemTrace } from '../../fold/system-trace.ts';
-import { axisEnd, cutsOf, type Gap, gapsOf, ticksOf } from '../../fold/time-axis.ts';
-import { MAX_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
+import { shareOf } from '../../fold/time-axis.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listedRows, rowPathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
@@ -17,6 +16,7 @@ import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import { useMeasured } from '../../use-measured.ts';
 import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './row.tsx';
+import { type Axis, Ruler, useAxis, useWheelZoom, ZOOM_FACTORS, ZOOM_KEYS } from './time-axis.tsx';
 import { useClock } from './use-clock.ts';
 import { indexAfter, partWith, reveal, useWindow } from './use-window.ts';
 
@@ -90,21 +90,24 @@ export function Trace({ inspector, view }: PanelProps) {
     clientWidth < NARROW_PX ? clientWidth : null,
   );
   const sinceMs = useClock(view);
-  useKeys(TRACE_KEYS);
+  useKeys([...TRACE_KEYS, ...ZOOM_KEYS]);
 
   const rows = useRows(inspector, view, { isOver, order, toggled, narrowPx });
   const { steps } = rows;
   const axis = useAxis(view, isOver, sinceMs);
-  const { endMs, nowMs, gaps } = axis;
+  const trace = useRef<HTMLDivElement>(null);
+  useWheelZoom(trace, axis);
+  const { startMs, endMs, nowMs, gaps } = axis;
   const moment = useMemo(
     (): Moment => ({
       view,
       isOver,
       isWaiting,
+      startMs,
       endMs,
       nowMs,
       sinceMs,
-      cursor: timeLine.drawnMs(view.at) / endMs,
+      cursor: shareOf(axis, timeLine.drawnMs(view.at)),
       gaps,
       largest: steps?.steps.get(steps.rows[0]?.id ?? '')?.most ?? 1,
       measure: order === 'order' ? null : order,
@@ -120,11 +123,12 @@ export function Trace({ inspector, view }: PanelProps) {
   const hasTokens = run.kind === 'run' || spans.attempts.length > 0;
   return (
     <div
+      ref={trace}
       class={`trace${hasTokens ? '' : ' system'}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
     >
       <TraceHead inspector={inspector} view={view} axis={axis} order={order} onOrder={setOrder} hasTokens={hasTokens} />
       {rows.rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
-      <TraceList inspector={inspector} moment={moment} rows={rows} list={list} onToggle={toggle} />
+      <TraceList inspector={inspector} moment={moment} axis={axis} rows={rows} list={list} onToggle={toggle} />
     </div>
   );
 }
@@ -134,13 +138,14 @@ type Rows = ReturnType<typeof useRows>;
 interface TraceListProps {
   readonly inspector: PanelProps['inspector'];
   readonly moment: Moment;
+  readonly axis: Axis;
   readonly rows: Rows;
   readonly list: RefObject<HTMLDivElement | null>;
   readonly onToggle: (row: ListedRow) => void;
 }
 
 /** The rows; only visible ones are rendered. One is active: keys move it. */
-function TraceList({ inspector, moment, rows: shownRows, list, onToggle }: TraceListProps) {
+function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }: TraceListProps) {
   const { steps, rows, shown, tops, selected } = shownRows;
   const [active, setActive] = useState<string | null>(null);
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
@@ -149,6 +154,7 @@ function TraceList({ inspector, moment, rows: shownRows, list, onToggle }: Trace
 
   function choose(row: TraceRow): void {
     setActive(row.id);
+    axis.follow(row);
     if (row.selection !== null) inspector.select(row.selection);
   }
 
@@ -156,6 +162,7 @@ function TraceList({ inspector, moment, rows: shownRows, list, onToggle }: Trace
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const to = indexAfter(event.key, current, rows.length);
     const item = rows[current];
+    const factor = ZOOM_FACTORS[event.key];
     if (to !== null) {
       const chosen = rows[to]?.row;
       if (chosen !== undefined) choose(chosen);
@@ -163,7 +170,11 @@ function TraceList({ inspector, moment, rows: shownRows, list, onToggle }: Trace
     } else if ((event.key === 'Enter' || event.key === ' ') && item !== undefined) {
       if (item.isOpen === null) choose(item.row);
       else onToggle(item);
-    } else return;
+    } else if (factor !== undefined && item !== undefined) {
+      const { startMs, endMs } = axis.timesOf(item.row);
+      axis.zoom(factor, (startMs + endMs) / 2);
+    } else if (event.key === 'Escape' && axis.isZoomed) axis.show(null);
+    else return;
     event.preventDefault();
   }
 
@@ -269,27 +280,6 @@ function useRows(inspector: PanelProps['inspector'], view: PanelView, { isOver, 
   return { ...list, steps, selected: path.findLast(({ id }) => list.shown.has(id))?.id ?? null };
 }
 
-interface Axis {
-  readonly endMs: number;
-  readonly nowMs: number;
-  /** Where the ruler ends. */
-  readonly untilMs: number;
-  readonly gaps: readonly Gap[];
-}
-
-/** The time axis of the rows. While nothing is recorded, it grows as far as it will be drawn. */
-function useAxis({ fold: { timeLine, spans }, count }: PanelView, isOver: boolean, sinceMs: number): Axis {
-  const lastMs = timeLine.drawnMs(Math.max(0, count - 1));
-  const isCut = sinceMs > MAX_GAP_MS && spans.calls.every(({ to }) => to !== null);
-  const nowMs = lastMs + (isCut ? MAX_GAP_MS : sinceMs);
-  const endMs = isOver ? Math.max(lastMs, 1) : axisEnd(nowMs);
-  const gaps = useMemo(
-    () => [...(isCut ? [{ from: lastMs / endMs, to: nowMs / endMs, ms: sinceMs }] : []), ...gapsOf(timeLine, endMs)],
-    [timeLine, isCut, lastMs, nowMs, endMs, sinceMs],
-  );
-  return { endMs, nowMs, untilMs: isCut ? lastMs : endMs, gaps };
-}
-
 interface TraceHeadProps extends PanelProps {
   readonly axis: Axis;
   readonly order: Measure | 'order';
@@ -315,6 +305,9 @@ function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHe
             ))}
           </fieldset>
         )}
+        {axis.isZoomed && order === 'order' && (
+          <LinkButton onClick={() => axis.show(null)}>Show the whole time axis</LinkButton>
+        )}
         <Position
           view={view}
           isFollowing={inspector.cursor.value === null}
@@ -325,7 +318,7 @@ function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHe
       </div>
       <div class="trace-columns" aria-hidden="true">
         <span />
-        {order === 'order' ? <Ruler timeLine={fold.timeLine} {...axis} /> : <span />}
+        {order === 'order' ? <Ruler timeLine={fold.timeLine} axis={axis} /> : <span />}
         <span>Time</span>
         {hasTokens && <span>Tokens</span>}
         {price !== null && <span>Cost, {price}</span>}
@@ -351,21 +344,5 @@ function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: Pos
         <LinkButton onClick={onFollow}>{run.live ? 'Follow the run' : 'Go to the end'}</LinkButton>
       )}
     </p>
-  );
-}
-
-function Ruler({ timeLine, endMs, untilMs, gaps }: Axis & { readonly timeLine: TimeLine }) {
-  const ruler = useRef<HTMLSpanElement>(null);
-  const axisPx = useMeasured(ruler, 0, ({ clientWidth }) => clientWidth);
-  const cuts = cutsOf(gaps, axisPx);
-  const marks = axisPx === 0 ? [] : [...ticksOf(timeLine, { endMs, untilMs, cuts, axisPx }), ...cuts];
-  return (
-    <span ref={ruler} class="ruler">
-      {marks.map((mark) => (
-        <span key={mark.at} class={cuts.includes(mark) ? 'cut' : undefined} style={{ '--at': mark.at }}>
-          {mark.label}
-        </span>
-      ))}
-    </span>
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Selection } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
-import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../../inspector/fold/time-axis.ts';
+import { axisEnd, cutsOf, gapsOf, moved, movedTo, ticksOf, zoomed } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
 import { listedRows, rowPathTo, rowsIn, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
@@ -252,21 +252,21 @@ describe('the axis', () => {
       timeLine.drawnMs(5),
       (all: ReturnType<typeof ticksOf>) => all.map(({ at, label }) => `${Math.round(at * 3_100)}: ${label}`),
     ];
-    expect(words(ticksOf(timeLine, { endMs, untilMs: endMs, cuts: [], axisPx: 400 }))).toEqual([
+    expect(words(ticksOf(timeLine, { startMs: 0, endMs, untilMs: endMs, cuts: [], axisPx: 400 }))).toEqual([
       '0: 0 s',
       '2000: 31 s',
     ]);
-    expect(words(ticksOf(timeLine, { endMs, untilMs: 1_000, cuts: [], axisPx: 400 }))).toEqual(['0: 0 s']);
-    const cuts = cutsOf(gapsOf(timeLine, endMs), 400);
+    expect(words(ticksOf(timeLine, { startMs: 0, endMs, untilMs: 1_000, cuts: [], axisPx: 400 }))).toEqual(['0: 0 s']);
+    const cuts = cutsOf(gapsOf(timeLine, { startMs: 0, endMs }), 400);
     expect(words(cuts)).toEqual(['900: skips 30.0 s']);
-    expect(words(ticksOf(timeLine, { endMs, untilMs: endMs, cuts, axisPx: 400 }))).toEqual(['0: 0 s']);
+    expect(words(ticksOf(timeLine, { startMs: 0, endMs, untilMs: endMs, cuts, axisPx: 400 }))).toEqual(['0: 0 s']);
   });
 
   it('has fewer labels if it is narrow', () => {
     const { timeLine, take } = createTimeLine(() => false);
     for (const [seq, atMs] of [0, 877].entries()) take({ seq, atMs, type: 'stopped' });
     const labels = (axisPx: number) =>
-      ticksOf(timeLine, { endMs: 877, untilMs: 877, cuts: [], axisPx }).map(({ label }) => label);
+      ticksOf(timeLine, { startMs: 0, endMs: 877, untilMs: 877, cuts: [], axisPx }).map(({ label }) => label);
     expect(labels(400)).toEqual(['0 s', '200 ms', '400 ms', '600 ms']);
     expect(labels(190)).toEqual(['0 s', '500 ms']);
     expect(labels(50)).toEqual(['0 s']);
@@ -276,7 +276,41 @@ describe('the axis', () => {
     const { timeLine, take } = createTimeLine(() => false);
     for (const [seq, atMs] of [0, 5, 1e300, 1e308].entries()) take({ seq, atMs, type: 'stopped' });
     const [endMs, untilMs] = [timeLine.drawnMs(3), timeLine.drawnMs(3)];
-    expect(ticksOf(timeLine, { endMs, untilMs, cuts: [], axisPx: 400 }).map(({ label }) => label)).toEqual(['0 s']);
+    expect(ticksOf(timeLine, { startMs: 0, endMs, untilMs, cuts: [], axisPx: 400 }).map(({ label }) => label)).toEqual([
+      '0 s',
+    ]);
+  });
+
+  it('starts at 0 s, also if the first entry was recorded later or a gap follows at once', () => {
+    const { timeLine, take } = createTimeLine(() => false);
+    for (const [seq, atMs] of [7, 9, 90_009, 90_500].entries()) take({ seq, atMs, type: 'stopped' });
+    const whole = { startMs: 0, endMs: timeLine.drawnMs(3) };
+    const cuts = cutsOf(gapsOf(timeLine, whole), 400);
+    const ticks = ticksOf(timeLine, { ...whole, untilMs: whole.endMs, cuts, axisPx: 400 });
+    expect([ticks[0], cuts.length]).toEqual([{ at: 0, label: '0 s' }, 1]);
+  });
+
+  it('labels the part that is zoomed into, with the gaps that it contains', () => {
+    const { timeLine, take } = createTimeLine(() => false);
+    for (const [seq, atMs] of [0, 900, 64_000, 64_800].entries()) take({ seq, atMs, type: 'stopped' });
+    const range = { startMs: 1_900, endMs: 2_100 };
+    expect(gapsOf(timeLine, range)).toEqual([]);
+    const labels = ticksOf(timeLine, { ...range, untilMs: 2_100, cuts: [], axisPx: 400 }).map(({ label }) => label);
+    expect(labels).toEqual(['1:04 min', '1:04.05 min', '1:04.1 min', '1:04.15 min']);
+  });
+
+  it('zooms around a time that keeps its place, and stays between the start and the end', () => {
+    const whole = { startMs: 0, endMs: 1_000 };
+    expect(zoomed(whole, 0.5, 200, 1_000)).toEqual({ startMs: 100, endMs: 600 });
+    expect(zoomed({ startMs: 900, endMs: 1_000 }, 0.5, 200, 1_000)).toEqual({ startMs: 175, endMs: 225 });
+    expect(zoomed({ startMs: 0, endMs: 500 }, 2, 200, 1_000)).toBeNull();
+    expect(zoomed({ startMs: 10, endMs: 11 }, 0.5, 10.5, 1_000)).toEqual({ startMs: 10, endMs: 11 });
+    expect(moved({ startMs: 100, endMs: 200 }, -300, 1_000)).toEqual({ startMs: 0, endMs: 100 });
+    expect(movedTo({ startMs: 0, endMs: 100 }, { startMs: 500, endMs: 520 }, 1_000)).toEqual({
+      startMs: 460,
+      endMs: 560,
+    });
+    expect(movedTo({ startMs: 0, endMs: 100 }, { startMs: 90, endMs: 520 }, 1_000)).toEqual({ startMs: 0, endMs: 100 });
   });
 
   it('of a live run ends at a round time after now', () => {

@@ -1,95 +1,126 @@
 import { useState } from 'preact/hooks';
+import { entryTrouble } from '../../../src/chain/presentation/entry-words.ts';
 import { formatNumber, formatTime, pluralize } from '../../fold/format.ts';
+import { countUpTo } from '../../fold/sorted.ts';
 import { excerpt } from '../../fold/text.ts';
 import { LinkButton } from '../../link-button.tsx';
 import { entryLine } from '../../ui-state/entry-line.ts';
-import { search } from '../events/event-search.tsx';
-import { EventsPanel } from '../events/events-panel.tsx';
+import { EntryLink } from '../entry-link.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { EntrySearch, search, useSearch } from './entry-search.tsx';
 import { Section } from './section.tsx';
 
-/** The entries of the step, and on request all entries of the run. Nothing is rendered until it is opened. */
+/** The entries of the step, rendered once they are opened. */
 export function Raw(props: PanelProps) {
   const { from, to } = props.view.selection;
   const [isOpen, setOpen] = useState(false);
-  const until = Math.min(to, props.view.at);
-  if (search.isShown.value)
-    return (
-      <Section
-        title="All entries"
-        aside={
-          <button type="button" onClick={() => showAll(false)}>
-            Only this step
-          </button>
-        }
-      >
-        <div class="all-entries">
-          <EventsPanel {...props} />
-        </div>
-      </Section>
-    );
+  const size = Math.max(1, Math.min(to, props.view.at) - from + 1);
   return (
-    <Section
-      title="Raw"
-      aside={
-        <button type="button" onClick={() => showAll(true)}>
-          All entries
-        </button>
-      }
-    >
+    <Section title="Raw" aside={<ModeButton isAll />}>
       <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>
-          {pluralize(Math.max(1, until - from + 1), 'entry').replace('entrys', 'entries')}{' '}
+          {pluralize(size, 'entry').replace('entrys', 'entries')}{' '}
           <span class="muted">
             {formatNumber(from)}
-            {until > from && ` to ${formatNumber(until)}`}
+            {size > 1 && ` to ${formatNumber(from + size - 1)}`}
           </span>
         </summary>
-        {isOpen && <Entries key={`${from} ${until}`} {...props} from={from} to={Math.max(from, until)} />}
+        {isOpen && <Entries {...props} size={size} seqAt={(index) => from + index} index={0} />}
       </details>
     </Section>
   );
 }
 
-function showAll(is: boolean): void {
-  search.isShown.value = is;
+const ModeButton = ({ isAll }: { readonly isAll: boolean }) => (
+  <button
+    type="button"
+    onClick={() => {
+      search.isShown.value = isAll;
+    }}
+  >
+    {isAll ? 'All entries' : 'Only this step'}
+  </button>
+);
+
+/** In place of the step: all entries, or those that the search found. The one at the cursor is open. */
+export function AllEntries(props: PanelProps) {
+  const { count, at } = props.view;
+  const found = useSearch(props.view, search.text.value);
+  const { seqs } = found ?? {};
+  return (
+    <Section title="All entries" aside={<ModeButton isAll={false} />}>
+      <EntrySearch {...props} found={found} />
+      {seqs === undefined ? (
+        <Entries {...props} size={count} seqAt={(index) => index} index={at} opensCurrent />
+      ) : seqs.length === 0 ? (
+        <p class="muted">No entry matches.</p>
+      ) : (
+        <Entries
+          key={search.text.value}
+          {...props}
+          size={seqs.length}
+          seqAt={(index) => seqs[index] ?? 0}
+          index={Math.max(0, countUpTo(seqs, at) - 1)}
+          opensCurrent
+        />
+      )}
+    </Section>
+  );
 }
 
 const PAGE = 50;
+/** The entries that are shown before the one at the cursor. */
+const BEFORE = 3;
 
-function Entries({ view: { run, log, fold }, from, to }: PanelProps & { readonly from: number; readonly to: number }) {
-  const [shown, show] = useState(PAGE);
-  const seqs = Array.from({ length: Math.min(shown, to - from + 1) }, (_, index) => from + index);
+interface EntriesProps extends PanelProps {
+  readonly size: number;
+  readonly seqAt: (index: number) => number;
+  /** The entry that must be among those shown. */
+  readonly index: number;
+  /** Whether the entry at the cursor shows its JSON. */
+  readonly opensCurrent?: boolean;
+}
+
+/** A part of a list of entries, which the reader extends. */
+function Entries({ inspector, view, size, seqAt, index, opensCurrent = false }: EntriesProps) {
+  const [range, setRange] = useState({ from: 0, to: 0 });
+  const isIn = index >= range.from && index < range.to;
+  const from = isIn ? range.from : Math.max(0, index - BEFORE);
+  const to = isIn ? range.to : from + PAGE;
+  if (!isIn) setRange({ from, to });
   return (
     <>
+      {from > 0 && (
+        <LinkButton onClick={() => setRange({ from: Math.max(0, from - PAGE), to })}>show earlier</LinkButton>
+      )}
       <ol class="entries">
-        {seqs.map((seq) => (
-          <Entry key={seq} log={log} kind={run.kind} seq={seq} atMs={fold.timeLine.atMs(seq)} />
+        {Array.from({ length: Math.min(to, size) - from }, (_, place) => seqAt(from + place)).map((seq) => (
+          <Entry key={seq} inspector={inspector} view={view} seq={seq} isOpenFirst={opensCurrent && seq === view.at} />
         ))}
       </ol>
-      {from + shown <= to && <LinkButton onClick={() => show(shown + PAGE)}>show more</LinkButton>}
+      {to < size && <LinkButton onClick={() => setRange({ from, to: to + PAGE })}>show more</LinkButton>}
     </>
   );
 }
 
-interface EntryProps {
-  readonly log: PanelProps['view']['log'];
-  readonly kind: PanelProps['view']['run']['kind'];
+interface EntryProps extends PanelProps {
   readonly seq: number;
-  readonly atMs: number;
+  readonly isOpenFirst: boolean;
 }
 
-function Entry({ log, kind, seq, atMs }: EntryProps) {
-  const [isOpen, setOpen] = useState(false);
+function Entry({ inspector, view: { run, log, fold, at }, seq, isOpenFirst }: EntryProps) {
+  const [toggled, toggle] = useState<boolean | null>(null);
+  const isOpen = toggled ?? isOpenFirst;
   const entry = log.entry(seq);
   return (
-    <li>
-      <button type="button" class="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <span class="muted">
-          {formatNumber(seq)} · {formatTime(atMs)}
-        </span>{' '}
-        <b>{excerpt(entry.type, 24)}</b> <span class="verbatim">{entryLine(entry, kind)}</span>
+    <li id={`entry-${seq}`}>
+      <EntryLink seq={seq} moveTo={inspector.moveTo} isCurrent={seq === at}>
+        {formatNumber(seq)}
+      </EntryLink>
+      <button type="button" class="plain" aria-expanded={isOpen} onClick={() => toggle(!isOpen)}>
+        <span class="muted">{formatTime(fold.timeLine.atMs(seq))}</span> <b>{excerpt(entry.type, 24)}</b>{' '}
+        <span class={`verbatim ${entryTrouble(entry) === 'failed' ? 'wrong' : ''}`}>{entryLine(entry, run.kind)}</span>
       </button>
       {isOpen && <JsonTree value={entry} />}
     </li>

@@ -9,9 +9,10 @@ import { ErrorBoundary, type PanelProps } from '../panel.tsx';
 import { Asked } from './asked.tsx';
 import { ChangedContexts } from './changed-contexts.tsx';
 import { Context } from './context.tsx';
+import { search } from './entry-search.tsx';
 import { canFork, ForkForm, PromptForm } from './fork-forms.tsx';
 import { Origins } from './origins.tsx';
-import { Raw } from './raw.tsx';
+import { AllEntries, Raw } from './raw.tsx';
 import { Result, SystemResult } from './result.tsx';
 import { Section } from './section.tsx';
 import { ToolList } from './tools.tsx';
@@ -28,12 +29,17 @@ export function StepPanel(props: PanelProps) {
   useLayoutEffect(() => {
     if (isShown && panel.current !== null) bringIntoView(panel.current);
   }, [chosen, isShown]);
+  useLayoutEffect(() => {
+    if (chosen !== null) search.isShown.value = false;
+  }, [chosen]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it
     <section ref={panel} class="panel step-view" id="panel" aria-label="Selected step" tabIndex={0}>
       <ErrorBoundary name="The step" resetKey={`${view.run.runId} ${view.at} ${kind} ${from}`}>
         {view.count === 0 ? (
           <p class="muted">Nothing is recorded yet.</p>
+        ) : search.isShown.value ? (
+          <AllEntries {...props} />
         ) : (
           <Step key={`${kind} ${from} ${stateId}`} {...props} />
         )}

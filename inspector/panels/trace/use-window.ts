@@ -55,14 +55,6 @@ export function reveal(list: HTMLElement, top: number, height: number, stickyPx:
   else if (below > 0) scroller.scrollTop += below + height;
 }
 
-/** Whether some of this part of a list is visible. */
-export function isSeen(list: HTMLElement, top: number, height: number): boolean {
-  const scroller = scrollerOf(list);
-  if (scroller === null) return true;
-  const start = list.getBoundingClientRect().top - scroller.getBoundingClientRect().top + top;
-  return start + height > 0 && start < scroller.clientHeight;
-}
-
 function scrollerOf(list: HTMLElement): HTMLElement | null {
   const scrolls = (element: HTMLElement): boolean =>
     element.scrollHeight > element.clientHeight && getComputedStyle(element).overflowY === 'auto';

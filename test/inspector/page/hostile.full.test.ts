@@ -69,7 +69,7 @@ async function visit(page: Page): Promise<readonly string[]> {
       look(`at ${move}`);
       for (const part of document.querySelectorAll<HTMLElement>('#panel summary, #panel .branch')) part.click();
       await frame();
-      const search = document.querySelector<HTMLInputElement>('.event-search input[type=search]');
+      const search = document.querySelector<HTMLInputElement>('.entry-search input[type=search]');
       if (search !== null) {
         search.value = move === 'End' ? 'yes so' : 'type:decision x';
         search.dispatchEvent(new Event('input', { bubbles: true }));

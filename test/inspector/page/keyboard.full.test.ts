@@ -294,13 +294,13 @@ describe.skipIf(tests.areSkipped)('keyboard operation', () => {
         await page.evaluate(() => getSelection()?.empty());
       },
       'Page /': pressed(async (key) => {
-        await page.locator('.event-row').first().waitFor();
+        await page.locator('.entries > li').first().waitFor();
         expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), key).toBe(
-          'Search the events',
+          'Search the entries',
         );
         // Keys typed into a text field are text.
         await page.keyboard.type('?c1');
-        expect(await page.locator('.event-search input[type=search]').inputValue()).toBe('?c1');
+        expect(await page.locator('.entry-search input[type=search]').inputValue()).toBe('?c1');
         await page.keyboard.press('Escape');
       }),
       'Page ?': pressed(async () => {

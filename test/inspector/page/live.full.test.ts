@@ -81,8 +81,8 @@ describe.skipIf(tests.areSkipped)('the page with a live run', () => {
       await showPanel(page, 'raw');
       await page.keyboard.press('Home');
       await nextFrames(page);
-      const rows = await page.locator('.event-row').evaluateAll((all) => all.map(({ id }) => id));
-      expect(rows.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((seq) => `event-${seq}`));
+      const rows = await page.locator('.entries > li').evaluateAll((all) => all.map(({ id }) => id));
+      expect(rows.slice(0, 5)).toEqual([0, 1, 2, 3, 4].map((seq) => `entry-${seq}`));
       await page.keyboard.press('End');
     }
     model.release(3);

@@ -115,7 +115,7 @@ describe.skipIf(tests.areSkipped)('the end of a run', () => {
 
   it('renders entries only on request', async () => {
     const page = await open();
-    expect(await page.locator('.entries li, .event-row').count()).toBe(0);
+    expect(await page.locator('.entries li').count()).toBe(0);
     await part(page, 'Raw').locator('summary').click();
     await page.locator('.entries li').first().waitFor();
   });

@@ -196,13 +196,11 @@ export async function openRun(page: Page, runId: string): Promise<void> {
   await page.locator(`main[data-run="${runId}"]`).waitFor();
 }
 
-/** Selects an entry in the event list. */
+/** Moves the cursor to an entry by the address. */
 export async function selectEntry(page: Page, seq: number): Promise<void> {
-  await showPanel(page, 'raw');
-  await page.locator('.event-rows').evaluate((list, top) => {
-    list.scrollTop = top;
-  }, seq * 18);
-  await page.locator(`#event-${seq}`).click();
+  await page.evaluate((at) => {
+    location.hash = location.hash.replace(/^(#\/run\/[^/?]+).*$/u, `$1/${at}`);
+  }, seq);
   await page.locator(`.position[data-at="${seq}"]`).waitFor({ state: 'attached' });
   await nextFrames(page);
 }

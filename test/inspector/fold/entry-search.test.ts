@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createEntrySearch, entryListOf, originOfType, wholeList } from '../../../inspector/fold/entries.ts';
+import { createEntrySearch } from '../../../inspector/fold/entry-search.ts';
 import { entryLine } from '../../../inspector/ui-state/entry-line.ts';
-import { ANNOTATIONS, EXTERNAL_EVENTS, type JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
 
 const runs = await randomRuns(16, 13);
@@ -65,25 +65,6 @@ describe('the summary of an entry', () => {
 });
 
 const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);
-
-describe('the origin of an entry', () => {
-  it('matches the journal contract', () => {
-    const types = new Set(runs.flatMap((entries) => entries.map(({ type }) => type)));
-    for (const type of types)
-      expect([type, originOfType(type)]).toEqual([
-        type,
-        EXTERNAL_EVENTS.has(type) ? 'outside' : ANNOTATIONS.has(type) ? 'note' : 'chart',
-      ]);
-  });
-});
-
-describe('a list of entries', () => {
-  it('finds the row of any entry, or of the last one before it', () => {
-    expect([wholeList(3).indexOf(1), wholeList(3).indexOf(9)]).toEqual([1, 2]);
-    const list = entryListOf([2, 5]);
-    expect([list.size, list.seqAt(1), list.indexOf(1), list.indexOf(4), list.indexOf(5)]).toEqual([2, 5, -1, 0, 1]);
-  });
-});
 
 describe('a search', () => {
   const searched = (entries: readonly JournalEntry[], asked: string, slices = false): readonly number[] => {

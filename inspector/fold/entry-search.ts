@@ -1,53 +1,5 @@
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { DurableEvent } from '../../src/durable/entries.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { EntryIndex } from './entry-index.ts';
-import { isExternalEventType } from './external-events.ts';
-import { countUpTo } from './sorted.ts';
-
-type EntryType = JournalEntry['type'] | DurableEvent['type'];
-
-/** The origin of an entry: an external event, the charts, or an annotation. */
-type Origin = 'outside' | 'chart' | 'note';
-
-const NOTES: ReadonlySet<string> = new Set<EntryType>([
-  'retrieval',
-  'text-delta',
-  'prompt',
-  'attachment',
-  'resumed',
-  'closed',
-  'note',
-  'effect-end',
-  'keyframe',
-]);
-
-export function originOfType(type: EntryType): Origin {
-  if (isExternalEventType(type)) return 'outside';
-  return NOTES.has(type) ? 'note' : 'chart';
-}
-
-/** The entries that a list shows, in order. */
-export interface EntryList {
-  readonly size: number;
-  seqAt(index: number): number;
-  /** The index of the last listed entry at or before an entry; -1 if there is none. */
-  indexOf(seq: number): number;
-}
-
-/** The first `count` entries. */
-export const wholeList = (count: number): EntryList => ({
-  size: count,
-  seqAt: (index) => index,
-  indexOf: (seq) => Math.min(seq, count - 1),
-});
-
-/** Only these entries, ascending. */
-export const entryListOf = (seqs: readonly number[]): EntryList => ({
-  size: seqs.length,
-  seqAt: (index) => seqs[index] ?? 0,
-  indexOf: (seq) => countUpTo(seqs, seq) - 1,
-});
 
 /** A search through the lines of a run, a slice at a time. */
 interface EntrySearch {

@@ -1,13 +1,13 @@
 import { signal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { createEntrySearch } from '../../fold/entries.ts';
+import { createEntrySearch } from '../../fold/entry-search.ts';
 import { formatNumber } from '../../fold/format.ts';
 import { countUpTo } from '../../fold/sorted.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel.tsx';
 
-export function EventSearch({ inspector, view, found }: PanelProps & { readonly found: Found | null }) {
+export function EntrySearch({ inspector, view, found }: PanelProps & { readonly found: Found | null }) {
   const input = useRef<HTMLInputElement>(null);
   const isFocusRequested = search.isDue.value;
   // Before painting, so that the next key reaches the search field.
@@ -16,7 +16,7 @@ export function EventSearch({ inspector, view, found }: PanelProps & { readonly 
     search.isDue.value = false;
     input.current?.focus({ preventScroll: true });
     input.current?.select();
-    input.current?.scrollIntoView({ block: 'start' });
+    input.current?.scrollIntoView({ block: 'nearest' });
   }, [isFocusRequested]);
 
   /** Moves to the next or previous match. */
@@ -24,7 +24,9 @@ export function EventSearch({ inspector, view, found }: PanelProps & { readonly 
     const seqs = found?.seqs ?? [];
     const next = to === 1 ? countUpTo(seqs, view.at) : countUpTo(seqs, view.at - 1) - 1;
     const seq = seqs.at(next % Math.max(1, seqs.length));
-    if (seq !== undefined) inspector.moveTo(seq);
+    if (seq === undefined) return;
+    inspector.moveTo(seq);
+    requestAnimationFrame(() => document.getElementById(`entry-${seq}`)?.scrollIntoView({ block: 'nearest' }));
   }
 
   function leave(): void {
@@ -41,11 +43,11 @@ export function EventSearch({ inspector, view, found }: PanelProps & { readonly 
   }
 
   return (
-    <search class="event-search row">
+    <search class="entry-search row">
       <input
         ref={input}
         type="search"
-        aria-label="Search the events"
+        aria-label="Search the entries"
         placeholder="Search, or type:decision ( / )"
         spellcheck={false}
         value={search.text.value}
@@ -54,7 +56,7 @@ export function EventSearch({ inspector, view, found }: PanelProps & { readonly 
         }}
         onKeyDown={onKeyDown}
       />
-      <span class="event-hits" role="status">
+      <span class="muted" role="status">
         {found === null ? '' : hitsText(found, view.at)}
       </span>
     </search>
@@ -72,7 +74,7 @@ function hitsText({ seqs, share }: Found, at: number): string {
 /** The search state, kept while other panels are shown. */
 export const search = {
   text: signal(''),
-  /** All entries are shown, below the selected step. */
+  /** All entries are shown, in place of the selected step. */
   isShown: signal(false),
   /** The search field should take the focus. */
   isDue: signal(false),
@@ -80,7 +82,7 @@ export const search = {
 
 export const searchKey: Key = {
   keys: ['/'],
-  description: 'Search the events',
+  description: 'Search the entries',
   group: 'Page',
   act: () => {
     search.isShown.value = true;

@@ -39,8 +39,6 @@ const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('close'), runId }),
   /** Sends an event to a live run, or to a recorded actor. */
   z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
-  /** Requests a Vitest test that replays the run. */
-  z.object({ type: z.literal('test'), id, runId }),
   /** Acts on a recorded run or actor. `confirmed`: the `needsTrust` of an earlier reply that the user has confirmed, otherwise null. */
   z.object({ type: z.literal('act'), id, runId, action, confirmed: z.nullable(confirmed) }),
   /** Deletes a recorded run. */

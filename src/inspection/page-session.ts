@@ -3,7 +3,6 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { runStartOf } from '../chain/journal/run-start.ts';
-import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
 import { withPauses } from '../internal/async.ts';
 import { count } from '../internal/printable.ts';
@@ -59,8 +58,7 @@ export function servePage(
   const page = channelTo(socket);
   const opened = new Map<string, StopFollowing>();
   let sentRevision = -1;
-  /** One at a time, because each test holds a whole run in memory. */
-  const generateTest = oneAtATime(testOf, 'tests are already being generated');
+  /** One at a time, because each page holds a whole run in memory. */
   const makePage = oneAtATime(pageOf, 'pages are already being exported');
   let asked = -1;
 
@@ -116,8 +114,6 @@ export function servePage(
       case 'send':
         await send(request);
         return null;
-      case 'test':
-        return generateTest(request.runId);
       case 'act':
         return actOn(request);
       case 'remove':
@@ -187,11 +183,6 @@ export function servePage(
     const texts = redaction === undefined ? 0 : [...redactionsIn(shared, redaction)].length;
     const redactions = redaction === undefined ? [] : [`Redacted in ${count(texts, 'text')}.`];
     return { html, notes: [...redactions, ...exportNotes(shared, redact)] };
-  }
-
-  async function testOf(runId: string): Promise<string> {
-    const recorded = await entriesOf(runId, 'A test can only be generated from a PostChain run.');
-    return toVitest(recorded, { journalPath: './run.jsonl' });
   }
 
   /** Resolves to the entries of a run. Rejects with `problem` if the source is not a PostChain run. */

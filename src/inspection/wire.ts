@@ -166,7 +166,6 @@ export interface WhatIfResult {
 /** The result of each request of a page, by message type. */
 export interface Results {
   readonly send: null;
-  readonly test: string;
   readonly act: ActResult;
   readonly remove: null;
   readonly export: ExportResult;

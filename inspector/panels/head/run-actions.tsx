@@ -4,9 +4,7 @@ import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
 import { runStart } from '../../fold/answer.ts';
 import { closestTo } from '../../fold/run-list.ts';
-import { revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
-import { type Key, useKeys } from '../../ui-state/keys.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -14,18 +12,15 @@ import { CompareButton, checkedRuns } from '../runs/runs-table.tsx';
 import { READ_ONLY } from '../step/fork-forms.tsx';
 import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
+import { ExportDialog } from './export-dialog.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
-import { useRunAction } from './run-action.tsx';
 import { SendingResult, sender } from './sending.tsx';
-import { ExportDialog, TestDialog } from './share-dialogs.tsx';
 
 const TITLES = {
-  test: 'Replay test of this run',
   cancel: 'Cancel this run',
   adjust: 'Adjust limits and thresholds',
   direct: 'Continue with a phase',
   event: 'Send another event',
-  replay: 'Replay without a model',
   details: 'Details of this run',
 } as const;
 
@@ -38,7 +33,6 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
   const isConnected = inspector.connection.value === 'open';
   const isFile = inspector.connection.value === 'file';
   const isLive = run.live && isConnected && fold.entries.of('end').length === 0 && log.count > 0;
-  const isRecorded = !run.live && isConnected && run.status !== 'damaged';
   const form = sender(inspector, run.runId);
   const item = (name: DialogName, label: string): MenuItem => ({ label, act: () => setOpen(name) });
 
@@ -48,17 +42,10 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
     </button>
   );
 
-  const testKey: Key = { keys: ['t'], description: 'Copy the replay test', group: 'Page', act: () => setOpen('test') };
-  useKeys(isFile ? [] : [testKey], [isFile]);
-
   const more = [
-    ...(isLive ? [item('adjust', 'Adjust limits…')] : []),
-    ...(isLive && waitingAt(log, fold, count - 1)?.for !== 'direction'
-      ? [item('direct', 'Continue with a phase…')]
-      : []),
-    ...(isLive ? [item('event', 'Send another event…')] : []),
-    ...(isRecorded ? [item('replay', 'Replay without a model…')] : []),
-    ...(isConnected ? [item('test', 'Copy replay test…')] : []),
+    item('adjust', 'Adjust limits…'),
+    ...(waitingAt(log, fold, count - 1)?.for === 'direction' ? [] : [item('direct', 'Continue with a phase…')]),
+    item('event', 'Send another event…'),
     item('details', 'Details…'),
   ];
   return (
@@ -90,7 +77,7 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
             </button>
           )}
           {isConnected && dialogButton('export', 'Download…')}
-          <Menu label="More" items={more} note={isRecorded && !inspector.continues.value ? READ_ONLY : undefined} />
+          {isLive ? <Menu label="More" items={more} /> : dialogButton('details', 'Details…')}
         </>
       )}
       {open === 'export' && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={() => setOpen(null)} />}
@@ -109,7 +96,6 @@ interface ContentProps extends PanelProps {
 }
 
 function Content({ inspector, view, name, onDone }: ContentProps) {
-  const action = useRunAction(inspector, view.run);
   const { run, log, fold, count } = view;
   const { isBusy, onSend } = sender(inspector, run.runId);
   const form = {
@@ -122,29 +108,12 @@ function Content({ inspector, view, name, onDone }: ContentProps) {
   };
   const state = fold.states.at(count - 1) as RecordedState | null;
   switch (name) {
-    case 'test':
-      return <TestDialog inspector={inspector} runId={run.runId} />;
     case 'details':
-      return <RunFacts inspector={inspector} run={run} profile={profileText(log)} />;
-    case 'replay':
       return (
-        <div class="stack">
-          <p>Replays the recorded events on the charts of this version, without a model, and compares every entry.</p>
-          <div class="row">
-            <button
-              type="button"
-              class="primary"
-              disabled={action.isBusy}
-              onClick={() => void action.act({ type: 'replay' })}
-            >
-              Replay
-            </button>
-            <p role="status" class="verbatim">
-              {revealHidden(action.note)}
-            </p>
-          </div>
-          {action.messages}
-        </div>
+        <>
+          <RunFacts inspector={inspector} run={run} profile={profileText(log)} />
+          {inspector.connection.value === 'open' && !inspector.continues.value && <p class="muted">{READ_ONLY}</p>}
+        </>
       );
     default:
       return (

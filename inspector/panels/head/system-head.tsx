@@ -9,7 +9,7 @@ import { LinkButton } from '../../link-button.tsx';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Countdown } from './countdown.tsx';
-import { ExportDialog } from './share-dialogs.tsx';
+import { ExportDialog } from './export-dialog.tsx';
 
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   running: ['Running', 'running'],

@@ -33,7 +33,7 @@ import { comparedRuns } from '../../ui-state/layout.ts';
 import { hasCards } from '../../ui-state/media.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import { useNow } from '../../ui-state/use-now.ts';
-import { ExportDialog } from '../head/share-dialogs.tsx';
+import { ExportDialog } from '../head/export-dialog.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';

@@ -307,12 +307,6 @@ describe.skipIf(tests.areSkipped)('keyboard operation', () => {
         await page.getByRole('dialog', { name: 'Keys' }).waitFor();
         await closed();
       }),
-      'Page t': pressed(async () => {
-        const dialog = page.getByRole('dialog', { name: 'Replay test of this run' });
-        await dialog.waitFor();
-        expect(await dialog.getByRole('textbox').inputValue()).toContain('replay');
-        await closed();
-      }),
       'Page c': pressed(async (key) => {
         await picture(page).waitFor();
         expect(await trace.count()).toBe(0);

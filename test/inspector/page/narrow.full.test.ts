@@ -50,7 +50,7 @@ it.skipIf(tests.areSkipped)(
     expect(await isInView('.step-head h2')).toBe(true);
     // This server continues no runs.
     expect(await page.getByRole('button', { name: 'Fork' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'Details…' }).click();
     await page.getByText('This inspector cannot continue or fork runs.').waitFor();
   },
 );

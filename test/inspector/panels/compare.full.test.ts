@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { threeRecordedRuns } from '../../support/inspector/inspected-runs.ts';
 import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
-import { openTestPage, pageTests } from '../../support/inspector/test-page.ts';
+import { openTestPage, pageTests, showRuns } from '../../support/inspector/test-page.ts';
 
 const tests = await pageTests('comparing runs in a page');
 const runs = await threeRecordedRuns();
 
 async function open(ids = 'run-0/run-1', { width = 1280, held = runs } = {}): Promise<Page> {
   const page = await openTestPage(tests, `/compare/${ids}`, width);
-  await page.evaluate((all) => window.showRuns(all), held);
+  await showRuns(page, held);
   return page;
 }
 

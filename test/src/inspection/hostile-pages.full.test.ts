@@ -45,7 +45,7 @@ describe('a store that never responds', () => {
   });
 });
 
-describe('generating a test for a run', () => {
+describe('exporting a run', () => {
   it('runs once at a time, however often a page requests it', async () => {
     let reading = 0;
     let go = (): void => {};
@@ -64,9 +64,9 @@ describe('generating a test for a run', () => {
       },
     } as unknown as JournalStore;
     const page = await openPage((await startInspector({ journals })).url);
-    const ask = () => page.request({ type: 'test', runId: 'run-1' });
+    const ask = () => page.request({ type: 'export', runId: 'run-1', redact: [] });
     const replies = Array.from({ length: 20 }, ask);
-    expect((await replies.at(-1))?.problem).toMatch(/being generated/u);
+    expect((await replies.at(-1))?.problem).toMatch(/being exported/u);
     expect(reading).toBe(1);
     go();
     expect(await replies[0]).toMatchObject({ problem: null });
@@ -77,7 +77,6 @@ describe('generating a test for a run', () => {
 /** Every message of a page that names a run and gets a reply. */
 const REQUESTS: readonly ((runId: string) => PageRequest)[] = [
   (runId) => ({ type: 'send', runId, event: { type: 'run.cancelled' } }),
-  (runId) => ({ type: 'test', runId }),
   (runId) => ({ type: 'act', runId, action: { type: 'resume' }, confirmed: null }),
   (runId) => ({ type: 'act', runId, action: { type: 'fork', at: 1, set: {} }, confirmed: null }),
   (runId) => ({ type: 'act', runId, action: { type: 'replay' }, confirmed: null }),

@@ -14,7 +14,7 @@ import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
-import { fileWith, writeJournal } from '../../support/journal-files.ts';
+import { fileWith } from '../../support/journal-files.ts';
 import { ONE_CALL_PER_PHASE, scriptedChain, startScripted } from '../../support/run-chain.ts';
 
 /** An ended run and its stored journal. */
@@ -293,26 +293,5 @@ describe("a run in a store that is not PostChain's own", () => {
     await page.end('run-1');
     expect(page.entries('run-1')).toEqual(run.entries);
     await page.runs((list) => list.runs[0]?.summary?.confidence != null);
-  });
-});
-
-describe('generating a test for a recording', () => {
-  it('produces a Vitest test', async () => {
-    const { page } = await recordedPage();
-    const { result, problem } = await page.request({ type: 'test', runId: 'run-1' });
-    expect(problem).toBe(null);
-    expect(result).toContain("new URL('./run.jsonl', import.meta.url)");
-  });
-
-  it('fails if the replay differs or the recording does not exist', async () => {
-    const journals = memoryJournals();
-    const changed = (await recorded(memoryJournals())).map((entry) =>
-      entry.type === 'phase-end' ? ({ ...entry, phase: 'yield' } as JournalEntry) : entry,
-    );
-    await writeJournal(journals, 'run-1', changed.map(storedEntry));
-    const page = await openPage((await startInspector({ journals })).url);
-    const test = async (runId: string) => (await page.request({ type: 'test', runId })).problem;
-    expect(await test('run-1')).toMatch(/update the recording/u);
-    expect(await test('run-2')).toBe('There is no run "run-2".');
   });
 });

@@ -106,14 +106,12 @@ describe('the system of another program', () => {
     expect(last).toBeLessThan(page.told.findIndex(({ type }) => type === 'entries'));
   });
 
-  it('accepts no events and generates no test', async () => {
+  it('accepts no events', async () => {
     const { runs, url } = await serve();
     runs.add(aSystem().source);
     const page = await openPage(url);
     const sent = await page.request({ type: 'send', runId: 'system-1', event: { type: 'run.cancelled' } });
     expect(sent.problem).toBe('This run is not live; it accepts no events.');
-    const test = await page.request({ type: 'test', runId: 'system-1' });
-    expect(test.problem).toBe('A test can only be generated from a PostChain run.');
   });
 
   it('that cannot be shown ends with the reason, and the page stays open', async () => {

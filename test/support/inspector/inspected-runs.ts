@@ -19,7 +19,7 @@ import type { JournalStore } from '../../../src/durable/journals/journal-store.t
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
 import { forkOf, frameWriter, runCharts } from '../../../src/inspection/source.ts';
-import type { ExportedRun, InspectedRun, RequestResult, RunCharts } from '../../../src/inspection/wire.ts';
+import type { ExportedRun, InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
 import { WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -54,7 +54,6 @@ export interface RecordedRun {
   readonly charts: RunCharts;
   readonly lines: readonly string[];
   readonly states: readonly string[];
-  readonly test: RequestResult<string>;
 }
 
 /** The state frames of a run as the inspection server sends them. */
@@ -84,7 +83,6 @@ function recordedRun(entries: readonly JournalEntry[], changes: Partial<Recorded
     charts: ownCharts,
     lines: entries.map((entry) => JSON.stringify(entry)),
     states: stateFrames(entries),
-    test: { result: `// a test of ${runId}`, problem: null },
     ...changes,
   };
 }
@@ -115,11 +113,7 @@ async function threeRuns() {
 
 export async function threeRecordedRuns() {
   const { run, fork, sure } = await threeRuns();
-  return [
-    recordedRun(run),
-    recordedRun(fork),
-    recordedRun(sure, { test: { result: null, problem: 'It cannot be replayed.' } }),
-  ];
+  return [recordedRun(run), recordedRun(fork), recordedRun(sure)];
 }
 
 /** Writes an exported page with this run and returns its URL. Needs a built `dist`. */

@@ -31,6 +31,12 @@ export async function openTestPage({ open, folder }: InspectorTests, hash: strin
   return (await open(hash, { width, url: pathToFileURL(join(folder, 'index.html')).href })).page;
 }
 
+/** Lists these completed runs in the page. */
+export async function showRuns(page: Page, runs: readonly RecordedRun[]): Promise<void> {
+  // Playwright's type of an argument is too deep for one with any JSON in it.
+  await page.evaluate<void, unknown>((all) => window.showRuns(all as readonly RecordedRun[]), runs);
+}
+
 /** Opens the page with these completed runs. */
 export async function openRecordedRuns(
   tests: InspectorTests,
@@ -38,7 +44,7 @@ export async function openRecordedRuns(
   hash: string,
 ): Promise<Page> {
   const page = await openTestPage(tests, hash);
-  await page.evaluate((all) => window.showRuns(all), runs);
+  await showRuns(page, runs);
   await page.locator('#panel').waitFor();
   return page;
 }

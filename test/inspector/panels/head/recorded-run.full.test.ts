@@ -65,18 +65,6 @@ describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
   });
 
-  it('replays a run', async () => {
-    const { page } = await open('/run/whole');
-    await page.getByRole('button', { name: 'More', exact: true }).press('Enter');
-    // The menu has the focus on its first item.
-    await page.locator('[role=menuitem]:focus').waitFor();
-    for (const key of ['ArrowDown', 'ArrowUp', 'Enter']) await page.keyboard.press(key);
-    await page.getByRole('button', { name: 'Replay', exact: true }).click();
-    await page
-      .getByText(`Identical: the charts of this version produce the same ${run.entries.length} entries.`)
-      .waitFor();
-  });
-
   it('says which patterns match nothing, and downloads a redacted file with two clicks', async () => {
     const { page } = await open('/run/whole');
     await page.getByRole('button', { name: 'Download…' }).click();

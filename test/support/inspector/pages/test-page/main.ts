@@ -28,7 +28,6 @@ const pending = new Set<string>();
 
 async function replyTo(sent: PageRequest): Promise<RequestResult<unknown>> {
   if (sent.type === 'what-if') return { result: null, problem: 'There is no server.' };
-  if (sent.type === 'test') return findRun(sent.runId)?.test ?? { result: null, problem: 'There is no test.' };
   if (sent.type === 'export') return { result: { html: '', notes: [] }, problem: null };
   if (sent.type === 'remove') return { result: null, problem: null };
   const event = sent.type === 'send' ? sent.event : sent.action;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../support/cli.ts';
+import { temporaryFolder } from '../../support/cli.ts';
 
 /** A project in which the built package and Vitest are installed. */
 function project(): string {
@@ -23,7 +23,7 @@ const run = (folder: string, script: string, ...args: readonly string[]) => {
   return { status, output: `${stdout}${stderr}` };
 };
 
-it('the test that the inspector copies passes in a project of its own, with the commands of the documentation', () => {
+it('the test that postchain replay writes passes in a project of its own, with the commands of the documentation', () => {
   const folder = project();
   expect(run(folder, 'dist/cli.js', 'run', 'Is it so?', '--journal', 'last.jsonl').status).not.toBe(2);
   expect(run(folder, 'dist/cli.js', 'replay', 'last.jsonl', '--vitest', 'run.test.ts')).toMatchObject({ status: 0 });

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { commandLine } from '../../../machines/text/quoting.ts';
 import type { ExportResult, RequestResult } from '../../../src/inspection/wire.ts';
 import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
@@ -113,52 +112,4 @@ function save(runId: string, html: string): void {
   link.download = `run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
-
-interface WrittenTest {
-  readonly text: string;
-  readonly problem: string | null;
-  readonly isCopied: boolean;
-}
-
-/** Requests a Vitest test of the run, copies it, and shows where its recording must be. */
-export function TestDialog({ inspector, runId }: { readonly inspector: Inspector; readonly runId: string }) {
-  const [test, setTest] = useState<WrittenTest | null>(null);
-  const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    void ask();
-    async function ask(): Promise<void> {
-      const { result, problem } = await inspector.request({ type: 'test', runId });
-      const text = result ?? '';
-      // Browsers refuse this in insecure contexts.
-      const isCopied = await (problem === null ? navigator.clipboard?.writeText(text) : undefined)?.then(
-        () => true,
-        () => false,
-      );
-      setTest({ text, problem, isCopied: isCopied ?? false });
-    }
-  }, []);
-  useEffect(() => {
-    if (test?.isCopied === false) area.current?.select();
-  }, [test]);
-  if (test === null) return <p role="status">Writing the test…</p>;
-  if (test.problem !== null) return <Problem text={test.problem} />;
-  return (
-    <div class="stack">
-      <p role="status">
-        {test.isCopied ? 'Copied.' : 'The browser does not allow copying. Copy the selected text yourself.'}
-      </p>
-      <p>
-        The test expects the recording next to it, as <code>run.jsonl</code>. In a project with <code>postchain</code>{' '}
-        and <code>vitest</code>, these commands write both and run the test:
-      </p>
-      <pre class="verbatim">
-        {`${revealHidden(commandLine('npx postchain replay', runId, '--vitest run.test.ts'))}\nnpx vitest run run.test.ts`}
-      </pre>
-      <label>
-        <span class="visually-hidden">The test</span>
-        <textarea ref={area} readOnly rows={12} spellcheck={false} class="mono" value={test.text} />
-      </label>
-    </div>
-  );
 }

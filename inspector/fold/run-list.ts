@@ -1,7 +1,7 @@
 import type { ActorWait, InspectedRun } from '../../src/inspection/wire.ts';
 import { capitalize, startedText } from './format.ts';
 import { groupBy } from './group-by.ts';
-import { excerpt } from './text.ts';
+import { excerpt, jsonExcerpt } from './text.ts';
 
 interface SortColumn {
   readonly name: string;
@@ -17,8 +17,6 @@ const tokensOf = ({ summary }: InspectedRun): number | null =>
 
 const knownMs = ({ summary, ending }: InspectedRun): number | null => summary?.durationMs ?? ending?.durationMs ?? null;
 
-const isFinished = ({ status }: InspectedRun): boolean => status === 'completed' || status === 'degraded';
-
 /** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay; a machine has `ended`, `failed` or `stopped`. */
 export function stateOf({ kind, status, summary, isIdle = false }: InspectedRun): string {
   if (status === 'running') return summary?.waitingFor || isIdle ? 'waiting' : status;
@@ -32,14 +30,17 @@ const MACHINE_STATES: Readonly<Record<string, string>> = {
 };
 
 export const SORT_COLUMNS = [
-  { name: 'question', title: 'Question', of: ({ title }) => title.toLowerCase() },
+  { name: 'title', title: 'Title', of: ({ title }) => title.toLowerCase() },
   { name: 'status', title: 'Status', of: (run) => statusWords(run).text },
-  { name: 'duration', title: 'Time', of: knownMs, isDescending: true },
+  { name: 'waiting', title: 'Waiting', of: (run) => waitOf(run)?.sinceMs ?? null },
+  { name: 'due', title: 'Due', of: dueAt },
+  { name: 'duration', title: 'Duration', of: knownMs, isDescending: true },
   { name: 'tokens', title: 'Tokens', of: tokensOf, isDescending: true },
   { name: 'cost', title: 'Cost', of: ({ summary }) => summary?.cost?.amount ?? null, isDescending: true },
   { name: 'model', title: 'Model', of: ({ summary }) => summary?.models.join(', ') || null },
+  { name: 'machine', title: 'Machine', of: ({ machine }) => machine ?? null },
   { name: 'session', title: 'Session', of: ({ summary }) => summary?.sessionId ?? null },
-  { name: 'started', title: 'When', of: ({ startedAt }) => startedAt || null, isDescending: true },
+  { name: 'started', title: 'Started', of: ({ startedAt }) => startedAt || null, isDescending: true },
 ] as const satisfies readonly SortColumn[];
 
 export type ColumnName = (typeof SORT_COLUMNS)[number]['name'];
@@ -47,52 +48,83 @@ export type ColumnName = (typeof SORT_COLUMNS)[number]['name'];
 export const columnNamed = (name: ColumnName): SortColumn =>
   SORT_COLUMNS.find((column) => column.name === name) as SortColumn;
 
-/** The columns that tell these runs apart. */
-export function shownColumns(runs: readonly InspectedRun[]): readonly ColumnName[] {
-  const isShown = (name: ColumnName): boolean => {
-    if (name === 'model') return valuesOf(runs, (run) => [columnNamed('model').of(run) as string | null]).length > 1;
-    return (name !== 'cost' && name !== 'session') || runs.some((run) => columnNamed(name).of(run) !== null);
-  };
+/** Shown only if they are chosen or sorted by: the status has the same values. */
+const ON_REQUEST: ReadonlySet<ColumnName> = new Set(['waiting', 'due', 'machine']);
+
+/** The columns that the query chooses; by default those that tell these runs apart. The list always has titles, statuses and what it is sorted by. */
+export function shownColumns(
+  runs: readonly InspectedRun[],
+  { columns, sort }: Pick<RunQuery, 'columns' | 'sort'>,
+): readonly ColumnName[] {
+  const chosen: readonly string[] | null = columns === '' ? null : columns.split(',');
+  function isShown(name: ColumnName): boolean {
+    if (name === 'title' || name === 'status' || name === sort) return true;
+    if (chosen !== null) return chosen.includes(name);
+    const values = valuesOf(runs, (run) => [columnNamed(name).of(run)]);
+    return !ON_REQUEST.has(name) && values.length > (name === 'model' ? 1 : 0);
+  }
   return SORT_COLUMNS.map(({ name }) => name).filter(isShown);
+}
+
+/** The columns that can be chosen. */
+export const OPTIONAL_COLUMNS = SORT_COLUMNS.filter(({ name }) => name !== 'title' && name !== 'status');
+
+/** Returns the query with a column added to the shown ones, or removed from them. */
+export function withColumn(query: RunQuery, shown: readonly ColumnName[], name: ColumnName): RunQuery {
+  const { sort, isDescending } = shown.includes(name) && query.sort === name ? DEFAULT_QUERY : query;
+  const columns = OPTIONAL_COLUMNS.map((column) => column.name).filter((one) => shown.includes(one) !== (one === name));
+  return { ...query, sort, isDescending, columns: columns.join() || 'none' };
 }
 
 /** What the list of runs shows, and in which order. Empty filters accept every run. */
 export interface RunQuery {
   readonly text: string;
+  /** One of `viewsOf`. */
   readonly status: string;
+  readonly machine: string;
   readonly session: string;
   readonly model: string;
-  /** `some`: only runs in which something failed. */
-  readonly failures: string;
+  /** Only runs that started at most this long ago, one of `PERIODS`. */
+  readonly since: string;
   /** `flat`: forks and turns of a session are not placed with each other. */
   readonly list: string;
+  /** The names of the chosen columns, with commas; empty for the default. */
+  readonly columns: string;
   readonly sort: ColumnName;
   readonly isDescending: boolean;
 }
 
 type Parameters = Readonly<Record<string, string>>;
 
-const ANY = { text: '', status: '', session: '', model: '', failures: '' };
+const ANY = { text: '', status: '', machine: '', session: '', model: '', since: '' };
 
 /** All runs, newest first. */
-const DEFAULT_QUERY: RunQuery = { ...ANY, list: '', sort: 'started', isDescending: true };
+const DEFAULT_QUERY: RunQuery = { ...ANY, list: '', columns: '', sort: 'started', isDescending: true };
 
 export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
 
+/** Filters by one of `viewsOf`, or by none. What waits longest, or is due longest, comes first. */
+export function withView(query: RunQuery, status: string): RunQuery {
+  const isOrdered = (view: string, sort: ColumnName): boolean => query.status === view && query.sort === sort;
+  const sort = ({ 'for-you': 'waiting', due: 'due' } as const)[status];
+  if (sort !== undefined) return { ...query, status, sort, isDescending: false };
+  if (!isOrdered('for-you', 'waiting') && !isOrdered('due', 'due')) return { ...query, status };
+  return { ...query, status, sort: DEFAULT_QUERY.sort, isDescending: DEFAULT_QUERY.isDescending };
+}
+
 /** Reads a query from the parameters of an address. `sort=-cost` sorts by cost from high to low. */
-export function parseRunQuery(parameters: Parameters): RunQuery {
-  const { q = '', status = '', session = '', model = '', failures = '', list = '', sort = '' } = parameters;
+export function parseRunQuery({ q = '', sort = '', ...others }: Parameters): RunQuery {
   const name = sort.replace(/^-/u, '');
   const column = SORT_COLUMNS.find((one) => one.name === name);
+  const texts = (['status', 'machine', 'session', 'model', 'since', 'list', 'columns'] as const).map((key) => [
+    key,
+    others[key] ?? '',
+  ]);
   return {
+    ...DEFAULT_QUERY,
+    ...Object.fromEntries(texts),
     text: q,
-    status,
-    session,
-    model,
-    failures,
-    list,
-    sort: column?.name ?? DEFAULT_QUERY.sort,
-    isDescending: column === undefined ? DEFAULT_QUERY.isDescending : sort.startsWith('-'),
+    ...(column !== undefined && { sort: column.name, isDescending: sort.startsWith('-') }),
   };
 }
 
@@ -103,18 +135,23 @@ export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 
+/** The periods of the filter `since`, in milliseconds. */
+export const PERIODS: Readonly<Record<string, number>> = { '1h': 3.6e6, '24h': 8.64e7, '7d': 6.048e8, '30d': 2.592e9 };
+
 /** Returns the runs that a query accepts, in its order. Every word of the text must occur in one of the texts of a run. */
-export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): readonly InspectedRun[] {
+export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowMs: number): readonly InspectedRun[] {
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
+  const fromMs = Object.hasOwn(PERIODS, query.since) ? nowMs - (PERIODS[query.since] ?? 0) : null;
   const { of } = columnNamed(query.sort);
   const direction = query.isDescending ? -1 : 1;
   return runs
     .filter(
       (run) =>
-        (query.status === '' || stateOf(run) === query.status) &&
+        (query.status === '' || viewsOf(run, nowMs).includes(query.status)) &&
+        (query.machine === '' || run.machine === query.machine) &&
         (query.session === '' || run.summary?.sessionId === query.session) &&
-        (query.failures === '' || hasFailures(run)) &&
         (query.model === '' || run.summary?.models.includes(query.model) === true) &&
+        (fromMs === null || Date.parse(run.startedAt) >= fromMs) &&
         hasWords(run, words),
     )
     .map((run) => ({ run, value: of(run) }))
@@ -122,12 +159,35 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
     .map(({ run }) => run);
 }
 
-const hasFailures = ({ summary, ending }: InspectedRun): boolean => (summary?.failures ?? 0) > 0 || !!ending?.failure;
+/** The filters that accept a run: its state, `for-you` if it waits for a person, `due` if it should have continued, `with-failures`. */
+export const viewsOf = (run: InspectedRun, nowMs: number): readonly string[] => [
+  ...(askedOf(run) === null ? [] : ['for-you']),
+  ...(isDue(run, nowMs) ? ['due'] : []),
+  stateOf(run),
+  ...((run.summary?.failures ?? 0) > 0 || run.ending?.failure ? ['with-failures'] : []),
+];
 
-function hasWords({ title, runId, summary, machine, problem = '' }: InspectedRun, words: readonly string[]): boolean {
+/** What needs a person comes first. */
+const FIRST_VIEWS = ['for-you', 'due', 'failed', 'interrupted', 'damaged', 'with-failures', 'running', 'waiting'];
+
+/** How many runs each filter accepts, in the order in which they are shown. */
+export function countedViews(runs: readonly InspectedRun[], nowMs: number): readonly (readonly [string, number])[] {
+  const counts = countsOf(
+    runs.flatMap((run) => viewsOf(run, nowMs)),
+    (view) => view,
+  );
+  const rankOf = (view: string): number =>
+    FIRST_VIEWS.includes(view) ? FIRST_VIEWS.indexOf(view) : FIRST_VIEWS.length;
+  return counts.toSorted(([one], [other]) => rankOf(one) - rankOf(other));
+}
+
+function hasWords(run: InspectedRun, words: readonly string[]): boolean {
   if (words.length === 0) return true;
+  const { title, runId, summary, machine, ending, problem = '' } = run;
   const { sessionId, models = [], explanation, rule, answer } = summary ?? {};
-  const text = [title, runId, machine, sessionId, rule, explanation, answer, problem, ...models]
+  const failure = ending?.failure;
+  const text = [title, runId, machine, sessionId, rule, explanation, answer, problem, failure, waitsForText(run)]
+    .concat(models)
     .join('\n')
     .toLowerCase();
   return words.every((word) => text.includes(word));
@@ -142,9 +202,12 @@ function compared(one: string | number | null, other: string | number | null, di
 
 export function valuesOf(
   runs: readonly InspectedRun[],
-  of: (run: InspectedRun) => readonly (string | null)[],
+  of: (run: InspectedRun) => readonly (string | number | null)[],
 ): readonly string[] {
-  return [...new Set(runs.flatMap(of))].filter((value) => value !== null).sort();
+  return [...new Set(runs.flatMap(of))]
+    .filter((value) => value !== null)
+    .map(String)
+    .sort();
 }
 
 /** A run with its place under others: `depth` is how far it is indented, `turn` its place in its session. */
@@ -215,10 +278,14 @@ export function closestTo(run: InspectedRun, runs: readonly InspectedRun[]): Ins
     .toSorted((one, other) => distance(one) - distance(other) || byStart(other, one))[0];
 }
 
-/** A status with how far its answer can be trusted, or why not. */
+/** A status in a word or two, and with how far its answer can be trusted, or why not. */
 export interface StatusWords {
+  readonly label: string;
+  readonly detail: string;
+  /** Both. */
   readonly text: string;
-  readonly tone: 'ok' | 'warn' | 'bad' | 'plain';
+  /** `asks`: it waits for a person. */
+  readonly tone: 'ok' | 'warn' | 'bad' | 'asks' | 'plain';
 }
 
 const WAITS: Readonly<Record<string, string>> = { direction: 'a direction', timer: 'a delay to pass' };
@@ -249,32 +316,76 @@ export const endedText = ({ ending }: InspectedRun): string =>
   ending?.states ? `ended in ${excerpt(ending.states, 80)}` : 'ended';
 
 export function statusWords(run: InspectedRun): StatusWords {
+  const words = wordsOf(run);
+  const { label, detail = '' } = words;
+  const separator = label === 'degraded' ? ': ' : ', ';
+  return { ...words, detail, text: detail === '' ? label : `${label}${separator}${detail}` };
+}
+
+function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Partial<StatusWords> {
   const { confidence = null, unsupported, reason, phase, waitingFor } = run.summary ?? {};
-  const score = confidence === null ? '' : `, confidence ${confidence.toFixed(2)}`;
+  const score = confidence === null ? '' : `confidence ${confidence.toFixed(2)}`;
+  const awaited = askedOf(run) ?? waitingFor;
+  const waiting = `waiting${awaited ? ` for ${waitWords(awaited)}` : ''}`;
   const state = stateOf(run);
   switch (state) {
     case 'ended':
-      return { text: endedText(run), tone: 'plain' };
+      return { label: endedText(run), tone: 'plain' };
     case 'completed':
       return unsupported
-        ? { text: `partly unsupported${score}`, tone: 'warn' }
-        : { text: `completed${score}`, tone: 'ok' };
+        ? { label: 'partly unsupported', detail: score, tone: 'warn' }
+        : { label: state, detail: score, tone: 'ok' };
     case 'degraded': {
-      if (!reason) return { text: `degraded${score}`, tone: 'warn' };
-      return { text: `degraded: ${reasonWords(reason)}${reason === 'not_grounded' ? score : ''}`, tone: 'warn' };
+      const parts = [reason ? reasonWords(reason) : '', !reason || reason === 'not_grounded' ? score : ''];
+      return { label: state, detail: parts.filter(Boolean).join(', '), tone: 'warn' };
     }
     case 'waiting':
-      return { text: `waiting${waitingFor ? ` for ${waitWords(waitingFor)}` : ''}`, tone: 'warn' };
+      return { label: waiting, tone: askedOf(run) === null ? 'plain' : 'asks' };
     case 'interrupted':
-      return { text: `interrupted${waitingFor ? `, waiting for ${waitWords(waitingFor)}` : ''}`, tone: 'warn' };
+      return { label: state, detail: awaited ? waiting : '', tone: 'warn' };
     case 'damaged':
     case 'failed':
-      return { text: state, tone: 'bad' };
+      return { label: state, tone: 'bad' };
     case 'running':
-      return { text: phase ? `running in ${capitalize(phase)}` : 'running', tone: 'plain' };
+      return { label: phase ? `running in ${capitalize(phase)}` : state, tone: 'plain' };
     default:
-      return { text: state, tone: 'plain' };
+      return { label: state, tone: 'plain' };
   }
+}
+
+const ENDED: ReadonlySet<string> = new Set(['completed', 'degraded', 'cancelled', 'damaged', 'disconnected']);
+
+/** What a run that has not ended waits for. */
+const waitOf = ({ status, waiting }: InspectedRun): ActorWait | undefined => (ENDED.has(status) ? undefined : waiting);
+
+const QUESTIONS: ReadonlySet<string> = new Set(['approval', 'consent', 'direction']);
+
+/** What a run or an actor asks a person for: `approval`, `consent` or `direction`; null for nothing. */
+function askedOf(run: InspectedRun): string | null {
+  if (waitOf(run)?.approvals.length) return 'approval';
+  const subject = run.summary?.waitingFor ?? '';
+  return !ENDED.has(run.status) && QUESTIONS.has(subject) ? subject : null;
+}
+
+/** When the next delay of a waiting run ends, while no process holds it. */
+function dueAt(run: InspectedRun): number | null {
+  return run.status === 'waiting' ? (waitOf(run)?.dueAtMs ?? null) : null;
+}
+
+/** Whether no process has continued a run after its delay. */
+export const isDue = (run: InspectedRun, nowMs: number): boolean => (dueAt(run) ?? Number.POSITIVE_INFINITY) <= nowMs;
+
+/** `16 min`: how long a run has waited. Null if it does not wait, or if that is unknown. */
+export function waitedText(run: InspectedRun, nowMs: number): string | null {
+  const sinceMs = waitOf(run)?.sinceMs;
+  return sinceMs === undefined ? null : spanText(nowMs - sinceMs);
+}
+
+/** `due 5 min ago` or `fires in 2 h`; null without a delay. */
+export function dueText(run: InspectedRun, nowMs: number): string | null {
+  const dueMs = dueAt(run);
+  if (dueMs === null) return null;
+  return isDue(run, nowMs) ? `due ${spanText(nowMs - dueMs)} ago` : `fires in ${spanText(dueMs - nowMs)}`;
 }
 
 const MAX_LISTED = 12;
@@ -283,31 +394,40 @@ const MAX_LISTED = 12;
 export const namesText = (names: readonly string[]): string =>
   `${names
     .slice(0, MAX_LISTED)
-    .map((name) => excerpt(name, 60))
+    .map((name) => excerpt(name, 200))
     .join(', ')}${names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : ''}`;
 
-/** Returns the machine of a recorded durable actor, when its next timer is due, and what it waits for. */
-export function actorText({ machine, waiting }: InspectedRun): string {
-  const due = waiting?.dueAtMs == null ? null : startedText(waiting.dueAtMs);
+/** Returns the id of a recorded durable actor if it has a title, its machine, and what it waits for. */
+export function actorText(run: InspectedRun): string {
+  const { title, runId, kind, machine } = run;
   const parts = [
+    kind === 'system' && title !== runId ? excerpt(runId, 80) : '',
     machine === undefined ? '' : `actor of ${excerpt(machine, 80)}`,
-    due === null ? '' : `timer due ${due}`,
-    waitsForText(waiting),
+    waitsForText(run),
   ];
   return parts.filter(Boolean).join(', ');
 }
 
-/** `waits for approval of {"pay":80}, cancel`; empty if it waits for neither approvals nor events. */
-function waitsForText(waiting: InspectedRun['waiting']): string {
-  const names = waiting === undefined ? [] : awaitedNames(waiting);
+/** `waits for approval of pay: 80, cancel`; empty if it waits for neither approvals nor events. */
+function waitsForText(run: InspectedRun): string {
+  const wait = waitOf(run);
+  const names = wait === undefined ? [] : awaitedNames(wait);
   return names.length === 0 ? '' : `waits for ${namesText(names)}`;
 }
 
 /** What an actor waits for: approvals with their questions, then events. */
 export const awaitedNames = ({ approvals, events }: ActorWait): readonly string[] => [
-  ...approvals.map(({ question }) => `approval of ${JSON.stringify(question)}`),
+  ...approvals.map(({ question }) => `approval of ${questionText(question)}`),
   ...events,
 ];
+
+/** `pay: 80, currency: EUR`: the question of an approval as a person reads it. */
+function questionText(question: unknown): string {
+  const textOf = (value: unknown): string => (typeof value === 'string' ? value : jsonExcerpt(value, 200));
+  if (typeof question !== 'object' || question === null || Array.isArray(question)) return textOf(question);
+  const members = Object.entries(question).slice(0, MAX_LISTED);
+  return members.map(([name, value]) => `${name}: ${textOf(value)}`).join(', ');
+}
 
 /** The duration of a run; of one in progress, up to now. Null if it is unknown. */
 export function durationOf({ kind, status, startedAt, summary, ending }: InspectedRun, nowMs: number): number | null {
@@ -321,44 +441,25 @@ function elapsedMs(startedAt: string, nowMs: number): number | null {
   return Number.isNaN(startMs) ? null : Math.max(0, nowMs - startMs);
 }
 
-const AGES = [
-  [60, 60, 'min'],
-  [3_600, 24, 'h'],
-  [86_400, 7, 'd'],
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
 ] as const;
 
-/** `4 min ago`; the date if it is longer ago than a week. Null if it is not a time. */
+/** `5 min`, `2 h`, `3 d`. */
+function spanText(ms: number): string {
+  const [size, unit] = UNITS.find(([each]) => ms >= each) ?? [];
+  return size === undefined ? 'less than 1 min' : `${Math.floor(ms / size)} ${unit}`;
+}
+
+const WEEK_MS = 7 * 86_400_000;
+
+/** `4 min ago`; the date if it is longer ago than a week, or to come. Clocks may differ by a minute. Null if it is not a time. */
 export function ageText(iso: string, nowMs: number): string | null {
-  const seconds = (nowMs - Date.parse(iso)) / 1_000;
-  if (seconds >= 0 && seconds < 60) return 'just now';
-  const [size, , unit] = AGES.find(([each, max]) => seconds >= each && seconds < each * max) ?? [];
-  return size === undefined ? (startedText(iso)?.split(',')[0] ?? null) : `${Math.floor(seconds / size)} ${unit} ago`;
-}
-
-/** What many runs have in common, in numbers. */
-export interface RunStatistics {
-  readonly failing: number;
-  readonly medianMs: number | null;
-  readonly medianTokens: number | null;
-  /** The median cost of the finished runs; null if fewer than two have a cost, or if their currencies differ. */
-  readonly medianCost: { readonly amount: number; readonly currency: string } | null;
-}
-
-export function summaryOf(runs: readonly InspectedRun[]): RunStatistics {
-  const finished = runs.filter(isFinished);
-  const costs = finished.flatMap(({ summary }) => summary?.cost ?? []);
-  const currencies = new Set(costs.map(({ currency }) => currency));
-  const [currency] = currencies;
-  const amount = median(costs.map((cost) => cost.amount));
-  return {
-    failing: runs.filter(hasFailures).length,
-    medianMs: median(finished.flatMap((run) => knownMs(run) ?? [])),
-    medianTokens: median(finished.flatMap((run) => tokensOf(run) ?? [])),
-    medianCost:
-      amount === null || currency === undefined || costs.length < 2 || currencies.size > 1
-        ? null
-        : { amount, currency },
-  };
+  const ms = nowMs - Date.parse(iso);
+  if (Math.abs(ms) < 60_000) return 'just now';
+  return ms > 0 && ms < WEEK_MS ? `${spanText(ms)} ago` : (startedText(iso)?.split(',')[0] ?? null);
 }
 
 /** How many items have each value, the most frequent one first. */
@@ -372,10 +473,4 @@ export function countsOf<Item>(
     if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
   return [...counts].sort(([, one], [, other]) => other - one);
-}
-
-function median(numbers: readonly number[]): number | null {
-  const sorted = numbers.toSorted((one, other) => one - other);
-  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
-  return low === undefined || high === undefined ? null : (low + high) / 2;
 }

@@ -159,7 +159,7 @@ export function followAddress(inspector: Inspector): void {
   effect(() => {
     const now = choiceNow();
     void address();
-    if (now.runId === undefined) return;
+    if (now.runId === undefined && Object.keys(addressParameters.value).length === 0) return;
     const before = written?.runId === undefined ? now : written;
     const isChoice = (Object.keys(now) as (keyof Choice)[]).some((name) => now[name] !== before[name]);
     clearTimeout(timer);

@@ -5,7 +5,7 @@ export interface Key {
   /** Alternatives, as in `KeyboardEvent.key`, optionally with `Shift+`. */
   readonly keys: readonly string[];
   readonly description: string;
-  readonly group: 'Runs' | 'Move' | 'Trace' | 'Panels' | 'Chart' | 'Page';
+  readonly group: 'List' | 'Move' | 'Trace' | 'Panels' | 'Chart' | 'Page';
   /** Missing if the focused part handles the key itself; then it is only listed. */
   readonly act?: (key: string) => void;
 }

@@ -10,7 +10,7 @@ function matching(query: string): Signal<boolean> {
 }
 
 /** Whether the list of runs has cards, as in runs.css. */
-export const hasCards = matching('(max-width: 760px)');
+export const hasCards = matching('(max-width: 860px)');
 
 /** Whether a picture of a chart would not be readable. */
 export const isPhone = matching('(max-width: 660px)');

@@ -36,7 +36,7 @@ export function listedRun(actor: ActorSummary): ListedRun {
     ...listed,
     request: actor.title || `actor of ${machine}`,
     status: actor.status,
-    waiting: listed.waiting && { ...listed.waiting, for: waitsFor },
+    waiting: listed.waiting && { ...listed.waiting, for: waitsFor, questionIds: approvals.map(({ id }) => id) },
     machine,
   };
 }

@@ -89,8 +89,18 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
       ...forkOf(forkedFrom),
       fidelity: this.found.limits,
       summary: this.#fold?.figures() ?? null,
+      ...this.#wait(),
       ...(this.status() !== 'running' && this.#lastSeq > 0 && { entries: this.#lastSeq + 1 }),
     };
+  }
+
+  /** A run that was closed says since when it waits, and for which delay. */
+  #wait(): Pick<About, 'waiting'> {
+    const asked = this.#fold?.wait();
+    const { waiting } = this.#idle;
+    if (this.isWritten || waiting === null) return asked === undefined ? {} : { waiting: asked };
+    const dueAtMs = waiting.due === null ? null : Date.parse(waiting.due);
+    return { waiting: { events: [], approvals: [], ...asked, sinceMs: Date.parse(waiting.since), dueAtMs } };
   }
 
   protected compared(): unknown {

@@ -5,7 +5,7 @@ import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts
 import { wasDenied } from '../../machines/policies/failures.ts';
 import { firstChars } from '../../machines/text/clip.ts';
 import { runStartOf } from '../chain/journal/run-start.ts';
-import type { RunFigures } from './wire.ts';
+import type { ActorWait, RunFigures } from './wire.ts';
 
 const answerSchema = z.object({
   type: z.literal('answer'),
@@ -23,13 +23,20 @@ const answerSchema = z.object({
   }),
 });
 const capabilitySchema = z.object({ success: z.boolean(), code: z.optional(z.nullable(z.string())) });
+const askedSchema = z.object({
+  type: z.enum(['consent-asked', 'approval-asked', 'direction-asked']),
+  questionId: z.string(),
+  atMs: z.number(),
+  capability: z.optional(z.string()),
+  arguments: z.optional(z.json()),
+});
 const entrySchema = z.discriminatedUnion('type', [
   answerSchema,
   z.object({ type: z.literal('phase-start'), phase: phaseSchema }),
   z.object({ type: z.literal('phase-end'), failure: z.nullable(z.object({ stage: z.string() })) }),
   z.object({ type: z.literal('attempt-end'), usage: tokenUsageSchema }),
   z.object({ type: z.literal('capability-end'), result: capabilitySchema }),
-  z.object({ type: z.enum(['consent-asked', 'approval-asked', 'direction-asked']), questionId: z.string() }),
+  askedSchema,
   z.object({ type: z.literal('approval-resolved'), questionId: z.string() }),
   z.object({ type: z.enum(['consent-resolved', 'decision', 'resumed']) }),
   z.object({ type: z.literal('closed'), summary: z.optional(z.object({ for: z.string() })) }),
@@ -57,7 +64,7 @@ export class FiguresFold {
   #phase: string | null = null;
   #failures = 0;
   /** The pending questions by id. */
-  readonly #asked = new Map<string, string>();
+  readonly #asked = new Map<string, z.infer<typeof askedSchema>>();
   #parkedFor: string | null = null;
 
   constructor(start: FoldedStart, isWhole: boolean) {
@@ -103,7 +110,7 @@ export class FiguresFold {
       case 'consent-asked':
       case 'approval-asked':
       case 'direction-asked':
-        this.#asked.set(entry.questionId, entry.type.replace('-asked', ''));
+        this.#asked.set(entry.questionId, entry);
         break;
       case 'approval-resolved':
         this.#asked.delete(entry.questionId);
@@ -119,15 +126,31 @@ export class FiguresFold {
     }
   }
 
+  /** What the run asks its user for; undefined if it asks nothing, or if the time of the question is unknown. */
+  wait(): ActorWait | undefined {
+    const clockStartMs = this.#clockStartMs;
+    const asked = [...this.#asked.values()].map((entry) => ({ ...entry, askedAtMs: clockStartMs + entry.atMs }));
+    const [first] = asked;
+    if (first === undefined || !Number.isFinite(first.askedAtMs)) return undefined;
+    const approvals = asked.flatMap(({ questionId, capability, arguments: input = null, askedAtMs }) =>
+      capability === undefined ? [] : [{ id: questionId, digest: '', question: { [capability]: input }, askedAtMs }],
+    );
+    return { sinceMs: first.askedAtMs, dueAtMs: null, events: [], approvals };
+  }
+
+  get #clockStartMs(): number {
+    return this.#start.forkedFrom?.clockStartMs ?? Date.parse(this.#start.startedAt);
+  }
+
   figures(): RunFigures {
-    const { input, product, startedAt, forkedFrom } = this.#start;
-    const clockStartMs = forkedFrom?.clockStartMs ?? Date.parse(startedAt);
+    const { input, product } = this.#start;
+    const clockStartMs = this.#clockStartMs;
     const whole = <Value>(value: Value): Value | null => (this.isWhole ? value : null);
     const counted: RunFigures = {
       models: [product.modelId, ...product.fallbackModelIds],
       sessionId: input.sessionId,
       clockStartMs: Number.isFinite(clockStartMs) ? clockStartMs : null,
-      waitingFor: [...this.#asked.values()].at(-1) ?? this.#parkedFor,
+      waitingFor: [...this.#asked.values()].at(-1)?.type.replace('-asked', '') ?? this.#parkedFor,
       rule: null,
       explanation: '',
       reason: null,

@@ -216,7 +216,11 @@ function liveRun(run: Run, changed: () => void): LiveRun {
   return {
     run,
     ended: listen(),
-    info: () => ({ runId: run.id, kind: 'run', ...about, status, live: isLive, summary: fold?.figures() ?? null }),
+    info() {
+      const waiting = fold?.wait();
+      const summary = fold?.figures() ?? null;
+      return { runId: run.id, kind: 'run', ...about, status, live: isLive, summary, ...(waiting && { waiting }) };
+    },
     charts: runCharts,
     follow: log.follow,
     send(event) {

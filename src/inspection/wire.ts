@@ -16,7 +16,7 @@ export interface InspectedRun {
   readonly runId: string;
   /** A PostChain run, or an observed system of other XState actors. */
   readonly kind: 'run' | 'system';
-  /** The request of a run; the name of a system. */
+  /** The request of a run; the title of a recorded durable actor, or else its id; the name of a system. */
   readonly title: string;
   /** ISO 8601; empty if unknown. */
   readonly startedAt: string;
@@ -34,7 +34,7 @@ export interface InspectedRun {
   readonly isIdle?: boolean;
   /** The machine of a recorded durable actor. */
   readonly machine?: string;
-  /** What a recorded durable actor waits for. Absent if it does not wait, or if that is unknown. */
+  /** What a run or a recorded durable actor waits for. Absent if it does not wait, or if that is unknown. */
   readonly waiting?: ActorWait;
   /** Why the page cannot act on a recorded actor that has not ended, and what to do; absent if it can. */
   readonly blocked?: string;

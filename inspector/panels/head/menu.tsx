@@ -5,6 +5,8 @@ import { focusNext } from '../../ui-state/one-tab-stop.ts';
 export interface MenuItem {
   readonly label: string;
   readonly title?: string;
+  /** For an item that is switched on and off. The menu stays open. */
+  readonly isChecked?: boolean;
   readonly act: () => void;
 }
 
@@ -46,15 +48,17 @@ export function Menu({ label, items, note }: MenuProps) {
         onToggle={({ newState }) => newState === 'open' && list.current?.querySelector('button')?.focus()}
         onKeyDown={focusNext}
       >
-        {items.map(({ label: words, title, act }) => (
+        {items.map(({ label: words, title, isChecked, act }) => (
           <button
             key={words}
             type="button"
-            role="menuitem"
+            {...(isChecked === undefined
+              ? { role: 'menuitem' }
+              : { role: 'menuitemcheckbox', 'aria-checked': isChecked })}
             tabIndex={-1}
             title={title}
             onClick={() => {
-              list.current?.hidePopover();
+              if (isChecked === undefined) list.current?.hidePopover();
               act();
             }}
           >

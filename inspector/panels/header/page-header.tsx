@@ -49,7 +49,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
       <div class="row">
         {isInRun && connection.value !== 'file' && (
           <a class="to-runs" href="#/">
-            <Icon name="arrow-left" /> Runs
+            <Icon name="arrow-left" /> All runs and actors
           </a>
         )}
         <span class="product">PostChain</span>

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { type Key, knownKeys } from '../../ui-state/keys.ts';
 import { Dialog } from '../head/dialog.tsx';
 
-const GROUPS: readonly Key['group'][] = ['Runs', 'Move', 'Trace', 'Panels', 'Chart', 'Page'];
+const GROUPS: readonly Key['group'][] = ['List', 'Move', 'Trace', 'Panels', 'Chart', 'Page'];
 
 export function HelpSheet({ hasLegend, onClose }: { readonly hasLegend: boolean; readonly onClose: () => void }) {
   return (

@@ -1,5 +1,5 @@
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { pluralize } from '../../fold/format.ts';
+import { formatNumber, pluralize } from '../../fold/format.ts';
 
 const isActor = ({ kind }: InspectedRun): boolean => kind === 'system';
 
@@ -11,8 +11,10 @@ export function listedCount(listed: readonly InspectedRun[]): string {
   return runs === 0 ? pluralize(actors, 'actor') : `${pluralize(runs, 'run')} and ${pluralize(actors, 'actor')}`;
 }
 
-/** The title of the first column: runs are named by their question, actors by their id. */
-export function listedNoun(listed: readonly InspectedRun[]): string {
-  if (!listed.some(isActor)) return 'Question';
-  return listed.every(isActor) ? 'Actor' : 'Question or actor';
+/** `2 of 3 runs`, `1 of 17 runs and actors`: how many of all are listed. */
+export function foundCount(found: readonly InspectedRun[], all: readonly InspectedRun[]): string {
+  if (found.length === all.length) return listedCount(all);
+  const hasRuns = !all.every(isActor);
+  const noun = all.some(isActor) ? (hasRuns ? 'runs and actors' : 'actors') : 'runs';
+  return `${formatNumber(found.length)} of ${formatNumber(all.length)} ${noun}`;
 }

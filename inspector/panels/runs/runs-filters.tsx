@@ -1,65 +1,79 @@
 import { useMemo } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { capitalize, formatCost, formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
+import { capitalize, formatNumber, pluralize } from '../../fold/format.ts';
 import {
+  type ColumnName,
   columnNamed,
-  countsOf,
+  countedViews,
+  OPTIONAL_COLUMNS,
   queriedRuns,
   type RunQuery,
   SORT_COLUMNS,
-  stateOf,
-  summaryOf,
   valuesOf,
+  withColumn,
+  withView,
 } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
-import { listedCount, listedNoun } from './list-words.ts';
+import { Menu } from '../head/menu.tsx';
+import { foundCount } from './list-words.ts';
 
 interface RunsFiltersProps {
   readonly runs: readonly InspectedRun[];
   readonly query: RunQuery;
+  readonly columns: readonly ColumnName[];
   readonly canGroup: boolean;
   readonly onChange: (query: RunQuery) => void;
 }
 
-export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProps) {
-  const options = useMemo(
-    () => ({
-      model: valuesOf(runs, ({ summary }) => summary?.models ?? []),
-      session: valuesOf(runs, ({ summary }) => [summary?.sessionId ?? null]),
-    }),
-    [runs],
-  );
+const SINCE = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' };
+
+export function RunsFilters({ runs, query, columns, canGroup, onChange }: RunsFiltersProps) {
+  const options = useMemo(() => {
+    const named = (values: readonly string[]) => values.map((value) => [value, excerpt(value, 40)] as const);
+    return {
+      since: Object.entries(SINCE),
+      machine: named(valuesOf(runs, ({ machine = null }) => [machine])),
+      model: named(valuesOf(runs, ({ summary }) => summary?.models ?? [])),
+      session: named(valuesOf(runs, ({ summary }) => [summary?.sessionId ?? null])),
+    };
+  }, [runs]);
+  const select = (name: keyof typeof options, label: string) => {
+    const known = options[name];
+    const chosen = query[name];
+    if (known.length < 2 && chosen === '') return null;
+    return (
+      <label key={name}>
+        <span class="visually-hidden">{name === 'since' ? 'Started' : capitalize(name)}</span>
+        <select value={chosen} onChange={({ currentTarget }) => onChange({ ...query, [name]: currentTarget.value })}>
+          <option value="">{label}</option>
+          {chosen !== '' && !known.some(([value]) => value === chosen) && (
+            <option value={chosen}>{excerpt(chosen, 40)}</option>
+          )}
+          {known.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      </label>
+    );
+  };
   return (
     <search class="runs-filters row" aria-label="Filter">
       <label class="search">
-        <span class="visually-hidden">Search runs</span>
+        <span class="visually-hidden">Search runs and actors</span>
         <input
           type="search"
-          placeholder="Search questions, answers, models, sessions"
+          placeholder="Search titles, ids, machines, answers, waits"
           value={query.text}
           onInput={({ currentTarget }) => onChange({ ...query, text: currentTarget.value })}
         />
       </label>
-      {(['model', 'session'] as const).map(
-        (name) =>
-          (options[name].length > 1 || query[name] !== '') && (
-            <label key={name}>
-              <span class="visually-hidden">{capitalize(name)}</span>
-              <select
-                value={query[name]}
-                onChange={({ currentTarget }) => onChange({ ...query, [name]: currentTarget.value })}
-              >
-                <option value="">{`Any ${name}`}</option>
-                {[...new Set([...options[name], query[name]])].filter(Boolean).map((value) => (
-                  <option key={value} value={value}>
-                    {excerpt(value, 40)}
-                  </option>
-                ))}
-              </select>
-            </label>
-          ),
-      )}
+      {select('since', 'Any time')}
+      {select('machine', 'Any machine')}
+      {select('model', 'Any model')}
+      {select('session', 'Any session')}
       <label class="narrow-only">
         <span class="visually-hidden">Sort by</span>
         <select
@@ -71,13 +85,16 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
         >
           {SORT_COLUMNS.map(({ name, title }) => (
             <option key={name} value={name}>
-              By {(name === 'question' ? listedNoun(runs) : title).toLowerCase()}
+              By {title.toLowerCase()}
             </option>
           ))}
         </select>
       </label>
       {canGroup && (
-        <label class="row" title="Forks under their originals, turns of a session under each other">
+        <label
+          class="row"
+          title="Forks under their originals, turns of a session under each other. Each group is where its newest member would be."
+        >
           <input
             type="checkbox"
             checked={query.list !== 'flat'}
@@ -86,6 +103,21 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
           Grouped
         </label>
       )}
+      <span class="wide-only">
+        <Menu
+          label="Columns"
+          items={[
+            ...OPTIONAL_COLUMNS.map(({ name, title }) => ({
+              label: title,
+              isChecked: columns.includes(name),
+              act: () => onChange(withColumn(query, columns, name)),
+            })),
+            ...(query.columns === ''
+              ? []
+              : [{ label: 'Default columns', act: () => onChange({ ...query, columns: '' }) }]),
+          ]}
+        />
+      </span>
     </search>
   );
 }
@@ -94,54 +126,49 @@ interface RunsSummaryProps {
   readonly runs: readonly InspectedRun[];
   readonly found: readonly InspectedRun[];
   readonly query: RunQuery;
+  readonly nowMs: number;
   /** How many runs follow. */
   readonly unread: number;
   readonly onChange: (query: RunQuery) => void;
 }
 
-/** The shown runs in numbers; the counts are filters. */
-export function RunsSummary({ runs, found, query, unread, onChange }: RunsSummaryProps) {
-  const states = useMemo(() => countsOf(queriedRuns(runs, { ...query, status: '' }), stateOf), [runs, query]);
-  const { failing, medianMs, medianTokens, medianCost } = useMemo(() => summaryOf(found), [found]);
-  const medians = [
-    medianMs === null ? '' : formatDuration(medianMs),
-    medianTokens === null ? '' : pluralize(Math.round(medianTokens), 'token'),
-    medianCost === null ? '' : formatCost(medianCost),
-  ].filter(Boolean);
-  const filter = (name: 'status' | 'failures', value: string, text: string, tone = '') => (
-    <button
-      key={value}
-      type="button"
-      class={`filter ${tone}`}
-      aria-pressed={query[name] === value}
-      onClick={() => onChange({ ...query, [name]: query[name] === value ? '' : value })}
-    >
-      {text}
-    </button>
-  );
+/** How many runs are shown; the counts by status are filters. */
+export function RunsSummary({ runs, found, query, nowMs, unread, onChange }: RunsSummaryProps) {
+  const views = useMemo(() => {
+    const counted = countedViews(queriedRuns(runs, { ...query, status: '' }, nowMs), nowMs);
+    const isKnown = query.status === '' || counted.some(([view]) => view === query.status);
+    return isKnown ? counted : [[query.status, 0] as const, ...counted];
+  }, [runs, query, nowMs]);
   return (
     <div class="runs-summary row">
       <h1>
-        <span role="status">
-          {found.length < runs.length && `${formatNumber(found.length)} of `}
-          {listedCount(runs)}
-        </span>
+        <span role="status">{foundCount(found, runs)}</span>
       </h1>
       {unread > 0 && (
         <label class="muted">
-          <progress max={runs.length + unread} value={runs.length} /> Reading {pluralize(unread, 'more run')}…
+          <progress max={runs.length + unread} value={runs.length} /> Reading {pluralize(unread, 'more journal')}…
         </label>
       )}
       <fieldset class="row" aria-label="Status" {...useOneTabStop<HTMLFieldSetElement>()}>
-        {states.map(([state, count]) => filter('status', state, `${formatNumber(count)} ${state}`))}
-        {(failing > 0 || query.failures !== '') &&
-          filter('failures', 'some', `${formatNumber(failing)} with failures`, 'wrong')}
+        {views.map(([view, count]) => (
+          <button
+            key={view}
+            type="button"
+            class={`filter ${TONES[view] ?? ''}`}
+            aria-pressed={query.status === view}
+            onClick={() => onChange(withView(query, query.status === view ? '' : view))}
+          >
+            {formatNumber(count)} {viewWords(view, count)}
+          </button>
+        ))}
       </fieldset>
-      {medians.length > 0 && (
-        <span class="muted" title="Of the ended runs">
-          Median: {medians.join(' · ')}
-        </span>
-      )}
     </div>
   );
+}
+
+const TONES: Readonly<Record<string, string>> = { 'for-you': 'asks', due: 'wrong', failed: 'wrong', damaged: 'wrong' };
+
+function viewWords(view: string, count: number): string {
+  if (view === 'for-you') return count === 1 ? 'waits for you' : 'wait for you';
+  return excerpt(view, 40).replaceAll('-', ' ');
 }

@@ -11,8 +11,10 @@ import {
   type ColumnName,
   closestTo,
   columnNamed,
+  dueText,
   durationOf,
   earlierFirst,
+  isDue,
   type PlacedRun,
   parseRunQuery,
   placedFlat,
@@ -21,7 +23,9 @@ import {
   queriedRuns,
   type RunQuery,
   shownColumns,
+  stateOf,
   statusWords,
+  waitedText,
   withoutFilters,
 } from '../../fold/run-list.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
@@ -37,7 +41,7 @@ import { ExportDialog } from '../head/export-dialog.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { listedCount, listedNoun } from './list-words.ts';
+import { listedCount } from './list-words.ts';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
@@ -51,7 +55,9 @@ function setQuery(query: RunQuery): void {
 export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const runs = inspector.runs.value;
   const query = useMemo(() => parseRunQuery(addressParameters.value), [addressParameters.value]);
-  const found = useMemo(() => queriedRuns(runs, query), [runs, query]);
+  const nowMs = useNow(30_000);
+  const found = useMemo(() => queriedRuns(runs, query, nowMs), [runs, query, nowMs]);
+  const columns = useMemo(() => shownColumns(found, query), [found, query]);
   const together = useMemo(() => (query.sort === 'started' ? placedTogether(found) : null), [found, query.sort]);
   const canGroup = together?.some(({ depth }) => depth > 0) === true;
   const placed = together === null || query.list === 'flat' ? placedFlat(found) : together;
@@ -59,22 +65,28 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
   const [isExporting, setExporting] = useState(false);
   const [message, setMessage] = useState('');
-  useKeys([{ keys: ['Escape'], description: 'Select no run', group: 'Runs', act: selectNone }]);
+  useKeys([{ keys: ['Escape'], description: 'Select nothing', group: 'List', act: selectNone }]);
 
   const [runId, unread] = [inspector.selectedRunId.value, inspector.unread.value];
   if (typeof runId === 'string') return <AbsentRun inspector={inspector} runId={runId} />;
   if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
   return (
-    <main class="runs" aria-label="Runs">
+    <main class="runs" aria-label="Runs and actors">
       {inspector.connection.value === 'lost' && (
         <p class="lost" role="status">
           The connection to the inspector is lost, so this list may be out of date. If it does not return, start{' '}
           <code>postchain inspect</code> again.
         </p>
       )}
-      <RunsSummary runs={runs} found={found} query={query} unread={unread} onChange={setQuery} />
-      <RunsFilters runs={runs} query={query} canGroup={canGroup} onChange={setQuery} />
-      <Grid key={String(hasCards.value)} placed={placed} query={query} onDelete={(run) => setDeleting([run])} />
+      <RunsSummary runs={runs} found={found} query={query} nowMs={nowMs} unread={unread} onChange={setQuery} />
+      <RunsFilters runs={runs} query={query} columns={columns} canGroup={canGroup} onChange={setQuery} />
+      <Grid
+        key={String(hasCards.value)}
+        placed={placed}
+        query={query}
+        columns={columns}
+        onDelete={(run) => setDeleting([run])}
+      />
       <div class={`selection-bar row${chosen.length > 0 ? ' shown' : ''}`}>
         <span role="status">{chosen.length > 0 ? `${listedCount(chosen)} selected` : message}</span>
         {chosen.length > 0 && (
@@ -146,13 +158,13 @@ function AbsentRun({ inspector, runId }: { readonly inspector: Inspector; readon
   return (
     <main class="no-run">
       {problem == null ? (
-        <p role="status">Loading the run…</p>
+        <p role="status">Loading…</p>
       ) : (
         <div class="stack">
           <h1>{excerpt(problem, 300)}</h1>
           <p>It may have been deleted, or be in another store than this inspector shows.</p>
           <p>
-            <a href="#/">Show all runs</a>
+            <a href="#/">Show all runs and actors</a>
           </p>
         </div>
       )}
@@ -168,7 +180,7 @@ function NoRuns({ connection }: { readonly connection: string }) {
         <p>The inspector is not running or cannot be reached. Start it again.</p>
       ) : (
         <div class="first-steps stack">
-          <h1>No runs yet</h1>
+          <h1>No runs or actors yet</h1>
           <p>Start one in a terminal. It appears here automatically:</p>
           <pre>postchain run "How does a run end?" --docs docs</pre>
           <p>
@@ -184,14 +196,15 @@ function NoRuns({ connection }: { readonly connection: string }) {
 interface GridProps {
   readonly placed: readonly PlacedRun[];
   readonly query: RunQuery;
+  readonly columns: readonly ColumnName[];
   readonly onDelete: (run: InspectedRun) => void;
 }
 
 /** The heights in runs.css. */
-const [HEAD_PX, ROW_PX, CARD_PX] = [30, 54, 88];
+const [HEAD_PX, ROW_PX, CARD_PX] = [30, 54, 100];
 
 /** The runs as rows; only visible ones are rendered. One row has the focus: arrow keys move it. */
-function Grid({ placed, query, onDelete }: GridProps) {
+function Grid({ placed, query, columns, onDelete }: GridProps) {
   const box = useRef<HTMLTableSectionElement>(null);
   const [activeId, setActiveId] = useState<string | null>(null);
   const found = placed.findIndex(({ run }) => run.runId === activeId);
@@ -199,8 +212,6 @@ function Grid({ placed, query, onDelete }: GridProps) {
   const rowPx = hasCards.value ? CARD_PX : ROW_PX;
   const [seen, measure] = useWindow(box);
   const first = Math.max(0, Math.min(placed.length, Math.floor(seen.from / rowPx)));
-  const listed = useMemo(() => placed.map(({ run }) => run), [placed]);
-  const [columns, subject] = useMemo(() => [shownColumns(listed), listedNoun(listed)], [listed]);
   const visible = placed.slice(first, Math.max(first, Math.ceil(seen.to / rowPx)));
   // Ages are shown in minutes, the durations of running ones in seconds.
   const nowMs = useNow(visible.some(({ run }) => run.status === 'running') ? 1_000 : 30_000);
@@ -241,7 +252,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: moves the focus between the links inside
     <div class="runs-grid" onKeyDown={onKeyDown}>
       <table
-        aria-label="Runs"
+        aria-label="Runs and actors"
         aria-rowcount={placed.length + 1}
         style={{ '--columns': `32px ${columns.map((name) => WIDTHS[name]).join(' ')}` }}
       >
@@ -249,7 +260,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
           <tr aria-rowindex={1} {...heads}>
             <td />
             {columns.map((name) => (
-              <SortHeader key={name} name={name} subject={subject} query={query} />
+              <SortHeader key={name} name={name} query={query} />
             ))}
           </tr>
         </thead>
@@ -301,14 +312,13 @@ function RunRow({ placed, index, columns, nowMs, link }: RunRowProps) {
         />
       </td>
       {columns.map((name) =>
-        name === 'question' ? (
-          <td key={name} class="question" style={{ '--depth': Math.min(depth, MAX_DEPTH) }}>
-            <div class="one-line">
+        name === 'title' ? (
+          <td key={name} class="title" style={{ '--depth': Math.min(depth, MAX_DEPTH) }}>
+            <div class="one-line" dir="auto">
               <Place {...placed} />
               <a
                 ref={link}
                 class="run-link"
-                dir="auto"
                 href={`#/run/${encodeURIComponent(run.runId)}`}
                 tabIndex={link === null ? -1 : 0}
                 title={nameOf(run)}
@@ -321,7 +331,7 @@ function RunRow({ placed, index, columns, nowMs, link }: RunRowProps) {
             </div>
           </td>
         ) : (
-          <Cell key={name} name={name} run={run} nowMs={nowMs} />
+          <Cell key={name} name={name} run={run} columns={columns} nowMs={nowMs} />
         ),
       )}
     </tr>
@@ -332,20 +342,20 @@ const gridKeys = (move: (key: string) => void): readonly Key[] =>
   [
     {
       keys: ['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End'],
-      description: 'Move between runs',
+      description: 'Move between rows',
       act: move,
     },
-    { keys: ['Enter'], description: 'Open the run' },
-    { keys: [' '], description: 'Select the run' },
-    { keys: ['Delete'], description: 'Delete the run, after a confirmation' },
-  ].map((key) => ({ ...key, group: 'Runs' }));
+    { keys: ['Enter'], description: 'Open the row' },
+    { keys: [' '], description: 'Select the row' },
+    { keys: ['Delete'], description: 'Delete it, after a confirmation' },
+  ].map((key) => ({ ...key, group: 'List' }));
 
 const MAX_DEPTH = 4;
 
 const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) || excerpt(runId, 80);
 
-/** The answer; without one, why. */
-const resultOf = (run: InspectedRun): string => resultIn(run) || actorText(run);
+/** The answer; without one, why, or what it waits for. */
+const resultOf = (run: InspectedRun): string => [resultIn(run), actorText(run)].filter(Boolean).join(' · ');
 
 const resultIn = ({ status, summary, problem, ending }: InspectedRun): string =>
   excerpt(problem ?? (ending?.failure ? `${status === 'degraded' ? '' : 'Earlier: '}${ending.failure}` : ''), 300) ||
@@ -364,38 +374,44 @@ function selectNone(): void {
 
 /** What a run is to the one that it is placed under. A fork links to where it left its original. */
 function Place({ run: { forkedFrom }, depth, turn }: PlacedRun) {
-  if (turn !== null && turn > 1) return <span class="place">turn {turn}</span>;
+  if (turn !== null && turn > 1)
+    return (
+      <span class="place" dir="ltr">
+        turn {turn}
+      </span>
+    );
   if (forkedFrom === undefined) return null;
   return (
-    <a class="place" tabIndex={-1} href={`#/run/${encodeURIComponent(forkedFrom.runId)}/${forkedFrom.seq}`}>
+    <a class="place" dir="ltr" tabIndex={-1} href={`#/run/${encodeURIComponent(forkedFrom.runId)}/${forkedFrom.seq}`}>
       {depth > 0 ? 'fork' : `fork of ${shortRunId(forkedFrom.runId)}`}
     </a>
   );
 }
 
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
-  question: 'minmax(0, 1fr)',
-  status: '232px',
+  title: 'minmax(180px, 1fr)',
+  status: '200px',
+  waiting: '104px',
+  due: '136px',
   duration: '84px',
   tokens: '76px',
   cost: '92px',
   model: 'minmax(72px, 132px)',
+  machine: 'minmax(72px, 132px)',
   session: '88px',
   started: '92px',
 };
 
-const NUMERIC: ReadonlySet<ColumnName> = new Set(['duration', 'tokens', 'cost', 'started']);
+const NUMERIC: ReadonlySet<ColumnName> = new Set(['waiting', 'due', 'duration', 'tokens', 'cost', 'started']);
 
 const classOf = (name: ColumnName): string => `${name}${NUMERIC.has(name) ? ' numeric' : ''}`;
 
 interface SortHeaderProps {
   readonly name: ColumnName;
-  /** The title of the first column. */
-  readonly subject: string;
   readonly query: RunQuery;
 }
 
-function SortHeader({ name, subject, query }: SortHeaderProps) {
+function SortHeader({ name, query }: SortHeaderProps) {
   const { title, isDescending: first = false } = columnNamed(name);
   const isSorted = query.sort === name;
   const order = query.isDescending ? 'descending' : 'ascending';
@@ -406,7 +422,7 @@ function SortHeader({ name, subject, query }: SortHeaderProps) {
         class="plain"
         onClick={() => setQuery({ ...query, sort: name, isDescending: isSorted ? !query.isDescending : first })}
       >
-        {name === 'question' ? subject : title}
+        {title}
         {isSorted && <Icon name={query.isDescending ? 'down' : 'up'} />}
       </button>
     </th>
@@ -414,17 +430,27 @@ function SortHeader({ name, subject, query }: SortHeaderProps) {
 }
 
 interface CellProps {
-  readonly name: Exclude<ColumnName, 'question'>;
+  readonly name: Exclude<ColumnName, 'title'>;
   readonly run: InspectedRun;
+  readonly columns: readonly ColumnName[];
   readonly nowMs: number;
 }
 
-function Cell({ name, run, nowMs }: CellProps) {
+function Cell({ name, run, columns, nowMs }: CellProps) {
   if (name === 'status') {
-    const { text, tone } = statusWords(run);
+    const { label, detail, tone } = statusWords(run);
+    const waited = waitedText(run, nowMs);
+    const details = [
+      detail,
+      (hasCards.value || !columns.includes('waiting')) && waited && `for ${waited}`,
+      (hasCards.value || !columns.includes('due')) && dueText(run, nowMs),
+    ]
+      .filter(Boolean)
+      .join(', ');
     return (
-      <td class="status" title={excerpt(run.problem ?? run.summary?.explanation ?? '', 400)}>
-        <div class={`one-line ${tone}`}>{text}</div>
+      <td class="status" title={excerpt(run.problem ?? run.summary?.explanation ?? '', 400) || details}>
+        <div class={`one-line ${tone}`}>{label}</div>
+        <div class={`one-line detail ${isDue(run, nowMs) ? 'bad' : 'muted'}`}>{details}</div>
       </td>
     );
   }
@@ -438,14 +464,22 @@ function Cell({ name, run, nowMs }: CellProps) {
 
 /** The text of a cell and its tooltip; null for what is unknown. */
 function cellText(
-  name: Exclude<ColumnName, 'question' | 'status'>,
+  name: Exclude<ColumnName, 'title' | 'status'>,
   run: InspectedRun,
   nowMs: number,
 ): readonly [text: string, title?: string | null] | null {
-  const { summary, startedAt } = run;
+  const { summary, startedAt, machine, waiting } = run;
+  const timed = (text: string | null, time: string | number | null | undefined) =>
+    text === null ? null : ([text, startedText(time ?? '')] as const);
   switch (name) {
+    case 'waiting':
+      return timed(waitedText(run, nowMs), waiting?.sinceMs);
+    case 'due':
+      return timed(dueText(run, nowMs), waiting?.dueAtMs);
+    case 'machine':
+      return machine === undefined ? null : [excerpt(machine, 80), excerpt(machine, 200)];
     case 'duration': {
-      const ms = durationOf(run, nowMs);
+      const ms = stateOf(run) === 'waiting' ? null : durationOf(run, nowMs);
       return ms === null ? null : [formatDuration(ms)];
     }
     case 'tokens': {
@@ -461,10 +495,8 @@ function cellText(
     }
     case 'session':
       return summary?.sessionId ? [excerpt(summary.sessionId, 80), excerpt(summary.sessionId, 200)] : null;
-    case 'started': {
-      const age = ageText(startedAt, nowMs);
-      return age === null ? null : [age, startedText(startedAt)];
-    }
+    case 'started':
+      return timed(ageText(startedAt, nowMs), startedAt);
     default:
       return name satisfies never;
   }

@@ -93,12 +93,12 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   }
 
   protected about(): About {
-    const { machine, startedAt, forkedFrom, waiting: wait } = this.#summary;
+    const { machine, title, startedAt, forkedFrom, waiting: wait } = this.#summary;
     const isOver = this.#ending !== undefined || this.status() === 'damaged';
     const blocked = !isOver && machine !== null ? this.#blocked() : null;
     return {
       kind: 'system',
-      title: this.id,
+      title: title || this.id,
       startedAt,
       fidelity: [...(this.#host === null ? [noMachineText(machine?.id ?? '')] : []), ...this.found.limits],
       summary: null,

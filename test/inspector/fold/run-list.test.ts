@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  actorText,
   ageText,
   closestTo,
+  countedViews,
+  dueText,
   durationOf,
   earlierFirst,
   parseRunQuery,
@@ -10,7 +13,10 @@ import {
   queriedRuns,
   shownColumns,
   statusWords,
-  summaryOf,
+  viewsOf,
+  waitedText,
+  withColumn,
+  withView,
 } from '../../../inspector/fold/run-list.ts';
 import type { InspectedRun, RunFigures } from '../../../src/inspection/wire.ts';
 
@@ -48,10 +54,12 @@ function aRun(runId: string, changes: Partial<InspectedRun> = {}, figures: Parti
 
 const day = (number: number) => ({ startedAt: `2026-01-0${number}T00:00:00.000Z` });
 
+const NOW_MS = Date.parse('2026-01-04T12:00:00.000Z');
+
 const runs: readonly InspectedRun[] = [
   aRun('a', { ...day(1), title: 'Where is the bridge?' }, { cost: { amount: 2, currency: 'EUR' }, failures: 2 }),
   aRun('b', { ...day(3), status: 'interrupted' }, { sessionId: 'trip', models: ['gpt-two'], rule: null }),
-  aRun('c', { ...day(2), summary: null, kind: 'system' }),
+  aRun('c', { ...day(2), summary: null, kind: 'system', machine: 'order' }),
   aRun(
     'd',
     { ...day(4), status: 'running', forkedFrom: { runId: 'a', seq: 3 } },
@@ -59,7 +67,7 @@ const runs: readonly InspectedRun[] = [
   ),
 ];
 const idsFor = (parameters: Record<string, string>): string =>
-  queriedRuns(runs, parseRunQuery(parameters))
+  queriedRuns(runs, parseRunQuery(parameters), NOW_MS)
     .map(({ runId }) => runId)
     .join('');
 
@@ -79,7 +87,12 @@ describe('the list of runs', () => {
     [{ status: 'waiting' }, 'd'],
     [{ session: 'trip' }, 'b'],
     [{ model: 'gpt-two' }, 'db'],
-    [{ failures: 'some' }, 'a'],
+    [{ status: 'with-failures' }, 'a'],
+    [{ status: 'for-you' }, 'd'],
+    [{ machine: 'order' }, 'c'],
+    [{ q: 'order' }, 'c'],
+    [{ since: '24h' }, 'd'],
+    [{ since: '7d' }, 'dbca'],
   ])('is searched, filtered and sorted as the address says, unknown values last: %j', (parameters, ids) => {
     expect(idsFor(parameters)).toBe(ids);
   });
@@ -90,34 +103,107 @@ describe('the list of runs', () => {
       status: 'completed',
       session: 's',
       model: 'm',
-      failures: 'some',
+      machine: 'order',
+      since: '7d',
       list: 'flat',
+      columns: 'cost,due',
       sort: '-cost',
     };
     expect(printRunQuery(parseRunQuery(parameters))).toEqual(parameters);
     expect(printRunQuery(parseRunQuery({ sort: '-started' }))).toEqual({});
   });
 
+  const columnsFor = (all: readonly InspectedRun[], parameters: Record<string, string> = {}) =>
+    shownColumns(all, parseRunQuery(parameters)).join();
+
   it('has only the columns that some run fills, and models only if they differ', () => {
-    const plain = ['question', 'status', 'duration', 'tokens', 'started'];
-    expect(shownColumns([aRun('a'), aRun('b')])).toEqual(plain);
-    expect(shownColumns(runs)).toEqual([...plain.slice(0, -1), 'cost', 'model', 'session', 'started']);
+    expect(columnsFor([aRun('a', day(1)), aRun('b')])).toBe('title,status,duration,tokens,started');
+    expect(columnsFor([aRun('s', { ...day(1), kind: 'system', summary: null })])).toBe('title,status,started');
+    expect(columnsFor(runs)).toBe('title,status,duration,tokens,cost,model,session,started');
   });
 
-  it('sums up the runs that it shows', () => {
-    expect(summaryOf(runs)).toEqual({
-      failing: 1,
-      medianMs: 100,
-      medianTokens: 12,
-      medianCost: null,
+  it('has the chosen columns, those that it cannot do without, and the one that it is sorted by', () => {
+    expect(columnsFor(runs, { columns: 'due,nothing,tokens', sort: 'cost' })).toBe('title,status,due,tokens,cost');
+    const query = parseRunQuery({ columns: 'cost,started' });
+    const added = withColumn(query, shownColumns(runs, query), 'machine');
+    expect(added.columns).toBe('cost,machine,started');
+    const removed = withColumn(added, shownColumns(runs, added), 'started');
+    expect(columnsFor(runs, printRunQuery(removed))).toBe('title,status,cost,machine,started');
+  });
+
+  it('shows what waits longest first if it is filtered by that, and the newest again without the filter', () => {
+    const asked = withView(parseRunQuery({}), 'for-you');
+    expect(printRunQuery(asked)).toEqual({ status: 'for-you', sort: 'waiting' });
+    expect(printRunQuery(withView(asked, ''))).toEqual({});
+    expect(printRunQuery(withView(parseRunQuery({ sort: 'cost' }), 'failed'))).toEqual({
+      status: 'failed',
+      sort: 'cost',
     });
-    const priced = (amount: number, currency = 'EUR') => aRun('p', {}, { cost: { amount, currency }, durationMs: 300 });
-    expect(summaryOf([...runs, priced(1)])).toMatchObject({
-      medianMs: 200,
-      medianCost: { amount: 1.5, currency: 'EUR' },
+  });
+});
+
+describe('an actor that waits', () => {
+  const MINUTE = 60_000;
+  const approval = { id: 'q', digest: '', question: { pay: 80, to: 'Ada' }, askedAtMs: NOW_MS };
+  const waiting = { sinceMs: NOW_MS - 16 * MINUTE, dueAtMs: NOW_MS + 125 * MINUTE, events: ['cancel'], approvals: [] };
+  const actor = (
+    changes: Partial<NonNullable<InspectedRun['waiting']>> = {},
+    status: InspectedRun['status'] = 'waiting',
+  ) =>
+    aRun('a-1', {
+      title: 'a-1',
+      kind: 'system',
+      machine: 'order',
+      status,
+      summary: null,
+      waiting: { ...waiting, ...changes },
     });
-    expect(summaryOf([])).toEqual({ failing: 0, medianMs: null, medianTokens: null, medianCost: null });
-    expect(summaryOf([...runs, priced(1), priced(1, 'USD')]).medianCost).toBeNull();
+
+  it('says for what, for how long, and when its delay ends', () => {
+    expect(waitedText(actor(), NOW_MS)).toBe('16 min');
+    expect(dueText(actor(), NOW_MS)).toBe('fires in 2 h');
+    expect(actorText({ ...actor({ approvals: [approval] }), title: 'Umbrella' })).toBe(
+      'a-1, actor of order, waits for approval of pay: 80, to: Ada, cancel',
+    );
+  });
+
+  it('is due if no process has continued it after its delay', () => {
+    const late = { dueAtMs: NOW_MS - 5 * MINUTE };
+    expect(dueText(actor(late), NOW_MS)).toBe('due 5 min ago');
+    expect(viewsOf(actor(late), NOW_MS)).toEqual(['due', 'waiting']);
+    expect(viewsOf(actor(late, 'running'), NOW_MS)).toEqual(['running']);
+  });
+
+  it('waits for a person while an approval is open, until it has ended', () => {
+    const asking = actor({ approvals: [approval] });
+    expect(statusWords(asking)).toMatchObject({ label: 'waiting for approval', tone: 'asks' });
+    expect(viewsOf(asking, NOW_MS)).toEqual(['for-you', 'waiting']);
+    expect(viewsOf(actor({ approvals: [approval] }, 'degraded'), NOW_MS)).toEqual(['failed']);
+    expect(waitedText(actor({}, 'cancelled'), NOW_MS)).toBeNull();
+  });
+
+  it('is found by its id, its machine and what it waits for', () => {
+    const all = [{ ...actor({ approvals: [approval] }), title: 'Umbrella' }, actor()];
+    for (const q of ['umbrella a-1', 'order ada', 'approval'])
+      expect(queriedRuns(all, parseRunQuery({ q }), NOW_MS)).toEqual([all[0]]);
+  });
+
+  it('is counted first, before those that failed, and those that need nobody', () => {
+    const all = [aRun('r'), actor(), actor({ approvals: [approval] }), actor({}, 'degraded')];
+    expect(countedViews(all, NOW_MS)).toEqual([
+      ['for-you', 1],
+      ['failed', 1],
+      ['waiting', 2],
+      ['completed', 1],
+    ]);
+  });
+
+  it('has its question in full as a text, and other values as JSON', () => {
+    const asks = (question: unknown) =>
+      actorText(actor({ approvals: [{ ...approval, question: question as never }], events: [] }));
+    expect(asks('Pay Ada?')).toBe('actor of order, waits for approval of Pay Ada?');
+    expect(asks([1, { a: null }])).toBe('actor of order, waits for approval of [1, {"a": null}]');
+    expect(asks(null)).toBe('actor of order, waits for approval of null');
   });
 });
 
@@ -125,9 +211,9 @@ describe('a system of another program', () => {
   it('ends in a state, whatever that means, and has a duration', () => {
     const ending = { states: 'canceled', failure: 'charge failed: card declined', durationMs: 300 };
     const system = aRun('s', { kind: 'system', summary: null, ending });
-    expect(statusWords(system)).toEqual({ text: 'ended in canceled', tone: 'plain' });
+    expect(statusWords(system)).toMatchObject({ text: 'ended in canceled', tone: 'plain' });
     expect(durationOf(system, 0)).toBe(300);
-    expect(queriedRuns([system], parseRunQuery({ failures: 'some' }))).toEqual([system]);
+    expect(queriedRuns([system], parseRunQuery({ status: 'with-failures' }), 0)).toEqual([system]);
   });
 });
 
@@ -201,6 +287,7 @@ it('counts the time of a run in progress up to now', () => {
 
 it.each([
   [30, 'just now'],
+  [-30, 'just now'],
   [4 * 60, '4 min ago'],
   [3 * 3_600 + 100, '3 h ago'],
   [6 * 86_400, '6 d ago'],

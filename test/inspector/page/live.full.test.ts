@@ -20,7 +20,7 @@ const entryCount = async (page: Page): Promise<number> =>
 describe.skipIf(tests.areSkipped)('the page with a live run', () => {
   it('waits for the first run, shows it as it progresses, and its answer at the end, without layout shifts', async () => {
     const { page, requests } = await open();
-    await page.getByText('No runs yet').waitFor();
+    await page.getByText('No runs or actors yet').waitFor();
     const { run, model } = readmeRun([1, 2, 4]);
     server.watch(run);
     const standings: string[] = [];

@@ -19,7 +19,7 @@ const stored = (runId: string) => readRun(journals.read(runId));
 describe.skipIf(tests.areSkipped)('the table of runs', () => {
   it('says how to start a run while there is none, and shows new runs by itself', async () => {
     const { page } = await open('/');
-    await page.getByText('No runs yet').waitFor();
+    await page.getByText('No runs or actors yet').waitFor();
     await record('first', 'Where is the bridge?');
     await page.getByRole('link', { name: 'Where is the bridge?' }).waitFor();
     await record('second', 'Who built the tower?');
@@ -31,8 +31,8 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
     const end = entries.at(-1);
     if (answer?.type !== 'answer' || end?.type !== 'end') throw new Error('the run has ended');
     const { answerText, confidence } = answer.answer;
-    expect(await row.locator('.question').innerText()).toBe(`Where is the bridge?\n${answerText}`);
-    expect(await row.locator('.status').innerText()).toBe(`completed, confidence ${confidence.toFixed(2)}`);
+    expect(await row.locator('.title').innerText()).toBe(`Where is the bridge?\n${answerText}`);
+    expect(await row.locator('.status').innerText()).toBe(`completed\nconfidence ${confidence.toFixed(2)}`);
     const { inputTokens, outputTokens } = end.summary.usage;
     expect(await row.locator('.tokens').innerText()).toBe(`~${(inputTokens + outputTokens).toLocaleString('en-US')}`);
   });
@@ -41,8 +41,8 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
     const { page } = await open('/');
     await page.getByRole('searchbox').fill('tower');
     await page.getByText('2 of 3 runs').waitFor();
-    await page.getByRole('button', { name: 'Question' }).click();
-    await page.waitForFunction(() => location.hash === '#/?q=tower&sort=question');
+    await page.getByRole('button', { name: 'Title' }).click();
+    await page.waitForFunction(() => location.hash === '#/?q=tower&sort=title');
     const questions = () => page.locator('.run-link').allTextContents();
     expect(await questions()).toEqual(['When was the tower built?', 'Who built the tower?']);
     await page.reload();
@@ -54,7 +54,7 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
   });
 
   it('moves between the runs with the arrow keys at once, but not from a field', async () => {
-    const { page } = await open('/?sort=question');
+    const { page } = await open('/?sort=title');
     await page.locator('.run-link').first().waitFor();
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
     const questions = await page.locator('.run-link').allTextContents();
@@ -74,14 +74,14 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
     const sections = page.locator('dialog section');
     await sections.first().waitFor();
     expect(await sections.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')))).toEqual([
-      'Runs',
+      'List',
       'Page',
     ]);
     expect(await page.locator('dialog section[aria-label=Page] kbd').allTextContents()).toEqual(['?']);
   });
 
   it('works from the keyboard: choose, check, compare, open, and go back', async () => {
-    const { page } = await open('/?sort=question');
+    const { page } = await open('/?sort=title');
     await page.locator('.run-link').first().focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Space');

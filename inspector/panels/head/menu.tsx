@@ -62,7 +62,7 @@ export function Menu({ label, items, note }: MenuProps) {
               act();
             }}
           >
-            {words}
+            {isChecked !== undefined && <Icon name="check" />} {words}
           </button>
         ))}
         {note !== undefined && (

@@ -1,8 +1,8 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
-import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
-import { formatDelay } from './format.ts';
+import { ancestorsOf, chartIndexOf, type IndexedChart, nameIn, statePath } from './chart-index.ts';
+import { formatDelay, humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 
 type Transition = Chart['transitions'][number];
@@ -13,7 +13,9 @@ export interface MachineWaits {
   readonly states: readonly string[];
   readonly events: readonly string[];
   /** `dueMs`: since the start of the system; null if it is unknown. */
-  readonly timers: readonly { readonly delay: string; readonly dueMs: number | null }[];
+  readonly timers: readonly { readonly delay: string; readonly dueMs: number | null; readonly leadsTo: string }[];
+  /** By event: `paying (if is small), else waiting`. */
+  readonly leadsTo: Readonly<Record<string, string>>;
   /** The actors that its states invoke. */
   readonly actors: readonly string[];
   /** States with a transition for when their actor or child states finish, and named actors with a transition for when they finish. */
@@ -65,7 +67,11 @@ export function machineWaits(
     const delay = event.slice(TIMER.length);
     const computed = targets.includes(source) ? timeLine.atMs(since) + Number(delay) : Number.NaN;
     const dueMs = transitions.dueAt(own.at(-1)?.path ?? '', `xstate.after.${delay}.${source}`, at) ?? computed;
-    return { delay, dueMs: Number.isFinite(dueMs) ? dueMs : null };
+    return {
+      delay,
+      dueMs: Number.isFinite(dueMs) ? dueMs : null,
+      leadsTo: leadsTo(chart, accepted, { event, source }),
+    };
   };
   const timers = accepted.filter(({ event }) => event.startsWith(TIMER));
   const events = accepted.filter(({ event }) => event !== '' && !event.startsWith(TIMER) && !END.test(event));
@@ -74,12 +80,29 @@ export function machineWaits(
     machine: chart.id,
     states: targets.map((id) => statePath(chart, id)),
     events: distinct(events.map(({ event }) => event)),
+    leadsTo: Object.fromEntries(events.map(({ event }) => [event, leadsTo(chart, events, { event })])),
     timers: [...new Map(timers.map((one) => [`${one.source} ${one.event}`, timerOf(one)])).values()].filter(
       ({ dueMs }) => dueMs !== -1,
     ),
     actors: distinct(possible.flatMap(({ invokes }) => invokes)),
     ends: distinct(ends.map(({ event, source }) => END.exec(event)?.groups?.['actor'] ?? statePath(chart, source))),
   };
+}
+
+/** Where the transitions for an event lead, in the order in which they are tried. */
+function leadsTo(
+  chart: IndexedChart,
+  transitions: readonly Transition[],
+  { event, source }: Pick<Transition, 'event'> & Partial<Pick<Transition, 'source'>>,
+): string {
+  const ways = transitions.filter((one) => one.event === event && (source === undefined || one.source === source));
+  return ways
+    .map(({ target, guard, otherwise, source: from }) => {
+      const places = target.map((id) => nameIn(chart, id)).join(', ') || `stays in ${nameIn(chart, from)}`;
+      const condition = guard === null ? (otherwise ? ' otherwise' : '') : ` if ${humanizeGuard(guard)}`;
+      return `${places}${condition}`;
+    })
+    .join('; ');
 }
 
 const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)];

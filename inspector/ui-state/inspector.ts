@@ -1,6 +1,6 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { readEntry } from '../../src/chain/journal/stored-entries.ts';
-import type { InspectedRun, RunCharts, SentLines } from '../../src/inspection/wire.ts';
+import type { InspectedMachines, InspectedRun, RunCharts, SentLines } from '../../src/inspection/wire.ts';
 import { chartsOfActors } from '../fold/actor-charts.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import { type Selection, selectionAt } from '../fold/selection.ts';
@@ -32,6 +32,8 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly continues: ReadonlySignal<boolean>;
   /** The model that continues a run whose journal names none; undefined if unknown. */
   readonly model: ReadonlySignal<string | undefined>;
+  /** The durable machines of the server, by id. */
+  readonly machines: ReadonlySignal<InspectedMachines>;
   readonly runs: ReadonlySignal<readonly InspectedRun[]>;
   /** How many recorded runs follow. */
   readonly unread: ReadonlySignal<number>;
@@ -60,6 +62,7 @@ function emptySignals() {
     events: signal<readonly string[]>([]),
     continues: signal(false),
     model: signal<string | undefined>(undefined),
+    machines: signal<InspectedMachines>({}),
     runs: signal<readonly InspectedRun[]>([]),
     unread: signal(0),
     selectedRunId: signal<string | null | undefined>(undefined),
@@ -140,7 +143,8 @@ function listenerOf(
     connection: (state) => {
       known.connection.value = state;
     },
-    hello(types, all, name) {
+    hello(types, all, name, machines = {}) {
+      known.machines.value = machines;
       known.events.value = types;
       known.continues.value = all;
       known.model.value = name;

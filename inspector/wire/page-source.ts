@@ -1,6 +1,7 @@
 import type { PageMessage, PageRequest } from '../../src/inspection/page-messages.ts';
 import {
   type ExportedRun,
+  type InspectedMachines,
   type InspectedRun,
   type RequestResult,
   type Results,
@@ -15,7 +16,7 @@ export type ConnectionState = 'connecting' | 'open' | 'lost' | 'file';
 export interface PageListener {
   connection(state: ConnectionState): void;
   /** `continues`: the server resumes and forks recorded runs. `model`: the one that continues a run whose journal names none. */
-  hello(events: readonly string[], continues: boolean, model?: string): void;
+  hello(events: readonly string[], continues: boolean, model?: string, machines?: InspectedMachines): void;
   /** All runs, newest first. `unread`: how many the server has yet to read. */
   runs(runs: readonly InspectedRun[], selected: string | null, unread: number): void;
   charts(runId: string, charts: RunCharts): void;
@@ -115,7 +116,7 @@ function receive(frame: string, to: PageListener, known: Known, waiting: Waiting
   const lines = head < 0 ? [] : frame.slice(head + 1).split('\n');
   switch (message.type) {
     case 'hello':
-      return to.hello(message.events, message.continues, message.model);
+      return to.hello(message.events, message.continues, message.model, message.machines);
     case 'runs':
       return to.runs(merge(known, message), message.chosen, message.unread);
     case 'charts':

@@ -1,6 +1,8 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalAsked } from '../../../machines/policies/questions.ts';
 import { safeJson } from '../../../machines/text/safe-json.ts';
+import { capitalize } from '../../fold/format.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { JsonTree } from '../json-tree.tsx';
 import { type EventFormProps, Field, Problem, SendButton } from './event-forms.tsx';
@@ -8,6 +10,51 @@ import { type EventFormProps, Field, Problem, SendButton } from './event-forms.t
 /** `approval.given`: approves one call, with edited arguments if the text was changed, or denies it. A call for the client can only be denied here. */
 export function ApprovalForm({ question, isBusy, onSend }: EventFormProps & { readonly question: ApprovalAsked }) {
   const { questionId, digest, capability, arguments: given, problem, isClientTool = false } = question;
+  const answer = ({ edited, ...rest }: Answer): void =>
+    void onSend({ type: 'approval.given', questionId, digest, ...rest, ...(edited && { arguments: edited.json }) });
+  return (
+    <QuestionForm
+      label={`Approval of ${capability}`}
+      title={
+        <>
+          {isClientTool ? 'Only the client can run' : 'Allow'} <span class="verbatim">{revealHidden(capability)}</span>
+          {isClientTool ? '.' : '?'}
+        </>
+      }
+      given={given}
+      noun="arguments"
+      problem={problem}
+      canApprove={!isClientTool}
+      isBusy={isBusy}
+      onAnswer={answer}
+    />
+  );
+}
+
+interface Answer {
+  readonly decision: 'approve' | 'deny';
+  readonly reason?: string;
+  /** What is approved instead of the question. */
+  readonly edited?: { readonly json: unknown };
+}
+
+interface QuestionFormProps {
+  readonly label: string;
+  readonly title: ComponentChildren;
+  /** What is approved. */
+  readonly given: unknown;
+  /** What it is called. */
+  readonly noun: string;
+  readonly problem?: string | null;
+  readonly canApprove?: boolean;
+  readonly canDeny?: boolean;
+  readonly isBusy: boolean;
+  readonly onAnswer: (answer: Answer) => void;
+}
+
+/** Approves what a question asks about, as it is or edited, or denies it. */
+export function QuestionForm(props: QuestionFormProps) {
+  const { label, title, given, noun, problem = null, canApprove = true, canDeny = true, isBusy, onAnswer } = props;
   const original = safeJson(given, 2);
   const [text, setText] = useState(original);
   const [isEditing, setEditing] = useState(false);
@@ -17,13 +64,12 @@ export function ApprovalForm({ question, isBusy, onSend }: EventFormProps & { re
   useEffect(() => {
     if (isEditing) editor.current?.focus();
   }, [isEditing]);
-  const send = (rest: object): void => void onSend({ type: 'approval.given', questionId, digest, ...rest });
-
-  const deny = (): void => send({ decision: 'deny', ...(reason !== '' && { reason }) });
+  const why = reason === '' ? {} : { reason };
+  const deny = (): void => onAnswer({ decision: 'deny', ...why });
 
   function approve(): void {
     try {
-      send({ decision: 'approve', ...(text !== original && { arguments: JSON.parse(text) }) });
+      onAnswer({ decision: 'approve', ...why, ...(text !== original && { edited: { json: JSON.parse(text) } }) });
     } catch (error) {
       setInvalid(`Not valid JSON: ${(error as Error).message}`);
     }
@@ -32,22 +78,19 @@ export function ApprovalForm({ question, isBusy, onSend }: EventFormProps & { re
   return (
     <form
       class="approval"
-      aria-label={`Approval of ${capability}`}
+      aria-label={label}
       onSubmit={(submitted) => {
         // Submitted by Enter in the reason, the only single-line field.
         submitted.preventDefault();
-        if (!isBusy) deny();
+        if (!isBusy && canDeny) deny();
       }}
     >
       <p>
-        <b>
-          {isClientTool ? 'Only the client can run' : 'Allow'} <span class="verbatim">{revealHidden(capability)}</span>
-          {isClientTool ? '.' : '?'}
-        </b>
+        <b>{title}</b>
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
       {isEditing ? (
-        <Field label="Arguments">
+        <Field label={capitalize(noun)}>
           <textarea
             ref={editor}
             rows={Math.min(8, original.split('\n').length)}
@@ -60,24 +103,26 @@ export function ApprovalForm({ question, isBusy, onSend }: EventFormProps & { re
         <JsonTree value={given} />
       )}
       <Problem text={invalid} />
-      {!isClientTool && (
+      {canApprove && (
         <div class="row">
           <SendButton isBusy={isBusy} onSend={approve}>
-            {text === original ? 'Approve' : 'Approve the edited call'}
+            {text === original ? 'Approve' : 'Approve as edited'}
           </SendButton>
           {!isEditing && (
             <button type="button" onClick={() => setEditing(true)}>
-              Edit arguments
+              Edit {noun}
             </button>
           )}
         </div>
       )}
-      <div class="row deny">
-        <Reason value={reason} onChange={setReason} />
-        <SendButton isBusy={isBusy} onSend={deny}>
-          Deny
-        </SendButton>
-      </div>
+      {canDeny && (
+        <div class="row deny">
+          <Reason value={reason} onChange={setReason} />
+          <SendButton isBusy={isBusy} onSend={deny}>
+            Deny
+          </SendButton>
+        </div>
+      )}
     </form>
   );
 }
@@ -87,7 +132,7 @@ const Reason = ({ value, onChange }: { readonly value: string; readonly onChange
     <span class="visually-hidden">Reason</span>
     <input
       value={value}
-      placeholder="reason to deny, optional"
+      placeholder="reason, optional"
       onInput={({ currentTarget }) => onChange(currentTarget.value)}
     />
   </label>

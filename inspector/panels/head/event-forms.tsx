@@ -209,10 +209,17 @@ export function AdjustForm({ limits, thresholds, isBusy, onSend }: AdjustFormPro
 /** Accepts digit groups: `1,000,000`. */
 const numberIn = (text: string): number => Number(text.trim().replace(/(?<=\d)[_,](?=\d{3}(\D|$))/gu, ''));
 
+interface JsonFormProps extends EventFormProps {
+  readonly types?: readonly string[];
+  /** The text at first. */
+  readonly given?: string;
+  readonly submit?: string;
+}
+
 /** Any event as JSON, for events that have no form here. */
-export function JsonForm({ types, isBusy, onSend }: EventFormProps & { readonly types: readonly string[] }) {
+export function JsonForm({ types = [], given = '', submit: words = 'Send', isBusy, onSend }: JsonFormProps) {
   const id = useId();
-  const [text, setText] = useState('');
+  const [text, setText] = useState(given);
   const [problem, setProblem] = useState('');
 
   async function submit(submitted: Event): Promise<void> {
@@ -220,7 +227,7 @@ export function JsonForm({ types, isBusy, onSend }: EventFormProps & { readonly 
     if (isBusy) return;
     const event = eventIn(text);
     setProblem(typeof event === 'string' ? event : '');
-    if (typeof event !== 'string' && (await onSend(event))) setText('');
+    if (typeof event !== 'string' && (await onSend(event))) setText(given);
   }
 
   return (
@@ -239,7 +246,7 @@ export function JsonForm({ types, isBusy, onSend }: EventFormProps & { readonly 
       {types.length > 0 && <p class="muted">Types: {types.join(', ')}</p>}
       <Problem id={id} text={problem} />
       <SendButton isBusy={isBusy} submits>
-        Send
+        {words}
       </SendButton>
     </form>
   );

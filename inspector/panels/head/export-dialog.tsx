@@ -44,7 +44,8 @@ function usePages({ inspector, runIds }: ExportProps, patterns: string): readonl
 
 /** Downloads each run or actor as one page, without what the patterns match. First lists text that may still be private. */
 export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onClose: () => void }) {
-  const { runIds } = props;
+  const { runIds, inspector } = props;
+  const isActor = (id: string): boolean => inspector.runs.value.find(({ runId }) => runId === id)?.kind === 'system';
   const [patterns, setPatterns] = useState('');
   const [isSaved, setSaved] = useState(false);
   const pages = usePages(props, patterns);
@@ -54,7 +55,10 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
   function download(submitted: Event): void {
     submitted.preventDefault();
     if (!canSave) return;
-    for (const [at, { result }] of pages.entries()) save(runIds[at] ?? '', result?.html ?? '');
+    for (const [at, { result }] of pages.entries()) {
+      const runId = runIds[at] ?? '';
+      save(isActor(runId) ? `actor-${runId}` : `run-${runId.slice(0, 8)}`, result?.html ?? '');
+    }
     setSaved(true);
   }
 
@@ -65,7 +69,7 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
           {runIds.length === 1
             ? 'One page that opens without a server. It contains'
             : `${runIds.length} pages that open without a server, one for each run or actor. They contain`}{' '}
-          the whole journal: the request, prompts, replies and passages.
+          the whole journal: {runIds.every(isActor) ? ACTOR_CONTENT : 'the request, prompts, replies and passages'}.
         </p>
         <Field
           label="Replace with [redacted]"
@@ -105,11 +109,14 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
   );
 }
 
-function save(runId: string, html: string): void {
+const ACTOR_CONTENT = 'events, contexts, and the inputs and results of calls';
+const MAX_NAME_CHARS = 80;
+
+function save(name: string, html: string): void {
   const url = URL.createObjectURL(new Blob([html], { type: 'text/html' }));
   const link = document.createElement('a');
   link.href = url;
-  link.download = `run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`;
+  link.download = `${name.slice(0, MAX_NAME_CHARS).replace(/[^\w-]/gu, '_')}.html`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

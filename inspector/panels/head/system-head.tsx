@@ -1,15 +1,20 @@
 import { useState } from 'preact/hooks';
-import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import type { ActorWait, InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
-import { awaitedNames, durationOf, endedText, namesText } from '../../fold/run-list.ts';
+import { reachedStates } from '../../fold/reached.ts';
+import { durationOf, endedText, namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
-import { excerpt } from '../../fold/text.ts';
-import { LinkButton } from '../../link-button.tsx';
+import { excerpt, jsonExcerpt } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
+import { EntryLink } from '../entry-link.tsx';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
+import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { ActorEvent } from './actor-events.tsx';
+import { type ActorRequests, ActorToolbar, blockedText, useActorRequests } from './actor-toolbar.tsx';
+import { QuestionForm } from './approval-form.tsx';
 import { Countdown } from './countdown.tsx';
-import { ExportDialog } from './export-dialog.tsx';
 
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   running: ['Running', 'running'],
@@ -21,27 +26,16 @@ const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   disconnected: ['Disconnected: its program has ended or closed the connection', 'waiting'],
 };
 
-/** The head of a system of another program, or of a durable actor: its status, what it waits for, and how much happened. */
+/** The head of a system of another program, or of a durable actor: its state and why, what can happen next, and what one can do. */
 export function SystemHead({ inspector, view }: PanelProps) {
   const { run, fold, charts, count } = view;
-  const [isExporting, setExporting] = useState(false);
-  const isOpen = !isOver(run) && charts !== null && count > 0;
-  const waits = isOpen ? systemWaits(fold, charts, count - 1) : null;
+  const requests = useActorRequests(inspector);
+  const over = isOver(run);
+  const waits = !over && charts !== null && count > 0 ? systemWaits(fold, charts, count - 1) : [];
   const problem = view.end?.problem ?? run.problem;
   const [word, tone] = run.isIdle ? ['Waiting', 'waiting'] : (WORDS[run.status] ?? [capitalize(endedText(run)), '']);
-  const events = fold.actors.filter(({ machine }) => machine !== null).flatMap((actor) => actor.events);
-  const ignored = events.filter((event) => event.ignored !== null).length;
-  const { seqs, machines } = fold.transitions;
-  const figures = [
-    `${pluralize(events.length - ignored, 'event')} handled`,
-    ...(ignored > 0 ? [`${ignored} ignored`] : []),
-    pluralize(seqs.length, 'transition'),
-    run.machine === undefined ? pluralize(machines.length, 'machine') : `actor of ${excerpt(run.machine, 80)}`,
-    // While it waits, the trace has the time.
-    ...(!isOver(run) || count === 0
-      ? []
-      : [formatDuration(durationOf(run, Date.now()) ?? fold.timeLine.atMs(count - 1))]),
-  ];
+  const blocked = blockedText(inspector, view);
+  const isActor = run.machine !== undefined;
   return (
     <div class="run-head system">
       <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
@@ -60,21 +54,17 @@ export function SystemHead({ inspector, view }: PanelProps) {
           {excerpt(run.ending.failure, 400)}
         </p>
       )}
-      {waits !== null && <Waits run={run} waits={waits} />}
-      {run.machine !== undefined && run.fidelity.length > 0 && (
-        <p class="muted">{excerpt(run.fidelity.join(' '), 400)}</p>
+      <States inspector={inspector} view={view} />
+      {over && <Output view={view} />}
+      {!over && <Next inspector={inspector} view={view} waits={waits} requests={requests} blocked={blocked} />}
+      {isActor && (
+        <ActorToolbar inspector={inspector} view={view} requests={requests} isOver={over} blocked={blocked} />
       )}
-      {isExporting && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={() => setExporting(false)} />}
-      <p class="figures dotted">
-        {figures.map((figure) => (
-          <span key={figure}>{figure}</span>
-        ))}
-        {run.machine !== undefined && inspector.connection.value === 'open' && (
-          <LinkButton aria-haspopup="dialog" onClick={() => setExporting(true)}>
-            Download…
-          </LinkButton>
-        )}
+      <p class={`sent ${requests.result.isProblem ? 'wrong' : ''} verbatim`} role="status">
+        {excerpt(requests.result.text, 400)}
       </p>
+      {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
+      <Figures view={view} />
       {run.fidelity.length > 0 && (
         <details>
           <summary>Limits of this recording</summary>
@@ -85,51 +75,229 @@ export function SystemHead({ inspector, view }: PanelProps) {
   );
 }
 
-interface WaitsProps {
-  readonly run: InspectedRun;
-  readonly waits: readonly MachineWaits[];
+function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
+  const events = fold.actors.filter(({ machine }) => machine !== null).flatMap((actor) => actor.events);
+  const ignored = events.filter((event) => event.ignored !== null).length;
+  const { seqs, machines } = fold.transitions;
+  const figures = [
+    run.machine === undefined ? pluralize(machines.length, 'machine') : `actor of ${excerpt(run.machine, 80)}`,
+    `${pluralize(events.length - ignored, 'event')} handled`,
+    ...(ignored > 0 ? [`${ignored} ignored`] : []),
+    pluralize(seqs.length, 'transition'),
+    // While it waits, the trace has the time.
+    ...(!isOver(run) || count === 0
+      ? []
+      : [formatDuration(durationOf(run, Date.now()) ?? fold.timeLine.atMs(count - 1))]),
+  ];
+  return (
+    <p class="figures dotted">
+      {figures.map((figure) => (
+        <span key={figure}>{figure}</span>
+      ))}
+    </p>
+  );
 }
 
-function Waits({ run: { startedAt, machine, waiting }, waits }: WaitsProps) {
-  const known = waiting === undefined ? [] : awaitedNames(waiting);
-  const events = [...new Set([...known, ...waits.flatMap((one) => one.events)])];
-  const actors = [...new Set(waits.flatMap((one) => one.actors))].map(humanize);
-  // Delays may pause while no process holds the actor.
-  const isPaused = waiting?.dueAtMs === null;
-  const startMs = isPaused ? Number.NaN : Date.parse(startedAt);
-  const timers = waits.flatMap((one) => one.timers);
+/** The active states of the root machine, and which transitions led there. */
+function States({ inspector, view }: PanelProps) {
+  const { run, fold, charts, count, log } = view;
+  const id = run.machine ?? fold.actors[0]?.machine ?? '';
+  const states = count === 0 ? [] : reachedStates({ log, fold, charts }, id, count - 1);
+  if (states.length === 0) return null;
   return (
     <ul class="waits">
-      {events.length > 0 && (
-        <li class="verbatim">
-          {machine === undefined ? 'Waits for events from its program' : 'Waits for'}: {namesText(events)}
-        </li>
-      )}
-      {actors.length > 0 && <li class="verbatim">Waits for actors: {namesText(actors)}</li>}
-      {timers.map(({ delay, dueMs }) => (
-        <li key={delay}>
-          Timer <span class="verbatim">{excerpt(formatDelay(delay), 60)}</span>{' '}
-          {dueMs === null || !Number.isFinite(startMs) ? 'fires' : <Firing toMs={startMs + dueMs} />}
+      {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (
+        <li key={path} class="verbatim">
+          In <b>{excerpt(path, 80)}</b>
+          {seq === null ? (
+            ', where it began'
+          ) : (
+            <>
+              , entered{' '}
+              <EntryLink seq={seq} moveTo={inspector.moveTo}>
+                {excerpt(because, 240)}
+              </EntryLink>
+            </>
+          )}
         </li>
       ))}
-      {waits.length === 0 && waiting?.dueAtMs != null && (
-        <li>
-          Its next timer <Firing toMs={waiting.dueAtMs} />
-        </li>
-      )}
-      {waits.length > 0 && events.length + actors.length + timers.length === 0 && (
-        <li class="muted">Waits for nothing in its charts.</li>
-      )}
+      {states.length > MAX_STATES && <li class="muted">and {states.length - MAX_STATES} more states</li>}
     </ul>
   );
 }
 
-const Firing = ({ toMs }: { readonly toMs: number }) =>
-  toMs <= Date.now() ? (
-    <>was due {startedText(toMs)}</>
-  ) : (
+const MAX_STATES = 6;
+
+/** The output of an actor that has ended. */
+function Output({ view: { fold } }: Pick<PanelProps, 'view'>) {
+  const end = fold.actors[0]?.end;
+  if (end?.status !== 'done' || end.output === undefined || end.output === null) return null;
+  return (
+    <p>
+      <span class="muted">Output:</span> <LongText text={jsonExcerpt(end.output, 4_000)} chars={240} />
+    </p>
+  );
+}
+
+interface NextProps extends PanelProps {
+  readonly waits: readonly MachineWaits[];
+  readonly requests: ActorRequests;
+  readonly blocked: string | null;
+}
+
+/** What can happen next: open questions, events with where they lead, timers with when they are due, calls in progress. */
+function Next({ inspector, view, waits, requests, blocked }: NextProps) {
+  const { run } = view;
+  const [chosen, choose] = useState<string | null>(null);
+  const { machine, waiting } = run;
+  const own = waits.find((one) => one.machine === (machine ?? one.machine));
+  const forms = machine === undefined ? null : (inspector.machines.value[machine] ?? null);
+  const events = [...new Set([...(waiting?.events ?? []), ...(own?.events ?? [])])];
+  const canSend = (type: string): boolean => machine !== undefined && (forms === null || Object.hasOwn(forms, type));
+  const onSend = async (event: unknown): Promise<boolean> => {
+    const sent = `Sent ${excerpt(String(Object(event).type), 60)}.`;
+    const isSent = await requests.request({ type: 'send', runId: run.runId, event }, sent);
+    if (isSent) choose(null);
+    return isSent;
+  };
+  return (
+    <>
+      {(waiting?.approvals ?? []).map((approval) => (
+        <Approval key={approval.id} approval={approval} blocked={blocked} requests={requests} onSend={onSend} />
+      ))}
+      <ul class="next" aria-label="What can happen next">
+        {events.slice(0, MAX_EVENTS).map((type) => (
+          <li key={type} class="verbatim">
+            {canSend(type) ? (
+              <button
+                type="button"
+                aria-expanded={chosen === type}
+                disabled={blocked !== null}
+                onClick={() => choose(chosen === type ? null : type)}
+              >
+                {excerpt(type, 60)}
+              </button>
+            ) : (
+              <b>{excerpt(type, 60)}</b>
+            )}
+            <LeadsTo text={own?.leadsTo[type]} />
+          </li>
+        ))}
+        {events.length > MAX_EVENTS && <li class="muted">and {events.length - MAX_EVENTS} more events</li>}
+        {waits.flatMap((one) =>
+          one.timers.map((timer) => (
+            <Timer key={`${one.machine} ${timer.delay} ${timer.leadsTo}`} run={run} {...timer} />
+          )),
+        )}
+        {waits.length === 0 && waiting?.dueAtMs != null && (
+          <li>
+            Its next timer <Firing run={run} toMs={waiting.dueAtMs} />
+          </li>
+        )}
+        <Others waits={waits} own={own} hasApprovals={(waiting?.approvals.length ?? 0) > 0} />
+      </ul>
+      {chosen !== null && blocked === null && (
+        <ActorEvent key={chosen} type={chosen} forms={forms} isBusy={requests.isBusy} onSend={onSend} />
+      )}
+    </>
+  );
+}
+
+const MAX_EVENTS = 24;
+
+const LeadsTo = ({ text = '' }: { readonly text?: string | undefined }) =>
+  text === '' ? null : (
+    <span class="muted">
+      {' '}
+      <Icon name="arrow-right" /> {excerpt(text, 160)}
+    </span>
+  );
+
+interface ApprovalProps {
+  readonly approval: ActorWait['approvals'][number];
+  readonly blocked: string | null;
+  readonly requests: ActorRequests;
+  readonly onSend: (event: unknown) => Promise<boolean>;
+}
+
+function Approval({ approval: { id, digest, question, askedAtMs }, blocked, requests, onSend }: ApprovalProps) {
+  return (
+    <section class="banner" aria-label="Waiting for approval">
+      <QuestionForm
+        label="Approval"
+        title={`Approve this? Asked ${startedText(askedAtMs) ?? ''}`}
+        given={question}
+        noun="question"
+        canApprove={blocked === null}
+        canDeny={blocked === null}
+        isBusy={requests.isBusy}
+        onAnswer={({ edited, ...rest }) =>
+          void onSend({ type: 'approval.given', id, digest, ...rest, ...(edited && { edited: edited.json }) })
+        }
+      />
+    </section>
+  );
+}
+
+interface TimerProps {
+  readonly run: InspectedRun;
+  readonly delay: string;
+  readonly dueMs: number | null;
+  readonly leadsTo: string;
+}
+
+function Timer({ run, delay, dueMs, leadsTo }: TimerProps) {
+  // Delays may pause while no process holds the actor.
+  const startMs = run.waiting?.dueAtMs === null ? Number.NaN : Date.parse(run.startedAt);
+  return (
+    <li class="verbatim">
+      Timer <b>{excerpt(formatDelay(delay), 60)}</b>{' '}
+      {dueMs === null || !Number.isFinite(startMs) ? 'fires' : <Firing run={run} toMs={startMs + dueMs} />}
+      <LeadsTo text={leadsTo} />
+    </li>
+  );
+}
+
+/** In an exported page, no time passes. */
+function Firing({ run: { exportedAt }, toMs }: { readonly run: InspectedRun; readonly toMs: number }) {
+  if (exportedAt !== undefined) return <>fires {startedText(toMs)}</>;
+  if (toMs <= Date.now()) return <>was due {startedText(toMs)}</>;
+  return (
     <>
       fires
       <Countdown toMs={toMs} />
     </>
   );
+}
+
+interface OthersProps {
+  readonly waits: readonly MachineWaits[];
+  readonly own: MachineWaits | undefined;
+  readonly hasApprovals: boolean;
+}
+
+/** Calls and child machines that it waits for. */
+function Others({ waits, own, hasApprovals }: OthersProps) {
+  const actors = [...new Set(waits.flatMap((one) => one.actors))].filter(
+    (name) => !hasApprovals || name !== 'approval',
+  );
+  const inner = waits.filter((one) => one !== own && one.events.length > 0);
+  const total = waits.flatMap(({ events, timers }) => [...events, ...timers]).length;
+  return (
+    <>
+      {actors.length > 0 && (
+        <li class="verbatim">
+          Waits for the end of <b>{namesText(actors.map(humanize))}</b>
+        </li>
+      )}
+      {inner.map(({ machine, events }) => (
+        <li key={machine} class="verbatim">
+          Its actor of <b>{excerpt(machine, 60)}</b> accepts {namesText(events)}
+        </li>
+      ))}
+      {waits.length > 0 && total + actors.length === 0 && !hasApprovals && (
+        <li class="muted">Its states accept no events and have no timers.</li>
+      )}
+    </>
+  );
+}

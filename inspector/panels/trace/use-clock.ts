@@ -42,6 +42,8 @@ export function useClock(view: PanelView): number {
     };
   }, [isTicking]);
   if (!isTicking) return 0;
+  // The time in an exported page ends with its export.
+  if (run.exportedAt !== undefined) return Math.max(0, Date.parse(run.exportedAt) - latest.current.atMs) || 0;
   void ticks.value;
   return Math.max(0, Date.now() - latest.current.atMs);
 }

@@ -89,10 +89,10 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     await first.getByRole('button', { name: 'Edit arguments' }).click();
     expect(await first.getByRole('textbox', { name: 'Arguments' }).inputValue()).toContain('"Ada\\u202e"');
     await first.getByRole('textbox', { name: 'Arguments' }).fill('{"to"');
-    await first.getByRole('button', { name: 'Approve the edited call' }).click();
+    await first.getByRole('button', { name: 'Approve as edited' }).click();
     expect(await first.getByRole('alert').textContent()).toContain('Not valid JSON');
     await first.getByRole('textbox', { name: 'Arguments' }).fill('{"to":"Ada"}');
-    await first.getByRole('button', { name: 'Approve the edited call' }).click();
+    await first.getByRole('button', { name: 'Approve as edited' }).click();
     await isSent(live);
     await forms.last().getByRole('textbox', { name: 'Reason' }).fill('no');
     await page.keyboard.press('Enter');

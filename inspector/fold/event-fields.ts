@@ -1,0 +1,105 @@
+import type { JsonSchema } from '../../src/internal/standard-schema.ts';
+
+/** A field of a form for an event. Anything but a text, number, choice or boolean is entered as JSON. */
+export interface EventField {
+  /** The names of the members that lead to the value; empty for the event without its type. */
+  readonly path: readonly string[];
+  readonly kind: 'text' | 'number' | 'boolean' | 'choice' | 'json';
+  readonly isRequired: boolean;
+  readonly description: string;
+  /** The values to choose from. */
+  readonly choices: readonly unknown[];
+  readonly initial: string;
+}
+
+const MAX_FIELDS = 24;
+const MAX_DEPTH = 3;
+
+/** Returns the fields of a form for the members of an event. Null if its schema allows other members, or does not describe an object. */
+export function eventFields(schema: JsonSchema): readonly EventField[] | null {
+  const fields = fieldsOf(schema, [], true);
+  return fields.length <= MAX_FIELDS && fields.every(({ path }) => path.length > 0) ? fields : null;
+}
+
+function fieldsOf(given: unknown, path: readonly string[], isRequired: boolean): readonly EventField[] {
+  const schema: JsonSchema = Object(given);
+  const members = membersOf(schema);
+  if (members !== null && path.length < MAX_DEPTH && isRequired) {
+    const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : [];
+    return members.flatMap(([name, member]) => fieldsOf(member, [...path, name], required.includes(name)));
+  }
+  const kind = kindOf(schema);
+  const { description, default: initial } = schema as { readonly description?: unknown; readonly default?: unknown };
+  return [
+    {
+      path,
+      kind,
+      isRequired,
+      description: typeof description === 'string' ? description : '',
+      choices: kind === 'choice' ? choicesOf(schema) : [],
+      initial:
+        initial === undefined ? '' : kind === 'text' && typeof initial === 'string' ? initial : JSON.stringify(initial),
+    },
+  ];
+}
+
+/** The members of an object that has only these; null otherwise. */
+function membersOf({ type, properties, additionalProperties = false }: JsonSchema) {
+  const isClosed = type === 'object' && additionalProperties === false;
+  return isClosed && typeof properties === 'object' && properties !== null ? Object.entries(properties) : null;
+}
+
+const choicesOf = (schema: JsonSchema): readonly unknown[] =>
+  'const' in schema ? [schema['const']] : Array.isArray(schema['enum']) ? schema['enum'] : [];
+
+function kindOf(schema: JsonSchema): EventField['kind'] {
+  if (choicesOf(schema).length > 0) return 'choice';
+  const { type } = schema;
+  if (type === 'string') return 'text';
+  if (type === 'number' || type === 'integer') return 'number';
+  return type === 'boolean' ? 'boolean' : 'json';
+}
+
+/** A text that a person has typed for each field, by `fieldKey`. A boolean is `true` or empty; a choice is the index of its value. */
+export type FieldTexts = Readonly<Record<string, string>>;
+
+export const fieldKey = ({ path }: Pick<EventField, 'path'>): string => JSON.stringify(path);
+
+/** Returns the event that a person has entered, or what is wrong with the text of a field. Empty optional fields are left out. */
+export function eventOf(
+  type: string,
+  fields: readonly EventField[],
+  texts: FieldTexts,
+): { readonly event: { readonly type: string } } | { readonly problem: string; readonly field: EventField } {
+  const members: Record<string, unknown> = {};
+  for (const field of fields) {
+    const text = texts[fieldKey(field)] ?? field.initial;
+    const isLeftOut = text === '' && !(field.isRequired && (field.kind === 'text' || field.kind === 'boolean'));
+    if (isLeftOut && field.isRequired) return { field, problem: `${field.path.join('.')}: expected a value.` };
+    if (isLeftOut) continue;
+    const value = readText(field, text);
+    if (value === undefined)
+      return { field, problem: `${field.path.join('.')}: expected ${field.kind === 'number' ? 'a number' : 'JSON'}.` };
+    put(members, field.path, value);
+  }
+  return { event: { ...members, type } };
+}
+
+/** Returns undefined for an invalid text. */
+function readText({ kind, choices }: EventField, text: string): unknown {
+  if (kind === 'text') return text;
+  if (kind === 'boolean') return text === 'true';
+  if (kind === 'choice') return choices[Number(text)];
+  if (kind === 'number') return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function put(members: Record<string, unknown>, [name = '', ...rest]: readonly string[], value: unknown): void {
+  const inner = rest.length === 0 ? value : Object.hasOwn(members, name) ? members[name] : {};
+  if (rest.length > 0) put(inner as Record<string, unknown>, rest, value);
+  Object.defineProperty(members, name, { value: inner, enumerable: true, configurable: true, writable: true });
+}

@@ -1,0 +1,59 @@
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import { activeStatesAt } from './active-states.ts';
+import { chartIndexOf, statePath } from './chart-index.ts';
+import { explainTransition, type Transition } from './explain.ts';
+import { humanizeGuard } from './format.ts';
+import type { RunFold } from './run-fold.ts';
+import { lastUpTo } from './sorted.ts';
+import { jsonExcerpt } from './text.ts';
+
+/** An active state, and why it was entered. */
+export interface ReachedState {
+  /** `flight › held`. */
+  readonly path: string;
+  /** The entry of the transition into it; null for an initial state. */
+  readonly seq: number | null;
+  /** `from booking on booking finished, because …`; empty for an initial state. */
+  readonly because: string;
+}
+
+interface ReachedView {
+  readonly log: RunLog;
+  readonly fold: RunFold;
+  readonly charts: RunCharts | null;
+}
+
+/** Returns the innermost active states of the root machine at an entry. Without a chart, those that its last transition has named. */
+export function reachedStates(
+  { log, fold, charts }: ReachedView,
+  machine: string,
+  at: number,
+): readonly ReachedState[] {
+  const index = chartIndexOf(charts);
+  const chart = index.chart(machine) ?? index.first;
+  const id = chart?.id ?? machine;
+  const position = fold.transitions.positionAt(id, at)?.targets ?? [];
+  const leaves = (charts && activeStatesAt(fold.transitions, charts, at).leaf[id]) ?? position;
+  const own = fold.transitions.distinct.filter((taken) => taken.machine === id && taken.event !== 'xstate.init');
+  return leaves.map((leaf) => {
+    const path = chart === undefined ? leaf : statePath(chart, leaf);
+    const seqs = own.flatMap(({ target, seqs: all }) =>
+      target.some((state) => state === leaf || leaf.startsWith(`${state}.`)) ? (lastUpTo(all, at) ?? []) : [],
+    );
+    const entry = seqs.length === 0 ? null : log.entry(Math.max(...seqs));
+    if (entry?.type !== 'transition') return { path, seq: null, because: '' };
+    const { source, event } = explainTransition(entry, index);
+    return { path, seq: entry.seq, because: `from ${source.name} on ${event}${guardText(entry)}` };
+  });
+}
+
+/** `, because is cheap was true (price 380, limit 400)`; empty without guards. */
+function guardText({ candidates }: Transition): string {
+  const tried = candidates.flatMap(({ guard, result, inputs }) => {
+    if (guard === null || result === 'not-evaluated') return [];
+    const values = Object.entries(inputs ?? {}).map(([name, value]) => `${name} ${jsonExcerpt(value, 40)}`);
+    return [`${humanizeGuard(guard)} was ${result === 'taken'}${values.length === 0 ? '' : ` (${values.join(', ')})`}`];
+  });
+  return tried.length === 0 ? '' : `, because ${tried.join(' and ')}`;
+}

@@ -1,0 +1,99 @@
+import { useId, useState } from 'preact/hooks';
+import type { EventForms } from '../../../src/inspection/wire.ts';
+import { type EventField, eventFields, eventOf, type FieldTexts, fieldKey } from '../../fold/event-fields.ts';
+import { excerpt, jsonExcerpt } from '../../fold/text.ts';
+import { type EventFormProps, Field, JsonForm, Problem, SendButton } from './event-forms.tsx';
+
+interface ActorEventProps extends EventFormProps {
+  readonly type: string;
+  /** The schemas of the machine's events; null if it has none. */
+  readonly forms: EventForms | null;
+}
+
+/** Sends one event to an actor: with a field for each member that its schema names, or else as JSON. */
+export function ActorEvent({ type, forms, isBusy, onSend }: ActorEventProps) {
+  const id = useId();
+  const schema = forms !== null && Object.hasOwn(forms, type) ? forms[type] : undefined;
+  const fields = schema === undefined ? null : eventFields(schema);
+  const [texts, setTexts] = useState<FieldTexts>({});
+  const [wrong, setWrong] = useState<{ readonly key: string; readonly problem: string } | null>(null);
+  if (fields === null)
+    return (
+      <JsonForm given={`{ "type": ${JSON.stringify(type.replace(/\*$/u, ''))} }`} isBusy={isBusy} onSend={onSend} />
+    );
+
+  function submit(submitted: Event): void {
+    submitted.preventDefault();
+    if (isBusy) return;
+    const made = eventOf(type, fields ?? [], texts);
+    if ('event' in made) void onSend(made.event);
+    setWrong('problem' in made ? { key: fieldKey(made.field), problem: made.problem } : null);
+  }
+
+  return (
+    <form class="json-event" aria-label={`Event ${excerpt(type, 80)}`} noValidate onSubmit={submit}>
+      {fields.map((field) => {
+        const key = fieldKey(field);
+        return (
+          <FieldInput
+            key={key}
+            field={field}
+            text={texts[key] ?? field.initial}
+            describedBy={wrong?.key === key ? id : undefined}
+            onText={(text) => setTexts((before) => ({ ...before, [key]: text }))}
+          />
+        );
+      })}
+      <Problem id={id} text={wrong?.problem ?? ''} />
+      <SendButton isBusy={isBusy} submits>
+        Send {excerpt(type, 60)}
+      </SendButton>
+    </form>
+  );
+}
+
+interface FieldInputProps {
+  readonly field: EventField;
+  readonly text: string;
+  /** The id of what is wrong with the text. */
+  readonly describedBy: string | undefined;
+  readonly onText: (text: string) => void;
+}
+
+function FieldInput({ field, text, describedBy, onText }: FieldInputProps) {
+  const { path, kind, isRequired, description, choices } = field;
+  const common = { 'aria-invalid': describedBy !== undefined, 'aria-describedby': describedBy };
+  const hint = [isRequired ? '' : 'optional', kind === 'json' ? 'JSON' : '', excerpt(description, 120)];
+  return (
+    <Field label={excerpt(path.join('.'), 80)} hint={hint.filter(Boolean).join(', ')}>
+      {kind === 'boolean' ? (
+        <input
+          type="checkbox"
+          checked={text === 'true'}
+          onChange={({ currentTarget }) => onText(String(currentTarget.checked))}
+        />
+      ) : kind === 'choice' ? (
+        <select {...common} value={text} onChange={({ currentTarget }) => onText(currentTarget.value)}>
+          <option value="">{isRequired ? 'Choose…' : 'none'}</option>
+          {choices.map((choice, index) => (
+            <option key={jsonExcerpt(choice, 200)} value={String(index)}>
+              {typeof choice === 'string' ? excerpt(choice, 80) : jsonExcerpt(choice, 80)}
+            </option>
+          ))}
+        </select>
+      ) : kind === 'json' ? (
+        <textarea {...common} rows={2} value={text} onInput={({ currentTarget }) => onText(currentTarget.value)} />
+      ) : (
+        <input
+          {...common}
+          type="text"
+          dir="auto"
+          autocomplete="off"
+          inputMode={kind === 'number' ? 'decimal' : undefined}
+          value={text}
+          onInput={({ currentTarget }) => onText(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}

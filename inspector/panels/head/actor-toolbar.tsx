@@ -1,0 +1,120 @@
+import { useState } from 'preact/hooks';
+import type { PageRequest } from '../../../src/inspection/page-messages.ts';
+import type { RunAction } from '../../../src/inspection/wire.ts';
+import { excerpt } from '../../fold/text.ts';
+import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
+import type { PanelProps } from '../panel.tsx';
+import { Dialog } from './dialog.tsx';
+import { JsonForm, SendButton } from './event-forms.tsx';
+import { ExportDialog } from './export-dialog.tsx';
+
+/** What the page asks the server to do with an actor, one request at a time, and the result of the last one. */
+export interface ActorRequests {
+  readonly isBusy: boolean;
+  /** What was done or what failed, in one sentence; may be empty. */
+  readonly result: { readonly text: string; readonly isProblem: boolean };
+  /** Resolves to whether it succeeded. */
+  request(request: PageRequest & { readonly type: 'send' | 'act' }, done: string): Promise<boolean>;
+}
+
+export function useActorRequests(inspector: Inspector): ActorRequests {
+  const [isBusy, setBusy] = useState(false);
+  const [result, setResult] = useState({ text: '', isProblem: false });
+  return {
+    isBusy,
+    result,
+    async request(request, done) {
+      if (isBusy) return false;
+      setBusy(true);
+      setResult({ text: 'Sending…', isProblem: false });
+      const { result: reply, problem } = await inspector.request(request);
+      setBusy(false);
+      setResult({ text: problem ?? (reply?.note || done), isProblem: problem !== null });
+      const started = reply?.runId ?? null;
+      if (started !== null && started !== request.runId) location.hash = `#/run/${encodeURIComponent(started)}`;
+      return problem === null;
+    },
+  };
+}
+
+/** Why no event can be sent to an actor now, and what to do; null if one can. */
+export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelView, 'run' | 'end'>): string | null {
+  if (connection.value === 'file')
+    return 'This page is an exported file. To act on the actor, open it with "postchain inspect".';
+  if (run.machine === undefined) return 'The inspector only observes this program. Send events in the program itself.';
+  if (run.status === 'damaged' || (end?.problem ?? null) !== null)
+    return 'The journal is damaged. Restore it from a copy to act here.';
+  if (connection.value !== 'open') return 'The inspector is not connected. Start it again.';
+  return run.blocked ?? null;
+}
+
+interface ToolbarProps extends PanelProps {
+  readonly requests: ActorRequests;
+  readonly isOver: boolean;
+  readonly blocked: string | null;
+}
+
+/** Continue, stop, fork, check the replay, download. What cannot be done is disabled; the reason is `blocked`. */
+export function ActorToolbar({ inspector, view, requests, isOver, blocked }: ToolbarProps) {
+  const { run, at } = view;
+  const [open, setOpen] = useState<'stop' | 'fork' | 'export' | null>(null);
+  const act = (action: RunAction, done: string) =>
+    requests.request({ type: 'act', runId: run.runId, action, confirmed: null }, done);
+  const isDue = run.waiting?.dueAtMs != null && run.waiting.dueAtMs <= Date.now();
+  // Both only read its journal.
+  const canRead = run.machine !== undefined && Object.hasOwn(inspector.machines.value, run.machine);
+  const isConnected = inspector.connection.value === 'open';
+  return (
+    <div class="row">
+      {(run.status === 'interrupted' || isDue) && (
+        <button type="button" disabled={blocked !== null} onClick={() => void act({ type: 'resume' }, 'Continued.')}>
+          {isDue ? 'Fire the due timer' : 'Continue it'}
+        </button>
+      )}
+      {!isOver && (
+        <button type="button" disabled={blocked !== null} aria-haspopup="dialog" onClick={() => setOpen('stop')}>
+          Stop…
+        </button>
+      )}
+      <button type="button" disabled={!isConnected || !canRead} aria-haspopup="dialog" onClick={() => setOpen('fork')}>
+        Fork…
+      </button>
+      <button type="button" disabled={!isConnected || !canRead} onClick={() => void act({ type: 'replay' }, '')}>
+        Check the replay
+      </button>
+      <button type="button" disabled={!isConnected} aria-haspopup="dialog" onClick={() => setOpen('export')}>
+        Download…
+      </button>
+      {open === 'export' && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={() => setOpen(null)} />}
+      {open === 'stop' && (
+        <Dialog title="Stop this actor" onClose={() => setOpen(null)}>
+          <p>It ends now. Its timers do not fire, and its calls do not start again. This cannot be undone.</p>
+          <SendButton
+            isBusy={requests.isBusy}
+            onSend={() => void act({ type: 'stop' }, 'Stopped.').then(() => setOpen(null))}
+          >
+            Stop the actor
+          </SendButton>
+        </Dialog>
+      )}
+      {open === 'fork' && (
+        <Dialog title={`Fork at entry ${at}`} onClose={() => setOpen(null)}>
+          <p>
+            Starts another actor with the same past up to the step of entry {at} and sends it this event. To fork at
+            another step, select that step first. {excerpt(run.title, 80)} stays as it is.
+          </p>
+          <JsonForm
+            isBusy={requests.isBusy}
+            given={`{ "type": ${JSON.stringify(run.waiting?.events[0] ?? '')} }`}
+            submit="Start the fork"
+            onSend={(event) => act({ type: 'fork', at, set: {}, event: event as { type: string } }, 'Forked.')}
+          />
+          <SendButton isBusy={requests.isBusy} onSend={() => void act({ type: 'fork', at, set: {} }, 'Forked.')}>
+            Start it without an event
+          </SendButton>
+          {requests.result.isProblem && <p class="wrong verbatim">{excerpt(requests.result.text, 400)}</p>}
+        </Dialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { setup } from 'xstate';
+import * as z from 'zod';
+import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { approval, createDurableMachine, memoryJournals } from '../../../../src/entries/durable.ts';
+import { exportRun } from '../../../../src/inspection/export-run.ts';
+import { inspectorTests } from '../../../support/inspector/inspector-page.ts';
+import { axeViolations } from '../../../support/inspector/page-checks.ts';
+
+const HOUR_MS = 3_600_000;
+
+const parcel = setup({
+  types: { events: {} as { type: 'collect'; name: string } | { type: 'ask' } | { type: 'raw' } },
+  actors: { approval },
+  delays: { patience: 48 * HOUR_MS },
+}).createMachine({
+  id: 'parcel',
+  version: '1',
+  initial: 'ready',
+  states: {
+    ready: { on: { collect: 'collected', ask: 'asking' }, after: { patience: 'returned' } },
+    asking: {
+      invoke: {
+        src: 'approval',
+        input: { question: { pay: 80, to: '<img src=x onerror=alert(1)>' } },
+        onDone: [
+          { guard: ({ event }) => event.output.decision === 'approve', target: 'collected' },
+          { target: 'returned' },
+        ],
+      },
+    },
+    collected: { type: 'final' },
+    returned: { type: 'final' },
+  },
+  output: () => ({ by: 'Ada' }),
+});
+
+const journals = memoryJournals();
+const host = createDurableMachine(parcel, { journals, logger: () => {} });
+const events = {
+  collect: z.object({
+    name: z.string().min(2),
+    count: z.number(),
+    kind: z.enum(['box', 'letter']),
+    place: z.object({ city: z.string() }),
+    isFragile: z.optional(z.boolean()),
+    extra: z.optional(z.array(z.string())),
+  }),
+  ask: z.object({}),
+};
+const start = async (id: string): Promise<void> => void (await (await host.open(id)).park());
+for (const id of ['form', 'approve', 'deny', 'stop', 'fork', 'file', 'replay']) await start(id);
+for (const id of ['approve', 'deny']) await host.send(id, { type: 'ask' });
+const bare = createDurableMachine(setup({}).createMachine({ id: 'bare', initial: 'a', states: { a: {} } }), {
+  journals,
+});
+await (await bare.open('unknown')).park();
+
+const tests = await inspectorTests('acting on actors', { journals, hosts: [{ host, events }] });
+const { open } = tests;
+const statusOf = async (id: string) => (await host.list()).find((actor) => actor.id === id)?.status;
+
+describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
+  it('shows its state, where each event leads and when each timer is due, and sends an event with its form', async () => {
+    const { page } = await open('/run/form');
+    await page.locator('.waits').getByText('In ready, where it began').waitFor();
+    const next = page.getByRole('list', { name: 'What can happen next' });
+    expect(await next.innerText()).toMatch(
+      /collect\s+collected[\s\S]*Timer patience fires in 1 d 23 h \(.*\)\s+returned/u,
+    );
+    await next.getByRole('button', { name: 'collect' }).click();
+    const form = page.getByRole('form', { name: 'Event collect' });
+    expect(await axeViolations(page, '.head-area')).toEqual([]);
+    await form.getByLabel('name').fill('A');
+    await form.getByLabel('count').fill('many');
+    await form.getByRole('button', { name: 'Send collect' }).click();
+    await page.getByText('count: expected a number.').waitFor();
+    await form.getByLabel('count').fill('2');
+    await form.getByLabel('kind').selectOption('letter');
+    await form.getByLabel('place.city').fill('Oslo');
+    await form.getByLabel('extra').fill('["ribbon"]');
+    await form.getByRole('button', { name: 'Send collect' }).click();
+    await page.locator('.sent').getByText('event.name: ').waitFor();
+    expect(await statusOf('form')).toBe('waiting');
+    await form.getByLabel('name').fill('Ada');
+    await form.getByRole('button', { name: 'Send collect' }).click();
+    await page.locator('.verdict').getByText('Ended').waitFor();
+    expect(await page.locator('.head-area').innerText()).toMatch(/Output:.*by.*Ada/u);
+    expect(await page.getByText('fires').count()).toBe(0);
+    const entries = await entriesOf(journals.read('form'));
+    expect(entries).toContainEqual(
+      expect.objectContaining({
+        event: { type: 'collect', name: 'Ada', count: 2, kind: 'letter', place: { city: 'Oslo' }, extra: ['ribbon'] },
+      }),
+    );
+  });
+
+  it.each([
+    ['approve', 'Approve', 'collected'],
+    ['deny', 'Deny', 'returned'],
+  ])('answers a question with a reason: %s', async (id, button, state) => {
+    const { page } = await open(`/run/${id}`, { width: 390 });
+    const form = page.getByRole('form', { name: 'Approval' });
+    await form.getByText('<img src=x onerror=alert(1)>').waitFor();
+    expect(await axeViolations(page, '.head-area')).toEqual([]);
+    await form.getByLabel('Reason').fill('as agreed');
+    await form.getByRole('button', { name: button, exact: true }).click();
+    await page.locator('.waits').getByText(`In ${state}`).waitFor();
+    expect(await entriesOf(journals.read(id))).toContainEqual(
+      expect.objectContaining({ event: expect.objectContaining({ decision: id, reason: 'as agreed' }) }),
+    );
+  });
+
+  it('stops it after a confirmation', async () => {
+    const { page } = await open('/run/stop');
+    await page.getByRole('button', { name: 'Stop…' }).click();
+    await page.getByRole('dialog').getByText('This cannot be undone').waitFor();
+    expect(await statusOf('stop')).toBe('waiting');
+    await page.getByRole('button', { name: 'Stop the actor' }).click();
+    await page.locator('.verdict').getByText('Stopped').waitFor();
+    expect(await page.getByRole('button', { name: 'Stop…' }).count()).toBe(0);
+  });
+
+  it('forks it at the selected entry with an event, and opens the fork', async () => {
+    const { page } = await open('/run/fork/1');
+    await page.getByRole('button', { name: 'Fork…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Fork at entry 1' });
+    await dialog.getByRole('textbox', { name: 'Event as JSON' }).fill('{"type": "nonsense"}');
+    await dialog.getByRole('button', { name: 'Start the fork' }).click();
+    await dialog.getByText('type: expected one of collect, ask, approval.given').waitFor();
+    await dialog.getByRole('textbox', { name: 'Event as JSON' }).fill('{"type": "ask"}');
+    await dialog.getByRole('button', { name: 'Start the fork' }).click();
+    await page.getByRole('link', { name: 'fork of fork' }).waitFor();
+    await page.getByRole('form', { name: 'Approval' }).waitFor();
+    expect(await statusOf('fork')).toBe('waiting');
+  });
+
+  it('compares it with a replay', async () => {
+    const { page } = await open('/run/replay');
+    await page.getByRole('button', { name: 'Check the replay' }).click();
+    await page.locator('.sent').getByText('Identical: ').waitFor();
+  });
+
+  it('offers nothing that is not possible, and says what to do: without its machine', async () => {
+    const { page } = await open('/run/unknown');
+    await page.getByText('start the inspector with the module of the machine "bare"').waitFor();
+    for (const name of ['Stop…', 'Fork…', 'Check the replay'])
+      expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Download…' }).isDisabled()).toBe(false);
+  });
+
+  it('offers nothing that is not possible, and says what to do: in an exported page, whose time stands still', async () => {
+    const { html } = await exportRun(await entriesOf(journals.read('file')), { hosts: [host] });
+    const { page } = await tests.openFile('actor.html', html);
+    await page.getByText('This page is an exported file').waitFor();
+    expect(await page.getByRole('button', { name: 'collect', exact: true }).isDisabled()).toBe(true);
+    expect(await page.getByRole('timer').count()).toBe(0);
+    await page.getByText(/Timer patience fires \w+ \d+, \d\d:\d\d/u).waitFor();
+  });
+
+  it('downloads a file with the name of the actor, and speaks of what it contains', async () => {
+    const { page } = await open('/run/replay');
+    await page.getByRole('button', { name: 'Download…' }).click();
+    await page.getByText('the whole journal: events, contexts, and the inputs and results of calls').waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('dialog').getByRole('button', { name: 'Download' }).click();
+    expect((await saved).suggestedFilename()).toBe('actor-replay.html');
+  });
+});

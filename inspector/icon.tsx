@@ -1,3 +1,5 @@
+import { Fragment } from 'preact';
+
 const FILLED = {
   start: 'M3 3h2v10H3zM13 3v10L6 8z',
   back: 'M11 3v10L4 8z',
@@ -71,3 +73,21 @@ export const GUARD_RESULTS = {
   false: { icon: 'minus', word: 'no' },
   'not-evaluated': { icon: 'dot', word: 'not tried' },
 } as const;
+
+/** A text with an icon for each arrow, because fonts may lack that character. */
+export const WithArrows = ({ text }: { readonly text: string }) => (
+  <>
+    {text.split(' → ').map((part, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other key
+      <Fragment key={index}>
+        {index > 0 && (
+          <>
+            {' '}
+            <Icon name="arrow-right" />{' '}
+          </>
+        )}
+        {part}
+      </Fragment>
+    ))}
+  </>
+);

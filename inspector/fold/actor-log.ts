@@ -1,10 +1,10 @@
 import { actorEntryNote, actorEntryTitle, entryTrouble } from '../../src/chain/presentation/entry-words.ts';
-import type { ActorPath, DurableEvent } from '../../src/durable/entries.ts';
+import { type ActorPath, type DurableEvent, idAt } from '../../src/durable/entries.ts';
 import type { ActorEnd, ActorState, SystemState } from '../../src/inspection/wire.ts';
 import { type ActorEntry, endReportedBy, parentPath } from './actor-entries.ts';
 import { actorIn } from './explain.ts';
 
-interface ReceivedEvent {
+export interface ReceivedEvent {
   readonly seq: number;
   readonly type: string;
   /** The name of the actor that sent it; null for an event from outside and for an elapsed delay. */
@@ -13,8 +13,9 @@ interface ReceivedEvent {
   ignored: readonly string[] | null;
 }
 
-interface ActorNote {
+export interface ActorNote {
   readonly seq: number;
+  readonly type: Noted['type'];
   readonly title: string;
   readonly text: string;
   readonly isFailure: boolean;
@@ -26,12 +27,16 @@ export interface ActorRecord {
   readonly name: string;
   /** The entry in whose step it started. */
   readonly from: number;
+  /** The entry that records the start of an actor that is not a machine; null if there is none. */
+  readonly started: number | null;
   /** The id of its chart; null if it is not a machine. */
   readonly machine: string | null;
   readonly end: (ActorEnd & { readonly seq: number }) | null;
   /** Whether it makes a model call, which has a row of its own. */
   readonly isCall: boolean;
   readonly events: readonly ReceivedEvent[];
+  /** Its transitions. */
+  readonly moves: readonly { readonly seq: number; readonly event: string }[];
   /** Anything else that a journal records about it. */
   readonly notes: readonly ActorNote[];
 }
@@ -39,18 +44,12 @@ export interface ActorRecord {
 /** A record that the fold still changes. */
 type Writable = { -readonly [Name in keyof ActorRecord]: ActorRecord[Name] } & {
   events: ReceivedEvent[];
+  moves: { readonly seq: number; readonly event: string }[];
   notes: ActorNote[];
 };
 
 /** The actors of a system, in the order in which they started; empty for a run. */
 export type ActorLog = readonly ActorRecord[];
-
-/** The events that machines had ignored up to an entry, newest first. */
-export const ignoredEvents = (log: ActorLog, at: number): readonly ReceivedEvent[] =>
-  log
-    .flatMap(({ events }) => events)
-    .filter(({ seq, ignored }) => ignored !== null && seq <= at)
-    .sort((one, other) => other.seq - one.seq);
 
 /** The maximum number of charts. Further actors share the chart of their machine. */
 const MAX_CHARTS = 200;
@@ -63,6 +62,10 @@ const NOTES = ['start', 'effect', 'value', 'emitted', 'note', 'failed', 'resumed
 type Noted = Extract<DurableEvent, { type: (typeof NOTES)[number] }>;
 
 const isNoted = (entry: ActorEntry): entry is ActorEntry & Noted => NOTES.some((type) => type === entry.type);
+
+/** Whether an activity has no name of its own: its source is inline, or its id. */
+const isUnnamed = (source: unknown): boolean =>
+  typeof source !== 'string' || source === '' || source === 'inline' || /^\d+\./u.test(source);
 
 const depthOf = ({ path }: ActorRecord): number => path.split('/').length;
 
@@ -132,8 +135,8 @@ export class ActorLogFold {
   }
 
   #begin(path: ActorPath, from: number): Writable {
-    const name = actorIn(path);
-    const actor: Writable = { path, name, from, machine: null, end: null, isCall: false, events: [], notes: [] };
+    const lists = { events: [], moves: [], notes: [] };
+    const actor = { path, name: actorIn(path), from, started: null, machine: null, end: null, isCall: false, ...lists };
     this.#add(actor);
     this.#running.set(path, actor);
     return actor;
@@ -181,6 +184,7 @@ export class ActorLogFold {
     const record = this.#actorAt(actor, seq);
     record.machine ??= machine;
     if (entry.type === 'transition') {
+      record.moves.push({ seq, event });
       if (this.#open?.receiver === record) this.#open = null;
       const ended = endReportedBy(actor, event);
       if (ended !== null) this.#end(this.#running.get(ended.path), seq, { status: ended.status });
@@ -197,6 +201,7 @@ export class ActorLogFold {
     const actor = this.#actorAt(path, entry.seq);
     actor.notes.push({
       seq: entry.seq,
+      type: entry.type,
       title: actorEntryTitle(entry) ?? entry.type,
       text: actorEntryNote(entry),
       isFailure: entryTrouble(entry as never) === 'failed',
@@ -217,12 +222,17 @@ export class ActorLogFold {
   /** Ends an actor that was gone after an entry. Later entries at its path belong to another actor. */
   #endGone(actor: Writable, seq: number): void {
     const isLater = (one: { readonly seq: number }): boolean => one.seq > seq;
-    const [events, notes] = [actor.events.filter(isLater), actor.notes.filter(isLater)];
+    const [events, moves, notes] = [
+      actor.events.filter(isLater),
+      actor.moves.filter(isLater),
+      actor.notes.filter(isLater),
+    ];
     const ended = actor.end !== null && isLater(actor.end) && actor.end.status !== 'stopped' ? [actor.end] : [];
-    const [first] = [...events, ...notes, ...ended].map((one) => one.seq).sort((one, other) => one - other);
+    const [first] = [...events, ...moves, ...notes, ...ended].map((one) => one.seq).sort((one, other) => one - other);
     if (first !== undefined) {
-      const next = { ...actor, from: first, events, notes };
+      const next = { ...actor, from: first, events, moves, notes };
       actor.events = actor.events.filter((one) => !isLater(one));
+      actor.moves = actor.moves.filter((one) => !isLater(one));
       actor.notes = actor.notes.filter((one) => !isLater(one));
       actor.end = { ...STOPPED, seq };
       this.#add(next);
@@ -268,7 +278,11 @@ export class ActorLogFold {
     else if (entry.type === 'activity-start') {
       const before = this.#running.get(entry.actor);
       if (before !== undefined && this.#recorded.has(before)) this.#end(before, entry.seq, STOPPED);
-      this.#recorded.add(this.#actorAt(entry.actor, entry.seq));
+      const actor = this.#actorAt(entry.actor, entry.seq);
+      this.#recorded.add(actor);
+      actor.started = entry.seq;
+      // An unnamed actor has the name of the state that invokes it, until its own is known.
+      if (/^\d+\./u.test(idAt(entry.actor)) && !isUnnamed(entry.source)) actor.name = entry.source;
     } else if (entry.type === 'prompt') this.#actorAt(entry.actor, entry.seq).isCall = true;
     else if (entry.type === 'timer-start') this.#actorAt(entry.actor, entry.seq);
     else if (entry.type === 'end' && 'output' in entry) this.#endAll(entry);

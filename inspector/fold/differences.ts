@@ -1,7 +1,7 @@
 import microdiff from 'microdiff';
 
 /** A changed value in a state. `before` or `after` is undefined if there is none. */
-interface FieldDifference {
+export interface FieldDifference {
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;

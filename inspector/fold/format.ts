@@ -89,6 +89,25 @@ export function startedText(time: string | number): string | null {
   return Number.isNaN(date.getTime()) ? null : TIME.format(date);
 }
 
+const DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
+const CLOCK = new Intl.DateTimeFormat('en-US', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** A time in local time, in parts: the day with a space after it if it is another day than that of `since`, `22:14:05`, and `.250`. Empty if it is unknown. */
+export function clockText(date: Date, since: Date): readonly [day: string, time: string, ms: string] {
+  if (Number.isNaN(date.getTime())) return ['', '', ''];
+  const isSameDay = !Number.isNaN(since.getTime()) && date.toDateString() === since.toDateString();
+  return [
+    isSameDay ? '' : `${DAY.format(date)}, `,
+    CLOCK.format(date),
+    `.${String(date.getMilliseconds()).padStart(3, '0')}`,
+  ];
+}
+
 export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 /** The six phases in the order of a full cycle; a copy, so that the page does not load the schema. */

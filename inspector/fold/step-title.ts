@@ -2,9 +2,10 @@ import { actorEntryTitle, entryTitle } from '../../src/chain/presentation/entry-
 import type { DurableEvent } from '../../src/durable/entries.ts';
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { type ActorEntry, endReportedBy } from './actor-entries.ts';
 import { answerUpTo } from './answer.ts';
 import { earlyCallWords, earlyWords, phaseOf, searchPhase } from './call-index.ts';
-import { humanizeEvent } from './explain.ts';
+import { actorIn, humanizeEvent } from './explain.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
 import type { AttemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
@@ -12,6 +13,8 @@ import type { Selection } from './selection.ts';
 import { firstIndexWhere, lastStartedBy } from './sorted.ts';
 import { type PhaseSpan, usageOf } from './spans.ts';
 import { hasFailed, type StepCalls, stepCalls, toolUses } from './step.ts';
+import { selectedCall } from './system-step.ts';
+import { eventWords } from './system-words.ts';
 import { excerpt, stateName } from './text.ts';
 import { taskWords } from './trace-items.ts';
 import { waitingAt } from './user-events.ts';
@@ -120,6 +123,7 @@ export function stepTitle(view: StepView): StepTitle {
     case 'state':
       return { name: `State ${excerpt(stateName(stateId ?? ''), 80)}`, facts: [duration], status: null };
     default: {
+      if (view.run.kind === 'system' && log.count > 0) return systemTitle(view);
       const answer = answerUpTo(log, fold, at);
       if (answer !== null && to >= answer.seq) {
         const { status } = answer.answer;
@@ -180,20 +184,61 @@ function tokenFacts(view: StepView, calls: StepCalls | null, from: number): read
   return [pluralize(inputTokens + outputTokens, 'token')];
 }
 
+/** An entry of an actor of any machine: an event and what it caused, or a call. */
+function systemTitle({ log, fold, run, at, selection }: StepView): StepTitle {
+  const entry = log.entry(selection.from) as unknown as ActorEntry;
+  const call = selectedCall(fold, selection);
+  if (call !== undefined) {
+    const end = call.end !== null && call.end.seq <= Math.max(at, selection.to) ? call.end : null;
+    const ms = fold.timeLine.atMs(end?.seq ?? at) - fold.timeLine.atMs(selection.from);
+    const open = isOver(run) ? { word: 'stopped', tone: 'warn' as const } : { word: 'running', tone: 'plain' as const };
+    const ended = {
+      done: { word: 'finished', tone: 'ok' },
+      error: { word: 'failed', tone: 'bad' },
+      stopped: { word: 'stopped', tone: 'warn' },
+    } as const;
+    return {
+      name: `Call ${excerpt(call.name, 80)}`,
+      facts: [formatDuration(ms)],
+      status: end === null ? open : ended[end.status],
+    };
+  }
+  const title = actorEntryTitle(entry as unknown as DurableEvent);
+  if (entry.type === 'delivery') {
+    const isIgnored = fold.actors.some(({ events }) =>
+      events.some(({ seq, ignored }) => seq === entry.seq && ignored !== null),
+    );
+    const to = entry.actor === '' ? [] : [`to ${actorIn(entry.actor)}`];
+    const from =
+      entry.sender === null || endReportedBy(entry.actor, entry.event.type) !== null
+        ? []
+        : [`from ${actorIn(entry.sender)}`];
+    const name = excerpt(eventWords(fold.actors, entry.actor, entry.event.type), 80);
+    return { name, facts: [...to, ...from], status: isIgnored ? { word: 'ignored', tone: 'warn' } : null };
+  }
+  if (entry.type === 'transition' || entry.type === 'ignored') {
+    const name = excerpt(eventWords(fold.actors, entry.actor, entry.event), 80);
+    // A machine raises the end of a state itself, usually without a transition for it.
+    const isIgnored = entry.type === 'ignored' && !entry.event.startsWith('xstate.done.state.');
+    return {
+      name,
+      facts: entry.actor === '' ? [] : [`in ${actorIn(entry.actor)}`],
+      status: isIgnored ? { word: 'ignored', tone: 'warn' } : null,
+    };
+  }
+  return { name: excerpt(title ?? capitalize(humanize(entry.type.replaceAll('-', ' '))), 80), facts: [], status: null };
+}
+
 /** An entry without a step of its own, in words. An event is named by what was sent. */
-function entryName({ run, log, selection }: StepView): string {
+function entryName({ log, selection }: StepView): string {
   const entry = log.entry(selection.from);
-  const title = run.kind === 'run' ? entryTitle(entry) : actorEntryTitle(entry as unknown as DurableEvent);
+  const title = entryTitle(entry);
   if (title !== null) return excerpt(title, 80);
   if (entry.type === 'delivery') return `Event: ${excerpt(humanizeEvent(entry.event.type), 80)}`;
   if (entry.type === 'transition') {
     const [source, ...targets] = [entry.source, ...entry.target].map((id) => excerpt(stateName(id), 60));
     return targets.length === 0 ? `${source} stays` : `${source} to ${targets.join(', ')}`;
   }
-  if (entry.type === 'ignored') {
-    const words = excerpt(humanizeEvent(entry.event), 80);
-    // A machine raises this event itself, usually without a transition for it.
-    return entry.event.startsWith('xstate.done.state.') ? words : `Ignored event: ${words}`;
-  }
+  if (entry.type === 'ignored') return `Ignored event: ${excerpt(humanizeEvent(entry.event), 80)}`;
   return capitalize(humanize(entry.type.replaceAll('-', ' ')));
 }

@@ -1,13 +1,24 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import type { ActorRecord } from './actor-log.ts';
+import { endReportedBy, parentPath } from './actor-entries.ts';
+import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
 import { callIndexOf } from './call-index.ts';
-import { ancestorsOf, chartIndexOf, lastName } from './chart-index.ts';
-import { humanizeEvent } from './explain.ts';
-import { humanizeGuard, pluralize } from './format.ts';
+import { ancestorsOf, chartIndexOf } from './chart-index.ts';
+import type { Transition } from './explain.ts';
+import { capitalize, humanizeGuard, pluralize } from './format.ts';
+import { groupBy } from './group-by.ts';
 import type { RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
-import { delayWords, machineWaits } from './system-waits.ts';
+import { endOfStep } from './system-step.ts';
+import {
+  contextDifferences,
+  contextText,
+  eventWords,
+  guardsText,
+  INIT,
+  movesText,
+  statesText,
+} from './system-words.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 import { callRows, callTrouble, plainRow, toolRow } from './trace-items.ts';
 import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
@@ -20,154 +31,202 @@ interface System {
   readonly isOver: boolean;
 }
 
-/** The actors of an observed system: the states that each machine entered, the events that it received, and what it waits for. */
+/** What the rows of a system need of it. */
+interface Traced extends System {
+  readonly childrenOf: (actor: ActorRecord) => readonly ActorRecord[];
+  readonly callsOf: (actor: ActorRecord) => readonly AttemptSpan[];
+  readonly toolsOf: (actor: ActorRecord) => readonly CapabilitySpan[];
+}
+
+/** The history of an actor of any machine: its steps and calls in the order of time, with those of its children inside. */
 export function systemTrace(system: System): readonly TraceRow[] {
-  const { attempts, capabilities } = system.fold.spans;
-  const callsOf = byActor(attempts);
-  const toolsOf = byActor(capabilities);
-  const shown = system.fold.actors.filter(({ isCall }) => !isCall);
-  return shown.map((actor) => {
-    const { path, from, end } = actor;
-    // A later actor may have the same path.
-    const isOwn = (span: { readonly from: number }): boolean =>
-      span.from >= from && span.from <= (end?.seq ?? system.count);
-    return actorRow(system, actor, (callsOf.get(path) ?? []).filter(isOwn), (toolsOf.get(path) ?? []).filter(isOwn));
-  });
-}
-
-function byActor<Span extends { readonly actor: string | null }>(spans: readonly Span[]): ReadonlyMap<string, Span[]> {
-  const found = new Map<string, Span[]>();
-  for (const span of spans) {
-    const known = found.get(span.actor ?? '');
-    if (known === undefined) found.set(span.actor ?? '', [span]);
-    else known.push(span);
-  }
-  return found;
-}
-
-function actorRow(
-  system: System,
-  actor: ActorRecord,
-  calls: readonly AttemptSpan[],
-  tools: readonly CapabilitySpan[],
-): TraceRow {
-  const { path, name, machine, from, end, events: received } = actor;
-  const isOpen = end === null && !system.isOver;
-  const ignored = received.filter((event) => event.ignored !== null).length;
-  const notes = [
-    machine === null ? 'activity' : '',
-    calls.length > 0 ? pluralize(calls.length, 'model call') : '',
-    tools.length > 0 ? pluralize(tools.length, 'tool call') : '',
-    received.length > 0 ? `${pluralize(received.length - ignored, 'event')} handled` : '',
-    ignored > 0 ? `${ignored} ignored` : '',
-  ];
-  const isFailed = end?.status === 'error';
-  const hasRows = machine !== null || received.length + actor.notes.length > 0;
-  return {
-    // Several actors may start in one step.
-    id: `actor${from}${path}`,
-    kind: 'actor',
-    title: excerpt((path === '' && machine) || name, 80),
-    note: notes.filter(Boolean).join(', '),
-    text: isFailed ? errorText(end.error) : '',
-    status: isFailed ? 'failed' : end?.status === 'done' ? 'done' : isOpen ? 'open' : 'ended',
-    from,
-    to: end?.seq ?? (isOpen ? null : system.count - 1),
-    usage: calls.length === 0 ? null : usageOf(calls, null),
-    selection: hasRows ? null : { kind: 'entry', from, to: from },
-    trouble: { ...NO_TROUBLE, ...callTrouble(calls), tools: tools.filter(({ error }) => error !== null).length },
-    ...(hasRows && { children: () => partsOf(system, actor, calls, tools) }),
+  const { actors, spans } = system.fold;
+  const byParent = groupBy(
+    actors.filter(({ path, isCall }) => path !== '' && !isCall),
+    ({ path }) => parentPath(path),
+  );
+  const [attempts, tools] = [spans.attempts, spans.capabilities].map((all) =>
+    groupBy(all as readonly AttemptSpan[], ({ actor }) => actor ?? ''),
+  );
+  // A later actor may have the same path.
+  const during = <One extends { readonly from: number }>({ from, end }: ActorRecord, all: readonly One[] = []) =>
+    all.filter((one) => one.from >= from && one.from <= (end?.seq ?? system.count));
+  const traced: Traced = {
+    ...system,
+    childrenOf: (actor) => during(actor, byParent.get(actor.path)),
+    callsOf: (actor) => during(actor, attempts?.get(actor.path)),
+    toolsOf: (actor) => during(actor, tools?.get(actor.path) as readonly CapabilitySpan[] | undefined),
   };
+  const roots = actors.filter(({ path }) => path === '');
+  return roots.flatMap((root) => [...partsOf(traced, root), ...endRow(traced, root)]);
+}
+
+/** The end of the whole system. Those of children are in their own rows. */
+function endRow({ fold: { entries } }: Traced, { end }: ActorRecord): readonly TraceRow[] {
+  if (end === null || entries.typeOf(end.seq) !== 'end') return [];
+  const { seq, status, output, error } = end;
+  const words = { done: 'Finished', error: 'Failed', stopped: 'Stopped' } as const;
+  const text = status === 'error' ? errorText(error) : output == null ? '' : jsonExcerpt(output, 200);
+  return [{ ...plainRow('end', seq, words[status]), text, status: status === 'error' ? 'failed' : 'done' }];
 }
 
 function errorText(error: unknown): string {
-  const { message = jsonExcerpt(error, 200) } = Object(error) as { readonly message?: string };
-  return `${message}`;
+  const { message = jsonExcerpt(error, 200) } = Object(error) as { readonly message?: unknown };
+  return String(message);
 }
 
-function partsOf(
-  system: System,
-  actor: ActorRecord,
-  calls: readonly AttemptSpan[],
-  tools: readonly CapabilitySpan[],
-): readonly TraceRow[] {
-  const { machine, end, events } = actor;
-  const { fold, isOver, count } = system;
-  // A later actor may have the same chart.
-  const positions = (machine === null ? [] : fold.transitions.positionsOf(machine)).filter(
-    ({ since }) => since >= actor.from && since <= (end?.seq ?? count),
-  );
-  const states = positions.map(({ targets, since }, index): TraceRow => {
-    const next = positions[index + 1]?.since ?? end?.seq ?? (isOver ? count - 1 : null);
-    return {
-      ...plainRow('state', since, targets.map(lastName).join(', ') || (machine ?? '')),
-      note: index === 0 ? startNote(system, machine ?? '', targets) : '',
-      status: next === null ? 'open' : 'done',
-      to: next,
-    };
-  });
-  const received = events.map(
-    ({ seq, type, sender, ignored }): TraceRow => ({
-      ...plainRow('event', seq, humanizeEvent(type)),
-      note: humanizeEvent(type) === type ? eventNote(sender, ignored !== null) : '',
-      text:
-        ignored === null
-          ? ''
-          : ignored.length === 0
-            ? 'ignored'
-            : `ignored: ${ignored.map(humanizeGuard).join(', ')} did not hold`,
-      status: ignored !== null ? 'noted' : type.startsWith('xstate.error.') ? 'failed' : 'done',
-    }),
-  );
-  const notes = actor.notes.map(
-    ({ seq, title, text, isFailure }): TraceRow => ({
-      ...plainRow('event', seq, excerpt(title, 80)),
-      text: excerpt(text, 200),
-      status: isFailure ? 'failed' : 'done',
-    }),
-  );
-  const waiting = machine === null || end !== null ? [] : waitRow(system, machine);
-  const { numbers } = callIndexOf(fold);
-  const traced = { ...system, numberOf: (call: AttemptSpan) => numbers.get(call) ?? 0 };
-  const made = [...callRows(traced, calls, end?.seq ?? count - 1), ...tools.map((tool) => toolRow(traced, tool))];
-  // The states and events of an attempt repeat what its calls show.
-  const others = made.length > 0 ? [] : [...states, ...received];
-  return [...[...others, ...notes, ...made].sort((one, other) => one.from - other.from), ...waiting];
-}
-
-/** Where a machine started, if it had left that state before it was observed. */
-function startNote({ charts }: System, machine: string, targets: readonly string[]): string {
-  const chart = chartIndexOf(charts).chart(machine);
-  const start = chart?.state(chart.root?.initial ?? '');
-  if (chart === undefined || start === undefined) return '';
-  const isIn = targets.some((id) => ancestorsOf(chart, id).some((around) => around.id === start.id));
-  return isIn ? '' : `first recorded; started in ${excerpt(start.name, 60)}`;
-}
-
-/** Omits the word "event" if it was ignored, because only events can be ignored. */
-const eventNote = (sender: string | null, isIgnored: boolean): string =>
-  [isIgnored ? '' : 'event', sender === null ? '' : `from ${sender}`].filter(Boolean).join(' ');
-
-/** The events and delays that would lead on from the states that a machine is in. */
-function waitRow({ fold, charts, isOver, count }: System, machine: string): readonly TraceRow[] {
-  const chart = chartIndexOf(charts).chart(machine);
-  const position = fold.transitions.positionsOf(machine).at(-1);
-  if (chart === undefined || position === undefined) return [];
-  const { events = [], timers = [], ends = [] } = machineWaits(fold, chart, count - 1) ?? {};
-  const words = [...events.map(humanizeEvent), ...delayWords(timers), ...ends.map((name) => `the end of ${name}`)];
-  if (words.length === 0) return [];
-  return [
-    {
-      ...plainRow('wait', position.since, `${isOver ? 'Waited' : 'Waiting'} for ${words.join(', ')}`),
-      id: `wait${machine}`,
-      status: isOver ? 'ended' : 'open',
-      to: isOver ? count - 1 : null,
-      selection: {
-        kind: 'state',
-        from: position.since,
-        to: count - 1,
-        ...(position.targets[0] && { stateId: position.targets[0] }),
-      },
-    },
+/** The rows of an actor: its steps, its calls, its children, and whatever else is recorded about it. */
+function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
+  const { log, fold, count } = system;
+  const [calls, tools] = [system.callsOf(actor), system.toolsOf(actor)];
+  const traced = { ...system, numberOf: (call: AttemptSpan) => callIndexOf(fold).numbers.get(call) ?? 0, log };
+  const made = [...callRows(traced, calls, actor.end?.seq ?? count - 1), ...tools.map((tool) => toolRow(traced, tool))];
+  const rows = [
+    // The steps of an attempt repeat what its calls show.
+    ...(made.length > 0 ? [] : stepRows(system, actor)),
+    ...actor.notes.flatMap((note) => noteRow(note)),
+    ...made,
+    ...system.childrenOf(actor).map((child) => childRow(system, child)),
   ];
+  return rows.sort((one, other) => one.from - other.from);
+}
+
+function childRow(system: Traced, child: ActorRecord): TraceRow {
+  const { path, name, machine, from, end, events, notes, started } = child;
+  const [calls, tools] = [system.callsOf(child), system.toolsOf(child)];
+  const isOpen = end === null && !system.isOver;
+  const isFailed = end?.status === 'error';
+  // A call that only returns has nothing inside.
+  const hasRows = machine !== null || events.length + notes.length + calls.length + tools.length > 0;
+  const about = [
+    hasRows ? (machine === null ? 'activity' : 'machine') : 'call',
+    calls.length > 0 ? pluralize(calls.length, 'model call') : '',
+    tools.length > 0 ? pluralize(tools.length, 'tool call') : '',
+  ];
+  return {
+    // Several actors may start in one step.
+    id: `actor${from}${path}`,
+    kind: hasRows ? 'actor' : 'activity',
+    title: excerpt(name, 80),
+    note: about.filter(Boolean).join(', '),
+    get text() {
+      return isFailed ? errorText(end.error) : end?.output == null ? '' : jsonExcerpt(end.output, 120);
+    },
+    status: isFailed ? 'failed' : end?.status === 'done' ? 'done' : isOpen ? 'open' : 'ended',
+    from: started ?? from,
+    to: end?.seq ?? (isOpen ? null : system.count - 1),
+    usage: calls.length === 0 ? null : usageOf(calls, null),
+    selection: hasRows ? null : { kind: 'entry', from: started ?? from, to: end?.seq ?? system.count - 1 },
+    trouble: { ...NO_TROUBLE, ...callTrouble(calls), tools: tools.filter(({ error }) => error !== null).length },
+    ...(hasRows && { children: () => partsOf(system, child) }),
+  };
+}
+
+/** What a machine does with one event, including the transitions that follow at once. */
+interface Step {
+  readonly from: number;
+  readonly event: string;
+  readonly received: ReceivedEvent | null;
+  readonly moves: number[];
+}
+
+/** The steps of an actor. A machine raises the ends of its states itself, so they belong to the step that reached them. */
+function stepsOf({ machine, from, events, moves }: ActorRecord, { externalEvents }: RunFold): readonly Step[] {
+  const steps: Step[] = machine === null ? [] : [{ from, event: INIT, received: null, moves: [] }];
+  const isEnd = (event: string): boolean => event.startsWith('xstate.done.state.');
+  let next = 0;
+  const receiveUpTo = (seq: number): void => {
+    for (let event = events[next]; event !== undefined && event.seq <= seq; event = events[next]) {
+      steps.push({ from: event.seq, event: event.type, received: event, moves: [] });
+      next += 1;
+    }
+  };
+  for (const { seq, event } of moves) {
+    receiveUpTo(seq);
+    const last = steps.at(-1);
+    const isSame = last !== undefined && (last.event === event || isEnd(event));
+    if (isSame && externalEvents.stepOf(last.from).to > seq) last.moves.push(seq);
+    else steps.push({ from: seq, event, received: null, moves: [seq] });
+  }
+  receiveUpTo(Number.POSITIVE_INFINITY);
+  return steps;
+}
+
+function stepRows(system: Traced, actor: ActorRecord): readonly TraceRow[] {
+  const { fold, count } = system;
+  const steps = stepsOf(actor, fold);
+  return steps.flatMap((step, index) => {
+    const { from, event, received, moves } = step;
+    const isEndOfCall = received?.ignored === null && moves.length === 0 && endReportedBy(actor.path, event) !== null;
+    // The row of the call shows its end.
+    if (isEndOfCall) return [];
+    const to = Math.min(endOfStep(fold, from, count), (steps[index + 1]?.from ?? count) - 1);
+    return [stepRow(system, actor, step, Math.max(from, to))];
+  });
+}
+
+function stepRow(system: Traced, actor: ActorRecord, { from, event, received, moves }: Step, to: number): TraceRow {
+  const { fold, log, charts } = system;
+  const isStart = event === INIT;
+  const isIgnored = received !== null && received.ignored !== null;
+  const transitions = () =>
+    moves.map((seq) => log.entry(seq)).filter((entry): entry is Transition => entry.type === 'transition');
+  let [moved, note]: (string | undefined)[] = [];
+  return {
+    ...plainRow(
+      isIgnored ? 'ignored' : 'step',
+      from,
+      capitalizeStart(eventWords(fold.actors, actor.path, event), isStart),
+    ),
+    id: `step${from}${actor.path}`,
+    get moves() {
+      moved ??= isStart && moves.length === 0 ? startText(system, actor) : movesText({ charts, fold }, transitions());
+      return moved;
+    },
+    get note() {
+      note ??= [
+        isStart ? inputText(actor) : '',
+        received?.sender == null || endReportedBy(actor.path, event) !== null ? '' : `from ${received.sender}`,
+        isIgnored ? ignoredText(received.ignored ?? []) : '',
+        guardsText(transitions().flatMap(({ candidates }) => candidates)),
+        isStart ? '' : contextText(contextDifferences(fold, actor.path, from - 1, to)),
+      ]
+        .filter(Boolean)
+        .join(' · ');
+      return note;
+    },
+    status: isIgnored ? 'ended' : /^xstate\.error\./u.test(event) ? 'failed' : 'done',
+    to,
+    selection: { kind: 'entry', from, to },
+  };
+}
+
+const capitalizeStart = (words: string, isStart: boolean): string => (isStart ? capitalize(words) : words);
+
+const ignoredText = (guards: readonly string[]): string =>
+  guards.length === 0
+    ? 'ignored: no transition for it in these states'
+    : `ignored: ${guards.map(humanizeGuard).join(', ')} did not hold`;
+
+const inputText = ({ notes, from }: ActorRecord): string => {
+  const text = notes.find(({ type, seq }) => type === 'start' && seq === from)?.text ?? '';
+  return text === '' ? '' : `input ${text}`;
+};
+
+/** The states in which a machine started, or in which it was when it was first observed. */
+function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): string {
+  const chart = chartIndexOf(charts).chart(machine ?? '');
+  const first = fold.transitions.positionsOf(machine ?? '').find(({ since }) => since >= from);
+  if (first === undefined || !first.isInitial) return '';
+  const start = chart?.state(chart.root?.initial ?? '');
+  const isIn = (id: string): boolean =>
+    chart !== undefined && ancestorsOf(chart, id).some((around) => around.id === start?.id);
+  const words = statesText(chart, fold.charts.get(machine ?? '')?.of ?? machine ?? '', first.targets);
+  return start === undefined || first.targets.some(isIn) ? `in ${words}` : `first recorded in ${words}`;
+}
+
+function noteRow({ type, seq, title, text, isFailure }: ActorNote): readonly TraceRow[] {
+  if (type === 'start') return [];
+  const row = plainRow(isFailure ? 'event' : 'aside', seq, excerpt(title, 80));
+  return [{ ...row, text: excerpt(text, 200), status: isFailure ? 'failed' : 'done' }];
 }

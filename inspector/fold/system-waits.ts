@@ -18,7 +18,7 @@ export interface MachineWaits {
   readonly leadsTo: Readonly<Record<string, string>>;
   /** The actors that its states invoke. */
   readonly actors: readonly string[];
-  /** States with a transition for when their actor or child states finish, and named actors with a transition for when they finish. */
+  /** States with a transition for when their child states finish, and named actors with a transition for when they finish. */
   readonly ends: readonly string[];
 }
 
@@ -75,7 +75,11 @@ export function machineWaits(
   };
   const timers = accepted.filter(({ event }) => event.startsWith(TIMER));
   const events = accepted.filter(({ event }) => event !== '' && !event.startsWith(TIMER) && !END.test(event));
-  const ends = accepted.filter(({ event }) => event.endsWith('done') && END.test(event));
+  const onlyInvokes = (id: string): boolean =>
+    (chart.state(id)?.invokes.length ?? 0) > 0 && chart.childrenOf(id).length === 0;
+  const ends = accepted.filter(
+    ({ event, source }) => event.endsWith('done') && END.test(event) && !(event === 'done' && onlyInvokes(source)),
+  );
   return {
     machine: chart.id,
     states: targets.map((id) => statePath(chart, id)),
@@ -106,10 +110,6 @@ function leadsTo(
 }
 
 const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)];
-
-/** The delays of timers, each once: `after 60 s`. */
-export const delayWords = (timers: MachineWaits['timers']): readonly string[] =>
-  distinct(timers.map(({ delay }) => `after ${formatDelay(delay)}`));
 
 /** Whether a transition has a target or actions. One with neither only keeps outer states from handling the event. */
 export const doesSomething = ({ target, actions }: Transition): boolean => target.length > 0 || actions.length > 0;

@@ -17,7 +17,10 @@ type RowKind =
   | 'event'
   | 'answer'
   | 'actor'
-  | 'state';
+  | 'step'
+  | 'ignored'
+  | 'aside'
+  | 'end';
 
 /** `open` is in progress; `ended` ended without a result; `noted` is not as it should be, but no failure. */
 export type RowStatus = 'done' | 'open' | 'ended' | 'failed' | 'noted';
@@ -38,6 +41,8 @@ export interface TraceRow {
   readonly title: string;
   /** Where a decision leads. */
   readonly next?: string;
+  /** The transitions of a step: `asking → booking`. */
+  readonly moves?: string;
   /** A few words about it, such as the numbers of its calls. */
   readonly note?: string;
   /** The result, or the failure, as text of a model or a program; empty if there is none. */

@@ -108,21 +108,10 @@ export function why(view: WhyView): StepReasons {
   if (log.count === 0) return { ...NOTHING, heading: 'Nothing has happened yet.' };
   const index = chartIndexOf(view.charts);
   const entry = log.entry(at);
-  const isClosed = entry.type === 'closed' && view.run.kind === 'system';
-  if (entry.type === 'stopped' || isClosed) {
-    const isParked = entry.type === 'closed' && Boolean(entry.waiting);
-    const words = isParked
-      ? 'It left memory to wait. It continues when an event arrives or a timer is due.'
-      : isClosed
-        ? 'Its process has closed it, or has ended.'
-        : 'It was stopped from outside.';
+  if (entry.type === 'stopped') {
+    const words = 'It was stopped from outside.';
     const transition = explainAt(log, transitionAt(fold.transitions, at), index);
-    return {
-      ...NOTHING,
-      heading: isParked ? null : 'Why did it stop here?',
-      outcome: { words, isIgnored: false },
-      transition,
-    };
+    return { ...NOTHING, heading: 'Why did it stop here?', outcome: { words, isIgnored: false }, transition };
   }
   if (isExternalEvent(entry)) {
     const outcome = eventOutcome(entry, { fold, ended: view.end !== null || !view.run.live });

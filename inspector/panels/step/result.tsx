@@ -1,7 +1,6 @@
 import { phaseFinding, replyValue } from '../../../src/chain/journal/phase-finding.ts';
 import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
-import { END_WORDS } from '../../fold/explain.ts';
 import { capitalize } from '../../fold/format.ts';
 import { fieldsOf, replyAt } from '../../fold/output.ts';
 import { selectionOf } from '../../fold/selection.ts';
@@ -14,7 +13,6 @@ import { taskWords } from '../../fold/trace-items.ts';
 import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
-import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { AnswerWithSources } from './answer-text.tsx';
@@ -177,34 +175,3 @@ function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & {
     </fieldset>
   );
 }
-
-/** The outputs and errors of the actors that ended in the step. */
-export function SystemResult({ view: { fold, selection, at } }: { readonly view: PanelView }) {
-  const { from, to } = selection;
-  const ends = fold.actors
-    .filter(({ end }) => end !== null && end.seq >= from && end.seq <= Math.min(to, at))
-    .slice(-MAX_ENDS)
-    .map(({ end, ...actor }) => ({ ...actor, ...(end as NonNullable<typeof end>) }));
-  if (ends.length === 0) return null;
-  return (
-    <Section title="Result">
-      {ends.map(({ seq, path, name, machine, status, output, error }) => (
-        <div key={`${seq} ${path}`}>
-          <p>
-            <b class="verbatim">{excerpt((path === '' && machine) || name, 60)}</b>{' '}
-            <span class={status === 'error' ? 'wrong' : ''}>{END_WORDS[status]}</span>
-          </p>
-          {error !== undefined && (
-            <div class="wrong">
-              <JsonTree value={error} />
-            </div>
-          )}
-          {/* A machine without an output has null. */}
-          {output != null && <JsonTree value={output} />}
-        </div>
-      ))}
-    </Section>
-  );
-}
-
-const MAX_ENDS = 12;

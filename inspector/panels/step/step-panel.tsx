@@ -1,23 +1,25 @@
 import './step.css';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
+import { clockText } from '../../fold/format.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { isOver, stepTitle } from '../../fold/step-title.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { isNarrowPage } from '../../ui-state/layout.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
+import { clockStart } from '../trace/use-clock.ts';
 import { Asked } from './asked.tsx';
-import { ChangedContexts } from './changed-contexts.tsx';
 import { Context } from './context.tsx';
 import { search } from './entry-search.tsx';
 import { canFork, ForkForm, PromptForm } from './fork-forms.tsx';
 import { Origins } from './origins.tsx';
 import { AllEntries, Raw } from './raw.tsx';
-import { Result, SystemResult } from './result.tsx';
+import { Result } from './result.tsx';
 import { Section } from './section.tsx';
+import { SystemStep } from './system-step.tsx';
 import { ToolList } from './tools.tsx';
 import { WhatIfSliders } from './what-if.tsx';
-import { PendingWork, Why } from './why.tsx';
+import { Why } from './why.tsx';
 
 /** Everything about the selected step, in one scroll. */
 export function StepPanel(props: PanelProps) {
@@ -69,8 +71,7 @@ function Step(props: PanelProps) {
   return (
     <>
       <Head {...props} promptAt={promptOf(view)} />
-      {isSystem && <PendingWork view={view} />}
-      {isOfCall ? <Result {...props} calls={calls} uses={uses} /> : <SystemResult view={view} />}
+      {isOfCall ? <Result {...props} calls={calls} uses={uses} /> : <SystemStep {...props} />}
       {selection.kind === 'decision' && <WhatIfSliders key={selection.from} {...props} seq={selection.from} />}
       {calls !== null && <Asked key={calls.selected.number} view={view} call={calls.selected} />}
       {uses.length > 0 && !isTool && (
@@ -78,8 +79,8 @@ function Step(props: PanelProps) {
           <ToolList view={view} uses={uses} />
         </Section>
       )}
-      {isSystem ? <ChangedContexts view={view} /> : <Context view={view} />}
-      <Why {...props} />
+      {!isSystem && <Context view={view} />}
+      {isOfCall && <Why {...props} />}
       <Raw {...props} />
     </>
   );
@@ -91,6 +92,10 @@ function promptOf({ log, fold, selection, at }: PanelView): number | null {
   return calls === null ? null : promptSeq(log, fold, calls.selected);
 }
 
+/** `Nov 22, 22:14:05.250` */
+const clockOf = (view: PanelView, seq: number): string =>
+  clockText(new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq)), new Date(Number.NaN)).join('');
+
 const TONES = { ok: 'completed', warn: 'degraded', bad: 'bad', plain: '' } as const;
 
 function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: number | null }) {
@@ -101,6 +106,7 @@ function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: n
   // Nothing follows the answer that could differ.
   const isForkable = canFork(inspector, view) && !(kind === 'entry' && answer !== null && to >= answer.seq);
   const seq = Math.max(1, from);
+  const shown = view.run.kind === 'system' && view.count > 0 ? [clockOf(view, from), ...facts].filter(Boolean) : facts;
   const close = (): void => open(null);
   return (
     <header class="step-head">
@@ -131,7 +137,7 @@ function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: n
           The link names a place that this run does not have. This is the end of the run.
         </p>
       )}
-      {facts.length > 0 && <p class="muted">{facts.join(' · ')}</p>}
+      {shown.length > 0 && <p class="muted verbatim">{shown.join(' · ')}</p>}
       {form === 'fork' && <ForkForm inspector={inspector} view={view} seq={seq} onClose={close} />}
       {form === 'prompt' && promptAt !== null && (
         <PromptForm inspector={inspector} view={view} seq={promptAt} onClose={close} />

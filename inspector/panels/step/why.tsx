@@ -1,19 +1,11 @@
 import type { Thresholds } from '../../../machines/contracts/limits.ts';
-import { ignoredEvents } from '../../fold/actor-log.ts';
 import { runStart } from '../../fold/answer.ts';
 import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
-import {
-  type ComparedValue,
-  type ExplainedCandidate,
-  type ExplainedTransition,
-  humanizeEvent,
-  type WhyFact,
-} from '../../fold/explain.ts';
-import { formatNumber, formatScore, pluralize } from '../../fold/format.ts';
+import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
+import { formatScore, pluralize } from '../../fold/format.ts';
 import { capWords, flipWords, guardTitle, limitWords, meaningOf, valueTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
-import { delayWords, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { type StepReasons as Explained, entryToExplain, why } from '../../fold/why.ts';
 import { GUARD_RESULTS, Icon } from '../../icon.tsx';
@@ -28,9 +20,8 @@ import { Section } from './section.tsx';
 export function Why(props: PanelProps) {
   const { view } = props;
   const { kind } = view.selection;
-  if (view.run.kind === 'run' && (kind === 'phase' || kind === 'attempt' || kind === 'capability'))
-    return <Sentences view={view} />;
-  if (view.run.kind === 'run' && (kind === 'retrieval' || kind === 'operations')) return null;
+  if (kind === 'phase' || kind === 'attempt' || kind === 'capability') return <Sentences view={view} />;
+  if (kind === 'retrieval' || kind === 'operations') return null;
   return <Explanation {...props} />;
 }
 
@@ -60,8 +51,8 @@ function Explanation({ inspector, view }: PanelProps) {
   const explained = why({ ...view, at });
   const { heading, facts, outcome, caused, transition } = explained;
   const thresholds = runStart(view.log)?.input.thresholds ?? null;
-  const isDecision = view.run.kind === 'run' && view.selection.kind === 'decision';
-  const isOwn = view.run.kind === 'run' && (isDecision || view.selection.kind === 'entry');
+  const isDecision = view.selection.kind === 'decision';
+  const isOwn = isDecision || view.selection.kind === 'entry';
   return (
     <Section title="Why">
       {!isOwn && heading !== null && <p class="verbatim">{revealHidden(heading)}</p>}
@@ -83,7 +74,6 @@ function Explanation({ inspector, view }: PanelProps) {
       ) : (
         transition !== null && <Taken transition={transition} thresholds={thresholds} />
       )}
-      {view.run.kind === 'system' && <Ignored inspector={inspector} view={view} />}
     </Section>
   );
 }
@@ -97,14 +87,15 @@ function Path({ source, target }: Pick<ExplainedTransition, 'source' | 'target'>
   );
 }
 
-/** A transition with its event, and the candidates for it. */
-function Taken({
-  transition,
-  thresholds,
-}: {
+interface TakenProps {
   readonly transition: ExplainedTransition;
   readonly thresholds: Thresholds | null;
-}) {
+  /** Default: its event and its machine. */
+  readonly about?: string;
+}
+
+/** A transition with its event, and the candidates for it. */
+export function Taken({ transition, thresholds, about }: TakenProps) {
   const { machine, event, description, candidates } = transition;
   return (
     <section class="stack" aria-label="Transition">
@@ -113,8 +104,7 @@ function Taken({
           <Path {...transition} />
         </b>{' '}
         <span class="muted verbatim">
-          {event.startsWith('at once') ? '' : 'on '}
-          {revealHidden(event)}, machine {revealHidden(machine)}
+          {revealHidden(about ?? `${event.startsWith('at once') ? '' : 'on '}${event}, machine ${machine}`)}
         </span>
       </p>
       {description !== '' && <p class="muted verbatim">{revealHidden(description)}</p>}
@@ -274,56 +264,3 @@ const factRow = ({ label, text, verbatim }: WhyFact) =>
       <LongText text={text} chars={MAX_CHARS} />
     </div>,
   ] as const;
-
-const MAX_IGNORED = 60;
-
-function Ignored({ inspector, view }: PanelProps) {
-  const events = ignoredEvents(view.fold.actors, view.at);
-  if (events.length === 0) return null;
-  return (
-    <section aria-label="Ignored events">
-      <h3>Ignored events ({formatNumber(events.length)})</h3>
-      <ul>
-        {events.slice(0, MAX_IGNORED).map(({ seq, type, ignored }) => (
-          <li key={seq}>
-            <EntryLink seq={seq} moveTo={inspector.moveTo} isCurrent={seq === view.at}>
-              <span class="verbatim">{revealHidden(humanizeEvent(type))}</span>
-            </EntryLink>{' '}
-            <span class="muted">
-              {ignored?.length === 0 ? 'no transition for this event' : 'every guard was false'}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-/** What the machines of another program wait for. */
-export function PendingWork({ view }: { readonly view: PanelView }) {
-  const all = systemWaits(view.fold, view.charts, view.at).filter(
-    ({ events, timers, ends }) => events.length + timers.length + ends.length > 0,
-  );
-  if (all.length === 0) return null;
-  return (
-    <Section title="Waits for">
-      <ul>
-        {all.slice(0, MAX_MACHINES).map(({ machine, states, events, timers, ends }) => (
-          <li key={machine} class="verbatim">
-            <b>{revealHidden(machine)}</b>, in {revealHidden(states.join(', '))}:{' '}
-            {[
-              ...(events.length > 0 ? [`accepts ${events.join(', ')}`] : []),
-              ...(timers.length > 0 ? [`timer ${delayWords(timers).join(', ')}`] : []),
-              ...(ends.length > 0 ? [`the end of ${ends.join(', ')}`] : []),
-            ]
-              .map(revealHidden)
-              .join('; ')}
-          </li>
-        ))}
-      </ul>
-      {all.length > MAX_MACHINES && <p class="muted">and {all.length - MAX_MACHINES} more machines</p>}
-    </Section>
-  );
-}
-
-const MAX_MACHINES = 12;

@@ -1,12 +1,13 @@
 import { Component } from 'preact';
-import { formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
+import { clockText, formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import { type Gap, shareOf, type TimeRange } from '../../fold/time-axis.ts';
 import type { Measure, MeasuredStep } from '../../fold/trace.ts';
 import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
-import { Icon } from '../../icon.tsx';
+import { Icon, WithArrows } from '../../icon.tsx';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { plainMarkdown } from '../markdown.tsx';
+import { clockStart } from './use-clock.ts';
 
 /** What the bars of all rows share. */
 export interface Moment extends TimeRange {
@@ -26,8 +27,13 @@ export interface Moment extends TimeRange {
   readonly measure: Measure | null;
 }
 
+const SENTENCES: ReadonlySet<string> = new Set(['decision', 'limit', 'event', 'step', 'ignored', 'aside', 'end']);
+
 /** Rows of one sentence, without a bar. */
-const isSentence = ({ kind }: TraceRow): boolean => kind === 'decision' || kind === 'limit' || kind === 'event';
+const isSentence = ({ kind }: TraceRow): boolean => SENTENCES.has(kind);
+
+/** In a narrow trace, the note of a step has a line of its own. */
+const isStep = ({ kind }: TraceRow): boolean => kind === 'step' || kind === 'ignored';
 
 const hasResult = ({ kind }: TraceRow): boolean => kind === 'phase' || kind === 'answer';
 
@@ -47,8 +53,10 @@ export function heightOf({ row, level }: ListedRow, narrowPx: number | null): nu
   const result = hasLine(row) ? textOf(row) : '';
   if (narrowPx === null) return result === '' ? LINE_PX : LINE_PX + RESULT_PX;
   const inside = narrowPx - 24 - 12 * (level - 1);
-  const { kind, title, next } = row;
-  const titlePx = inside - (isSentence(row) ? 24 : kind === 'state' || kind === 'actor' ? 96 : 140);
+  const { kind, title, next, moves = '', note = '' } = row;
+  const titlePx = inside - (isStep(row) ? 100 : isSentence(row) ? 24 : kind === 'actor' ? 96 : 140);
+  if (isStep(row))
+    return LINE_PX + TITLE_PX * (linesOf(`${title} ${moves}`, 14, titlePx) - 1) + (note === '' ? 0 : RESULT_PX);
   const titleLines = linesOf(next === undefined ? title : `${title} ---- ${next}`, 14, titlePx);
   const resultLines = result === '' ? 0 : linesOf(result, 12, inside - (kind === 'phase' ? 42 : 24));
   return LINE_PX + TITLE_PX * (titleLines - 1) + RESULT_PX * Math.min(resultLines, MAX_RESULT_LINES);
@@ -138,6 +146,14 @@ function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
         </span>
         {row.phase !== undefined && <i class="hue" style={{ background: `var(--phase-${row.phase})` }} />}
         <span class="name one-line verbatim">{excerpt(row.title, 300)}</span>
+        {row.moves && (
+          <>
+            {' '}
+            <span class="moves verbatim">
+              <WithArrows text={row.moves} />
+            </span>
+          </>
+        )}
         {row.next !== undefined && (
           <span class="next">
             <Icon name="arrow-right" /> {row.next}
@@ -154,9 +170,14 @@ function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
           }
         />
         {isOpen === false && <TroubleWords row={row} />}
-        {note !== '' && <span class="note one-line verbatim">{excerpt(note, 300)}</span>}
+        {note !== '' && (
+          <span class="note one-line verbatim">
+            <WithArrows text={excerpt(note, 300)} />
+          </span>
+        )}
       </span>
       {!isSentence(row) && <Figures row={row} moment={moment} step={step} />}
+      {moment.view.run.kind === 'system' && <When view={moment.view} seq={row.from} />}
       {hasLine(row) && <span class="result one-line verbatim">{textOf(row)}</span>}
     </div>
   );
@@ -168,14 +189,28 @@ interface StatusProps {
   readonly running: string | null;
 }
 
-function StatusWord({ row: { status, kind, to }, running }: StatusProps) {
+function StatusWord({ row, running }: StatusProps) {
+  const { status, kind, to } = row;
   // The title of an event says it.
-  if (status === 'failed' && kind !== 'event') return <span class="word bad">failed</span>;
-  if (status === 'ended' && kind !== 'wait')
+  if (status === 'failed' && !isSentence(row)) return <span class="word bad">failed</span>;
+  if (status === 'ended' && kind !== 'wait' && !isSentence(row))
     return <span class="word warn">{kind === 'call' || kind === 'tool' ? 'no result' : 'stopped'}</span>;
-  if (running !== null && status === 'open' && to === null && kind !== 'wait' && kind !== 'state' && kind !== 'actor')
+  if (running !== null && status === 'open' && to === null && kind !== 'wait' && kind !== 'actor')
     return <span class="word">{running}</span>;
   return null;
+}
+
+/** When a row of an actor began, on the clock. */
+function When({ view, seq }: { readonly view: PanelView; readonly seq: number }) {
+  const date = new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq));
+  const [day, time, ms] = clockText(date, new Date(clockStart(view, 0)));
+  return (
+    <span class="number when">
+      {day}
+      {time}
+      {day === '' && <span class="ms">{ms}</span>}
+    </span>
+  );
 }
 
 /** What the row does not say by itself. There is no room for all that failed in many cycles. */

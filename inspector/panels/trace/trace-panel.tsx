@@ -74,7 +74,8 @@ function placed(rows: readonly ListedRow[], narrowPx: number | null) {
 function stageOf(view: PanelView): Pick<Moment, 'isOver' | 'isWaiting'> {
   const { run, log, fold, count, end } = view;
   const isWaiting = run.status !== 'damaged' && waitingAt(log, fold, count - 1) !== null;
-  const isEnded = (run.kind === 'run' && end !== null) || isRunOver(run);
+  // What an interrupted actor had not finished starts again when it continues.
+  const isEnded = (run.kind === 'run' && end !== null) || isRunOver(run) || run.status === 'interrupted';
   return { isWaiting, isOver: isEnded && !isWaiting && run.status !== 'waiting' && !isLoading(view) };
 }
 
@@ -124,7 +125,7 @@ export function Trace({ inspector, view }: PanelProps) {
   return (
     <div
       ref={trace}
-      class={`trace${hasTokens ? '' : ' system'}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
+      class={`trace${hasTokens ? '' : ' tokenless'}${run.kind === 'system' ? ' system' : ''}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
     >
       <TraceHead inspector={inspector} view={view} axis={axis} order={order} onOrder={setOrder} hasTokens={hasTokens} />
       {rows.rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
@@ -262,7 +263,9 @@ interface Shown {
 /** The rows in the chosen order with their places, and the selected one. */
 function useRows(inspector: PanelProps['inspector'], view: PanelView, { isOver, order, toggled, narrowPx }: Shown) {
   const { log, fold, count, selection } = view;
-  const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts]);
+  // The rows of an actor show what changed in its states.
+  const states = view.run.kind === 'system' ? view.stateCount : 0;
+  const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts, states]);
   const steps = useMemo(
     () => (order === 'order' ? null : stepsBy(log, fold, count, isOver, order)),
     [fold, count, isOver, order],
@@ -322,6 +325,7 @@ function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHe
         <span>Time</span>
         {hasTokens && <span>Tokens</span>}
         {price !== null && <span>Cost, {price}</span>}
+        {run.kind === 'system' && <span class="when">When</span>}
       </div>
     </div>
   );

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { runStart } from '../../fold/answer.ts';
 import type { EntryOf } from '../../fold/entry-index.ts';
+import { lastUpTo } from '../../fold/sorted.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
 
 const TICK_MS = 250;
@@ -11,9 +12,9 @@ const ticks = signal(0);
 let users = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** When the clock of a run stood at 0, in milliseconds since the epoch; NaN if that is unknown. */
-export function clockStart({ run, log, fold }: PanelView): number {
-  const resumed = fold.entries.of('resumed').at(-1);
+/** When the clock of a run stood at 0 as of an entry, in milliseconds since the epoch; NaN if that is unknown. Each process that continues a run sets it again. */
+export function clockStart({ run, log, fold }: PanelView, at = Number.POSITIVE_INFINITY): number {
+  const resumed = lastUpTo(fold.entries.of('resumed'), at);
   if (resumed !== undefined)
     return Date.parse((log.entry(resumed) as EntryOf<'resumed'>).resumedAt) - fold.timeLine.atMs(resumed);
   return runStart(log)?.forkedFrom?.clockStartMs ?? Date.parse(run.startedAt);

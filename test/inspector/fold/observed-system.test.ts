@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, assign, createActor, createMachine, emit, sendTo } from 'xstate';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { chartsOfActors } from '../../../inspector/fold/actor-charts.ts';
-import { ignoredEvents } from '../../../inspector/fold/actor-log.ts';
 import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
 import { eventOutcome } from '../../../inspector/fold/event-outcome.ts';
 import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
@@ -99,10 +98,10 @@ const counter = createMachine({
 
 describe('an observed system', () => {
   it('has only those events among the ignored ones whose guards were false, or that have no transition', async () => {
-    const { view, deliveries, entries } = await observedRun(counter, ['COUNT', 'PING', 'SELF', 'COUNT', 'OTHER']);
-    expect(ignoredEvents(view.fold.actors, entries.length - 1)).toMatchObject([
-      { type: 'OTHER', ignored: [] },
+    const { view, deliveries } = await observedRun(counter, ['COUNT', 'PING', 'SELF', 'COUNT', 'OTHER']);
+    expect(view.fold.actors[0]?.events.filter(({ ignored }) => ignored !== null)).toMatchObject([
       { type: 'COUNT', ignored: ['isFew'] },
+      { type: 'OTHER', ignored: [] },
     ]);
     const [count, ping, self, again] = deliveries.map((at) => why({ ...view, at }));
     for (const one of [count, ping])
@@ -154,20 +153,6 @@ describe('an observed system', () => {
     const [source, ...target] = transition === null ? [] : [transition.source, ...transition.target];
     expect([source, ...target].flatMap((state) => state?.name ?? []).join(' → ')).toBe(moved);
     expect(facts.find(({ label }) => label === 'Events it handles')?.text).toBe(accepted);
-  });
-
-  it.each([
-    ['ended', ['END'], 'Why did it go to over?', undefined],
-    ['ended with its connection', [], 'Why did it stop here?', 'Its process has closed it, or has ended.'],
-  ])('explains why it %s', async (_, events, heading, words) => {
-    const machine = createMachine({
-      id: 'm',
-      initial: 'on',
-      states: { on: { on: { END: 'over' } }, over: { type: 'final' } },
-    });
-    const { view, entries } = await observedRun(machine, events);
-    const last = why({ ...view, at: entries.length - 1 });
-    expect([last.heading, last.outcome?.words]).toEqual([heading, words]);
   });
 
   it('reports that an actor failed while processing an event', async () => {
@@ -260,9 +245,13 @@ describe('an observed system', () => {
     const run = { kind: 'system', live: false, status: 'running' } as const;
     const titles = entries.flatMap(({ type, seq: at }) => {
       const selection = { kind: 'entry', from: at, to: at } as const;
-      return type === 'ignored' ? stepTitle({ ...view, run, at, count: entries.length, selection }).name : [];
+      const { name, status } = stepTitle({ ...view, run, at, count: entries.length, selection });
+      return type === 'ignored' ? [[name, status?.word]] : [];
     });
-    expect(titles).toEqual(['a reached its final state', 'Ignored event: NONE']);
+    expect(titles).toEqual([
+      ['a reached its final state', undefined],
+      ['NONE', 'ignored'],
+    ]);
     const rows = systemTrace({
       log: view.log,
       fold: view.fold,
@@ -270,15 +259,13 @@ describe('an observed system', () => {
       count: entries.length,
       isOver: false,
     });
-    expect(rows.map(({ title }) => title)).toEqual(['m', 'both']);
-    const parts = rows[0]?.children?.() ?? [];
-    expect(parts.map(({ title, note, text }) => [title, note, text].filter(Boolean).join(', '))).toEqual([
-      'off, off',
-      'GO, event from both',
-      'off, on',
-      'NONE, ignored',
+    const words = rows.map(({ title, moves, note, text }) => [title, moves, note, text].filter(Boolean).join(', '));
+    expect(words).toEqual([
+      'Started, in both › a › off, both › b › off',
+      'both, machine',
+      'GO, both › a › off → on, from both',
+      'NONE, ignored: no transition for it in these states',
       'Closed by its process',
-      'Waiting for END, the end of both',
     ]);
     // As if it had been observed after its start.
     const [chart] = view.charts.charts;
@@ -294,10 +281,8 @@ describe('an observed system', () => {
               },
             ],
     };
-    const [late] =
-      systemTrace({ log: view.log, fold: view.fold, charts, count: entries.length, isOver: false })[0]?.children?.() ??
-      [];
-    expect(late?.note).toBe('first recorded; started in over');
+    const [late] = systemTrace({ log: view.log, fold: view.fold, charts, count: entries.length, isOver: false });
+    expect(late?.moves).toBe('first recorded in both › a › off, both › b › off');
   });
 
   it('is always in its real states, also with history, regions and states with ids of their own', async () => {

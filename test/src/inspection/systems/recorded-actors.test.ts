@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyMachineSnapshot, createMachine, fromPromise, setup, spawnChild, stopChild } from 'xstate';
 import type { ActorEntry } from '../../../../inspector/fold/actor-entries.ts';
-import { ignoredEvents } from '../../../../inspector/fold/actor-log.ts';
 import { replyAt } from '../../../../inspector/fold/output.ts';
 import type { RunFold } from '../../../../inspector/fold/run-fold.ts';
 import { actorText, stateOf, statusWords } from '../../../../inspector/fold/run-list.ts';
@@ -137,7 +136,8 @@ describe('durable actors beside runs in one store', () => {
     const { of, fold } = await opened(page, 'o-running', 'end');
     await page.end('o-running');
     expect(of('transition').map(({ machine, event }) => [machine, event])).toContainEqual(['courier', 'ARRIVED']);
-    expect(ignoredEvents(fold().actors, of('end')[0]?.seq ?? 0).map(({ type }) => type)).toEqual(['nonsense']);
+    const ignored = fold().actors.flatMap(({ events }) => events.filter((event) => event.ignored !== null));
+    expect(ignored.map(({ type }) => type)).toEqual(['nonsense']);
     expect(endsOf(fold())).toContainEqual(['/courier', 'done']);
   });
 
@@ -268,9 +268,9 @@ describe('an actor that invokes attempts', () => {
     expect(machines.flatMap(positionsOf).filter(({ targets }) => targets.length === 0)).toEqual([]);
     const rows = systemTrace({ log, fold, charts: null, count: log.count, isOver: true });
     const calling = rows.filter(({ usage }) => usage !== null);
-    expect(calling.map(({ title, note, usage }) => [title, note?.split(',')[0], usage?.modelCalls])).toEqual([
-      ['calling', '2 model calls', 2],
-      ['calling', '2 model calls', 2],
+    expect(calling.map(({ title, note, usage }) => [title, note, usage?.modelCalls])).toEqual([
+      ['calling', 'machine, 2 model calls', 2],
+      ['calling', 'machine, 2 model calls', 2],
     ]);
     const calls = calling.map((row) => row.children?.() ?? []);
     expect(calls.map((own) => own.map(({ kind, status }) => [kind, status]))).toEqual(

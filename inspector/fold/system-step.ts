@@ -1,0 +1,121 @@
+import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import type { ActorEntry } from './actor-entries.ts';
+import type { ActorRecord } from './actor-log.ts';
+import { chartIndexOf } from './chart-index.ts';
+import type { FieldDifference } from './differences.ts';
+import { actorIn, type ExplainedTransition, explainTransition, type Transition } from './explain.ts';
+import type { RunFold } from './run-fold.ts';
+import type { Selection } from './selection.ts';
+import { countUpTo } from './sorted.ts';
+import { contextDifferences, eventWords } from './system-words.ts';
+import { transitionLookup } from './transition-lookup.ts';
+
+export interface SystemView {
+  readonly log: RunLog;
+  readonly fold: RunFold;
+  readonly charts: RunCharts | null;
+  readonly count: number;
+  readonly selection: Selection;
+}
+
+type Of<Type extends ActorEntry['type']> = Extract<ActorEntry, { type: Type }>;
+
+interface StepTransition extends ExplainedTransition {
+  /** The name of the actor; empty for the root. */
+  readonly actor: string;
+  /** The event in words. */
+  readonly trigger: string;
+  /** The actions of the chart. */
+  readonly actions: readonly string[];
+}
+
+/** One external event of a system with everything that it caused. */
+export interface SystemStep {
+  /** Its entries. */
+  readonly from: number;
+  readonly to: number;
+  /** The event; null for the first step, and for an entry that belongs to none. */
+  readonly event: Of<'delivery'> | null;
+  readonly isIgnored: boolean;
+  readonly transitions: readonly StepTransition[];
+  readonly calls: readonly Of<'activity-start'>[];
+  readonly timers: readonly Of<'timer-start'>[];
+  /** Effects, emitted events, and whatever else is recorded. */
+  readonly others: readonly (Of<'effect'> | Of<'emitted'> | Of<'value'>)[];
+}
+
+/** Entries that are written between steps. */
+const BETWEEN: ReadonlySet<string> = new Set(['closed', 'resumed', 'note', 'keyframe', 'effect-end', 'stopped', 'end']);
+
+/** The last entry of the step of an entry, without what a process that leaves or continues the actor writes after it. */
+export function endOfStep({ externalEvents, entries }: RunFold, seq: number, count: number): number {
+  const { to } = externalEvents.stepOf(seq);
+  const after = [entries.of('closed'), entries.of('resumed')].map((seqs) => seqs[countUpTo(seqs, seq)] ?? count);
+  return Math.min(to, count, ...after) - 1;
+}
+
+/** The most entries of a step that are read. */
+const MAX_ENTRIES = 500;
+
+/** The step of a selection. For an entry between steps, it has only that entry. */
+export function systemStep({ log, fold, charts, count, selection }: SystemView): SystemStep {
+  const isBetween = BETWEEN.has(fold.entries.typeOf(selection.from));
+  const [from, to] = isBetween
+    ? [selection.from, selection.from]
+    : [fold.externalEvents.stepOf(selection.from).from, endOfStep(fold, selection.from, count)];
+  const read = Array.from(
+    { length: Math.min(MAX_ENTRIES, to - from + 1) },
+    (_, index) => log.entry(from + index) as unknown as ActorEntry,
+  );
+  const of = <Type extends ActorEntry['type']>(...types: readonly Type[]) =>
+    read.filter((entry): entry is Of<Type> => types.some((type) => type === entry.type));
+  const [event = null] = of('delivery');
+  return {
+    from,
+    to,
+    event,
+    isIgnored:
+      event !== null &&
+      fold.actors.some(({ events }) => events.some(({ seq, ignored }) => seq === event.seq && ignored !== null)),
+    transitions: of('transition').map((entry) => explained(entry, fold, charts)),
+    calls: of('activity-start'),
+    timers: of('timer-start'),
+    others: of('effect', 'emitted', 'value'),
+  };
+}
+
+function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | null): StepTransition {
+  const taken = entry as unknown as Transition;
+  const guard = entry.candidates.find(({ result }) => result === 'taken')?.guard ?? null;
+  const at = charts === null ? null : transitionLookup(charts.charts).indexOf({ ...taken, guard });
+  const { actions = [] } = charts?.charts.find(({ id }) => id === entry.machine)?.transitions[at ?? -1] ?? {};
+  return {
+    ...explainTransition(taken, chartIndexOf(charts)),
+    actor:
+      entry.actor === '' ? '' : (fold.actors.find(({ path }) => path === entry.actor)?.name ?? actorIn(entry.actor)),
+    trigger: eventWords(fold.actors, entry.actor, entry.event),
+    actions: actions.map((name) => name.replace(/^xstate\./u, '')),
+  };
+}
+
+/** The call that a selection is about; undefined if it is about something else. */
+export const selectedCall = ({ actors }: RunFold, { kind, from }: Selection): ActorRecord | undefined =>
+  kind === 'entry' ? actors.find(({ started, isCall }) => started === from && !isCall) : undefined;
+
+interface ChangedContext {
+  readonly path: string;
+  readonly name: string;
+  readonly fields: readonly FieldDifference[];
+  readonly context: unknown;
+}
+
+/** The contexts of the machines of a system after a step, with what the step changed. */
+export function contextsAfter(fold: RunFold, { from, to }: Pick<SystemStep, 'from' | 'to'>): readonly ChangedContext[] {
+  const after = Object.entries((fold.states.at(to) ?? {}) as SystemState);
+  return after.flatMap(([path, { chart, context }]) => {
+    if (chart === null || context == null || Object.keys(Object(context)).length === 0) return [];
+    const name = path === '' ? chart : path.split('/').slice(1).map(actorIn).join(' › ');
+    return [{ path, name, context, fields: contextDifferences(fold, path, from - 1, to) }];
+  });
+}

@@ -1,0 +1,134 @@
+import type { ActorPath } from '../../src/durable/entries.ts';
+import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
+import { endReportedBy } from './actor-entries.ts';
+import type { ActorRecord } from './actor-log.ts';
+import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
+import { changedFields, type FieldDifference } from './differences.ts';
+import { humanizeEvent, type Transition } from './explain.ts';
+import type { RunFold } from './run-fold.ts';
+import { excerpt, jsonExcerpt } from './text.ts';
+
+/** What a machine receives in its first step. */
+export const INIT = 'xstate.init';
+
+/** An event type in words for its receiver: the end of an actor has the name of that actor. */
+export function eventWords(actors: readonly ActorRecord[], receiver: ActorPath, type: string): string {
+  if (type === INIT) return 'Started';
+  const ended = endReportedBy(receiver, type);
+  const name = ended === null ? undefined : actors.findLast(({ path }) => path === ended.path)?.name;
+  if (ended === null || name === undefined) return humanizeEvent(type);
+  return `${name} ${ended.status === 'done' ? 'finished' : 'failed'}`;
+}
+
+/** The states that were entered by entering a state, or the state itself if that is not recorded or they are several. */
+function enteredLeaf(chart: IndexedChart, id: string): string {
+  const seen = new Set<string>();
+  let leaf = id;
+  for (let state = chart.state(id); state !== undefined && !seen.has(state.id); state = chart.state(leaf)) {
+    seen.add(state.id);
+    if (state.type !== 'compound' || state.initial === null) break;
+    leaf = state.initial;
+  }
+  return chart.state(leaf)?.type === 'history' ? id : leaf;
+}
+
+const names = new WeakMap<IndexedChart, ReadonlySet<string>>();
+
+/** The names that several states of a chart have. */
+function repeatedNames(chart: IndexedChart): ReadonlySet<string> {
+  const known = names.get(chart);
+  if (known !== undefined) return known;
+  const all = chart.states.map(({ name }) => name);
+  const repeated = new Set(all.filter((name, index) => all.indexOf(name) !== index));
+  names.set(chart, repeated);
+  return repeated;
+}
+
+/** The path of a state as the chart shows it: only its name if no other state has it, and it is in no region. */
+function placeOf(chart: IndexedChart | undefined, machine: string, id: string): readonly string[] {
+  if (chart?.state(id) === undefined)
+    return id.startsWith(`${machine}.`) ? id.slice(machine.length + 1).split('.') : [id];
+  const [state, ...outer] = ancestorsOf(chart, id);
+  const isPlain = state !== undefined && !outer.some(({ type }) => type === 'parallel');
+  if (isPlain && !repeatedNames(chart).has(state.name)) return [state.name];
+  return statePath(chart, id).split(' › ');
+}
+
+const joined = (path: readonly string[]): string => path.map((name) => excerpt(name, 60)).join(' › ');
+
+/** States with their regions: `flight › asking, hotel › booking`. */
+export const statesText = (chart: IndexedChart | undefined, machine: string, ids: readonly string[]): string =>
+  ids.map((id) => joined(placeOf(chart, machine, chart === undefined ? id : enteredLeaf(chart, id)))).join(', ');
+
+/** One transition: `flight › asking → booking`. States of the same region have its name once. */
+function moveText(chart: IndexedChart | undefined, machine: string, { source, target }: Transition): string {
+  const from = placeOf(chart, machine, source);
+  if (target.length === 0) return source === machine || chart?.root?.id === source ? '' : `stays in ${joined(from)}`;
+  const [only = '', ...others] = target;
+  const to = placeOf(chart, machine, chart === undefined ? only : enteredLeaf(chart, only));
+  const isSibling = others.length === 0 && to.length > 1 && joined(from.slice(0, -1)) === joined(to.slice(0, -1));
+  const end = isSibling ? excerpt(to.at(-1) ?? '', 60) : statesText(chart, machine, target);
+  return `${joined(from)} → ${end}`;
+}
+
+const MAX_MOVES = 4;
+
+/** The transitions of a step: `flight › asking → booking`. Those that follow at once continue the line. */
+export function movesText(
+  { charts, fold }: { readonly charts: RunCharts | null; readonly fold: RunFold },
+  moves: readonly Transition[],
+): string {
+  const texts: string[] = [];
+  let last: Transition | undefined;
+  for (const move of moves.slice(0, MAX_MOVES)) {
+    const chart = chartIndexOf(charts).chart(move.machine);
+    const machine = fold.charts.get(move.machine)?.of ?? move.machine;
+    const text = moveText(chart, machine, move);
+    const [before] = last?.target.length === 1 ? last.target : [];
+    const continues =
+      before !== undefined &&
+      move.target.length > 0 &&
+      (before === move.source || (chart !== undefined && enteredLeaf(chart, before) === move.source));
+    if (continues) texts.push(`${texts.pop()} → ${statesText(chart, machine, move.target)}`);
+    else if (text !== '') texts.push(text);
+    last = move;
+  }
+  if (moves.length > MAX_MOVES) texts.push(`and ${moves.length - MAX_MOVES} more`);
+  return texts.join('; ');
+}
+
+type Candidate = Transition['candidates'][number];
+
+/** The guards that a step evaluated, with the values they compared: `isCheap held (price 380, limit 400)`. */
+export const guardsText = (candidates: readonly Candidate[]): string =>
+  candidates
+    .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated')
+    .map(({ guard, result, inputs }) => {
+      const values = Object.entries(inputs ?? {}).map(([name, value]) => `${name} ${jsonExcerpt(value, 40)}`);
+      const name = guard === 'inline' ? 'a guard' : excerpt(guard ?? '', 60);
+      return `${name} ${result === 'taken' ? 'held' : 'did not hold'}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;
+    })
+    .join(', ');
+
+/** What changed in the context of an actor between two entries. Nothing if it is not the same actor. */
+export function contextDifferences(
+  { states }: RunFold,
+  path: ActorPath,
+  from: number,
+  to: number,
+): readonly FieldDifference[] {
+  const [before, after] = [from, to].map((seq) => ((states.at(seq) ?? {}) as SystemState)[path]);
+  if (before === undefined || after === undefined || before.started !== after.started) return [];
+  if (before.context === after.context) return [];
+  return changedFields(Object(before.context), Object(after.context));
+}
+
+const MAX_FIELDS = 3;
+
+/** The first changes of a context: `pnr: null → "KX71"`. */
+export function contextText(fields: readonly FieldDifference[]): string {
+  const shown = fields
+    .slice(0, MAX_FIELDS)
+    .map(({ path, before, after }) => `${excerpt(path, 60)}: ${jsonExcerpt(before, 40)} → ${jsonExcerpt(after, 60)}`);
+  return [...shown, ...(fields.length > MAX_FIELDS ? [`${fields.length - MAX_FIELDS} more`] : [])].join(', ');
+}

@@ -1,0 +1,290 @@
+import { useMemo } from 'preact/hooks';
+import { actorEntryWords } from '../../../src/chain/presentation/entry-words.ts';
+import type { DurableEvent, Waiting } from '../../../src/durable/entries.ts';
+import { END_WORDS, humanizeEvent } from '../../fold/explain.ts';
+import { formatDelay, formatNumber, pluralize, startedText } from '../../fold/format.ts';
+import { isOver } from '../../fold/step-title.ts';
+import { contextsAfter, type SystemStep as Step, selectedCall, systemStep } from '../../fold/system-step.ts';
+import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
+import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
+import { why } from '../../fold/why.ts';
+import { Icon } from '../../icon.tsx';
+import type { PanelView } from '../../ui-state/inspector.ts';
+import { EntryLink } from '../entry-link.tsx';
+import { Facts } from '../facts.tsx';
+import { JsonTree } from '../json-tree.tsx';
+import type { PanelProps } from '../panel.tsx';
+import { clockStart } from '../trace/use-clock.ts';
+import { Section } from './section.tsx';
+import { Taken } from './why.tsx';
+
+const MAX_SHOWN = 24;
+
+const verbatim = (text: string) => text !== '' && <span class="verbatim">{text}</span>;
+
+/** What an actor of any machine did with one event, or what a call of it returned. */
+export function SystemStep({ inspector, view }: PanelProps) {
+  const { fold, selection, count, stateCount, charts } = view;
+  const call = selectedCall(fold, selection);
+  const step = useMemo(() => systemStep(view), [fold, selection, count, stateCount, charts]);
+  if (call !== undefined) return <Call inspector={inspector} view={view} />;
+  return (
+    <>
+      <ReceivedEvent step={step} />
+      {step.isIgnored && <Ignored view={view} step={step} />}
+      {step.transitions.length > 0 && <Transitions step={step} />}
+      <Ends view={view} step={step} />
+      <Contexts view={view} step={step} />
+      <Started inspector={inspector} view={view} step={step} />
+      <Waits view={view} step={step} />
+    </>
+  );
+}
+
+interface PartProps {
+  readonly view: PanelView;
+  readonly step: Step;
+}
+
+function ReceivedEvent({ step: { event } }: Pick<PartProps, 'step'>) {
+  if (event === null) return null;
+  const { type: _, ...members } = event.event;
+  if (Object.keys(members).length === 0) return null;
+  return (
+    <Section title="Event">
+      <JsonTree value={members} />
+    </Section>
+  );
+}
+
+function Ignored({ view, step }: PartProps) {
+  const { outcome, facts, transition } = why({ ...view, at: step.from });
+  return (
+    <Section title="Why did nothing happen?">
+      {outcome !== null && <p class="warn verbatim">{revealHidden(outcome.words)}</p>}
+      <Facts
+        facts={facts
+          .filter(({ label }) => label !== 'With' && label !== 'To')
+          .map(({ label, text }) => [label, verbatim(excerpt(text, 600))])}
+      />
+      {transition !== null && <Taken transition={transition} thresholds={null} />}
+    </Section>
+  );
+}
+
+function Transitions({ step: { transitions } }: Pick<PartProps, 'step'>) {
+  return (
+    <Section title={transitions.length === 1 ? 'Transition' : 'Transitions'}>
+      <ol class="stack" aria-label="Transitions">
+        {transitions.slice(0, MAX_SHOWN).map((transition) => (
+          <li key={transition.seq}>
+            <Taken
+              transition={transition}
+              thresholds={null}
+              about={[`on ${transition.trigger}`, transition.actor && `in ${transition.actor}`]
+                .filter(Boolean)
+                .join(', ')}
+            />
+            {transition.actions.length > 0 && (
+              <p class="muted verbatim">Actions: {excerpt(transition.actions.join(', '), 300)}</p>
+            )}
+          </li>
+        ))}
+      </ol>
+      {transitions.length > MAX_SHOWN && (
+        <p class="muted">and {pluralize(transitions.length - MAX_SHOWN, 'more transition')}</p>
+      )}
+    </Section>
+  );
+}
+
+const MAX_ENDS = 12;
+
+/** The outputs and errors of the actors that ended in the step. */
+function Ends({ view: { fold }, step: { from, to } }: PartProps) {
+  const ends = fold.actors.filter(({ end }) => end !== null && end.seq >= from && end.seq <= to).slice(-MAX_ENDS);
+  if (ends.length === 0) return null;
+  return (
+    <Section title="Result">
+      {ends.map(({ path, name, machine, end }) => (
+        <div key={`${end?.seq} ${path}`}>
+          <p>
+            <b class="verbatim">{excerpt((path === '' && machine) || name, 60)}</b>{' '}
+            <span class={end?.status === 'error' ? 'wrong' : ''}>{END_WORDS[end?.status ?? 'stopped']}</span>
+          </p>
+          <Values output={end?.output} error={end?.error} />
+        </div>
+      ))}
+    </Section>
+  );
+}
+
+function Values({ output, error }: { readonly output: unknown; readonly error: unknown }) {
+  return (
+    <>
+      {error !== undefined && (
+        <div class="wrong">
+          <JsonTree value={error} />
+        </div>
+      )}
+      {/* A machine without an output has null. */}
+      {output != null && <JsonTree value={output} />}
+    </>
+  );
+}
+
+const MAX_FIELDS = 25;
+
+/** What the step changed in the contexts of the machines, and the whole contexts on request. */
+function Contexts({ view: { fold, stateCount }, step }: PartProps) {
+  const all = useMemo(() => contextsAfter(fold, step), [fold, step, stateCount]);
+  if (all.length === 0) return null;
+  return (
+    <Section title="Context">
+      {all.every(({ fields }) => fields.length === 0) && <p class="muted">No change.</p>}
+      {all.map(({ path, name, fields, context }) => (
+        <div key={path}>
+          {all.length > 1 && <h3 class="verbatim">{excerpt(name, 60)}</h3>}
+          <ul class="changes">
+            {fields.slice(0, MAX_FIELDS).map(({ path: field, before, after }) => (
+              <li key={field} class="verbatim">
+                <code>{excerpt(field, 120)}</code>: <del>{jsonExcerpt(before, 160)}</del> <Icon name="arrow-right" />{' '}
+                <ins>{jsonExcerpt(after, 160)}</ins>
+              </li>
+            ))}
+          </ul>
+          {fields.length > MAX_FIELDS && (
+            <p class="muted">and {pluralize(fields.length - MAX_FIELDS, 'more change')}</p>
+          )}
+          <details>
+            <summary>The whole context after this step</summary>
+            <JsonTree value={context} />
+          </details>
+        </div>
+      ))}
+    </Section>
+  );
+}
+
+/** Calls, timers and effects that the step started. */
+function Started({ inspector, view, step: { calls, timers, others } }: PanelProps & PartProps) {
+  const { fold } = view;
+  if (calls.length + timers.length + others.length === 0) return null;
+  return (
+    <Section title="Started">
+      <ul>
+        {calls.slice(0, MAX_SHOWN).map(({ seq, source }) => (
+          <li key={seq} class="verbatim">
+            Call{' '}
+            <EntryLink seq={seq} moveTo={inspector.moveTo}>
+              {excerpt(fold.actors.find(({ started }) => started === seq)?.name ?? source, 80)}
+            </EntryLink>
+          </li>
+        ))}
+        {timers.slice(0, MAX_SHOWN).map(({ seq, event, dueMs }) => (
+          <li key={seq} class="verbatim">
+            Timer {excerpt(humanizeEvent(event), 80)}
+            {dueWords(clockStart(view, seq) + dueMs)}
+          </li>
+        ))}
+        {others.slice(0, MAX_SHOWN).map((entry) => (
+          <li key={entry.seq} class="verbatim">
+            {excerpt(actorEntryWords(entry as unknown as DurableEvent), 300)}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+const dueWords = (ms: number): string => {
+  const text = startedText(ms);
+  return text === null ? '' : `, due ${text}`;
+};
+
+/** What the machines wait for after the step. */
+function Waits({ view, step }: PartProps) {
+  const { fold, charts, count, at } = view;
+  const entry = view.log.entry(step.to) as unknown as { readonly type: string; readonly waiting?: Waiting };
+  const parked = entry.type === 'closed' ? entry.waiting : undefined;
+  const all = systemWaits(fold, charts, Math.max(at, step.to)).filter(
+    ({ events, timers, actors, ends }) => events.length + timers.length + actors.length + ends.length > 0,
+  );
+  const isOpen = !isOver(view.run) && Math.max(at, step.to) >= count - 1;
+  const asked = (parked?.approvals ?? []).map(({ question }) => jsonExcerpt(question, 200)).join(', ');
+  const since = parked === undefined ? null : startedText(parked.sinceMs);
+  if (all.length === 0 && parked === undefined) return null;
+  return (
+    <Section
+      title={isOpen ? 'Waits for' : 'Waited for'}
+      aside={since !== null && <span class="muted">since {since}</span>}
+    >
+      {asked !== '' && <Facts facts={[['Approval of', verbatim(asked)]]} />}
+      {all.length === 0 && parked !== undefined && (
+        <Facts
+          facts={[
+            ['Events', verbatim(excerpt(parked.events.join(', '), 300))],
+            ['Next timer', parked.dueAtMs === null ? null : startedText(parked.dueAtMs)],
+          ]}
+        />
+      )}
+      {all.slice(0, MAX_ENDS).map((waits) => (
+        <div key={waits.machine}>
+          {all.length > 1 && <h3 class="verbatim">{excerpt(waits.machine, 60)}</h3>}
+          <Facts facts={waitFacts(view, waits)} />
+        </div>
+      ))}
+      {all.length > MAX_ENDS && <p class="muted">and {formatNumber(all.length - MAX_ENDS)} more machines</p>}
+    </Section>
+  );
+}
+
+function waitFacts(view: PanelView, { states, events, timers, actors, ends }: MachineWaits) {
+  const due = timers.map(({ delay, dueMs }) => {
+    const ms = dueMs === null || view.run.waiting?.dueAtMs === null ? Number.NaN : clockStart(view, view.at) + dueMs;
+    return `after ${formatDelay(delay)}${dueWords(ms)}`;
+  });
+  const facts = [
+    ['In', states.join(', ')],
+    ['Events', events.join(', ')],
+    ['Timers', [...new Set(due)].join('\n')],
+    ['Calls', actors.join(', ')],
+    ['The end of', ends.join(', ')],
+  ] as const;
+  return facts.filter(([, text]) => text !== '').map(([label, text]) => [label, verbatim(revealHidden(text))] as const);
+}
+
+/** A call: what it returned. A journal has only a digest of its input. */
+function Call({ inspector, view }: PanelProps) {
+  const { fold, selection, at, log } = view;
+  const call = selectedCall(fold, selection);
+  const entry = log.entry(selection.from) as unknown as Extract<DurableEvent, { type: 'activity-start' }>;
+  const end = call?.end != null && call.end.seq <= Math.max(at, selection.to) ? call.end : null;
+  const { from } = fold.externalEvents.stepOf(selection.from);
+  return (
+    <>
+      <Section title="Result">
+        {end === null ? (
+          <p class="muted">{isOver(view.run) ? 'It was stopped before it returned.' : 'It has not returned yet.'}</p>
+        ) : end.output == null && end.error === undefined ? (
+          <p class="muted">{end.status === 'done' ? 'It returned nothing.' : 'It was stopped.'}</p>
+        ) : (
+          <Values output={end.output} error={end.error} />
+        )}
+      </Section>
+      <Section title="Why">
+        <p>
+          Started by{' '}
+          <EntryLink seq={from} moveTo={inspector.moveTo}>
+            the step before
+          </EntryLink>
+          .
+        </p>
+        {entry.subject != null && <JsonTree value={entry.subject} />}
+        {entry.inputDigest && (
+          <p class="muted">Its input is not recorded, only the digest {excerpt(entry.inputDigest, 40)}.</p>
+        )}
+      </Section>
+    </>
+  );
+}

@@ -24,7 +24,10 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   const view = inspector.view.value;
   const compared = comparedRuns.value;
   const isRun = view !== null && compared === null;
-  useKeys([...(isRun ? [...moveKeys(inspector), chartKey, searchKey] : []), helpKey(() => setHelps(true))], [isRun]);
+  // An actor of another machine shows its chart and its history together, and has no phases.
+  const hasPhases = view?.run.kind === 'run';
+  const runKeys = [...moveKeys(inspector, hasPhases), ...(hasPhases ? [chartKey] : []), searchKey];
+  useKeys([...(isRun ? runKeys : []), helpKey(() => setHelps(true))], [isRun, hasPhases]);
   useEffect(() => {
     document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;
     document.querySelector('link[rel=icon]')?.setAttribute('href', faviconOf(view));

@@ -2,8 +2,8 @@ import { cycleFrom, phaseFrom, type StepDirection, transitionFrom } from '../fol
 import type { Inspector, PanelView } from './inspector.ts';
 import type { Key } from './keys.ts';
 
-/** The keys that move the cursor of a run, wherever the focus is. */
-export function moveKeys({ view, cursor, moveTo }: Inspector): readonly Key[] {
+/** The keys that move the cursor of a run or an actor, wherever the focus is. Only runs have phases. */
+export function moveKeys({ view, cursor, moveTo }: Inspector, hasPhases: boolean): readonly Key[] {
   const key = (name: string, description: string, find: (view: PanelView) => number): Key => ({
     keys: [name],
     description,
@@ -24,8 +24,12 @@ export function moveKeys({ view, cursor, moveTo }: Inspector): readonly Key[] {
   return [
     ...pair(['ArrowLeft', 'ArrowRight'], 'entry', ({ at }, to) => at + to),
     ...pair(['Shift+ArrowLeft', 'Shift+ArrowRight'], 'transition', ({ fold, at }, to) => transitionFrom(fold, at, to)),
-    ...pair(['[', ']'], 'phase', ({ fold, at }, to) => phaseFrom(fold, at, to)),
-    ...pair(['{', '}'], 'cycle', ({ fold, at }, to) => cycleFrom(fold, at, to)),
+    ...(hasPhases
+      ? [
+          ...pair(['[', ']'], 'phase', ({ fold, at }, to) => phaseFrom(fold, at, to)),
+          ...pair(['{', '}'], 'cycle', ({ fold, at }, to) => cycleFrom(fold, at, to)),
+        ]
+      : []),
     key('Home', 'First entry', () => 0),
     {
       keys: ['End'],

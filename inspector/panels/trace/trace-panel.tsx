@@ -212,14 +212,14 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
 /** The rows to render, and a function that scrolls to a row. */
 function useVisibleRows(
   inspector: TraceListProps['inspector'],
-  { view: { run }, measure: order }: Moment,
+  { view: { run }, isOver, measure: order }: Moment,
   { steps, rows, shown, tops, selected }: Rows,
   list: TraceListProps['list'],
 ) {
   const selectedIndex = shown.get(selected ?? '') ?? -1;
-  // A finished run opens at its beginning. In a running one, the current row stays in view until the user scrolls.
+  // What is over opens at its beginning. Otherwise, the current row stays in view until the user scrolls.
   // A narrow page scrolls as a whole, to the chosen step.
-  const isGrowing = run.live && run.isIdle !== true && steps === null;
+  const isGrowing = steps === null && (run.kind === 'system' ? !isOver : run.live);
   const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrowPage();
   const [seen, measure] = useWindow(list);
   const revealed = useRef(selected);

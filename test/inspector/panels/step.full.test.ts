@@ -215,9 +215,10 @@ describe.skipIf(tests.areSkipped)('a step of another program', () => {
       window.listener.entries('x', 0, lines, { format: 'actor' });
       window.listener.states('x', 0, states);
     }, observed);
-    await part(page, 'Why').getByText('knock').waitFor();
-    expect(await part(page, 'Why').textContent()).toMatch(/knock.*door.*"times":2/u);
-    expect(await part(page, 'Changed in the context').textContent()).toMatch(/door\.open: false\s*true/u);
+    await page.getByRole('heading', { name: 'knock' }).waitFor();
+    expect(await page.locator('.step-head').textContent()).toContain('to door');
+    expect(await part(page, 'Event').textContent()).toContain('times: 2');
+    expect(await part(page, 'Context').textContent()).toMatch(/open: false\s*true/u);
     await page.evaluate(() => window.inspector.moveTo(2));
     expect(await part(page, 'Result').textContent()).toMatch(/house failed.*no wire.*door was stopped/u);
   });

@@ -35,6 +35,12 @@ export interface Trouble {
   readonly limits: number;
 }
 
+/** Entries; `to` is null while in progress. */
+export interface Range {
+  readonly from: number;
+  readonly to: number | null;
+}
+
 export interface TraceRow {
   readonly id: string;
   readonly kind: RowKind;
@@ -54,6 +60,8 @@ export interface TraceRow {
   readonly from: number;
   /** The last entry; null while in progress. */
   readonly to: number | null;
+  /** The calls for a phase that started before it. */
+  readonly early?: Range;
   /** Its duration, if it is recorded. */
   readonly ms?: number | null;
   /** Null if it calls no model. */

@@ -12,7 +12,7 @@ import { answerSelection, selectionOf } from './selection.ts';
 import { countStartedBy, countUpTo, firstIndexWhere, lastUpTo } from './sorted.ts';
 import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
 import { callTrouble, isFailed, isLimitStop, itemRows, type TracedRun } from './trace-items.ts';
-import { addTrouble, NO_TROUBLE, type TraceRow, type Trouble } from './trace-row.ts';
+import { addTrouble, NO_TROUBLE, type Range, type TraceRow, type Trouble } from './trace-row.ts';
 
 interface Run extends TracedRun {
   readonly calls: CallIndex;
@@ -171,6 +171,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const summary = end?.type === 'phase-end' ? end.summary : '';
   const until = to ?? (next?.from ?? run.end) - 1;
   const searches = searchesOf(fold.spans, span);
+  const early = earlyStretch([...calls, ...searches], start);
   /** Errors that a row above shows. */
   const shown = new Map(failure === null ? [] : [[failure.message, 'the phase']]);
   const children = itemRows(run, start, until, calls, searches).map((child) => {
@@ -191,6 +192,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     phase,
     from,
     to,
+    ...(early !== null && { early }),
     within: { from: Math.min(start, ...[...calls, ...searches].map((one) => one.from)), to: until },
     usage: calls.length === 0 ? null : usageOf(calls, fold.spans.currency),
     selection: selectionOf('phase', span, count),
@@ -199,6 +201,17 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   };
   if (next !== undefined && calls.every((call) => call.to !== null)) phaseRows.set(span, row);
   return row;
+}
+
+/** From the start of the first call that started before its phase to the end of the last; null if none did. */
+function earlyStretch(calls: readonly Range[], start: number): Range | null {
+  const early = calls.filter(({ from }) => from < start);
+  if (early.length === 0) return null;
+  const ends = early.map(({ to }) => to);
+  return {
+    from: Math.min(...early.map(({ from }) => from)),
+    to: ends.includes(null) ? null : Math.max(...ends.map(Number)),
+  };
 }
 
 /** What the search among these rows found, in the words of the terminal. */
@@ -299,7 +312,6 @@ function answerRows(run: Run): readonly TraceRow[] {
   const answer = found?.answer;
   const calls = fold.spans.attempts.slice(countStartedBy(fold.spans.attempts, end - 1));
   const children = itemRows(run, end, count - 1, calls);
-  const reason = answer?.reasons[0]?.message ?? '';
   const isDegraded = answer !== undefined && answer.status !== 'completed';
   const confidence = answer === undefined ? '' : `confidence ${formatScore(answer.confidence)}`;
   return [
@@ -307,8 +319,9 @@ function answerRows(run: Run): readonly TraceRow[] {
       id: 'answer',
       kind: 'answer',
       title: answer === undefined || answer.status === 'completed' ? 'Answer' : `Answer, ${answer.status}`,
-      note: [reason, callsNoteOf(run, calls), confidence].filter(Boolean).join(' · '),
-      text: answer?.answerText ?? '',
+      note: [callsNoteOf(run, calls), confidence].filter(Boolean).join(' · '),
+      // The head has the answer and the reasons.
+      text: '',
       status: answer === undefined ? (isOver ? 'ended' : 'open') : isDegraded ? 'noted' : 'done',
       from: end,
       to: found?.seq ?? (isOver ? count - 1 : null),

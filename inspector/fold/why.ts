@@ -4,7 +4,6 @@ import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { type ChartIndex, chartIndexOf, type IndexedChart } from './chart-index.ts';
-import { decisionReason } from './decision-words.ts';
 import { type EventOutcome, eventOutcome, explainEvent } from './event-outcome.ts';
 import {
   type ComparedValue,
@@ -213,14 +212,8 @@ function findTransition({ log, fold, at }: WhyView, matches: (by: Transition) =>
 }
 
 function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartIndex): StepReasons {
-  const { missingFields, decision } = answer.metadata;
-  const facts: WhyFact[] = [];
-  if (missingFields.length > 0) facts.push({ label: 'No result from', text: missingFields.join(', ') });
+  const { decision } = answer.metadata;
   const decided = decision?.complete === true ? decision : null;
-  if (decided !== null) {
-    const thresholds = runStart(log)?.input.thresholds ?? null;
-    facts.push({ label: 'Decision', text: `${decisionReason(decided, thresholds)}, in cycle ${decided.cycle}` });
-  }
   const toSynthesis = fold.transitions.distinct.filter(
     ({ machine, source, target }) =>
       machine === index.first?.id && target.includes('synthesizing') && !source.includes('synthesizing'),
@@ -228,10 +221,5 @@ function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartI
   const seqs = toSynthesis.flatMap((taken) => lastUpTo(taken.seqs, at) ?? []);
   const transition = explainAt(log, seqs.length > 0 ? Math.max(...seqs) : transitionAt(fold.transitions, at), index);
   const compared = decided === null || transition?.candidates.length ? [] : comparedValues(decided.inputs);
-  return {
-    ...NOTHING,
-    facts,
-    compared,
-    transition,
-  };
+  return { ...NOTHING, compared, transition };
 }

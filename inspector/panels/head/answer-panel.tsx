@@ -47,7 +47,13 @@ export function useCutText(markdown: string) {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = box.current;
-    if (element !== null && !isOpen) setCut(element.scrollHeight > element.clientHeight + 2);
+    if (element === null || isOpen) return undefined;
+    const measure = (): void => setCut(element.scrollHeight > element.clientHeight + 2);
+    measure();
+    // Text that fits may not fit a narrower page.
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
   }, [markdown, isOpen]);
   return {
     text: (
@@ -76,7 +82,7 @@ export function ProvisionalAnswer({ view: { run, log, fold, count, end } }: { re
   const isRunning = waiting === null && (run.status === 'running' || end === null);
   const found = provisionalAnswer(log, fold, count - 1);
   // The question about the direction shows it.
-  if (waiting?.for === 'direction' || (waiting !== null && found === null)) return null;
+  if (waiting?.for === 'direction' || (found === null && !isRunning)) return null;
   return (
     <section class="answer" aria-label="Provisional answer">
       {isRunning && <p class="muted">{`${activityOf(fold)}…`}</p>}

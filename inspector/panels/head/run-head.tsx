@@ -66,33 +66,35 @@ function ChainHead({ inspector, view }: PanelProps) {
       </button>
       <WaitingBanner inspector={inspector} view={view} />
       {run.live && <SendingResult inspector={inspector} view={view} />}
-      {answer === null ? (
-        <ProvisionalAnswer view={view} />
-      ) : (
-        <Answer key={String(isOpen)} inspector={inspector} view={view} answer={answer} />
-      )}
-      <div class="ending">
-        {ending !== null && (
-          <p class="verbatim">
-            <span class="reason">
-              <LongText text={ending} chars={600} />
-            </span>{' '}
-            {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
-            {decided !== undefined && canVary && (
-              <LinkButton
-                title="Change a threshold of the last decision"
-                onClick={() => showWhatIf(inspector, decided)}
-              >
-                What if…
-              </LinkButton>
-            )}
-          </p>
+      <div class="summary">
+        {answer === null ? (
+          <ProvisionalAnswer view={view} />
+        ) : (
+          <Answer key={String(isOpen)} inspector={inspector} view={view} answer={answer} />
         )}
-        {incidents.map((incident) => (
-          <Chip key={incident.text} inspector={inspector} view={view} incident={incident} />
-        ))}
+        <div class="side">
+          <div class="ending">
+            {ending !== null && (
+              <p class="verbatim">
+                <LongText text={ending} chars={400} />{' '}
+                {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
+                {decided !== undefined && canVary && (
+                  <LinkButton
+                    title="Change a threshold of the last decision"
+                    onClick={() => showWhatIf(inspector, decided)}
+                  >
+                    What if…
+                  </LinkButton>
+                )}
+              </p>
+            )}
+            {incidents.map((incident) => (
+              <Chip key={incident.text} inspector={inspector} view={view} incident={incident} />
+            ))}
+          </div>
+          <Figures inspector={inspector} view={view} />
+        </div>
       </div>
-      <Figures inspector={inspector} view={view} />
     </div>
   );
 }

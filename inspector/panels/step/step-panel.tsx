@@ -68,9 +68,12 @@ function Step(props: PanelProps) {
   const isOfCall = !isSystem || selection.kind === 'attempt' || isTool;
   const calls = isOfCall ? stepCalls(fold, selection, at) : null;
   const uses = isOfCall ? toolUses(log, fold, selection, at) : [];
+  // The head has the answer: why the run ended is new.
+  const isAnswer = selection.kind === 'entry' && answerUpTo(log, fold, Math.min(selection.to, at)) !== null;
   return (
     <>
       <Head {...props} promptAt={promptOf(view)} />
+      {isAnswer && <Why {...props} />}
       {isOfCall ? <Result {...props} calls={calls} uses={uses} /> : <SystemStep {...props} />}
       {selection.kind === 'decision' && <WhatIfSliders key={selection.from} {...props} seq={selection.from} />}
       {calls !== null && <Asked key={calls.selected.number} view={view} call={calls.selected} />}
@@ -80,7 +83,7 @@ function Step(props: PanelProps) {
         </Section>
       )}
       {!isSystem && <Context view={view} />}
-      {isOfCall && <Why {...props} />}
+      {isOfCall && !isAnswer && <Why {...props} />}
       <Raw {...props} />
     </>
   );

@@ -285,18 +285,27 @@ const Axis = ({ moment: { view, cursor, gaps } }: { readonly moment: Moment }) =
 /** Without the currency, which the head of the column names. */
 const costText = (amount: number, currency: string): string => formatCost({ amount, currency }).split(' ', 1)[0] ?? '';
 
-function Bar({ row: { from, to, phase }, moment, step }: BarProps) {
+function Bar({ row: { from, to, phase, early }, moment, step }: BarProps) {
   const { view, nowMs, cursor, largest } = moment;
   const hue = phase === undefined ? {} : { '--hue': `var(--phase-${phase})` };
   if (step !== undefined)
     return <i class="bar" style={{ left: 0, width: `${(100 * step.value) / largest}%`, ...hue }} />;
-  const { drawnMs } = view.fold.timeLine;
-  const [start, end] = [shareOf(moment, drawnMs(from)), shareOf(moment, to === null ? nowMs : drawnMs(to))];
+  const placeOf = (seq: number | null): number =>
+    shareOf(moment, seq === null ? nowMs : view.fold.timeLine.drawnMs(seq));
+  const [start, end] = [placeOf(from), placeOf(to)];
   // What is after the cursor is drawn faintly.
   const isLater = from > view.at;
   const past = view.at >= view.count - 1 ? end : Math.max(start, Math.min(end, cursor));
   return (
     <>
+      {early !== undefined && (
+        <Stretch
+          class={early.from > view.at ? 'bar early future' : 'bar early'}
+          from={placeOf(early.from)}
+          to={placeOf(early.to)}
+          hue={hue}
+        />
+      )}
       {(past < end || isLater) && <Stretch class="bar future" from={past} to={end} hue={hue} />}
       {(past > start || (past === end && !isLater)) && <Stretch class="bar" from={start} to={past} hue={hue} />}
     </>

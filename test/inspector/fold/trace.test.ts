@@ -186,6 +186,9 @@ describe('the trace of a run with a user', () => {
       ['Observation', 'Intention', 'started early for Observation, not used'],
       ['Observation', 'Observation', 'started early during Intention'],
     ]);
+    const [call, phase] = [early[1], all.find((row) => row.early !== undefined)];
+    expect([phase?.title, phase?.early]).toEqual(['Observation', { from: call?.from, to: call?.to }]);
+    expect(call?.from).toBeLessThan(phase?.from ?? 0);
   });
 
   it('has a row for the limit of tool runs', () => {

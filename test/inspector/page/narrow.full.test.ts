@@ -31,7 +31,7 @@ it.skipIf(tests.areSkipped)(
     const back = page.getByRole('button', { name: 'Back to the trace' });
     await page.locator('.trace-row').first().waitFor();
     expect(await back.count()).toBe(0);
-    const cutPx = await page.locator('.ending .reason').evaluate((reason) => {
+    const cutPx = await page.locator('.ending .long-text').evaluate((reason) => {
       reason.textContent = 'The cycle limit is reached. '.repeat(20);
       return reason.scrollHeight - reason.clientHeight;
     });

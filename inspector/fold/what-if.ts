@@ -10,7 +10,8 @@ import { type WhyView, why } from './why.ts';
 export interface DecidingNumber {
   readonly path: string;
   readonly title: string;
-  readonly compared: number;
+  /** Null if the decision did not compare it. */
+  readonly compared: number | null;
   readonly recorded: number;
   readonly min: number;
   readonly max: number;
@@ -93,13 +94,20 @@ function decidingNumbers(state: RecordedState, candidates: readonly ExplainedCan
   const tried = new Set(
     candidates.flatMap(({ name, result }) => (name === null || result === 'not-evaluated' ? [] : ruleOf(name))),
   );
-  return DECIDING.flatMap(({ path, title, rule, compared }) => {
+  return settableNumbers(state).filter(
+    ({ path, compared }) => compared !== null && DECIDING.some((one) => one.path === path && tried.has(one.rule)),
+  );
+}
+
+/** All numbers that decisions compare, with their values in a state. */
+export function settableNumbers(state: RecordedState): readonly DecidingNumber[] {
+  return DECIDING.flatMap(({ path, title, compared }) => {
     const [root = '', name = ''] = path.split('.');
     const recorded = (state as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>)[root]?.[name];
-    const value = compared(state);
-    if (!tried.has(rule) || typeof value !== 'number' || typeof recorded !== 'number') return [];
+    const value = compared(state) ?? null;
+    if (typeof recorded !== 'number') return [];
     const isShare = root === 'thresholds' && name !== 'loopRepeats';
-    const max = isShare ? 1 : Math.max(10, recorded, value);
+    const max = isShare ? 1 : Math.max(10, recorded, value ?? 0);
     return [{ path, title, compared: value, recorded, min: isShare ? 0 : 1, max, step: isShare ? 0.01 : 1 }];
   });
 }

@@ -26,11 +26,14 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
     confirmed: NeedsTrust | null,
     prepare: (flags: RunFlags) => Promise<PreparedRun>,
     begin: (prepared: PreparedRun) => Promise<Run>,
+    given: Pick<RunFlags, 'model'> = {},
   ): Promise<Run | NeedsTrust> {
     const question = trustQuestion(start, isForeign);
     if (question !== null && !isDeepStrictEqual(question, confirmed)) return question;
     // The page has asked already, and nobody answers at the terminal.
-    const prepared = await prepare(await flagsToContinue(start, isForeign, { trust: true, quiet: true }, process));
+    const prepared = await prepare(
+      await flagsToContinue(start, isForeign, { ...given, trust: true, quiet: true }, process),
+    );
     try {
       const run = await begin(prepared);
       void run.answer.then(prepared.close);
@@ -52,14 +55,13 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
         return chain.resume(runId, { force });
       });
     },
-    async fork(runId, change, { confirmed }) {
+    async fork(runId, { model, ...change }, { confirmed }) {
       const entries = await readRun(journals.read(runId));
       // A fork is not added to the session of the original run, nor to its journal file.
       const prepare = ({ session: _, sessionFile: __, ...flags }: RunFlags) =>
         prepareRun(flags, isFile ? undefined : journals);
-      return continued(runStartOf(entries), confirmed, prepare, ({ chain, host }) =>
-        chain.fork(entries, { ...change, host }),
-      );
+      const begin = ({ chain, host }: PreparedRun) => chain.fork(entries, { ...change, host });
+      return continued(runStartOf(entries), confirmed, prepare, begin, model === undefined ? {} : { model });
     },
   };
 }

@@ -25,6 +25,7 @@ const action: z.ZodMiniType<RunAction> = z.discriminatedUnion('type', [
       ),
     ),
     event: z.optional(eventSchema),
+    model: z.optional(z.string()),
   }),
   z.object({ type: z.literal('replay') }),
   z.object({ type: z.literal('stop') }),

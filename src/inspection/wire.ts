@@ -119,6 +119,8 @@ export type RunAction =
       readonly turns?: readonly ChatTurn[] | undefined;
       /** Sent to the fork of an actor, which has no other changes. */
       readonly event?: { readonly type: string } | undefined;
+      /** The model of the new run, if it is not the recorded one: only for runs of `postchain run`. */
+      readonly model?: string | undefined;
     }
   /** Replays the run without a model, or the actor without calls, and compares every entry. */
   | { readonly type: 'replay' }

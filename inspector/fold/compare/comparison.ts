@@ -1,9 +1,10 @@
-import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { runStart } from '../answer.ts';
 import { changedFields } from '../differences.ts';
 import type { EntryOf } from '../entry-index.ts';
+import { forkChanges } from '../fork-changes.ts';
 import type { RunFold } from '../run-fold.ts';
 import { activityTitle } from '../trace-items.ts';
 import type { RecordedTransition } from '../transition-log.ts';
@@ -83,10 +84,12 @@ export interface Comparison extends Rows {
   readonly firstContent: FirstContent;
 }
 
-/** The run that a fork was made from, and the changed options. */
+/** The run that a fork was made from, and the changes in words. */
 interface Fork {
   readonly runId: string;
   readonly changes: readonly string[];
+  /** The model calls of the other run that it repeats. Later calls may have reused recorded replies, too. */
+  readonly recordedCalls: number;
 }
 
 /** Where the paths part. */
@@ -119,23 +122,25 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
     }),
   );
   const rows = rowsOf(left, right);
-  const starts = both(runs, ({ log }) => runStart(log));
   return {
     ...rows,
     paths,
     answers: both(paths, answerFrom),
     runIds: both(runs, ({ runId }) => runId),
     settings: fieldsOf(both(runs, settingsOf)),
-    forkedFrom: both(starts, forkIn),
+    forkedFrom: both(runs, forkIn),
     parting: partingOf(rows, paths, runs),
     firstContent: firstContentOf(runs),
   };
 }
 
-const forkIn = (start: RunStart | null): Fork | null =>
-  start?.forkedFrom && start.product.fork
-    ? { runId: start.forkedFrom.actorId, changes: start.product.fork.changes }
-    : null;
+function forkIn({ log, fold }: ComparedRun): Fork | null {
+  const start = runStart(log);
+  if (!start?.forkedFrom) return null;
+  const { actorId: runId, seq } = start.forkedFrom;
+  const recordedCalls = fold.spans.attempts.filter(({ reply }) => reply !== null && reply < seq).length;
+  return { runId, changes: forkChanges(start), recordedCalls };
+}
 
 const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];
 

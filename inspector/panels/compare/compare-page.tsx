@@ -84,7 +84,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
           ))}
         </div>
       )}
-      {pair !== null && <Figures sides={pair} />}
+      {pair !== null && <Figures sides={pair} forks={comparison?.forkedFrom ?? []} />}
       {comparison !== null && !isSystem && <Differences {...comparison.firstContent} />}
       {pair !== null && comparison !== null && (
         <CompareSteps runs={[pair[0].opened, pair[1].opened]} comparison={comparison} />
@@ -279,22 +279,35 @@ function figuresIn(sides: Pair<LoadedRun>): readonly Figure[] {
   return rows;
 }
 
-const Figures = ({ sides }: { readonly sides: Pair<LoadedRun> }) => (
+interface FiguresProps {
+  readonly sides: Pair<LoadedRun>;
+  readonly forks: readonly (Comparison['forkedFrom'][number] | null)[];
+}
+
+const Figures = ({ sides, forks }: FiguresProps) => (
   <CompareTable caption="The runs in numbers" hidesCaption heads={['', 'A', 'B', 'B compared with A']}>
     {figuresIn(sides).map(([name, [left, right], format, more, fewer]) => {
-      const difference = left === null || right === null ? null : right - left;
+      const fork = name === 'Time' ? forks.find((one) => one !== null) : null;
+      const difference = left === null || right === null || fork != null ? null : right - left;
       const words = difference ? `${format(Math.abs(difference))} ${difference > 0 ? more : fewer}` : 'same';
       return (
         <tr key={name}>
           <th scope="row">{name}</th>
           <td>{left === null ? '–' : format(left)}</td>
           <td>{right === null ? '–' : format(right)}</td>
-          <td class={difference ? 'differs' : 'muted'}>{difference === null ? '–' : words}</td>
+          <td class={difference ? 'differs' : 'muted'}>
+            {fork != null ? `not compared: ${reusedWords(fork)}` : difference === null ? '–' : words}
+          </td>
         </tr>
       );
     })}
   </CompareTable>
 );
+
+const reusedWords = ({ recordedCalls }: NonNullable<Comparison['forkedFrom'][number]>): string =>
+  recordedCalls === 0
+    ? 'a fork can reuse recorded calls'
+    : `the fork reused ${pluralize(recordedCalls, 'recorded call')}`;
 
 const NOT_ENDED: ReadonlySet<string> = new Set(['running', 'waiting', 'interrupted']);
 

@@ -3,7 +3,7 @@ import { useId, useRef, useState } from 'preact/hooks';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
-import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
+import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
 
 /** Props of a form that sends one event. `onSend` resolves to whether the run accepted the event. */
 export interface EventFormProps {
@@ -173,31 +173,13 @@ export function AdjustForm({ limits, thresholds, isBusy, onSend }: AdjustFormPro
 
   return (
     <form ref={form} class="adjust" aria-label="Adjust limits and thresholds" noValidate onSubmit={submit}>
-      {Object.entries(groups).map(([group, numbers]) => (
-        <fieldset key={group}>
-          <legend>{group}</legend>
-          <div class="grid">
-            {Object.entries(numbers).map(([name, current]) => {
-              const key = `${group}.${name}`;
-              const isWrong = problem !== '' && !Number.isFinite(numberIn(typed[key] ?? '0'));
-              return (
-                <Field key={key} label={name}>
-                  <input
-                    type="text"
-                    inputMode="decimal"
-                    autocomplete="off"
-                    placeholder={`now ${jsonExcerpt(current, 40)}`}
-                    value={typed[key] ?? ''}
-                    aria-invalid={isWrong}
-                    aria-describedby={isWrong ? id : undefined}
-                    onInput={({ currentTarget: { value } }) => setTyped((before) => ({ ...before, [key]: value }))}
-                  />
-                </Field>
-              );
-            })}
-          </div>
-        </fieldset>
-      ))}
+      <ValueFields
+        groups={groups}
+        typed={typed}
+        onType={(key, value) => setTyped((before) => ({ ...before, [key]: value }))}
+        isWrong={(key) => problem !== '' && !Number.isFinite(numberIn(typed[key] ?? '0'))}
+        problemId={id}
+      />
       <Problem id={id} text={problem} />
       <SendButton isBusy={isBusy} submits>
         Adjust
@@ -205,6 +187,46 @@ export function AdjustForm({ limits, thresholds, isBusy, onSend }: AdjustFormPro
     </form>
   );
 }
+
+interface ValueFieldsProps {
+  /** The current values, by group and name. */
+  readonly groups: Readonly<Record<string, object>>;
+  /** What was typed, by `group.name`. */
+  readonly typed: Readonly<Record<string, string>>;
+  readonly onType: (key: string, value: string) => void;
+  readonly isWrong?: (key: string) => boolean;
+  readonly problemId?: string;
+}
+
+/** A field for each value; the current one is its placeholder. */
+export const ValueFields = ({ groups, typed, onType, isWrong = () => false, problemId }: ValueFieldsProps) => (
+  <>
+    {Object.entries(groups).map(([group, values]) => (
+      <fieldset key={group}>
+        <legend>{group}</legend>
+        <div class="grid">
+          {Object.entries(values).map(([name, current]) => {
+            const key = `${group}.${name}`;
+            return (
+              <Field key={key} label={excerpt(name, 60)}>
+                <input
+                  type="text"
+                  autocomplete="off"
+                  {...(typeof current === 'number' && { inputMode: 'decimal' })}
+                  placeholder={`now ${jsonExcerpt(current, 40)}`}
+                  value={typed[key] ?? ''}
+                  aria-invalid={isWrong(key)}
+                  aria-describedby={isWrong(key) ? problemId : undefined}
+                  onInput={({ currentTarget: { value } }) => onType(key, value)}
+                />
+              </Field>
+            );
+          })}
+        </div>
+      </fieldset>
+    ))}
+  </>
+);
 
 /** Accepts digit groups: `1,000,000`. */
 const numberIn = (text: string): number => Number(text.trim().replace(/(?<=\d)[_,](?=\d{3}(\D|$))/gu, ''));

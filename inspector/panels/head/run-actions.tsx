@@ -9,7 +9,7 @@ import type { RunLog } from '../../wire/run-log.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { CompareButton, checkedRuns } from '../runs/runs-table.tsx';
-import { READ_ONLY } from '../step/fork-forms.tsx';
+import { READ_ONLY } from '../step/fork-form.tsx';
 import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';

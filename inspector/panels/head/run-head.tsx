@@ -1,7 +1,8 @@
 import { LinkButton } from '../../link-button.tsx';
 import './head.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { answerUpTo } from '../../fold/answer.ts';
+import { answerUpTo, runStart } from '../../fold/answer.ts';
+import { forkChanges } from '../../fold/fork-changes.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { type Incident, incidentsOf } from '../../fold/incidents.ts';
 import { ageText } from '../../fold/run-list.ts';
@@ -195,7 +196,9 @@ function Figures({ inspector, view }: PanelProps) {
           started {started}
         </time>
       )}
-      {run.forkedFrom !== undefined && <ForkMark inspector={inspector} run={run} />}
+      {run.forkedFrom !== undefined && (
+        <ForkMark inspector={inspector} run={run} changes={forkChanges(runStart(log))} />
+      )}
       {sessionId !== null && (
         <a href={`#/?${new URLSearchParams({ session: sessionId })}`} class="verbatim">
           session {excerpt(sessionId, 40)}

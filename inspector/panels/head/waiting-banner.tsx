@@ -8,7 +8,7 @@ import { type AwaitedAnswer, runDeadlineMs, waitingAt } from '../../fold/user-ev
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { READ_ONLY } from '../step/fork-forms.tsx';
+import { READ_ONLY } from '../step/fork-form.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { ApprovalForm } from './approval-form.tsx';
 import { ConsentForm } from './consent-form.tsx';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { startedText } from '../../fold/format.ts';
+import { formatNumber, startedText } from '../../fold/format.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
@@ -34,14 +34,23 @@ export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
   return <Facts facts={rows} />;
 }
 
+interface ForkMarkProps extends Pick<RunDetailsProps, 'inspector' | 'run'> {
+  /** What it changed, in words. */
+  readonly changes?: readonly string[];
+}
+
 /** Marks a fork, with a link to where it left the run that it was forked from. */
-export function ForkMark({ inspector, run: { forkedFrom } }: RunDetailsProps) {
+export function ForkMark({ inspector, run: { forkedFrom }, changes = [] }: ForkMarkProps) {
   if (forkedFrom === undefined) return null;
   const { runId, seq } = forkedFrom;
   const isKnown = inspector.runs.value.some((run) => run.runId === runId);
   return (
-    <a class="fork-mark" {...(isKnown && { href: `#/run/${encodeURIComponent(runId)}/${seq}` })}>
-      fork of {shortRunId(runId)}
-    </a>
+    <span class="verbatim">
+      fork of{' '}
+      <a {...(isKnown && { href: `#/run/${encodeURIComponent(runId)}/${seq}` })}>
+        {shortRunId(runId)} at entry {formatNumber(seq)}
+      </a>
+      {changes.length > 0 && `: ${excerpt(changes.join(', '), 300)}`}
+    </span>
   );
 }

@@ -11,7 +11,7 @@ import { clockStart } from '../trace/use-clock.ts';
 import { Asked } from './asked.tsx';
 import { Context } from './context.tsx';
 import { search } from './entry-search.tsx';
-import { canFork, ForkForm, PromptForm } from './fork-forms.tsx';
+import { canFork, ForkForm } from './fork-form.tsx';
 import { Origins } from './origins.tsx';
 import { AllEntries, Raw } from './raw.tsx';
 import { Result } from './result.tsx';
@@ -102,15 +102,13 @@ const clockOf = (view: PanelView, seq: number): string =>
 const TONES = { ok: 'completed', warn: 'degraded', bad: 'bad', plain: '' } as const;
 
 function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: number | null }) {
-  const [form, open] = useState<'fork' | 'prompt' | null>(null);
+  const [isForking, setForking] = useState(false);
   const { name, facts, status } = stepTitle(view);
   const { kind, from, to } = view.selection;
   const answer = answerUpTo(view.log, view.fold, to);
   // Nothing follows the answer that could differ.
   const isForkable = canFork(inspector, view) && !(kind === 'entry' && answer !== null && to >= answer.seq);
-  const seq = Math.max(1, from);
   const shown = view.run.kind === 'system' && view.count > 0 ? [clockOf(view, from), ...facts].filter(Boolean) : facts;
-  const close = (): void => open(null);
   return (
     <header class="step-head">
       <div class="row">
@@ -120,18 +118,9 @@ function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: n
         {status !== null && <span class={`pill ${TONES[status.tone]}`}>{status.word}</span>}
         {isForkable && (
           <span class="row actions">
-            <button type="button" aria-expanded={form === 'fork'} onClick={() => open(form === 'fork' ? null : 'fork')}>
+            <button type="button" aria-expanded={isForking} onClick={() => setForking(!isForking)}>
               Fork here
             </button>
-            {promptAt !== null && (
-              <button
-                type="button"
-                aria-expanded={form === 'prompt'}
-                onClick={() => open(form === 'prompt' ? null : 'prompt')}
-              >
-                Edit prompt
-              </button>
-            )}
           </span>
         )}
       </div>
@@ -141,9 +130,15 @@ function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: n
         </p>
       )}
       {shown.length > 0 && <p class="muted verbatim">{shown.join(' · ')}</p>}
-      {form === 'fork' && <ForkForm inspector={inspector} view={view} seq={seq} onClose={close} />}
-      {form === 'prompt' && promptAt !== null && (
-        <PromptForm inspector={inspector} view={view} seq={promptAt} onClose={close} />
+      {isForking && (
+        <ForkForm
+          inspector={inspector}
+          view={view}
+          seq={Math.max(1, from)}
+          step={`${name.charAt(0).toLowerCase()}${name.slice(1)}`}
+          promptAt={promptAt}
+          onClose={() => setForking(false)}
+        />
       )}
     </header>
   );

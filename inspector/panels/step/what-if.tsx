@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { differs, outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
 import type { RequestResult, RunWhatIf, WhatIfResult } from '../../../src/inspection/wire.ts';
-import { capitalize, formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
+import { capitalize, formatCost, formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { type DecidingNumber, decidedRunOf, numbersAt } from '../../fold/what-if.ts';
 import type { PanelProps } from '../panel.tsx';
-import { canFork, ForkForm } from './fork-forms.tsx';
+import { canFork, ForkForm } from './fork-form.tsx';
+import { NumberSlider } from './number-slider.tsx';
 
 /** Why a decision has no sliders. */
 export const NO_WHAT_IF = 'No what-if: the run cannot be replayed here.';
@@ -32,44 +33,14 @@ export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly 
       <header class="row">
         <h2>What if</h2>
       </header>
-      {numbers.map((number) => {
-        const { path, title, compared, recorded, min, max, step } = number;
-        const value = set[path] ?? recorded;
-        return (
-          <div key={path} class="number">
-            <span>{title}</span>
-            <span class="scale">
-              <input
-                type="range"
-                tabIndex={-1}
-                aria-label={title}
-                min={min}
-                max={max}
-                step={step}
-                value={value}
-                aria-description={`reached ${formatScore(compared)}`}
-                onInput={({ currentTarget }) => change(withNumber(number, Number(currentTarget.value)))}
-              />
-              <i
-                style={{ '--at': Math.max(0, (compared - min) / (max - min)) }}
-                title={`reached ${formatScore(compared)}`}
-              />
-            </span>
-            <input
-              type="number"
-              aria-label={title}
-              min={min}
-              max={max}
-              step={step}
-              value={value}
-              onInput={({ currentTarget: { value: typed, valueAsNumber } }) => {
-                if (typed !== '' && valueAsNumber >= min && valueAsNumber <= max)
-                  change(withNumber(number, valueAsNumber));
-              }}
-            />
-          </div>
-        );
-      })}
+      {numbers.map((number) => (
+        <NumberSlider
+          key={number.path}
+          number={number}
+          value={set[number.path] ?? number.recorded}
+          onChange={(value) => change(withNumber(number, value))}
+        />
+      ))}
       {isChanged ? (
         <Outcome inspector={inspector} view={view} set={set} onReset={() => change({})} />
       ) : (
@@ -117,7 +88,8 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
           inspector={inspector}
           view={view}
           seq={outcome.now.seq}
-          set={set}
+          step={`decision after cycle ${outcome.now.cycle}`}
+          given={set}
           onClose={() => open(false)}
         />
       )}

@@ -159,8 +159,8 @@ describe.skipIf(tests.areSkipped)('a decision', () => {
     await page.getByRole('button', { name: 'Fork with this number…' }).click();
     // The same form as for "Fork here": it names the model, and forks only after a confirmation.
     const form = page.getByRole('form', { name: 'Fork' });
-    await form.getByText('Other calls go to gpt-test, which may cost money.').waitFor();
-    expect(await form.getByLabel('Change 1').inputValue()).toBe('thresholds.confidence');
+    await form.getByText('others go to gpt-test, which may cost money.').waitFor();
+    expect(await form.getByRole('spinbutton', { name: 'Confidence to finish' }).inputValue()).toBe('0.6');
     expect(await axeViolations(page)).toEqual([]);
     expect((await journals.list()).map(({ id }) => id)).not.toContain('cherry');
     await form.getByRole('button', { name: 'Start the fork' }).click();
@@ -173,22 +173,20 @@ describe.skipIf(tests.areSkipped)('a decision', () => {
     expect(forked.filter(({ type }) => type === 'decision')).toHaveLength(2);
   });
 
-  it('offers a fork and a prompt to edit at the step, closed with Escape', async () => {
+  it('offers a fork with the prompt to edit at the step, closed with Escape', async () => {
     const start = (await entriesOf('banana')).find(({ type }) => type === 'phase-start')?.seq ?? 0;
     const hash = `/run/banana/${start + 12}?step=phase-${start}`;
     const { page } = await tests.open(hash);
-    for (const [button, form] of [
-      ['Fork here', 'Fork'],
-      ['Edit prompt', 'Prompt'],
-    ] as const) {
-      await page.getByRole('button', { name: button }).click();
-      await page.getByRole('form', { name: form }).locator('input, textarea').first().focus();
-      // Its fallback model may be called.
-      await page.getByRole('form', { name: form }).getByText('to offline, which may cost money.').waitFor();
-      expect(await axeViolations(page)).toEqual([]);
-      await page.keyboard.press('Escape');
-      await page.getByRole('form', { name: form }).waitFor({ state: 'detached' });
-    }
+    await page.getByRole('button', { name: 'Fork here' }).click();
+    const form = page.getByRole('form', { name: 'Fork' });
+    await form.getByText('Prompt of this call').click();
+    // Its fallback model may be called.
+    await form.getByText('others go to offline, which may cost money.').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await form.locator('textarea').first().fill('Answer in one word.');
+    expect(await form.getByRole('button', { name: 'Start the fork' }).isEnabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
   });
 });
 

@@ -104,7 +104,7 @@ describe('comparing runs', () => {
     expect(forkedFrom[0]).toBeNull();
     expect(forkedFrom[1]).toMatchObject({
       runId: run.id,
-      changes: [expect.stringContaining('thresholds.confidence')],
+      changes: [expect.stringContaining('confidence to finish')],
     });
     expect(parting?.guard?.name).toBe('confidenceReached');
     expect(settings).toEqual([{ path: 'thresholds.confidence', values: [0.9, 0.1] }]);

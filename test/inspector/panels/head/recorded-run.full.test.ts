@@ -34,18 +34,23 @@ describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
     await page.getByRole('button', { name: 'Fork here' }).click();
     const form = page.getByRole('form', { name: 'Fork' });
     const fork = form.getByRole('button', { name: 'Start the fork' });
+    await form.getByText(`Fork at decision after cycle 1 (entry ${at})`).waitFor();
     expect(await fork.isDisabled()).toBe(true);
-    await form.getByLabel('Change 1').fill('thresholds.nothing');
-    expect(await fork.isDisabled()).toBe(true);
-    await form.getByLabel('Value 1').fill('0.99');
+    await form.getByText('Change at least one value.').waitFor();
+    await form.getByText('All values that can be changed').click();
+    await form.getByLabel('loopRepeats').fill('many');
     await fork.click();
-    await page.getByText('"thresholds.nothing" does not exist').waitFor();
+    await form.getByText(/thresholds\.loopRepeats/u).waitFor();
     expect(await axeViolations(page, '.step-head')).toEqual([]);
-    await form.getByLabel('Change 1').fill('thresholds.confidence');
+    await form.getByLabel('loopRepeats').fill('');
+    await form.getByRole('spinbutton', { name: 'Confidence to finish' }).fill('0.99');
     await fork.click();
     await page.waitForFunction(() => /^#\/compare\/whole\/new-/u.test(location.hash));
     const forkId = new URL(page.url()).hash.split('/').at(-1);
     expect((await journals.list()).map(({ id }) => id)).toContain(forkId);
+    await page.getByText(/not compared: the fork reused \d+ recorded calls/u).waitFor();
+    await openRun(page, forkId ?? '');
+    await page.locator('.run-head').getByText(`at entry ${at}: confidence to finish from 0.9 to 0.99`).waitFor();
   });
 
   it('resumes an interrupted run after a confirmation, and follows it to its end', async () => {

@@ -1,0 +1,215 @@
+import { useId, useState } from 'preact/hooks';
+import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
+import type { ChatTurn } from '../../../machines/contracts/model.ts';
+import type { WhatIfChanges } from '../../../src/chain/journal/decided-run.ts';
+import { runStart } from '../../fold/answer.ts';
+import { capitalize, formatNumber, PHASE_NAMES } from '../../fold/format.ts';
+import { excerpt } from '../../fold/text.ts';
+import { settableNumbers } from '../../fold/what-if.ts';
+import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
+import { Field, ValueFields } from '../head/event-forms.tsx';
+import { useRunAction } from '../head/run-action.tsx';
+import { NumberSlider } from './number-slider.tsx';
+
+/** Whether a new run can be made from this one: it is recorded, and not written at the moment. */
+export const canFork = ({ connection, continues }: Inspector, { run }: PanelView): boolean =>
+  connection.value === 'open' && continues.value && run.kind === 'run' && !run.live && run.status !== 'running';
+
+/** Why runs cannot be continued here. */
+export const READ_ONLY = 'This inspector cannot continue or fork runs. Start it with postchain inspect.';
+
+/** The model that continues a run here. Only that of a run which `postchain run` started can be replaced. */
+function modelOf({ model }: Inspector, { log }: PanelView) {
+  const flags = Object(runStart(log)?.product.host?.['flags']) as {
+    readonly model?: unknown;
+    readonly fallbackModel?: unknown;
+  };
+  const recorded = model.value !== undefined && typeof flags.model === 'string' ? flags.model : null;
+  const name = recorded ?? model.value;
+  const words =
+    name === 'offline' && flags.fallbackModel === undefined
+      ? 'the extractive model (no LLM), which costs nothing'
+      : `${name === undefined ? 'the model of this inspector' : excerpt(name, 60)}, which may cost money`;
+  return { name, canChange: recorded !== null, words };
+}
+
+interface ForkFormProps {
+  readonly inspector: Inspector;
+  readonly view: PanelView;
+  /** The entry from which the new run may differ, and its step in words. */
+  readonly seq: number;
+  readonly step: string;
+  /** The numbers to start with. */
+  readonly given?: WhatIfChanges;
+  /** The entry of the prompt that the step sent; null if it sent none. */
+  readonly promptAt?: number | null;
+  readonly onClose: () => void;
+}
+
+/** Starts a new run that is the same up to a step and continues with changes. */
+export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = null, onClose }: ForkFormProps) {
+  const { isBusy, act, messages } = useRunAction(inspector, view.run);
+  const id = useId();
+  const [set, change] = useState<Values>(given);
+  const [typed, type] = useState<Texts>({});
+  const [turns, edit] = useState<readonly ChatTurn[] | null>(null);
+  const model = modelOf(inspector, view);
+  const [otherModel, chooseModel] = useState('');
+  const values = Object.entries(typed).filter(([, text]) => text.trim() !== '');
+  const all = { ...set, ...Object.fromEntries(values.map(([path, text]) => [path, valueIn(text.trim())])) };
+  const other = otherModel.trim();
+  const isChanged = Object.keys(all).length > 0 || turns !== null || other !== '';
+  return (
+    <form
+      class="step-form stack"
+      aria-label="Fork"
+      onSubmit={(submitted) => {
+        submitted.preventDefault();
+        const at = turns === null || promptAt === null ? seq : promptAt;
+        void act({
+          type: 'fork',
+          at,
+          set: all,
+          ...(turns !== null && { turns }),
+          ...(other !== '' && { model: other }),
+        });
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <h3 class="verbatim">
+        Fork at {step} (entry {formatNumber(seq)})
+      </h3>
+      <p class="muted verbatim">
+        The new run is the same up to here. Identical calls to the same model reuse their recorded results; others go to{' '}
+        {other === '' ? model.words : `${excerpt(other, 60)}, which may cost money`}.
+      </p>
+      <Settings view={view} seq={seq} set={set} onChange={change} typed={typed} onType={type} />
+      {model.canChange && (
+        <Field label="Model">
+          <input
+            type="text"
+            autocomplete="off"
+            placeholder={`now ${excerpt(model.name ?? '', 60)}`}
+            value={otherModel}
+            onInput={({ currentTarget: { value } }) => chooseModel(value)}
+          />
+        </Field>
+      )}
+      {promptAt !== null && <Prompt turns={turns ?? view.fold.prompts.at(promptAt)?.turns ?? []} onEdit={edit} />}
+      <div class="row">
+        <button type="submit" class="primary" disabled={isBusy || !isChanged} aria-describedby={id}>
+          Start the fork
+        </button>
+        <span id={id} class="muted">
+          {isBusy ? 'Starting…' : isChanged ? '' : 'Change at least one value.'}
+        </span>
+      </div>
+      {messages}
+    </form>
+  );
+}
+
+type Texts = Readonly<Record<string, string>>;
+type Values = Readonly<Record<string, unknown>>;
+
+interface SettingsProps {
+  readonly view: PanelView;
+  readonly seq: number;
+  /** The changes so far, by path, and what was typed for the values that have no slider. */
+  readonly set: Values;
+  readonly onChange: (set: Values) => void;
+  readonly typed: Texts;
+  readonly onType: (typed: Texts) => void;
+}
+
+/** The numbers that decisions compare, the next phase, and on request all other values that a fork can change. */
+function Settings({ view, seq, set, onChange, typed, onType }: SettingsProps) {
+  const { states } = view.fold;
+  const state = (states.after(seq) ?? states.at(seq)) as RecordedState | null;
+  const numbers = state === null ? [] : settableNumbers(state);
+  const put = (path: string, value: unknown): void => {
+    const { [path]: _, ...others } = set;
+    onChange(value === undefined ? others : { ...others, [path]: value });
+  };
+  return (
+    <>
+      {numbers.map((number) => {
+        const { path, recorded } = number;
+        const value = set[path];
+        return (
+          <NumberSlider
+            key={path}
+            number={number}
+            value={typeof value === 'number' ? value : recorded}
+            onChange={(value) => put(path, value === recorded ? undefined : value)}
+          />
+        );
+      })}
+      <Field label="Continue with">
+        <select onChange={({ currentTarget: { value } }) => put('phase', value || undefined)}>
+          <option value="">the recorded next step</option>
+          {PHASE_NAMES.map((phase) => (
+            <option key={phase} value={phase}>
+              {capitalize(phase)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <details class="adjust">
+        <summary>All values that can be changed</summary>
+        <ValueFields
+          groups={{ limits: state?.limits ?? {}, thresholds: state?.thresholds ?? {}, reply: nextReply(view, seq) }}
+          typed={typed}
+          onType={(path, text) => onType({ ...typed, [path]: text })}
+        />
+      </details>
+    </>
+  );
+}
+
+interface PromptProps {
+  readonly turns: readonly ChatTurn[];
+  readonly onEdit: (turns: readonly ChatTurn[]) => void;
+}
+
+/** The prompt of a model call, to edit. */
+const Prompt = ({ turns, onEdit }: PromptProps) => (
+  <details>
+    <summary>Prompt of this call</summary>
+    {turns.map((turn, index) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the turns keep their order
+      <Field key={index} label={turn.role}>
+        <textarea
+          rows={8}
+          spellcheck={false}
+          dir="auto"
+          value={turn.content}
+          onInput={({ currentTarget: { value } }) => onEdit(turns.with(index, { ...turn, content: value }))}
+        />
+      </Field>
+    ))}
+  </details>
+);
+
+/** The fields of the next reply after an entry. */
+function nextReply({ log, fold, count }: PanelView, at: number): object {
+  for (const seq of fold.entries.of('activity-event')) {
+    if (seq < at || seq >= count) continue;
+    const entry = log.entry(seq);
+    if (entry.type === 'activity-event' && entry.event.type === 'reply.ended') return Object(entry.event.reply.value);
+  }
+  return {};
+}
+
+/** JSON or, failing that, text. */
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

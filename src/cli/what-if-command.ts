@@ -37,43 +37,44 @@ export async function whatIfCommand(flags: WhatIfFlags, stdout: NodeJS.WriteStre
   }
   if (flags.json) return `${printableJson(JSON.stringify({ results, unknown }, null, 2))}\n`;
   if (chosen.length === 0) return `${NO_RUNS}\n`;
-  const lines = [...tableOf(results, all), '', ...totals(results, unknown), ...forks(results, shortRunIds(all), flags)];
+  const table = tableOf(results, all);
+  const lines = [
+    ...table,
+    ...(table.length > 0 ? [''] : []),
+    ...totals(results, unknown),
+    ...forks(results, shortRunIds(all), flags),
+  ];
   return wrapLines(`${lines.join('\n')}\n`, stdout);
 }
 
 const HEADINGS = ['run', 'ended', 'with these numbers', 'calls', 'tokens', 'seconds'] as const;
 
-/** Formats one row per run, in aligned columns; the question follows. */
+/** Formats one row per run that would end differently, in aligned columns; the question follows. The totals count the others. */
 function tableOf(results: readonly Result[], all: readonly RunSummary[]): readonly string[] {
-  if (results.length === 0) return [];
   const shortId = shortRunIds(all);
-  // Runs for which nothing changes share a row.
-  const rows = new Map<string, string[]>();
-  const counts = new Map<string, number>();
-  for (const result of results) {
-    const cells = [endText(result.recorded), nowText(result), ...savedTexts(result)];
-    const key = differs(result) ? result.runId : cells.join();
-    const number = (counts.get(key) ?? 0) + 1;
-    counts.set(key, number);
-    const first = number === 1 ? oneLine(shortId(result.runId)) : count(number, 'run');
-    rows.set(key, [first, ...cells, number === 1 ? oneLine(result.request) : '']);
-  }
-  const widths = HEADINGS.map((heading, at) =>
-    Math.max(heading.length, ...Array.from(rows.values(), (row) => (row[at] ?? '').length)),
-  );
+  const rows = results
+    .filter((result) => differs(result) || result.now.rule !== result.recorded.rule)
+    .map((result) => [
+      oneLine(shortId(result.runId)),
+      endText(result.recorded),
+      nowText(result),
+      ...savedTexts(result),
+      oneLine(result.request),
+    ]);
+  if (rows.length === 0) return [];
+  const widths = HEADINGS.map((heading, at) => Math.max(heading.length, ...rows.map((row) => (row[at] ?? '').length)));
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, at) => (at > 2 ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)))
       .join('  ')
       .trimEnd();
-  return [line([...HEADINGS, 'question']), ...Array.from(rows.values(), line)];
+  return [line([...HEADINGS, 'question']), ...rows.map(line)];
 }
 
 const endText = ({ rule, cycle }: PhasesEnd): string => `${rule ?? 'not ended'}, cycle ${cycle}`;
 
-function nowText({ outcome, recorded, now }: WhatIf): string {
-  if (outcome === 'same') return now.rule === recorded.rule ? 'the same' : `the same cycle, by ${now.rule}`;
-  if (outcome === 'unfinished') return 'the same so far';
+function nowText({ outcome, now }: WhatIf): string {
+  if (outcome === 'same') return `the same cycle, by ${now.rule}`;
   if (outcome === 'earlier') return endText(now);
   const next = now.nextPhase === null ? 'asks for a direction' : `continues with ${now.nextPhase}`;
   return `${next} after cycle ${now.cycle}`;
@@ -81,7 +82,7 @@ function nowText({ outcome, recorded, now }: WhatIf): string {
 
 /** Returns the saved model calls, tokens and seconds; empty texts where what follows is unknown. */
 function savedTexts({ outcome, recorded, now }: WhatIf): readonly string[] {
-  if (outcome === 'same' || outcome === 'unfinished') return ['0', '0', '0'];
+  if (outcome === 'same') return ['0', '0', '0'];
   if (outcome !== 'earlier') return ['?', '?', '?'];
   const { modelCalls, tokens, ms } = saved(recorded.use, now.use);
   const seconds = (ms / 1000).toFixed(1);

@@ -61,19 +61,12 @@ describe('postchain what-if', () => {
     expect(text.replaceAll('\n', ' ')).toMatch(/Left out 1 run because \S/u);
   });
 
-  it('counts runs that have not ended apart, and folds the rows of runs for which nothing changes', async () => {
+  it('counts runs that have not ended apart, and has no rows for runs for which nothing changes', async () => {
     const journals = await recordedRun();
     await recordedRun(journals, 'banana');
     for (const id of ['cherry', 'date']) await recordedRun(journals, id, 9);
     const text = await whatIfCommand({ journals, set: ['thresholds.confidence=0.9'] });
-    expect(text.split('\n').map((line) => line.replaceAll(/ {2,}/gu, '  '))).toEqual([
-      'run  ended  with these numbers  calls  tokens  seconds  question',
-      '2 runs  confidenceReached, cycle 3  the same  0  0  0',
-      '2 runs  not ended, cycle 1  the same so far  0  0  0',
-      '',
-      '4 runs: 2 would end in the same cycle, 2 not ended.',
-      '',
-    ]);
+    expect(text).toBe('4 runs: 2 would end in the same cycle, 2 not ended.\n');
   });
 
   it('prints all fields as JSON', async () => {

@@ -1,11 +1,20 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { readEntry } from '../../src/chain/journal/stored-entries.ts';
 import type { InspectedMachines, InspectedRun, RunCharts, SentLines } from '../../src/inspection/wire.ts';
+import {
+  type InspectedRun,
+  MAX_ENTRIES_WITH_STATES,
+  type RunCharts,
+  type SentLines,
+} from '../../src/inspection/wire.ts';
 import { chartsOfActors } from '../fold/actor-charts.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import { type Selection, selectionAt } from '../fold/selection.ts';
 import type { ConnectionState, PageListener, PageSource } from '../wire/page-source.ts';
 import { createRunLog, type RunLog } from '../wire/run-log.ts';
+
+/** Whether the server sends the states of a run, omits them until they are requested, or is computing them on request. */
+type StatesSent = 'sent' | 'omitted' | 'requested';
 
 /** The selected run at the cursor: what every panel shows. */
 export interface PanelView {
@@ -15,6 +24,7 @@ export interface PanelView {
   readonly charts: RunCharts | null;
   readonly count: number;
   readonly stateCount: number;
+  readonly states: StatesSent;
   readonly at: number;
   /** What was selected, or else the step of the entry at the cursor. */
   readonly selection: Selection;
@@ -52,6 +62,8 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   select(selection: Selection): void;
   /** Returns a run by id; loads it if needed, without selecting it. */
   openRun(runId: string): OpenedRun;
+  /** Requests the states of a run if the server has omitted them. */
+  requestStates(runId: string): void;
   moveTo(seq: number): void;
 }
 
@@ -80,7 +92,7 @@ export function createInspector(source: PageSource): Inspector {
   function openRun(runId: string): OpenedRun {
     const cached = opened.get(runId);
     if (cached !== undefined) return cached;
-    const run = createOpenedRun(runId, () => source.open(runId));
+    const run = createOpenedRun(runId, (states) => source.open(runId, states));
     opened.set(runId, run);
     known.loaded.value = [...opened.values()];
     source.open(runId);
@@ -119,6 +131,7 @@ export function createInspector(source: PageSource): Inspector {
     view,
     selectRun,
     openRun,
+    requestStates: (runId) => openRun(runId).requestStates(),
     moveTo,
     select(selection) {
       const runId = selectedRunId.peek();
@@ -168,7 +181,7 @@ function listenerOf(
 
 /** Returns a run with the cursor at an entry; null means the latest one. */
 function viewOf(run: InspectedRun, opened: OpenedRun, cursor: number | null, held: Selection | null): PanelView {
-  const { log, fold, count, stateCount, charts, end } = opened;
+  const { log, fold, count, stateCount, states, charts, end } = opened;
   const last = Math.max(0, count.value - 1);
   const at = Math.min(cursor ?? last, last);
   return {
@@ -181,6 +194,7 @@ function viewOf(run: InspectedRun, opened: OpenedRun, cursor: number | null, hel
     // The address may name a step that has not arrived yet.
     selection: held !== null && held.to <= last ? held : selectionAt(fold, at, count.value),
     stateCount: stateCount.value,
+    states: states.value,
     end: end.value,
   };
 }
@@ -193,12 +207,14 @@ export interface OpenedRun {
   readonly count: ReadonlySignal<number>;
   /** Changes when states arrive. */
   readonly stateCount: ReadonlySignal<number>;
+  readonly states: ReadonlySignal<StatesSent>;
   readonly charts: Signal<RunCharts | null>;
   /** No more entries will arrive; `problem`: why the rest is missing. */
   readonly end: ReadonlySignal<{ readonly problem: string | null } | null>;
   add(from: number, lines: readonly string[], about?: SentLines): void;
   addStates(from: number, frames: readonly string[]): void;
   finish(problem: string | null): void;
+  requestStates(): void;
   /** Requests the entries that another process appends to an ended recording. */
   resume(): void;
 }
@@ -208,11 +224,12 @@ const LOADING_PUBLISH_MS = 1_000;
 /** The states of a long recording arrive in many pieces, over many seconds. */
 const STATES_PUBLISH_MS = 200;
 
-function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
+function createOpenedRun(runId: string, openAgain: (states?: true) => void): OpenedRun {
   const log = createRunLog();
   const fold = createRunFold();
   const count = signal(0);
   const stateCount = signal(0);
+  const states = signal<StatesSent>('sent');
   const end = signal<{ readonly problem: string | null } | null>(null);
   let publishTimer: ReturnType<typeof setTimeout> | undefined;
   let stateTimer: ReturnType<typeof setTimeout> | undefined;
@@ -237,6 +254,7 @@ function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
     fold,
     count,
     stateCount,
+    states,
     end,
     charts: signal(null),
     add(from, lines, { more: hasMore, format } = {}) {
@@ -256,7 +274,14 @@ function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
         publish();
         publishStates();
         end.value ??= { problem };
+        const areOmitted = stateCount.value === 0 && log.count > MAX_ENTRIES_WITH_STATES && states.value === 'sent';
+        states.value = areOmitted ? 'omitted' : 'sent';
       });
+    },
+    requestStates() {
+      if (states.peek() !== 'omitted') return;
+      states.value = 'requested';
+      openAgain(true);
     },
     resume() {
       if (end.peek() === null || log.problem !== null) return;

@@ -31,8 +31,8 @@ export interface PageSource {
    * Starts, once. `countOf` returns how many entries of a run have arrived, so that a new connection continues there.
    */
   start(listener: PageListener, countOf: (runId: string) => number): void;
-  /** Requests a run with the states of its chart. */
-  open(runId: string): void;
+  /** Requests a run, with the states of its chart if it is short, or if `states` is true. */
+  open(runId: string, states?: true): void;
   /** Resolves to the reply of the server. Never rejects. */
   request<Sent extends PageRequest>(sent: Sent): Promise<RequestResult<Results[Sent['type']]>>;
 }
@@ -47,7 +47,7 @@ type Waiting = Map<number, (reply: RequestResult<never>) => void>;
 
 /** Runs from the server over a WebSocket; reconnects and continues after a lost connection. */
 export function socketSource(address: string): PageSource {
-  const opened = new Set<string>();
+  const opened = new Map<string, true | undefined>();
   const waiting: Waiting = new Map();
   const known: Known = new Map();
   let socket: WebSocket | null = null;
@@ -63,7 +63,7 @@ export function socketSource(address: string): PageSource {
   }
 
   const requestRun = (runId: string): boolean =>
-    sendMessage({ type: 'open', runId, from: countOf(runId), states: true });
+    sendMessage({ type: 'open', runId, from: countOf(runId), states: opened.get(runId) });
 
   function connect(): void {
     listener?.connection('connecting');
@@ -72,7 +72,7 @@ export function socketSource(address: string): PageSource {
     created.onopen = () => {
       waitMs = FIRST_WAIT_MS;
       listener?.connection('open');
-      for (const runId of opened) requestRun(runId);
+      for (const runId of opened.keys()) requestRun(runId);
     };
     created.onmessage = ({ data }) => {
       if (typeof data === 'string' && listener !== null) receive(data, listener, known, waiting);
@@ -92,8 +92,8 @@ export function socketSource(address: string): PageSource {
       countOf = counts;
       connect();
     },
-    open(runId) {
-      opened.add(runId);
+    open(runId, states = opened.get(runId)) {
+      opened.set(runId, states);
       requestRun(runId);
     },
     request(sent) {

@@ -264,7 +264,7 @@ function follow(
 
   page.send({ type: 'charts', runId, ...source.charts() });
   const stop = source.follow(from, {
-    needsStates: states !== false,
+    needsStates: states,
     async lines(lines, about) {
       if (isStopped) return;
       sendCharts();

@@ -144,6 +144,8 @@ interface FollowedJournal<Entry> {
   take(entry: Entry): void;
   /** Called when all entries so far have been read. */
   wasRead?(): void;
+  /** The most entries of a journal whose states are sent without a request. */
+  readonly maxEntriesWithStates: number;
   /** Yields frames of the states after its steps; null if they are unknown. */
   states(entries: readonly Entry[], sink: SourceSink): Steps | null;
   /** How many steps the entries contain. */
@@ -171,14 +173,18 @@ async function followJournal<Entry>(
   const states = stateFeed(journal, entries, sink);
   const unparsed: string[] = [];
   let count = 0;
+  let parsed = 0;
+  let sendsStates = sink.needsStates;
   let problem: string | null = null;
 
   /** Texts are removed when they have been parsed. */
   function* parseAll(): Generator<void, void> {
     for (const json of unparsed.splice(0)) {
       if (isStopped()) return;
-      const entry = journal.parse(json, entries.length);
-      entries.push(entry);
+      const entry = journal.parse(json, parsed);
+      parsed += 1;
+      // Only the replay reads them again.
+      if (sendsStates) entries.push(entry);
       journal.take(entry);
       yield;
     }
@@ -216,6 +222,8 @@ async function followJournal<Entry>(
     isOver = journal.isOver();
     const changedAgain = journal.nextChange();
     await sendLines();
+    // Decided once: a page must not see the states of only a part of a run that grows.
+    sendsStates ??= count <= journal.maxEntriesWithStates;
     try {
       await withPauses(parseAll());
     } catch (error) {
@@ -223,11 +231,11 @@ async function followJournal<Entry>(
     }
     isOver ||= problem !== null;
     journal.wasRead?.();
-    const limit = problem === null && sink.needsStates !== false ? await states.send(isOver, isStopped) : null;
+    const limit = problem === null && sendsStates ? await states.send(isOver, isStopped) : null;
     if (limit !== null) journal.limit(limit);
     if (!isOver && !isStopped()) await changedAgain;
   }
-  return isStopped() ? null : { count: entries.length, problem };
+  return isStopped() ? null : { count: parsed, problem };
 }
 
 /** Computes the states of a journal as its list of entries grows, while other work runs in between. */

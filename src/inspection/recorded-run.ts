@@ -9,7 +9,7 @@ import { type About, type JournalReader, RecordedJournal } from './recorded-jour
 import { FiguresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, problemOf, type RecordedSource, runCharts } from './source.ts';
 import { tailOf } from './stored-runs.ts';
-import type { StateFrame } from './wire.ts';
+import { MAX_ENTRIES_WITH_STATES, type StateFrame } from './wire.ts';
 
 /** Longer runs are read only if they must be. */
 const MAX_WANTED_ENTRIES = 2_000;
@@ -130,6 +130,7 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
         this.#fold = followed;
         this.changed();
       },
+      maxEntriesWithStates: MAX_ENTRIES_WITH_STATES,
       states: framesOf,
       // A step is complete when the next one begins.
       stepsIn: () => externalEvents,

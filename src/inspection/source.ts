@@ -50,8 +50,8 @@ export interface RecordedSource extends RunSource {
 export interface SourceSink {
   /** Takes the next entries, each as JSON. Resolves when the sink is ready for more. */
   lines(lines: readonly string[], about: SentLines): Promise<void>;
-  /** If false, a source may omit the states, which it computes by replaying the run. */
-  readonly needsStates?: boolean;
+  /** A source that computes states by replaying the run omits them if this is false and, if it is absent, those of a long run. */
+  readonly needsStates?: boolean | undefined;
   /** Takes the next state frames, each as JSON, from number `from` on. */
   states(from: number, frames: readonly string[]): Promise<void>;
   /** The charts have changed. Happens only for systems. */

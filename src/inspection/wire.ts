@@ -12,6 +12,12 @@ import type { StateChange } from './state-changes.ts';
  */
 export const WIRE_VERSION = 8;
 
+/**
+ * Computing the states of a recorded run takes a replay, so those of a run with more entries are sent only to a page that requests them. The
+ * states of a long run can take more space than its entries.
+ */
+export const MAX_ENTRIES_WITH_STATES = 20_000;
+
 export interface InspectedRun {
   readonly runId: string;
   /** A PostChain run, or an observed system of other XState actors. */

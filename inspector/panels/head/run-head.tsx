@@ -27,7 +27,7 @@ export const RunHead = (props: PanelProps) =>
   props.view.run.kind === 'system' ? <SystemHead {...props} /> : <ChainHead {...props} />;
 
 function ChainHead({ inspector, view }: PanelProps) {
-  const { run, log, fold, count } = view;
+  const { run, log, fold, count, states } = view;
   const answer = answerUpTo(log, fold, count - 1)?.answer ?? null;
   const ending = endingOf(log, fold, count);
   const incidents = incidentsOf(log, fold, count);
@@ -79,7 +79,7 @@ function ChainHead({ inspector, view }: PanelProps) {
               <p class="verbatim">
                 <LongText text={ending} chars={400} />{' '}
                 {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
-                {decided !== undefined && canVary && (
+                {decided !== undefined && (canVary || states !== 'sent') && !run.live && (
                   <LinkButton
                     title="Change a threshold of the last decision"
                     onClick={() => showWhatIf(inspector, decided)}

@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import type { WhatIfChanges } from '../../../src/chain/journal/decided-run.ts';
@@ -55,6 +55,8 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
   const [turns, edit] = useState<readonly ChatTurn[] | null>(null);
   const model = modelOf(inspector, view);
   const [otherModel, chooseModel] = useState('');
+  // Of a long run, the current values are known only after a replay.
+  useEffect(() => inspector.requestStates(view.run.runId), []);
   const values = Object.entries(typed).filter(([, text]) => text.trim() !== '');
   const all = { ...set, ...Object.fromEntries(values.map(([path, text]) => [path, valueIn(text.trim())])) };
   const other = otherModel.trim();

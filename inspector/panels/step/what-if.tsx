@@ -13,7 +13,8 @@ import { NumberSlider } from './number-slider.tsx';
 export const NO_WHAT_IF = 'No what-if: the run cannot be replayed here.';
 
 /** Whether the states of a whole run are missing. */
-export const isUnknown = ({ end, stateCount }: PanelProps['view']): boolean => end !== null && stateCount === 0;
+export const isUnknown = ({ end, states, stateCount }: PanelProps['view']): boolean =>
+  end !== null && stateCount === 0 && states === 'sent';
 
 type Changes = Readonly<Record<string, number>>;
 
@@ -22,6 +23,7 @@ export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly 
   const [set, change] = useState<Changes>({});
   const numbers = numbersAt(view, seq);
   if (view.run.live) return null;
+  if (view.states !== 'sent') return <Replay inspector={inspector} view={view} />;
   if (numbers.length === 0) return isUnknown(view) ? <p class="muted">{NO_WHAT_IF}</p> : null;
   const isChanged = Object.keys(set).length > 0;
   const withNumber = ({ path, recorded }: DecidingNumber, value: number): Changes => {
@@ -49,6 +51,27 @@ export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly 
     </section>
   );
 }
+
+/** The numbers of a long run are known only after a replay, which takes seconds. */
+const Replay = ({ inspector, view: { run, count, states } }: PanelProps) => (
+  <section class="what-if" aria-label="What if">
+    <header class="row">
+      <h2>What if</h2>
+    </header>
+    {states === 'requested' ? (
+      <p role="status">Replaying {formatNumber(count)} entries…</p>
+    ) : (
+      <div class="row">
+        <button type="button" onClick={() => inspector.requestStates(run.runId)}>
+          Replay the run
+        </button>
+        <span class="muted">
+          A replay of its {formatNumber(count)} entries computes the numbers that you can change.
+        </span>
+      </div>
+    )}
+  </section>
+);
 
 interface OutcomeProps extends PanelProps {
   readonly set: Changes;

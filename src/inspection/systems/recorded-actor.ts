@@ -126,6 +126,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
       take(entry) {
         if (isExternal(entry)) externalEvents += 1;
       },
+      maxEntriesWithStates: Number.POSITIVE_INFINITY,
       states: (entries) => this.#host && actorStates(entries, this.#host, sink.charts),
       stepsIn: ({ length }) => (length === 0 ? 0 : externalEvents + 1),
       limit: (sentence) => this.setState({ limits: [sentence] }),

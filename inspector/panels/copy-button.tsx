@@ -14,7 +14,7 @@ export function CopyButton({ what, text }: { readonly what: string; readonly tex
       <span class="muted" role="status">
         {said}
       </span>{' '}
-      <button type="button" onClick={copy}>
+      <button type="button" class="small" onClick={copy}>
         Copy {what}
       </button>
     </span>

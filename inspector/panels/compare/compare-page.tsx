@@ -141,6 +141,7 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
     <div class="row">
       <b class="letter">{letter}</b>
       <select
+        class="fills one-line"
         aria-label={`Run ${letter}`}
         value={own}
         onChange={({ currentTarget: { value } }) => {

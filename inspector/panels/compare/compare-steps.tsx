@@ -85,7 +85,7 @@ export function CompareSteps({ runs, comparison }: CompareStepsProps) {
                 <tr key={steps.join()} class={equal ? '' : 'differs'}>
                   <th scope="row">{1 + Math.max(steps[0] ?? 0, steps[1] ?? 0)}</th>
                   {steps.map((index, run) => (
-                    <td key={LETTERS[run]} data-run={LETTERS[run]}>
+                    <td key={LETTERS[run]}>
                       <StepLink runId={runIds[run] ?? ''} step={index === null ? undefined : paths[run]?.[index]} />
                     </td>
                   ))}

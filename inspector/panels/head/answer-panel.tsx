@@ -20,7 +20,7 @@ export function Answer({ inspector, view, answer }: PanelProps & { readonly answ
   return (
     <section class="answer" aria-label="Answer">
       {text}
-      <p class="sources">
+      <p class="sources row small">
         {button}
         {sources.length > 0 && <span class="muted">Sources:</span>}
         {sources.slice(0, MAX_SOURCES).map((source) => (

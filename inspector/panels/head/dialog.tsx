@@ -17,7 +17,7 @@ export function Dialog({ title, class: name = '', onClose, children }: DialogPro
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class={`page-dialog ${name}`} aria-labelledby={id} onClose={onClose}>
-      <header>
+      <header class="row">
         <h2 id={id}>{title}</h2>
         <form method="dialog">
           <button type="submit">Close</button>

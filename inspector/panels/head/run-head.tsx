@@ -74,9 +74,9 @@ function ChainHead({ inspector, view }: PanelProps) {
           <Answer key={String(isOpen)} inspector={inspector} view={view} answer={answer} />
         )}
         <div class="side">
-          <div class="ending">
+          <div class="ending row">
             {ending !== null && (
-              <p class="verbatim">
+              <p class="muted verbatim">
                 <LongText text={ending} chars={400} />{' '}
                 {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
                 {decided !== undefined && (canVary || states !== 'sent') && !run.live && (
@@ -155,7 +155,7 @@ function Chip({ inspector, view: { selection }, incident }: PanelProps & { reado
   return (
     <button
       type="button"
-      class={`chip ${tone}`}
+      class={`chip small ${tone}`}
       title={steps.length > 1 ? `Show the ${current < 0 ? 'first' : 'next'} of ${steps.length}` : 'Show it'}
       onClick={() => next !== undefined && inspector.select(next)}
     >
@@ -176,7 +176,7 @@ function Figures({ inspector, view }: PanelProps) {
   const isOver = view.end !== null;
   const started = ageText(run.startedAt, Date.now());
   return (
-    <p class="figures dotted">
+    <p class="figures dotted muted small">
       <span>{formatDuration(ms + sinceMs)}</span>
       <span>{cycles === 0 && isOver ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
       <span>

@@ -90,7 +90,7 @@ function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
       : [formatDuration(durationOf(run, Date.now()) ?? fold.timeLine.atMs(count - 1))]),
   ];
   return (
-    <p class="figures dotted">
+    <p class="figures dotted muted small">
       {figures.map((figure) => (
         <span key={figure}>{figure}</span>
       ))}

@@ -17,7 +17,7 @@ export function HelpSheet({ hasLegend, onClose }: { readonly hasLegend: boolean;
               <h3>{group === 'Chart' || group === 'Trace' ? `${group}, with the focus on it` : group}</h3>
               <dl>
                 {keys.map(({ keys: names, description }) => (
-                  <div key={description}>
+                  <div key={description} class="labeled">
                     <dt>
                       {names.map((name) => (
                         <kbd key={name}>{keyLabel(name)}</kbd>
@@ -85,7 +85,7 @@ function Legend() {
       <h3>Legend</h3>
       <dl>
         {Object.entries(LEGEND).map(([words, drawing]) => (
-          <div key={words}>
+          <div key={words} class="labeled">
             <dt>
               <svg class="chart-picture" width="34" height="18" viewBox="0 0 34 18" aria-hidden="true">
                 {drawing}

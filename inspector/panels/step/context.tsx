@@ -43,7 +43,7 @@ function Changes({ proposedBy, appliedBy, isAppliedHere, changes }: ContextChang
       <h3>
         {counts.join(', ')} <span class="muted">{whenText({ proposedBy, appliedBy, isAppliedHere })}</span>
       </h3>
-      <ul class="changes">
+      <ul class="stack">
         {sorted.slice(0, isExpanded ? sorted.length : MAX_SHOWN).map((change, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a message may change twice; the list keeps its order
           <Change key={index} {...change} />

@@ -46,6 +46,7 @@ export function EntrySearch({ inspector, view, found }: PanelProps & { readonly 
     <search class="entry-search row">
       <input
         ref={input}
+        class="fills"
         type="search"
         aria-label="Search the entries"
         placeholder="Search, or type:decision ( / )"

@@ -94,7 +94,7 @@ function Entries({ inspector, view, size, seqAt, index, opensCurrent = false }: 
       {from > 0 && (
         <LinkButton onClick={() => setRange({ from: Math.max(0, from - PAGE), to })}>show earlier</LinkButton>
       )}
-      <ol class="entries">
+      <ol class="entries small">
         {Array.from({ length: Math.min(to, size) - from }, (_, place) => seqAt(from + place)).map((seq) => (
           <Entry key={seq} inspector={inspector} view={view} seq={seq} isOpenFirst={opensCurrent && seq === view.at} />
         ))}
@@ -114,7 +114,7 @@ function Entry({ inspector, view: { run, log, fold, at }, seq, isOpenFirst }: En
   const isOpen = toggled ?? isOpenFirst;
   const entry = log.entry(seq);
   return (
-    <li id={`entry-${seq}`}>
+    <li id={`entry-${seq}`} class="labeled">
       <EntryLink seq={seq} moveTo={inspector.moveTo} isCurrent={seq === at}>
         {formatNumber(seq)}
       </EntryLink>

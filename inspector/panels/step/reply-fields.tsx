@@ -60,7 +60,7 @@ function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
   return (
     <div class={value.kind}>
       {parts.map((part) => (
-        <div key={part.name} class="part">
+        <div key={part.name} class="part labeled">
           <span class="muted part-name verbatim">
             {value.kind === 'list' ? Number(part.name) + 1 : <FieldName name={part.name} />}
           </span>
@@ -133,9 +133,9 @@ interface FieldsProps {
 /** The fields of a reply, with each validation error at its field. */
 export function Fields({ fields, issues = NO_ISSUES, isBrief = false }: FieldsProps) {
   return (
-    <dl class="fields">
+    <dl class="fields stack">
       {fields.map(({ name, value }) => (
-        <div key={name}>
+        <div key={name} class="labeled">
           <dt class="verbatim">{(isBrief && BRIEF_WORDS[name]) || <FieldName name={name} />}</dt>
           <dd>
             {value === null ? (

@@ -163,6 +163,7 @@ function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & {
           <button
             key={call.number}
             type="button"
+            class="small"
             aria-pressed={call.number === selected.number}
             onClick={() => inspector.select(selectionOf('attempt', call.span, view.count))}
           >

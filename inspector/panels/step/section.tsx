@@ -10,7 +10,7 @@ interface SectionProps {
 /** A part of the selected step. */
 export function Section({ title, aside, children }: SectionProps) {
   return (
-    <section aria-label={title}>
+    <section class="stack" aria-label={title}>
       <header class="row">
         <h2>{title}</h2>
         {aside}

@@ -110,7 +110,7 @@ function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: n
   const isForkable = canFork(inspector, view) && !(kind === 'entry' && answer !== null && to >= answer.seq);
   const shown = view.run.kind === 'system' && view.count > 0 ? [clockOf(view, from), ...facts].filter(Boolean) : facts;
   return (
-    <header class="step-head">
+    <header class="step-head stack">
       <div class="row">
         <h2 class="verbatim" tabIndex={-1}>
           {name}

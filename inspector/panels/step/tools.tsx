@@ -10,13 +10,13 @@ import { LongText } from '../long-text.tsx';
 /** The tools and searches of a step, each with its name and status. */
 export function ToolList({ view, uses }: { readonly view: PanelView; readonly uses: readonly ToolUse[] }) {
   return (
-    <ul class="tools">
+    <ul class="tools stack">
       {uses.map((use) => (
         <li key={use.from} class="stack">
-          <h3>
-            <span class="verbatim">{use.kind === 'capability' ? excerpt(use.name, 80) : 'Document search'}</span>{' '}
+          <p>
+            <b class="verbatim">{use.kind === 'capability' ? excerpt(use.name, 80) : 'Document search'}</b>{' '}
             <ToolStatus view={view} use={use} />
-          </h3>
+          </p>
           <ToolResult view={view} use={use} />
         </li>
       ))}
@@ -72,7 +72,7 @@ function CapabilityResult({ view: { run, log, fold, count }, use }: CapabilityPr
         </div>
       )}
       <div>
-        <h4>Arguments</h4>
+        <p class="muted small">Arguments</p>
         {Object.keys(result.arguments).length === 0 ? <p class="muted">none</p> : <JsonTree value={result.arguments} />}
       </div>
     </>

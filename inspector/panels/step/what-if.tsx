@@ -31,7 +31,7 @@ export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly 
     return value === recorded ? others : { ...others, [path]: value };
   };
   return (
-    <section class="what-if" aria-label="What if">
+    <section class="what-if stack" aria-label="What if">
       <header class="row">
         <h2>What if</h2>
       </header>

@@ -155,14 +155,14 @@ function Candidates({ all, thresholds, isRule = false }: CandidatesProps) {
   const rest = of('not-evaluated');
   return (
     <>
-      <ol class="candidates" aria-label="Candidates">
+      <ol class="candidates stack" aria-label="Candidates">
         {of('taken')}
         {of('false')}
       </ol>
       {rest.length > 0 && (
         <details>
           <summary>{pluralize(rest.length, 'more candidate')} not tried</summary>
-          <ol class="candidates" aria-label="Candidates not tried">
+          <ol class="candidates stack" aria-label="Candidates not tried">
             {rest}
           </ol>
         </details>
@@ -185,7 +185,7 @@ function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
   const flip = name === null || result === 'not-evaluated' ? null : flipWords(name, compared, result === 'taken');
   const cap = name === 'confidenceReached' ? capWords(inputs, thresholds) : null;
   return (
-    <li class={result} value={index + 1} aria-current={result === 'taken' ? 'true' : undefined}>
+    <li class={`labeled ${result}`} value={index + 1} aria-current={result === 'taken' ? 'true' : undefined}>
       <Icon name={GUARD_RESULTS[result].icon} />
       <div>
         <p>

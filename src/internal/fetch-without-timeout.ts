@@ -3,6 +3,7 @@ import type { Agent, RequestOptions as HttpsRequestOptions } from 'node:https';
 import type { Duplex, Transform } from 'node:stream';
 import { onAbort } from './async.ts';
 import { isNode } from './is-node.ts';
+import { isLoopback } from './loopback.ts';
 import { TransportError } from './transport-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -45,10 +46,6 @@ function isDecodable({ username, password }: URL): boolean {
 
 function variable(env: Environment, name: string): string {
   return (env[name] || env[name.toUpperCase()] || '').trim();
-}
-
-function isLoopback(hostname: string): boolean {
-  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u.test(hostname);
 }
 
 function isListed({ hostname, port, protocol }: URL, list: string): boolean {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Timers } from '../../internal/async.ts';
+import { isLoopback } from '../../internal/loopback.ts';
 import { acceptsSchema, functionSchema, hasMethod, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { headerSecrets, secretWords } from '../../internal/secrets.ts';
 
@@ -202,10 +203,6 @@ const environment = (name: string): string | undefined => globalThis.process?.en
 function isWebPage(): boolean {
   const { window, document } = globalThis as { readonly window?: unknown; readonly document?: unknown };
   return window !== undefined && document !== undefined;
-}
-
-function isLoopback(hostname: string): boolean {
-  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/u.test(hostname);
 }
 
 const OPENAI = 'https://api.openai.com/v1';

@@ -1,12 +1,6 @@
 import { Fragment } from 'preact';
 
 const FILLED = {
-  start: 'M3 3h2v10H3zM13 3v10L6 8z',
-  back: 'M11 3v10L4 8z',
-  play: 'M4 2.5v11L13.5 8z',
-  pause: 'M4 3h3v10H4zM9 3h3v10H9z',
-  forward: 'M5 3v10l7-5z',
-  end: 'M11 3h2v10h-2zM3 3v10l7-5z',
   up: 'M8 4l5 7H3z',
   down: 'M8 12L3 5h10z',
   collapsed: 'M5 3l7 5-7 5z',
@@ -21,7 +15,6 @@ const LINES = {
   'arrow-left': 'M14 8H2M6 4 2 8l4 4',
   minus: 'M3 8h10',
   plus: 'M3 8h10M8 3v10',
-  download: 'M8 2v8.5M4.5 7 8 10.5 11.5 7M3 14h10',
 } as const;
 
 type IconName = keyof typeof FILLED | keyof typeof LINES;
@@ -67,12 +60,6 @@ export function IconButton({ icon, label, keys, isDisabled, onClick }: IconButto
     </button>
   );
 }
-
-export const GUARD_RESULTS = {
-  taken: { icon: 'check', word: 'taken' },
-  false: { icon: 'minus', word: 'no' },
-  'not-evaluated': { icon: 'dot', word: 'not tried' },
-} as const;
 
 /** A text with an icon for each arrow, because fonts may lack that character. */
 export const WithArrows = ({ text }: { readonly text: string }) => (

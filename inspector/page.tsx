@@ -30,7 +30,6 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   useKeys([...(isRun ? runKeys : []), helpKey(() => setHelps(true))], [isRun, hasPhases]);
   useEffect(() => {
     document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;
-    document.querySelector('link[rel=icon]')?.setAttribute('href', faviconOf(view));
   }, [view?.run.title, view?.run.status, view?.run.live]);
   return (
     <>
@@ -121,19 +120,6 @@ const MARKS: Readonly<Record<string, string>> = {
   interrupted: '⏸',
   waiting: '⏸',
 };
-
-const COLORS: Readonly<Record<string, string>> = {
-  completed: '1a6e3c',
-  degraded: 'c77d00',
-  cancelled: 'b0231b',
-  damaged: 'b0231b',
-};
-
-function faviconOf(view: PanelView | null): string {
-  const color = view === null || view.run.live ? '1450b8' : (COLORS[view.run.status] ?? '77839a');
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#${color}"/></svg>`;
-  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
-}
 
 /** The state of a run as one character, for the title of the page. */
 const titleMark = ({ run: { live, status } }: PanelView): string => (live ? '●' : (MARKS[status] ?? '·'));

@@ -5,7 +5,6 @@ import type { Thresholds } from '../../machines/contracts/limits.ts';
 import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import { idAt } from '../../src/durable/entries.ts';
 import { type ChartIndex, type IndexedChart, lastName, nameIn, statePath } from './chart-index.ts';
-import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
 import { formatDelay, formatNumber, humanize, humanizeGuard } from './format.ts';
 
@@ -127,14 +126,11 @@ const MAX_ISSUES = 8;
 export function explain(entry: JournalEntry, thresholds: Thresholds | null): Explained | null {
   switch (entry.type) {
     case 'decision': {
-      const { rule, cycle } = entry.decision;
+      const { rule } = entry.decision;
       const ruled = (name: string): boolean =>
         name === rule || (rule === 'nextPhaseChosen' && name.startsWith('nextPhaseIs')) || rule === 'directedByUser';
       return {
-        facts: [
-          { label: 'Reason', text: decisionReason(entry.decision, thresholds), verbatim: true },
-          { label: 'Cycle', text: String(cycle) },
-        ],
+        facts: [],
         compared: decisionValues(entry.decision, thresholds),
         matches: (by) =>
           leavesState('deciding', 'awaitingDirection')(by) &&

@@ -2,7 +2,7 @@ import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journ
 
 const TYPES: readonly ExternalEvent['type'][] = ['delivery', 'activity-event', 'timer', 'failed', 'stopped'];
 
-export const isExternalEventType = (type: string): type is ExternalEvent['type'] =>
+const isExternalEventType = (type: string): type is ExternalEvent['type'] =>
   (TYPES as readonly string[]).includes(type);
 
 export const isExternalEvent = (entry: JournalEntry): entry is JournalEntry & ExternalEvent =>

@@ -18,7 +18,7 @@ import { isExternalEvent } from './external-events.ts';
 import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
-import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
 import { doesSomething, machineWaits } from './system-waits.ts';
 import type { TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
@@ -76,25 +76,9 @@ const WAITS: ReadonlySet<string | undefined> = new Set([
   'approval-asked',
 ]);
 
-/**
- * Returns the entry that explains a selection. A selected state: the entry that entered it. A live run that the page follows: its latest
- * decision, or else the transition into its current phase.
- */
-export function entryToExplain(
-  { run, fold, charts, at }: WhyView,
-  { kind, from }: Selection,
-  isFollowing: boolean,
-): number {
-  const { entries, transitions, spans } = fold;
-  if (run.live && isFollowing) {
-    const decision = lastUpTo(entries.of('decision'), at);
-    const phase = lastStartedBy(spans.phases, at);
-    if (decision !== undefined || phase === undefined) return decision ?? at;
-    const positions = transitions.positionsOf(charts?.charts[0]?.id ?? '');
-    return positions.findLast(({ since }) => since <= phase.from)?.since ?? at;
-  }
-  return kind === 'state' || (kind === 'entry' && WAITS.has(entries.typeOf(from))) ? from : at;
-}
+/** Returns the entry that explains a selection: for a state, the one that entered it; for a wait, its question. */
+export const entryToExplain = ({ fold, at }: Pick<WhyView, 'fold' | 'at'>, { kind, from }: Selection): number =>
+  kind === 'state' || (kind === 'entry' && WAITS.has(fold.entries.typeOf(from))) ? from : at;
 
 const NOTHING = { heading: null, facts: [], compared: [], outcome: null, caused: [], transition: null } as const;
 

@@ -9,8 +9,6 @@ interface LongTextProps {
   readonly chars?: number;
   /** More text will arrive: long text shows its end. */
   readonly open?: boolean;
-  /** The text was removed. */
-  readonly struck?: boolean;
   readonly quoted?: boolean;
 }
 
@@ -18,7 +16,7 @@ interface LongTextProps {
 const MAX_CHARS = 200_000;
 
 /** Text of a model or a document; long text is cut until the user expands it. */
-export function LongText({ text, chars = 420, open = false, struck = false, quoted = false }: LongTextProps) {
+export function LongText({ text, chars = 420, open = false, quoted = false }: LongTextProps) {
   const [isExpanded, setExpanded] = useState(false);
   const max = isExpanded ? MAX_CHARS : chars;
   const isCut = text.length > max;
@@ -42,11 +40,7 @@ export function LongText({ text, chars = 420, open = false, struck = false, quot
     );
   return (
     <span class="long-text">
-      {struck ? (
-        <s class="verbatim">{shown}</s>
-      ) : (
-        <span class="verbatim">{`${quote}${shown}${isCut ? '' : quote}`}</span>
-      )}
+      <span class="verbatim">{`${quote}${shown}${isCut ? '' : quote}`}</span>
       {isCut && <span class="muted">…</span>}
       {toggle && <> {toggle}</>}
       {isExpanded && isCut && <span class="muted"> Only {formatNumber(MAX_CHARS)} characters are shown.</span>}

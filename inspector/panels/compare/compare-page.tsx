@@ -131,12 +131,11 @@ const MAX_CHOICES = 100;
 function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
   const [own, other] = [runIds[at] ?? '', runIds[1 - at] ?? ''];
   const against = runs.find(({ runId }) => runId === other);
-  const offered = runs.filter(({ runId, kind }) => runId !== other && kind === (against?.kind ?? kind));
   const isSame = ({ title }: InspectedRun): boolean => title === against?.title;
-  const groups = [
-    { name: 'Same question', runs: offered.filter(isSame) },
-    { name: 'Other questions', runs: offered.filter((run) => !isSame(run)) },
-  ];
+  const offered = runs
+    .filter(({ runId, kind }) => runId !== other && kind === (against?.kind ?? kind))
+    .sort((one, next) => Number(isSame(next)) - Number(isSame(one)))
+    .slice(0, MAX_CHOICES);
   return (
     <div class="row">
       <b class="letter">{letter}</b>
@@ -148,28 +147,19 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
           comparedRuns.value = at === 0 ? [value, other] : [other, value];
         }}
       >
-        {!groups.some((group) => group.runs.slice(0, MAX_CHOICES).some(({ runId }) => runId === own)) && (
-          <option value={own}>{excerpt(own, 60)}</option>
-        )}
-        {groups.map(
-          (group) =>
-            group.runs.length > 0 && (
-              <optgroup key={group.name} label={group.name}>
-                {group.runs.slice(0, MAX_CHOICES).map((run) => (
-                  <option key={run.runId} value={run.runId}>
-                    {[
-                      isSame(run) ? '' : excerpt(run.title, 50),
-                      statusWords(run).text,
-                      startedText(run.startedAt),
-                      shortRunId(run.runId),
-                    ]
-                      .filter(Boolean)
-                      .join(' · ')}
-                  </option>
-                ))}
-              </optgroup>
-            ),
-        )}
+        {!offered.some(({ runId }) => runId === own) && <option value={own}>{excerpt(own, 60)}</option>}
+        {offered.map((run) => (
+          <option key={run.runId} value={run.runId}>
+            {[
+              isSame(run) ? '' : excerpt(run.title, 50),
+              statusWords(run).text,
+              startedText(run.startedAt),
+              shortRunId(run.runId),
+            ]
+              .filter(Boolean)
+              .join(' · ')}
+          </option>
+        ))}
       </select>
       <a href={`#/run/${encodeURIComponent(own)}`}>Open</a>
     </div>

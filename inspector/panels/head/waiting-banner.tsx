@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
@@ -13,7 +12,6 @@ import { clockStart } from '../trace/use-clock.ts';
 import { ApprovalForm } from './approval-form.tsx';
 import { ConsentForm } from './consent-form.tsx';
 import { Countdown } from './countdown.tsx';
-import { Dialog } from './dialog.tsx';
 import { DirectForm } from './event-forms.tsx';
 import { useRunAction } from './run-action.tsx';
 import { sender } from './sending.tsx';
@@ -119,43 +117,17 @@ function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewherePr
           </span>
         </div>
       ) : (
-        <TakeOver key={waiting?.askedAt} isDisabled={isDisabled} take={() => act({ type: 'resume', force: true })} />
+        <div class="row">
+          <button type="button" disabled={isDisabled} onClick={() => void act({ type: 'resume', force: true })}>
+            Take over
+          </button>
+          <span>
+            The run continues here, where you can answer. The other process stops executing it at its next step.
+          </span>
+        </div>
       )}
       {messages}
     </>
-  );
-}
-
-/** Its dialog closes with the question that it is about. */
-function TakeOver({ isDisabled, take }: { readonly isDisabled: boolean; readonly take: () => Promise<void> }) {
-  const [isOpen, open] = useState(false);
-  return (
-    <div class="row">
-      <button type="button" disabled={isDisabled} onClick={() => open(true)}>
-        Take over…
-      </button>
-      <span>You can then answer here, and the other process stops executing the run.</span>
-      {isOpen && (
-        <Dialog title="Take over this run?" onClose={() => open(false)}>
-          <div class="stack">
-            <p>
-              The run continues in this inspector, where you can answer. The other process stops executing it at its
-              next step, without an answer.
-            </p>
-            <p>
-              <button
-                type="button"
-                class="danger"
-                disabled={isDisabled}
-                onClick={() => void take().then(() => open(false))}
-              >
-                Take over
-              </button>
-            </p>
-          </div>
-        </Dialog>
-      )}
-    </div>
   );
 }
 

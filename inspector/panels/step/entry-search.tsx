@@ -16,7 +16,7 @@ export function EntrySearch({ inspector, view, found }: PanelProps & { readonly 
     search.isDue.value = false;
     input.current?.focus({ preventScroll: true });
     input.current?.select();
-    input.current?.scrollIntoView({ block: 'nearest' });
+    input.current?.closest('section')?.scrollIntoView();
   }, [isFocusRequested]);
 
   /** Moves to the next or previous match. */

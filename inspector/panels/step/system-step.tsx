@@ -145,7 +145,7 @@ function Contexts({ view: { fold, stateCount }, step }: PartProps) {
       {all.map(({ path, name, fields, context }) => (
         <div key={path}>
           {all.length > 1 && <h3 class="verbatim">{excerpt(name, 60)}</h3>}
-          <ul class="changes">
+          <ul class="stack">
             {fields.slice(0, MAX_FIELDS).map(({ path: field, before, after }) => (
               <li key={field} class="verbatim">
                 <code>{excerpt(field, 120)}</code>: <del>{jsonExcerpt(before, 160)}</del> <Icon name="arrow-right" />{' '}

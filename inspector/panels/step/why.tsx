@@ -8,7 +8,7 @@ import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { type StepReasons as Explained, entryToExplain, why } from '../../fold/why.ts';
-import { GUARD_RESULTS, Icon } from '../../icon.tsx';
+import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { Facts } from '../facts.tsx';
@@ -47,7 +47,7 @@ function Sentences({ view: { log, fold, selection, at } }: { readonly view: Pane
 }
 
 function Explanation({ inspector, view }: PanelProps) {
-  const at = entryToExplain(view, view.selection, inspector.cursor.value === null);
+  const at = entryToExplain(view, view.selection);
   const explained = why({ ...view, at });
   const { heading, facts, outcome, caused, transition } = explained;
   const thresholds = runStart(view.log)?.input.thresholds ?? null;
@@ -177,6 +177,7 @@ interface CandidateProps {
   readonly isRule: boolean;
 }
 
+const ICONS = { taken: 'check', false: 'minus', 'not-evaluated': 'dot' } as const;
 const RESULTS = { taken: 'held', false: 'did not hold', 'not-evaluated': 'not tried' } as const;
 
 function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
@@ -186,7 +187,7 @@ function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
   const cap = name === 'confidenceReached' ? capWords(inputs, thresholds) : null;
   return (
     <li class={`labeled ${result}`} value={index + 1} aria-current={result === 'taken' ? 'true' : undefined}>
-      <Icon name={GUARD_RESULTS[result].icon} />
+      <Icon name={ICONS[result]} />
       <div>
         <p>
           <span class="title verbatim">{revealHidden(name === null ? guard : guardTitle(name))}</span>{' '}

@@ -144,8 +144,7 @@ describe('the trace of a run with a user', () => {
       'Asked for a direction',
       'Asked for a direction',
     ]);
-    for (const selection of steps)
-      expect(entryToExplain({ ...view, at: selection.to }, selection, false)).toBe(selection.from);
+    for (const selection of steps) expect(entryToExplain({ fold, at: selection.to }, selection)).toBe(selection.from);
     const events = all.filter(({ kind }) => kind === 'event').map(({ title, text, status }) => [title, text, status]);
     expect(events).toContainEqual(['Directed to nonsense', 'No effect: "nonsense" is not a phase', 'noted']);
     expect(events).toContainEqual(['Directed to experience', expect.any(String), 'done']);

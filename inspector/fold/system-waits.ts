@@ -2,7 +2,7 @@ import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart, nameIn, statePath } from './chart-index.ts';
-import { formatDelay, humanizeGuard } from './format.ts';
+import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 
 type Transition = Chart['transitions'][number];

@@ -1,7 +1,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { readEntry } from '../../src/chain/journal/stored-entries.ts';
-import type { InspectedMachines, InspectedRun, RunCharts, SentLines } from '../../src/inspection/wire.ts';
 import {
+  type InspectedMachines,
   type InspectedRun,
   MAX_ENTRIES_WITH_STATES,
   type RunCharts,

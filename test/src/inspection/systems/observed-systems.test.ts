@@ -167,7 +167,7 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
       expect(dueMs).toBeGreaterThanOrEqual(before + 86_400_000);
       expect(dueMs).toBeLessThanOrEqual(Date.now() + 86_400_000);
       const [{ timers = [] } = {}] = systemWaits(fold, charts, entries.length);
-      expect(timers).toEqual([{ delay: 'patience', dueMs: timer?.dueMs }]);
+      expect(timers).toEqual([{ delay: 'patience', leadsTo: 'over', dueMs: timer?.dueMs }]);
     }
   });
 

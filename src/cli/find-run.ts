@@ -41,6 +41,11 @@ export function listedRun(actor: ActorSummary): ListedRun {
   };
 }
 
+const ACTOR_WORDS: Readonly<Record<string, string>> = { done: 'ended', error: 'failed' };
+
+/** A status in the words of the inspector. */
+export const statusWord = (status: string): string => ACTOR_WORDS[status] ?? status;
+
 const isExistingFile = (name: string): boolean => existsSync(name) && statSync(name).isFile();
 
 export const NO_RUNS = 'No recorded runs. Start one with: postchain run "your question"';

@@ -1,7 +1,16 @@
 import { newestFirst } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { olderRuns } from './delete-runs.ts';
-import { type FindFlags, hostedActors, type ListedRun, listAll, listedRun, NO_RUNS, shortRunIds } from './find-run.ts';
+import {
+  type FindFlags,
+  hostedActors,
+  type ListedRun,
+  listAll,
+  listedRun,
+  NO_RUNS,
+  shortRunIds,
+  statusWord,
+} from './find-run.ts';
 import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
 
 export interface RunsFlags extends FindFlags {
@@ -57,7 +66,8 @@ function rowsOf(runs: readonly ListedRun[], shortId: (runId: string) => string, 
   const indent = idChars + TIME_CHARS + STATUS_CHARS + 3 * GAP;
   const isNarrow = columns - indent < MIN_REQUEST_CHARS;
   const gap = ' '.repeat(GAP);
-  return runs.map(({ id: runId, startedAt, status, request, forkedFrom, waiting }) => {
+  return runs.map(({ id: runId, startedAt, status: stored, request, forkedFrom, waiting }) => {
+    const status = statusWord(stored);
     const fork = forkedFrom ? `(fork of ${oneLine(shortId(forkedFrom.actorId))} at ${forkedFrom.seq}) ` : '';
     const wait = waiting ? `(${waiting.for} since ${localTime(waiting.since)}) ` : '';
     const text = cutEnd(oneLine(`${fork}${wait}${request}`), columns - (isNarrow ? GAP : indent));

@@ -8,7 +8,7 @@ import type { ActorSummary, StoredEntry } from '../durable/journals/journal-stor
 import { readableValue } from '../inspection/readable-value.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
-import { type FindFlags, find } from './find-run.ts';
+import { type FindFlags, find, statusWord } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';
@@ -61,7 +61,7 @@ export async function showCommand(
 
 /** Returns what an actor is, and what it waits for, in one line. */
 export function actorLine({ id, machine, startedAt, status, waiting }: ActorSummary): string {
-  const about = [id, localTime(startedAt), `actor of ${machine?.id}`, status];
+  const about = [id, localTime(startedAt), `actor of ${machine?.id}`, statusWord(status)];
   return oneLine([...about, ...(waiting ? waitTexts(waiting) : [])].join(' · '));
 }
 

@@ -60,7 +60,7 @@ it('an actor gets an event and an answer from the command line, each once', asyn
     /approval:\S+: \{"amount":40\}/u,
   );
   const answered = await answerCommand('r-1', 'approve', undefined, { module, by: 'Ada' });
-  expect(answered).toMatchObject({ code: 0, text: expect.stringMatching(/ · done/u) });
+  expect(answered).toMatchObject({ code: 0, text: expect.stringMatching(/ · ended/u) });
   const { actor } = await requireHosted('r-1', { module });
   expect(actor.status).toBe('done');
   await expect(answerCommand('r-1', 'deny', undefined, { module })).rejects.toThrow('it has no open question');

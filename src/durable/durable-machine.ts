@@ -18,7 +18,7 @@ import {
 } from './durable-actor.ts';
 import { endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
-import { isRaceLost } from './error.ts';
+import { isRaceLost, rejectHeld } from './error.ts';
 import type {
   ActorSummary,
   JournalStore,
@@ -512,7 +512,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   #resumed(id: string, options: RunActorOptions = {}): Promise<RunningActor<Machine>> {
     requireId(id);
-    return this.#once(id, () => this.#startOrResume(id, { ...options, mustExist: true }));
+    return this.#once(id, () => this.#startOrResume(id, { ...options, mustExist: true })).catch(rejectHeld);
   }
 
   async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<RunningActor<Machine>> {

@@ -42,6 +42,8 @@ export function createStreams({ usage, closing, onError, ...options }: StreamsOp
     try {
       yield* events;
     } catch (error) {
+      // Somebody has deleted what the client reads.
+      if (PostChainError.isInstance(error) && error.code === 'unknown_journal') return;
       errorFor(c, error);
       throw error;
     }

@@ -121,6 +121,14 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     expect(refused.problem).toMatch(/^type: /u);
   });
 
+  it('replies to an event at once, even if a call that it starts takes long', async () => {
+    const { orders } = await storedOrder();
+    const page = await pageOf({ hosts: [orders] });
+    expect(await send(page, 'o-1', { type: 'hang' })).toEqual({ result: null, problem: null });
+    expect(await row(page, 'o-1', ({ status }) => status === 'running')).not.toHaveProperty('blocked');
+    expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toBe('Stopped.');
+  });
+
   it('continues one that was interrupted', async () => {
     const journals = memoryJournals();
     const held = createDurableMachine(order, { journals, logger: () => {} });
@@ -165,6 +173,8 @@ describe('a page that cannot act on an actor says why and what to do', () => {
     const page = await pageOf({ hosts: [orders] });
     const { blocked } = await row(page, 'o-1', ({ status }) => status === 'running');
     expect(blocked).toMatch(/^Another process holds this actor\./u);
-    expect((await send(page, 'o-1', { type: 'approve' })).problem).toMatch(/o-1/u);
+    const { problem } = await send(page, 'o-1', { type: 'approve' });
+    expect(problem).toMatch(/still running in this process; act on the actor in that process, wait until/u);
+    expect(problem).not.toContain('force');
   });
 });

@@ -102,7 +102,7 @@ function leadsTo(
   const ways = transitions.filter((one) => one.event === event && (source === undefined || one.source === source));
   return ways
     .map(({ target, guard, otherwise, source: from }) => {
-      const places = target.map((id) => nameIn(chart, id)).join(', ') || `stays in ${nameIn(chart, from)}`;
+      const places = target.map((id) => statePath(chart, id)).join(', ') || `stays in ${nameIn(chart, from)}`;
       const condition = guard === null ? (otherwise ? ' otherwise' : '') : ` if ${humanizeGuard(guard)}`;
       return `${places}${condition}`;
     })

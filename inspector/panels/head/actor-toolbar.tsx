@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { PageRequest } from '../../../src/inspection/page-messages.ts';
 import type { RunAction } from '../../../src/inspection/wire.ts';
+import type { RunFold } from '../../fold/run-fold.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import type { PanelProps } from '../panel.tsx';
@@ -11,15 +12,21 @@ import { ExportDialog } from './export-dialog.tsx';
 /** What the page asks the server to do with an actor, one request at a time, and the result of the last one. */
 export interface ActorRequests {
   readonly isBusy: boolean;
-  /** What was done or what failed, in one sentence; may be empty. */
-  readonly result: { readonly text: string; readonly isProblem: boolean };
+  /** What was done or what failed, in one sentence; may be empty. `sent`: the event, and the number of entries before it. */
+  readonly result: ActorResult;
   /** Resolves to whether it succeeded. */
   request(request: PageRequest & { readonly type: 'send' | 'act' }, done: string): Promise<boolean>;
 }
 
+interface ActorResult {
+  readonly text: string;
+  readonly isProblem: boolean;
+  readonly sent?: { readonly type: string; readonly from: number };
+}
+
 export function useActorRequests(inspector: Inspector): ActorRequests {
   const [isBusy, setBusy] = useState(false);
-  const [result, setResult] = useState({ text: '', isProblem: false });
+  const [result, setResult] = useState<ActorResult>({ text: '', isProblem: false });
   return {
     isBusy,
     result,
@@ -27,14 +34,35 @@ export function useActorRequests(inspector: Inspector): ActorRequests {
       if (isBusy) return false;
       setBusy(true);
       setResult({ text: 'Sending…', isProblem: false });
+      const from = inspector.openRun(request.runId).log.count;
       const { result: reply, problem } = await inspector.request(request);
       setBusy(false);
-      setResult({ text: problem ?? (reply?.note || done), isProblem: problem !== null });
+      const sent = request.type === 'send' ? { type: String(Object(request.event).type), from } : undefined;
+      setResult({ text: problem ?? (reply?.note || done), isProblem: problem !== null, ...(sent && { sent }) });
       const started = reply?.runId ?? null;
       if (started !== null && started !== request.runId) location.hash = `#/run/${encodeURIComponent(started)}`;
       return problem === null;
     },
   };
+}
+
+/** The result of the last request, also whether the actor ignored an event. */
+export function RequestResult({
+  result: { text, isProblem, sent },
+  fold,
+}: {
+  readonly result: ActorResult;
+  readonly fold: RunFold;
+}) {
+  const event = sent && fold.actors[0]?.events.findLast(({ type, seq }) => type === sent.type && seq >= sent.from);
+  const ignored = event?.ignored ?? null;
+  const why = ignored?.length === 0 ? 'its states have no transition for it' : 'every guard was false';
+  return (
+    <p class={`sent ${isProblem ? 'wrong' : ''} verbatim`} role="status">
+      {excerpt(text, 400)}
+      {!isProblem && ignored !== null && ` The actor ignored it: ${why}.`}
+    </p>
+  );
 }
 
 /** Why no event can be sent to an actor now, and what to do; null if one can. */
@@ -87,7 +115,7 @@ export function ActorToolbar({ inspector, view, requests, isOver, blocked }: Too
       </button>
       {open === 'export' && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={() => setOpen(null)} />}
       {open === 'stop' && (
-        <Dialog title="Stop this actor" onClose={() => setOpen(null)}>
+        <Dialog title="Stop this actor" class="stack" onClose={() => setOpen(null)}>
           <p>It ends now. Its timers do not fire, and its calls do not start again. This cannot be undone.</p>
           <SendButton
             isBusy={requests.isBusy}
@@ -98,7 +126,7 @@ export function ActorToolbar({ inspector, view, requests, isOver, blocked }: Too
         </Dialog>
       )}
       {open === 'fork' && (
-        <Dialog title={`Fork at entry ${at}`} onClose={() => setOpen(null)}>
+        <Dialog title={`Fork at entry ${at}`} class="stack" onClose={() => setOpen(null)}>
           <p>
             Starts another actor with the same past up to the step of entry {at} and sends it this event. To fork at
             another step, select that step first. {excerpt(run.title, 80)} stays as it is.

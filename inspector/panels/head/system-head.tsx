@@ -12,7 +12,7 @@ import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { ActorEvent } from './actor-events.tsx';
-import { type ActorRequests, ActorToolbar, blockedText, useActorRequests } from './actor-toolbar.tsx';
+import { type ActorRequests, ActorToolbar, blockedText, RequestResult, useActorRequests } from './actor-toolbar.tsx';
 import { QuestionForm } from './approval-form.tsx';
 import { Countdown } from './countdown.tsx';
 
@@ -60,9 +60,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
       {isActor && (
         <ActorToolbar inspector={inspector} view={view} requests={requests} isOver={over} blocked={blocked} />
       )}
-      <p class={`sent ${requests.result.isProblem ? 'wrong' : ''} verbatim`} role="status">
-        {excerpt(requests.result.text, 400)}
-      </p>
+      <RequestResult result={requests.result} fold={fold} />
       {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
       <Figures view={view} />
       {run.fidelity.length > 0 && (
@@ -155,7 +153,9 @@ function Next({ inspector, view, waits, requests, blocked }: NextProps) {
   const events = [...new Set([...(waiting?.events ?? []), ...(own?.events ?? [])])];
   const canSend = (type: string): boolean => machine !== undefined && (forms === null || Object.hasOwn(forms, type));
   const onSend = async (event: unknown): Promise<boolean> => {
-    const sent = `Sent ${excerpt(String(Object(event).type), 60)}.`;
+    const { type, decision } = Object(event);
+    const isAnswer = type === 'approval.given';
+    const sent = isAnswer ? ANSWERED[decision as keyof typeof ANSWERED] : `Sent ${excerpt(String(type), 60)}.`;
     const isSent = await requests.request({ type: 'send', runId: run.runId, event }, sent);
     if (isSent) choose(null);
     return isSent;
@@ -204,6 +204,7 @@ function Next({ inspector, view, waits, requests, blocked }: NextProps) {
 }
 
 const MAX_EVENTS = 24;
+const ANSWERED = { approve: 'Approved.', deny: 'Denied.' };
 
 const LeadsTo = ({ text = '' }: { readonly text?: string | undefined }) =>
   text === '' ? null : (

@@ -9,7 +9,7 @@ export interface ReceivedEvent {
   readonly type: string;
   /** The name of the actor that sent it; null for an event from outside and for an elapsed delay. */
   readonly sender: string | null;
-  /** The guards that were false, if no transition was taken; null if the event was not ignored. */
+  /** The guards that were false, if no transition was taken; null if one was. An actor that is not a machine takes none. */
   ignored: readonly string[] | null;
 }
 
@@ -160,7 +160,7 @@ export class ActorLogFold {
 
   /** Ends the step of the latest event from outside, which was ignored if nothing has handled it. */
   #close(): void {
-    if (this.#open !== null && this.#open.receiver.machine !== null) this.#open.event.ignored ??= [];
+    if (this.#open !== null) this.#open.event.ignored ??= [];
     this.#open = null;
   }
 

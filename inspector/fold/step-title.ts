@@ -1,11 +1,11 @@
 import { actorEntryTitle, entryTitle } from '../../src/chain/presentation/entry-words.ts';
 import type { DurableEvent } from '../../src/durable/entries.ts';
-import type { InspectedRun } from '../../src/inspection/wire.ts';
+import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { type ActorEntry, endReportedBy } from './actor-entries.ts';
 import { answerUpTo } from './answer.ts';
 import { earlyCallWords, earlyWords, phaseOf, searchPhase } from './call-index.ts';
-import { actorIn, humanizeEvent } from './explain.ts';
+import { humanizeEvent } from './explain.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
 import type { AttemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
@@ -13,8 +13,8 @@ import type { Selection } from './selection.ts';
 import { firstIndexWhere, lastStartedBy } from './sorted.ts';
 import { type PhaseSpan, usageOf } from './spans.ts';
 import { hasFailed, type StepCalls, stepCalls, toolUses } from './step.ts';
-import { selectedCall } from './system-step.ts';
-import { eventWords } from './system-words.ts';
+import { isIgnored, selectedCall } from './system-step.ts';
+import { actorName, eventWords } from './system-words.ts';
 import { excerpt, stateName } from './text.ts';
 import { taskWords } from './trace-items.ts';
 import { waitingAt } from './user-events.ts';
@@ -23,6 +23,7 @@ export interface StepView {
   readonly run: Pick<InspectedRun, 'kind' | 'live' | 'status'>;
   readonly log: RunLog;
   readonly fold: RunFold;
+  readonly charts?: RunCharts | null;
   readonly at: number;
   readonly count: number;
   readonly selection: Selection;
@@ -185,7 +186,8 @@ function tokenFacts(view: StepView, calls: StepCalls | null, from: number): read
 }
 
 /** An entry of an actor of any machine: an event and what it caused, or a call. */
-function systemTitle({ log, fold, run, at, selection }: StepView): StepTitle {
+function systemTitle(view: StepView): StepTitle {
+  const { log, fold, run, at, selection } = view;
   const entry = log.entry(selection.from) as unknown as ActorEntry;
   const call = selectedCall(fold, selection);
   if (call !== undefined) {
@@ -198,32 +200,33 @@ function systemTitle({ log, fold, run, at, selection }: StepView): StepTitle {
       stopped: { word: 'stopped', tone: 'warn' },
     } as const;
     return {
-      name: `Call ${excerpt(call.name, 80)}`,
+      name: `Call ${excerpt(actorName(view, call.path), 80)}`,
       facts: [formatDuration(ms)],
       status: end === null ? open : ended[end.status],
     };
   }
   const title = actorEntryTitle(entry as unknown as DurableEvent);
   if (entry.type === 'delivery') {
-    const isIgnored = fold.actors.some(({ events }) =>
-      events.some(({ seq, ignored }) => seq === entry.seq && ignored !== null),
-    );
-    const to = entry.actor === '' ? [] : [`to ${actorIn(entry.actor)}`];
+    const to = entry.actor === '' ? [] : [`to ${actorName(view, entry.actor)}`];
     const from =
       entry.sender === null || endReportedBy(entry.actor, entry.event.type) !== null
         ? []
-        : [`from ${actorIn(entry.sender)}`];
-    const name = excerpt(eventWords(fold.actors, entry.actor, entry.event.type), 80);
-    return { name, facts: [...to, ...from], status: isIgnored ? { word: 'ignored', tone: 'warn' } : null };
-  }
-  if (entry.type === 'transition' || entry.type === 'ignored') {
-    const name = excerpt(eventWords(fold.actors, entry.actor, entry.event), 80);
-    // A machine raises the end of a state itself, usually without a transition for it.
-    const isIgnored = entry.type === 'ignored' && !entry.event.startsWith('xstate.done.state.');
+        : [`from ${actorName(view, entry.sender)}`];
+    const name = excerpt(eventWords(view, entry.actor, entry.event.type), 80);
     return {
       name,
-      facts: entry.actor === '' ? [] : [`in ${actorIn(entry.actor)}`],
-      status: isIgnored ? { word: 'ignored', tone: 'warn' } : null,
+      facts: [...to, ...from],
+      status: isIgnored(fold, entry.seq) ? { word: 'ignored', tone: 'warn' } : null,
+    };
+  }
+  if (entry.type === 'transition' || entry.type === 'ignored') {
+    const name = excerpt(eventWords(view, entry.actor, entry.event), 80);
+    // A machine raises the end of a state itself, usually without a transition for it.
+    const isUnhandled = entry.type === 'ignored' && !entry.event.startsWith('xstate.done.state.');
+    return {
+      name,
+      facts: entry.actor === '' ? [] : [`in ${actorName(view, entry.actor)}`],
+      status: isUnhandled ? { word: 'ignored', tone: 'warn' } : null,
     };
   }
   return { name: excerpt(title ?? capitalize(humanize(entry.type.replaceAll('-', ' '))), 80), facts: [], status: null };

@@ -5,10 +5,12 @@ import type { ActorRecord } from './actor-log.ts';
 import { chartIndexOf } from './chart-index.ts';
 import type { FieldDifference } from './differences.ts';
 import { actorIn, type ExplainedTransition, explainTransition, type Transition } from './explain.ts';
+import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo } from './sorted.ts';
-import { contextDifferences, eventWords } from './system-words.ts';
+import { machineWaits } from './system-waits.ts';
+import { actorName, contextDifferences, eventWords } from './system-words.ts';
 import { transitionLookup } from './transition-lookup.ts';
 
 export interface SystemView {
@@ -30,14 +32,24 @@ interface StepTransition extends ExplainedTransition {
   readonly actions: readonly string[];
 }
 
+interface IgnoredEvent {
+  readonly words: string;
+  readonly states: readonly string[];
+  /** The events that the states handle. */
+  readonly events: readonly string[];
+}
+
 /** One external event of a system with everything that it caused. */
 export interface SystemStep {
   /** Its entries. */
   readonly from: number;
   readonly to: number;
+  /** The last entry before the next event: states are known after it. */
+  readonly until: number;
   /** The event; null for the first step, and for an entry that belongs to none. */
   readonly event: Of<'delivery'> | null;
-  readonly isIgnored: boolean;
+  /** Why it led to nothing; null if it did not. */
+  readonly ignored: IgnoredEvent | null;
   readonly transitions: readonly StepTransition[];
   readonly calls: readonly Of<'activity-start'>[];
   readonly timers: readonly Of<'timer-start'>[];
@@ -74,15 +86,36 @@ export function systemStep({ log, fold, charts, count, selection }: SystemView):
   return {
     from,
     to,
+    until: isBetween ? to : Math.min(fold.externalEvents.stepOf(from).to, count) - 1,
     event,
-    isIgnored:
-      event !== null &&
-      fold.actors.some(({ events }) => events.some(({ seq, ignored }) => seq === event.seq && ignored !== null)),
+    ignored: event === null ? null : ignoredBy({ log, fold, charts }, event),
     transitions: of('transition').map((entry) => explained(entry, fold, charts)),
     calls: of('activity-start'),
     timers: of('timer-start'),
     others: of('effect', 'emitted', 'value'),
   };
+}
+
+/** Whether an event led to no transition of its receiver. */
+export const isIgnored = ({ actors }: RunFold, seq: number): boolean =>
+  actors.some(
+    ({ machine, events }) => machine !== null && events.some((one) => one.seq === seq && one.ignored !== null),
+  );
+
+function ignoredBy(
+  { fold, charts }: Pick<SystemView, 'log' | 'fold' | 'charts'>,
+  { seq, actor }: Of<'delivery'>,
+): IgnoredEvent | null {
+  if (!isIgnored(fold, seq)) return null;
+  const receiver = fold.actors.find(({ path, events }) => path === actor && events.some((one) => one.seq === seq));
+  const guards = receiver?.events.find((one) => one.seq === seq)?.ignored ?? [];
+  const chart = chartIndexOf(charts).chart(receiver?.machine ?? '');
+  const { states = [], events = [] } = (chart && machineWaits(fold, chart, seq)) ?? {};
+  const words =
+    guards.length === 0
+      ? 'The current states have no transition for this event.'
+      : `Every guard was false: ${guards.map(humanizeGuard).join(', ')}.`;
+  return { words, states, events };
 }
 
 function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | null): StepTransition {
@@ -92,9 +125,8 @@ function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | n
   const { actions = [] } = charts?.charts.find(({ id }) => id === entry.machine)?.transitions[at ?? -1] ?? {};
   return {
     ...explainTransition(taken, chartIndexOf(charts)),
-    actor:
-      entry.actor === '' ? '' : (fold.actors.find(({ path }) => path === entry.actor)?.name ?? actorIn(entry.actor)),
-    trigger: eventWords(fold.actors, entry.actor, entry.event),
+    actor: entry.actor === '' ? '' : actorName({ fold, charts }, entry.actor),
+    trigger: eventWords({ fold, charts }, entry.actor, entry.event),
     actions: actions.map((name) => name.replace(/^xstate\./u, '')),
   };
 }
@@ -111,11 +143,14 @@ interface ChangedContext {
 }
 
 /** The contexts of the machines of a system after a step, with what the step changed. */
-export function contextsAfter(fold: RunFold, { from, to }: Pick<SystemStep, 'from' | 'to'>): readonly ChangedContext[] {
-  const after = Object.entries((fold.states.at(to) ?? {}) as SystemState);
+export function contextsAfter(
+  fold: RunFold,
+  { from, until }: Pick<SystemStep, 'from' | 'until'>,
+): readonly ChangedContext[] {
+  const after = Object.entries((fold.states.at(until) ?? {}) as SystemState);
   return after.flatMap(([path, { chart, context }]) => {
     if (chart === null || context == null || Object.keys(Object(context)).length === 0) return [];
     const name = path === '' ? chart : path.split('/').slice(1).map(actorIn).join(' › ');
-    return [{ path, name, context, fields: contextDifferences(fold, path, from - 1, to) }];
+    return [{ path, name, context, fields: contextDifferences(fold, path, from - 1, until) }];
   });
 }

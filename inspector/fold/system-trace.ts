@@ -11,6 +11,7 @@ import type { RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
 import { endOfStep } from './system-step.ts';
 import {
+  actorName,
   contextDifferences,
   contextText,
   eventWords,
@@ -41,21 +42,21 @@ interface Traced extends System {
 /** The history of an actor of any machine: its steps and calls in the order of time, with those of its children inside. */
 export function systemTrace(system: System): readonly TraceRow[] {
   const { actors, spans } = system.fold;
-  const byParent = groupBy(
+  const byPath = groupBy(actors, ({ path }) => path);
+  /** Of several actors at one path, the one that had started last. */
+  const ownerOf = (path: string, from: number): ActorRecord | undefined =>
+    byPath.get(path)?.findLast((one) => one.from <= from) ?? byPath.get(path)?.[0];
+  const children = groupBy(
     actors.filter(({ path, isCall }) => path !== '' && !isCall),
-    ({ path }) => parentPath(path),
+    ({ path, from }) => ownerOf(parentPath(path), from),
   );
-  const [attempts, tools] = [spans.attempts, spans.capabilities].map((all) =>
-    groupBy(all as readonly AttemptSpan[], ({ actor }) => actor ?? ''),
-  );
-  // A later actor may have the same path.
-  const during = <One extends { readonly from: number }>({ from, end }: ActorRecord, all: readonly One[] = []) =>
-    all.filter((one) => one.from >= from && one.from <= (end?.seq ?? system.count));
+  const calls = groupBy(spans.attempts, ({ actor, from }) => ownerOf(actor ?? '', from));
+  const tools = groupBy(spans.capabilities, ({ actor, from }) => ownerOf(actor ?? '', from));
   const traced: Traced = {
     ...system,
-    childrenOf: (actor) => during(actor, byParent.get(actor.path)),
-    callsOf: (actor) => during(actor, attempts?.get(actor.path)),
-    toolsOf: (actor) => during(actor, tools?.get(actor.path) as readonly CapabilitySpan[] | undefined),
+    childrenOf: (actor) => children.get(actor) ?? [],
+    callsOf: (actor) => calls.get(actor) ?? [],
+    toolsOf: (actor) => tools.get(actor) ?? [],
   };
   const roots = actors.filter(({ path }) => path === '');
   return roots.flatMap((root) => [...partsOf(traced, root), ...endRow(traced, root)]);
@@ -92,7 +93,7 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
 }
 
 function childRow(system: Traced, child: ActorRecord): TraceRow {
-  const { path, name, machine, from, end, events, notes, started } = child;
+  const { path, machine, from, end, events, notes, started } = child;
   const [calls, tools] = [system.callsOf(child), system.toolsOf(child)];
   const isOpen = end === null && !system.isOver;
   const isFailed = end?.status === 'error';
@@ -107,7 +108,7 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
     // Several actors may start in one step.
     id: `actor${from}${path}`,
     kind: hasRows ? 'actor' : 'activity',
-    title: excerpt(name, 80),
+    title: excerpt(actorName(system, path), 80),
     note: about.filter(Boolean).join(', '),
     get text() {
       return isFailed ? errorText(end.error) : end?.output == null ? '' : jsonExcerpt(end.output, 120);
@@ -157,27 +158,36 @@ function stepRows(system: Traced, actor: ActorRecord): readonly TraceRow[] {
   const steps = stepsOf(actor, fold);
   return steps.flatMap((step, index) => {
     const { from, event, received, moves } = step;
-    const isEndOfCall = received?.ignored === null && moves.length === 0 && endReportedBy(actor.path, event) !== null;
+    const isEndOfCall = received !== null && moves.length === 0 && endReportedBy(actor.path, event) !== null;
     // The row of the call shows its end.
     if (isEndOfCall) return [];
     const to = Math.min(endOfStep(fold, from, count), (steps[index + 1]?.from ?? count) - 1);
-    return [stepRow(system, actor, step, Math.max(from, to))];
+    // Recorded states are known after an external event with all that it caused: the last of its rows shows what changed.
+    const until = Math.min(fold.externalEvents.stepOf(from).to, steps[index + 1]?.from ?? count, count) - 1;
+    return [stepRow(system, actor, step, { to: Math.max(from, to), until })];
   });
 }
 
-function stepRow(system: Traced, actor: ActorRecord, { from, event, received, moves }: Step, to: number): TraceRow {
+interface Range {
+  readonly to: number;
+  /** The entry after which its context is compared. */
+  readonly until: number;
+}
+
+function stepRow(
+  system: Traced,
+  actor: ActorRecord,
+  { from, event, received, moves }: Step,
+  { to, until }: Range,
+): TraceRow {
   const { fold, log, charts } = system;
   const isStart = event === INIT;
-  const isIgnored = received !== null && received.ignored !== null;
+  const isIgnored = actor.machine !== null && received !== null && received.ignored !== null;
   const transitions = () =>
     moves.map((seq) => log.entry(seq)).filter((entry): entry is Transition => entry.type === 'transition');
   let [moved, note]: (string | undefined)[] = [];
   return {
-    ...plainRow(
-      isIgnored ? 'ignored' : 'step',
-      from,
-      capitalizeStart(eventWords(fold.actors, actor.path, event), isStart),
-    ),
+    ...plainRow(isIgnored ? 'ignored' : 'step', from, capitalizeStart(eventWords(system, actor.path, event), isStart)),
     id: `step${from}${actor.path}`,
     get moves() {
       moved ??= isStart && moves.length === 0 ? startText(system, actor) : movesText({ charts, fold }, transitions());
@@ -189,7 +199,7 @@ function stepRow(system: Traced, actor: ActorRecord, { from, event, received, mo
         received?.sender == null || endReportedBy(actor.path, event) !== null ? '' : `from ${received.sender}`,
         isIgnored ? ignoredText(received.ignored ?? []) : '',
         guardsText(transitions().flatMap(({ candidates }) => candidates)),
-        isStart ? '' : contextText(contextDifferences(fold, actor.path, from - 1, to)),
+        isStart ? '' : contextText(contextDifferences(fold, actor.path, from - 1, until)),
       ]
         .filter(Boolean)
         .join(' · ');

@@ -1,23 +1,36 @@
-import type { ActorPath } from '../../src/durable/entries.ts';
+import { type ActorPath, idAt } from '../../src/durable/entries.ts';
 import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
-import { endReportedBy } from './actor-entries.ts';
-import type { ActorRecord } from './actor-log.ts';
+import { endReportedBy, parentPath } from './actor-entries.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
 import { changedFields, type FieldDifference } from './differences.ts';
-import { humanizeEvent, type Transition } from './explain.ts';
+import { actorIn, humanizeEvent, type Transition } from './explain.ts';
 import type { RunFold } from './run-fold.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 
 /** What a machine receives in its first step. */
 export const INIT = 'xstate.init';
 
+interface Named {
+  readonly fold: Pick<RunFold, 'actors'>;
+  readonly charts?: RunCharts | null;
+}
+
+/** The name of an actor. An unnamed one has that of the logic that its state invokes, if the chart is known. */
+export function actorName({ fold: { actors }, charts = null }: Named, path: ActorPath): string {
+  const actor = actors.findLast((one) => one.path === path);
+  const [, index = '', state = ''] = /^(\d+)\.(.*)$/su.exec(idAt(path)) ?? [];
+  if (actor === undefined || state === '') return actor?.name ?? actorIn(path);
+  const parent = actors.findLast((one) => one.path === parentPath(path))?.machine ?? '';
+  const invoked = chartIndexOf(charts).chart(parent)?.state(state)?.invokes[Number(index)] ?? 'inline';
+  return invoked === 'inline' ? actor.name : invoked;
+}
+
 /** An event type in words for its receiver: the end of an actor has the name of that actor. */
-export function eventWords(actors: readonly ActorRecord[], receiver: ActorPath, type: string): string {
+export function eventWords(named: Named, receiver: ActorPath, type: string): string {
   if (type === INIT) return 'Started';
   const ended = endReportedBy(receiver, type);
-  const name = ended === null ? undefined : actors.findLast(({ path }) => path === ended.path)?.name;
-  if (ended === null || name === undefined) return humanizeEvent(type);
-  return `${name} ${ended.status === 'done' ? 'finished' : 'failed'}`;
+  if (ended === null) return humanizeEvent(type);
+  return `${actorName(named, ended.path)} ${ended.status === 'done' ? 'finished' : 'failed'}`;
 }
 
 /** The states that were entered by entering a state, or the state itself if that is not recorded or they are several. */

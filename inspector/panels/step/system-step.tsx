@@ -6,8 +6,8 @@ import { formatDelay, formatNumber, pluralize, startedText } from '../../fold/fo
 import { isOver } from '../../fold/step-title.ts';
 import { contextsAfter, type SystemStep as Step, selectedCall, systemStep } from '../../fold/system-step.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
+import { actorName } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
-import { why } from '../../fold/why.ts';
 import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
@@ -31,7 +31,7 @@ export function SystemStep({ inspector, view }: PanelProps) {
   return (
     <>
       <ReceivedEvent step={step} />
-      {step.isIgnored && <Ignored view={view} step={step} />}
+      {step.ignored !== null && <Ignored {...step.ignored} />}
       {step.transitions.length > 0 && <Transitions step={step} />}
       <Ends view={view} step={step} />
       <Contexts view={view} step={step} />
@@ -57,17 +57,16 @@ function ReceivedEvent({ step: { event } }: Pick<PartProps, 'step'>) {
   );
 }
 
-function Ignored({ view, step }: PartProps) {
-  const { outcome, facts, transition } = why({ ...view, at: step.from });
+function Ignored({ words, states, events }: NonNullable<Step['ignored']>) {
   return (
     <Section title="Why did nothing happen?">
-      {outcome !== null && <p class="warn verbatim">{revealHidden(outcome.words)}</p>}
+      <p class="warn verbatim">{excerpt(words, 400)}</p>
       <Facts
-        facts={facts
-          .filter(({ label }) => label !== 'With' && label !== 'To')
-          .map(({ label, text }) => [label, verbatim(excerpt(text, 600))])}
+        facts={[
+          ['Current states', verbatim(excerpt(states.join(', '), 600))],
+          ['Events it handles', verbatim(excerpt(states.length === 0 ? '' : events.join(', ') || 'nothing', 600))],
+        ]}
       />
-      {transition !== null && <Taken transition={transition} thresholds={null} />}
     </Section>
   );
 }
@@ -101,15 +100,15 @@ function Transitions({ step: { transitions } }: Pick<PartProps, 'step'>) {
 const MAX_ENDS = 12;
 
 /** The outputs and errors of the actors that ended in the step. */
-function Ends({ view: { fold }, step: { from, to } }: PartProps) {
-  const ends = fold.actors.filter(({ end }) => end !== null && end.seq >= from && end.seq <= to).slice(-MAX_ENDS);
+function Ends({ view, step: { from, to } }: PartProps) {
+  const ends = view.fold.actors.filter(({ end }) => end !== null && end.seq >= from && end.seq <= to).slice(-MAX_ENDS);
   if (ends.length === 0) return null;
   return (
     <Section title="Result">
-      {ends.map(({ path, name, machine, end }) => (
+      {ends.map(({ path, machine, end }) => (
         <div key={`${end?.seq} ${path}`}>
           <p>
-            <b class="verbatim">{excerpt((path === '' && machine) || name, 60)}</b>{' '}
+            <b class="verbatim">{excerpt((path === '' && machine) || actorName(view, path), 60)}</b>{' '}
             <span class={end?.status === 'error' ? 'wrong' : ''}>{END_WORDS[end?.status ?? 'stopped']}</span>
           </p>
           <Values output={end?.output} error={end?.error} />
@@ -168,16 +167,15 @@ function Contexts({ view: { fold, stateCount }, step }: PartProps) {
 
 /** Calls, timers and effects that the step started. */
 function Started({ inspector, view, step: { calls, timers, others } }: PanelProps & PartProps) {
-  const { fold } = view;
   if (calls.length + timers.length + others.length === 0) return null;
   return (
     <Section title="Started">
       <ul>
-        {calls.slice(0, MAX_SHOWN).map(({ seq, source }) => (
+        {calls.slice(0, MAX_SHOWN).map(({ seq, actor }) => (
           <li key={seq} class="verbatim">
             Call{' '}
             <EntryLink seq={seq} moveTo={inspector.moveTo}>
-              {excerpt(fold.actors.find(({ started }) => started === seq)?.name ?? source, 80)}
+              {excerpt(actorName(view, actor), 80)}
             </EntryLink>
           </li>
         ))}

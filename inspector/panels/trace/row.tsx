@@ -56,7 +56,7 @@ export function heightOf({ row, level }: ListedRow, narrowPx: number | null): nu
   const { kind, title, next, moves = '', note = '' } = row;
   const titlePx = inside - (isStep(row) ? 100 : isSentence(row) ? 24 : kind === 'actor' ? 96 : 140);
   if (isStep(row))
-    return LINE_PX + TITLE_PX * (linesOf(`${title} ${moves}`, 14, titlePx) - 1) + (note === '' ? 0 : RESULT_PX);
+    return LINE_PX + TITLE_PX * (linesOf(`${title} ${moves}`, 14, titlePx, 600) - 1) + (note === '' ? 0 : RESULT_PX);
   const titleLines = linesOf(next === undefined ? title : `${title} ---- ${next}`, 14, titlePx);
   const resultLines = result === '' ? 0 : linesOf(result, 12, inside - (kind === 'phase' ? 42 : 24));
   return LINE_PX + TITLE_PX * (titleLines - 1) + RESULT_PX * Math.min(resultLines, MAX_RESULT_LINES);
@@ -70,10 +70,10 @@ const ruler = document.createElement('canvas').getContext('2d');
 let family: string | undefined;
 
 /** How many lines a text takes, if it breaks between words. */
-function linesOf(text: string, size: number, widthPx: number): number {
+function linesOf(text: string, size: number, widthPx: number, weight = 400): number {
   if (ruler === null) return 1;
   family ??= getComputedStyle(document.body).fontFamily;
-  ruler.font = `${size}px ${family}`;
+  ruler.font = `${weight} ${size}px ${family}`;
   let [lines, usedPx] = [1, 0];
   for (const word of excerpt(text, 300).split(/(?<=[\s/-])/u)) {
     if (usedPx > 0 && usedPx + ruler.measureText(word.trimEnd()).width > widthPx) [lines, usedPx] = [lines + 1, 0];

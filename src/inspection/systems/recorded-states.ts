@@ -140,7 +140,13 @@ function actorsIn(root: AnyMachineSnapshot): ReadonlyMap<ActorPath, KnownActor> 
     for (const [id, ref] of Object.entries(children as Readonly<Record<string, AnyActorRef | undefined>>)) {
       if (ref === undefined) continue;
       const src = invokedSrc({ ref, parent: actor });
-      add(childPath(path, id), { ref, machine: machineOf(ref), snapshot: ref.getSnapshot(), src });
+      // XState keeps a spawned actor without an id under this name; the journal has its own.
+      add(childPath(path, id === 'undefined' ? ref.id : id), {
+        ref,
+        machine: machineOf(ref),
+        snapshot: ref.getSnapshot(),
+        src,
+      });
     }
   };
   add('', { ref: null, machine: root.machine, snapshot: root as Snapshot<unknown>, src: null });

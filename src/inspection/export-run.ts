@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
-import { isStartOfRun, parseRun, withoutBytes } from '../chain/journal/run-journal.ts';
+import { isStartOfRun, parseRun, withPictures } from '../chain/journal/run-journal.ts';
 import { isStored, originOf, runStartOf, startedAtOf } from '../chain/journal/run-start.ts';
 import { stateHistory } from '../chain/journal/state-at.ts';
 import type { DurableEntry } from '../durable/entries.ts';
@@ -80,7 +80,7 @@ function exportedRun(entries: readonly JournalEntry[], redact: Redact | undefine
   return {
     run: problem === null ? run : { ...run, fidelity: [...run.fidelity, problem] },
     charts: runCharts(),
-    lines: shown.map((entry) => JSON.stringify(withoutBytes(entry))),
+    lines: shown.map((entry) => JSON.stringify(withPictures(entry))),
     states: states.map(frameWriter()).map((frame) => JSON.stringify(frame)),
   };
 }

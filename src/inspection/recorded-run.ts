@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { EXTERNAL_EVENTS, type JournalEntry, type RunSummary } from '../../machines/contracts/journal.ts';
-import { parseRunEntry, runSummary, tryRead, withoutBytes } from '../chain/journal/run-journal.ts';
+import { parseRunEntry, runSummary, tryRead, withPictures } from '../chain/journal/run-journal.ts';
 import { stateSteps } from '../chain/journal/state-at.ts';
 import { storedEntry } from '../chain/journal/stored-entries.ts';
 import type { DurableEntry } from '../durable/entries.ts';
@@ -155,9 +155,9 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
 /** Only an entry of this type has bytes. Inside a string, the quotes would be escaped. */
 const ATTACHMENT = '"type":"attachment"';
 
-/** Returns the stored form of an entry, without the bytes of an attachment. */
+/** Returns the stored form of an entry, with the bytes of pictures only. */
 const shownLine = (json: string, entry: () => JournalEntry): string =>
-  json.includes(ATTACHMENT) ? JSON.stringify(storedEntry(withoutBytes(entry()))) : json;
+  json.includes(ATTACHMENT) ? JSON.stringify(storedEntry(withPictures(entry()))) : json;
 
 function* framesOf(entries: readonly JournalEntry[]): Generator<readonly StateFrame[], string | null> {
   const write = frameWriter();

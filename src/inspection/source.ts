@@ -4,7 +4,7 @@ import { chainMachine } from '../../machines/chain/chain.machine.ts';
 import type { JournalEntry, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
 import { firstChars } from '../../machines/text/clip.ts';
 import { chartVersion } from '../chain/journal/replay.ts';
-import { withoutBytes } from '../chain/journal/run-journal.ts';
+import { withPictures } from '../chain/journal/run-journal.ts';
 import type { StateAfter } from '../chain/journal/state-at.ts';
 import { chartOf } from '../durable/charts/chart.ts';
 import type { DurableEntry } from '../durable/entries.ts';
@@ -107,7 +107,7 @@ export function lineLog(entries: readonly unknown[], format: Pick<SentLines, 'fo
   }
 
   function lineAt(at: number): string {
-    lines[at] ??= JSON.stringify(withoutBytes(entries[at] as JournalEntry));
+    lines[at] ??= JSON.stringify(withPictures(entries[at] as JournalEntry));
     return lines[at];
   }
 

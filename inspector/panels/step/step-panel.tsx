@@ -9,6 +9,7 @@ import { isNarrowPage } from '../../ui-state/layout.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { Asked } from './asked.tsx';
+import { Attached } from './attached.tsx';
 import { Context } from './context.tsx';
 import { search } from './entry-search.tsx';
 import { canFork, ForkForm } from './fork-form.tsx';
@@ -76,6 +77,7 @@ function Step(props: PanelProps) {
       {isAnswer && <Why {...props} />}
       {isOfCall ? <Result {...props} calls={calls} uses={uses} /> : <SystemStep {...props} />}
       {selection.kind === 'decision' && <WhatIfSliders key={selection.from} {...props} seq={selection.from} />}
+      {(isAnswer || calls !== null) && <Attached view={view} />}
       {calls !== null && <Asked key={calls.selected.number} view={view} call={calls.selected} />}
       {uses.length > 0 && !isTool && (
         <Section title="Tools used">

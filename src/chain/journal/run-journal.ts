@@ -78,7 +78,19 @@ function problemIn(value: unknown): string | null {
   }
 }
 
-/** Returns an entry without the bytes of an attachment, as it is shown and exported. */
+/** What browsers show as a picture and cannot contain scripts. */
+const PICTURE = /^image\/(?:avif|gif|jpeg|png|webp)$/u;
+
+/** In characters of Base64: 2 MB. */
+const MAX_PICTURE_CHARS = 2_800_000;
+
+/** Returns an entry as pages have it: without the bytes of an attachment, unless it is a picture of at most 2 MB. */
+export function withPictures(entry: JournalEntry): JournalEntry {
+  const isPicture = entry.type === 'attachment' && PICTURE.test(entry.mediaType);
+  return isPicture && entry.data.length <= MAX_PICTURE_CHARS ? entry : withoutBytes(entry);
+}
+
+/** Returns an entry without the bytes of an attachment. */
 export function withoutBytes(entry: JournalEntry): JournalEntry {
   return entry.type === 'attachment' ? { ...entry, data: '' } : entry;
 }

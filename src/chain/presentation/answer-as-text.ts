@@ -121,7 +121,7 @@ export function degradationOf({ answerText, reasons, metadata: { missingFields }
   if (first === undefined) return null;
   const title = `Degraded (${first.code.replaceAll('_', ' ')})`;
   const why = oneLine(explanationOf({ reasons }));
-  const missing = missingFields.length === 0 ? '' : ` Missing: ${missingFields.map(oneLine).join(', ')}.`;
+  const missing = missingFields.length === 0 ? '' : ` No result from: ${missingFields.map(oneLine).join(', ')}.`;
   return { title, details: `${isIn(answerText, why) ? '.' : `: ${why}`}${missing}` };
 }
 

@@ -47,6 +47,41 @@ function phaseAddress(phase: string): string {
   return `/${all('phase-end').find(({ seq }) => seq > start)?.seq}?step=phase-${start}`;
 }
 
+describe.skipIf(tests.areSkipped)('attached files', () => {
+  it('are listed, with the pictures that the journal contains, and nothing else is loaded', async () => {
+    const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX+XDSwAAAABJRU5ErkJggg==';
+    const file = {
+      atMs: 0,
+      type: 'attachment',
+      digest: 'd',
+      name: 'photo.png',
+      mediaType: 'image/png',
+      bytes: 68,
+    } as const;
+    const files = [
+      { ...file, data: png },
+      { ...file, name: 'page.html', mediaType: 'text/html', data: png },
+      { ...file, name: 'evil.png', data: 'x" onerror="window.pwned = 1' },
+    ];
+    const [start, ...rest] = entries;
+    const attached = [start as JournalEntry, ...files, ...rest].map((entry, seq) => ({ ...entry, seq }));
+    const page = await open('', attached as readonly JournalEntry[]);
+    const section = part(page, 'Attached');
+    expect(await section.locator('figcaption').allTextContents()).toEqual([
+      'photo.png (image/png, 68 B)',
+      'page.html (text/html, 68 B)',
+      'evil.png (image/png, 68 B)',
+    ]);
+    const picture = section.getByRole('button', { name: 'photo.png (image/png, 68 B)' });
+    expect(
+      await section.locator('img').evaluateAll((all) => all.map((one) => (one as HTMLImageElement).naturalWidth)),
+    ).toEqual([1]);
+    await picture.click();
+    expect(await picture.getAttribute('aria-expanded')).toBe('true');
+    expect(await axeViolations(page)).toEqual([]);
+  });
+});
+
 describe.skipIf(tests.areSkipped)('a phase', () => {
   it('shows its result, its prompt, its tools and why it was entered, as the journal has them', async () => {
     const page = await open(phaseAddress('action'));

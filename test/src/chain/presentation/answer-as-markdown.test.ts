@@ -26,7 +26,7 @@ Be careful.
 
 *confidence 0.40 · degraded · 1 cycle · 7 model calls · cost 0.01 EUR*
 
-> **Degraded (cycle limit reached)**: The limit of 1 cycle was reached. Missing: experience, answer.
+> **Degraded (cycle limit reached)**: The limit of 1 cycle was reached. No result from: experience, answer.
 
 Perhaps in 1932.
 

@@ -25,7 +25,7 @@ describe('the final answer as text', () => {
 
   it('[E5] [Y10] states the degradation before the text (reason, explanation, missing fields) without repeating it in the notes', () => {
     expect(answerAsText(aDegradedAnswer())).toBe(
-      'Answer (confidence 0.40 · degraded · 1 cycle · 7 model calls · cost 0.01 EUR)\n\nDegraded (cycle limit reached): The limit of 1 cycle was reached. Missing: experience, answer.\n\nPerhaps in 1932.\n\nSources\n  bridges.md:3-5\n\nNotes\n  The day is unsure.\n',
+      'Answer (confidence 0.40 · degraded · 1 cycle · 7 model calls · cost 0.01 EUR)\n\nDegraded (cycle limit reached): The limit of 1 cycle was reached. No result from: experience, answer.\n\nPerhaps in 1932.\n\nSources\n  bridges.md:3-5\n\nNotes\n  The day is unsure.\n',
     );
   });
 
@@ -36,7 +36,7 @@ describe('the final answer as text', () => {
     });
     const text = answerAsText({ ...answer, notes: 'The limit of 1 cycle was reached.' });
     expect(text.match(/The limit/g)).toHaveLength(1);
-    expect(text).toContain('Degraded (cycle limit reached). Missing: experience, answer.\n\nNo answer was reached.');
+    expect(text).toContain('Degraded (cycle limit reached). No result from: experience, answer.\n\nNo answer was reached.');
     expect(text).not.toContain('Notes');
   });
 

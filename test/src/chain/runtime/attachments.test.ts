@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
 import { addedTokens } from '../../../../machines/policies/message-parts.ts';
-import { readRun } from '../../../../src/chain/journal/run-journal.ts';
+import { readRun, withPictures } from '../../../../src/chain/journal/run-journal.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import {
   type Content,
@@ -290,6 +290,14 @@ describe('the journal of a run with files', () => {
     const run = await chainOf(model, { journals: again }).resume('run-1');
     expect((await run.answer).status).toBe('completed');
     expect(filesOf(model.calls[0] as ModelRequest)[0]?.data).toBe(PNG_BASE64);
+  });
+
+  it('is shown with the bytes of pictures up to 2 MB, and no others', () => {
+    const file = { seq: 1, atMs: 0, type: 'attachment', digest: 'd', name: null, bytes: 11, data: PNG_BASE64 } as const;
+    const dataOf = (mediaType: string, data = PNG_BASE64) =>
+      (withPictures({ ...file, mediaType, data }) as typeof file).data;
+    expect(['image/png', 'image/svg+xml', 'application/pdf'].map((type) => dataOf(type))).toEqual([PNG_BASE64, '', '']);
+    expect(dataOf('image/png', 'A'.repeat(3_000_000))).toBe('');
   });
 
   it('contains the prompts without the bytes', async () => {

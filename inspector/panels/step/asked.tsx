@@ -8,6 +8,7 @@ import { excerpt, revealHidden } from '../../fold/text.ts';
 import { Toggle } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
+import { Folded } from '../folded.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
 import { Section } from './section.tsx';
@@ -54,31 +55,35 @@ export function Asked({ view, call }: { readonly view: PanelView; readonly call:
       {turns.map(
         (turn, index) =>
           turn !== main && (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the turns of a prompt never change
-            <details key={index}>
-              <summary>
-                {turn.role === 'system' ? 'System text' : `Turn ${index + 1}, ${excerpt(turn.role, 20)}`}{' '}
-                <span class="muted">{pluralize(turn.content.length, 'character')}</span>
-              </summary>
-              <div class="prose">
-                <LongText text={textOf(turn)} chars={TURN_CHARS} />
-              </div>
-            </details>
+            <Folded
+              // biome-ignore lint/suspicious/noArrayIndexKey: the turns of a prompt never change
+              key={index}
+              summary={
+                <>
+                  {turn.role === 'system' ? 'System text' : `Turn ${index + 1}, ${excerpt(turn.role, 20)}`}{' '}
+                  <span class="muted">{pluralize(turn.content.length, 'character')}</span>
+                </>
+              }
+              content={() => (
+                <div class="prose">
+                  <LongText text={textOf(turn)} chars={TURN_CHARS} />
+                </div>
+              )}
+            />
           ),
       )}
       {schema !== null && schema !== undefined && (
-        <details>
-          <summary>
-            Schema of the reply <span class="muted verbatim">{excerpt(`${name}, version ${version}`, 60)}</span>
-          </summary>
-          <JsonTree value={schema} />
-        </details>
+        <Folded
+          summary={
+            <>
+              Schema of the reply <span class="muted verbatim">{excerpt(`${name}, version ${version}`, 60)}</span>
+            </>
+          }
+          content={() => <JsonTree value={schema} />}
+        />
       )}
       {tools.length > 0 && (
-        <details>
-          <summary>{pluralize(tools.length, 'tool')} offered</summary>
-          <JsonTree value={tools} />
-        </details>
+        <Folded summary={`${pluralize(tools.length, 'tool')} offered`} content={() => <JsonTree value={tools} />} />
       )}
     </Section>
   );

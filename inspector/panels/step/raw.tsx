@@ -6,28 +6,30 @@ import { excerpt } from '../../fold/text.ts';
 import { LinkButton } from '../../link-button.tsx';
 import { entryLine } from '../../ui-state/entry-line.ts';
 import { EntryLink } from '../entry-link.tsx';
+import { Folded } from '../folded.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { EntrySearch, search, useSearch } from './entry-search.tsx';
 import { Section } from './section.tsx';
 
-/** The entries of the step, rendered once they are opened. */
+/** The entries of the step. */
 export function Raw(props: PanelProps) {
   const { from, to } = props.view.selection;
-  const [isOpen, setOpen] = useState(false);
   const size = Math.max(1, Math.min(to, props.view.at) - from + 1);
   return (
     <Section title="Raw" aside={<ModeButton isAll />}>
-      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary>
-          {pluralize(size, 'entry').replace('entrys', 'entries')}{' '}
-          <span class="muted">
-            {formatNumber(from)}
-            {size > 1 && ` to ${formatNumber(from + size - 1)}`}
-          </span>
-        </summary>
-        {isOpen && <Entries {...props} size={size} seqAt={(index) => from + index} index={0} />}
-      </details>
+      <Folded
+        summary={
+          <>
+            {pluralize(size, 'entry').replace('entrys', 'entries')}{' '}
+            <span class="muted">
+              {formatNumber(from)}
+              {size > 1 && ` to ${formatNumber(from + size - 1)}`}
+            </span>
+          </>
+        }
+        content={() => <Entries {...props} size={size} seqAt={(index) => from + index} index={0} />}
+      />
     </Section>
   );
 }

@@ -62,9 +62,14 @@ export function heightOf({ row, level }: ListedRow, narrowPx: number | null): nu
   return LINE_PX + TITLE_PX * (titleLines - 1) + RESULT_PX * Math.min(resultLines, MAX_RESULT_LINES);
 }
 
-/** The text of a row; formatted text of a model without its marks. */
-const textOf = (row: TraceRow): string =>
-  row.status === 'failed' ? excerpt(row.text, 300) : plainMarkdown(row.text, 300);
+const texts = new WeakMap<TraceRow, string>();
+
+/** The text of a row; formatted text of a model without its marks. A row never changes, and parsing its text takes long. */
+function textOf(row: TraceRow): string {
+  const text = texts.get(row) ?? (row.status === 'failed' ? excerpt(row.text, 300) : plainMarkdown(row.text, 300));
+  texts.set(row, text);
+  return text;
+}
 
 const ruler = document.createElement('canvas').getContext('2d');
 let family: string | undefined;

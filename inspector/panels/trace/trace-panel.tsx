@@ -3,6 +3,7 @@ import './trace.css';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
+import { countUpTo, firstIndexWhere } from '../../fold/sorted.ts';
 import { isOver as isRunOver } from '../../fold/step-title.ts';
 import { systemTrace } from '../../fold/system-trace.ts';
 import { shareOf } from '../../fold/time-axis.ts';
@@ -18,7 +19,7 @@ import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './row.tsx';
 import { type Axis, Ruler, useAxis, useWheelZoom, ZOOM_FACTORS, ZOOM_KEYS } from './time-axis.tsx';
 import { useClock } from './use-clock.ts';
-import { indexAfter, partWith, reveal, useWindow } from './use-window.ts';
+import { indexAfter, partWith, type RowKeys, reusedKeys, reveal, useWindow } from './use-window.ts';
 
 /** Up to this many cycles are all open. */
 const MAX_OPEN = 4;
@@ -151,7 +152,7 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
   const [active, setActive] = useState<string | null>(null);
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
   const activeId = rows[current]?.row.id;
-  const { visible, show } = useVisibleRows(inspector, moment, shownRows, list);
+  const { visible, keyOf, show } = useVisibleRows(inspector, moment, shownRows, list);
 
   function choose(row: TraceRow): void {
     setActive(row.id);
@@ -193,7 +194,7 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
     >
       {visible.map(({ item, index }) => (
         <Row
-          key={item.row.id}
+          key={keyOf(item.row.id)}
           {...item}
           moment={moment}
           top={tops[index] ?? 0}
@@ -209,7 +210,7 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
   );
 }
 
-/** The rows to render, and a function that scrolls to a row. */
+/** The rows to render with their keys, and a function that scrolls to a row. */
 function useVisibleRows(
   inspector: TraceListProps['inspector'],
   { view: { run }, isOver, measure: order }: Moment,
@@ -225,12 +226,21 @@ function useVisibleRows(
   const revealed = useRef(selected);
   // So that rows which the selection is about to scroll away are not rendered first.
   const part = isFollowing && revealed.current !== selected ? partWith(seen, tops[selectedIndex] ?? 0) : seen;
-  const first = Math.max(0, tops.findIndex((bottom) => bottom > part.from) - 1);
-  const next = tops.findIndex((bottom) => bottom >= part.to);
+  const first = Math.max(0, countUpTo(tops, part.from) - 1);
+  const visible = rows
+    .slice(
+      first,
+      firstIndexWhere(tops, (bottom) => bottom >= part.to),
+    )
+    .map((item, index) => ({ item, index: first + index }));
   // The selected row is always rendered, so that the page can return to it.
-  const visible = rows.flatMap((item, index) =>
-    (index >= first && (next < 0 || index < next)) || index === selectedIndex ? [{ item, index }] : [],
-  );
+  const selectedRow = rows[selectedIndex];
+  if (selectedRow !== undefined && !visible.some(({ index }) => index === selectedIndex))
+    visible[selectedIndex < first ? 'unshift' : 'push']({ item: selectedRow, index: selectedIndex });
+  const keys = useRef<RowKeys>(new Map());
+  const ids = visible.map(({ item }) => item.row.id);
+  // In a run that grows, an element that moves would count as a layout shift.
+  if (!isGrowing) keys.current = reusedKeys(keys.current, ids);
 
   function show(index: number): void {
     if (list.current !== null)
@@ -249,7 +259,7 @@ function useVisibleRows(
     show(steps === null ? Math.max(0, selectedIndex) : 0);
     measure();
   }, [order]);
-  return { visible, show };
+  return { visible, keyOf: (id: string) => (isGrowing ? id : keys.current.get(id)), show };
 }
 
 interface Shown {

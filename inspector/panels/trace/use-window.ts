@@ -63,6 +63,16 @@ function scrollerOf(list: HTMLElement): HTMLElement | null {
   return element;
 }
 
+export type RowKeys = ReadonlyMap<string, number>;
+
+/** Returns the keys of the visible rows: rows that come into view take over the keys, and so the elements, of those that have left. */
+export function reusedKeys(before: RowKeys, ids: readonly string[]): RowKeys {
+  const stay = new Set(ids);
+  const free = [...before].flatMap(([id, key]) => (stay.has(id) ? [] : [key]));
+  let unused = Math.max(-1, ...before.values()) + 1;
+  return new Map(ids.map((id) => [id, before.get(id) ?? free.shift() ?? unused++]));
+}
+
 /** The row that a key leads to; null for other keys. */
 export function indexAfter(key: string, from: number, size: number): number | null {
   const to: Readonly<Record<string, number>> = {

@@ -36,7 +36,9 @@ describe('the final answer as text', () => {
     });
     const text = answerAsText({ ...answer, notes: 'The limit of 1 cycle was reached.' });
     expect(text.match(/The limit/g)).toHaveLength(1);
-    expect(text).toContain('Degraded (cycle limit reached). No result from: experience, answer.\n\nNo answer was reached.');
+    expect(text).toContain(
+      'Degraded (cycle limit reached). No result from: experience, answer.\n\nNo answer was reached.',
+    );
     expect(text).not.toContain('Notes');
   });
 

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../src/internal/standard-schema.ts';
+import type { EventForm } from '../../src/inspection/wire.ts';
 
 /** A field of a form for an event. Anything but a text, number, choice or boolean is entered as JSON. */
 export interface EventField {
@@ -16,13 +16,13 @@ const MAX_FIELDS = 24;
 const MAX_DEPTH = 3;
 
 /** Returns the fields of a form for the members of an event. Null if its schema allows other members, or does not describe an object. */
-export function eventFields(schema: JsonSchema): readonly EventField[] | null {
+export function eventFields(schema: EventForm): readonly EventField[] | null {
   const fields = fieldsOf(schema, [], true);
   return fields.length <= MAX_FIELDS && fields.every(({ path }) => path.length > 0) ? fields : null;
 }
 
 function fieldsOf(given: unknown, path: readonly string[], isRequired: boolean): readonly EventField[] {
-  const schema: JsonSchema = Object(given);
+  const schema: EventForm = Object(given);
   const members = membersOf(schema);
   if (members !== null && path.length < MAX_DEPTH && isRequired) {
     const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : [];
@@ -44,15 +44,15 @@ function fieldsOf(given: unknown, path: readonly string[], isRequired: boolean):
 }
 
 /** The members of an object that has only these; null otherwise. */
-function membersOf({ type, properties, additionalProperties = false }: JsonSchema) {
+function membersOf({ type, properties, additionalProperties = false }: EventForm) {
   const isClosed = type === 'object' && additionalProperties === false;
   return isClosed && typeof properties === 'object' && properties !== null ? Object.entries(properties) : null;
 }
 
-const choicesOf = (schema: JsonSchema): readonly unknown[] =>
+const choicesOf = (schema: EventForm): readonly unknown[] =>
   'const' in schema ? [schema['const']] : Array.isArray(schema['enum']) ? schema['enum'] : [];
 
-function kindOf(schema: JsonSchema): EventField['kind'] {
+function kindOf(schema: EventForm): EventField['kind'] {
   if (choicesOf(schema).length > 0) return 'choice';
   const { type } = schema;
   if (type === 'string') return 'text';

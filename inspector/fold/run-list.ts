@@ -416,7 +416,7 @@ function waitsForText(run: InspectedRun): string {
 }
 
 /** What an actor waits for: approvals with their questions, then events. */
-export const awaitedNames = ({ approvals, events }: ActorWait): readonly string[] => [
+const awaitedNames = ({ approvals, events }: ActorWait): readonly string[] => [
   ...approvals.map(({ question }) => `approval of ${questionText(question)}`),
   ...events,
 ];

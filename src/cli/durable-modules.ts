@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { EventSchemas } from '../durable/accepted-events.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
+import type { EventSchemas } from '../internal/accepted-events.ts';
 import { importModule } from './load-chart-module.ts';
 
 export interface ModuleFlags {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { toolTurnSchema } from '../../machines/contracts/journal.ts';
-import { eventSchema } from '../durable/accepted-events.ts';
+import { eventSchema } from '../internal/accepted-events.ts';
 import { parseJson } from '../internal/json-text.ts';
 import type { NeedsTrust, RunAction } from './wire.ts';
 

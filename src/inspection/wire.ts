@@ -111,7 +111,8 @@ export interface RunFigures {
  * null if any event may be sent.
  */
 export type InspectedMachines = Readonly<Record<string, EventForms | null>>;
-export type EventForms = Readonly<Record<string, JsonSchema>>;
+export type EventForms = Readonly<Record<string, EventForm>>;
+export type EventForm = JsonSchema;
 
 export type RunAction =
   /** `force` takes over a run that another process holds. */

@@ -1,9 +1,9 @@
 import type { AnyStateMachine } from 'xstate';
-import type { ActorEvent } from '../durable/accepted-events.ts';
 import type { Clock } from '../durable/clock.ts';
 import type { Json } from '../durable/codec.ts';
 import type { DurableActor } from '../durable/durable-actor.ts';
 import type { ActorSummary } from '../durable/journals/journal-store.ts';
+import type { ActorEvent } from '../internal/accepted-events.ts';
 import { type ActorState, actorStateOf, type NumberedState, type ShownMachine, statesOf } from './actor-states.ts';
 import { createFeeds, type Feeds } from './feeds.ts';
 import {

@@ -75,7 +75,7 @@ export async function bodyOf<Schema extends z.ZodMiniType>(
 }
 
 /** Returns the output of a schema for a body. Throws an `HttpError` 400. */
-export function checked<Schema extends z.ZodMiniType>(given: unknown, schema: Schema): z.output<Schema> {
+function checked<Schema extends z.ZodMiniType>(given: unknown, schema: Schema): z.output<Schema> {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   throw invalidRequest(invalidOption('body', given, read.error, schema).message);

@@ -4,7 +4,7 @@ import { clientEventSchema } from '../../machines/contracts/events.ts';
 import { phaseSchema } from '../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../machines/contracts/synthesis.ts';
 import manifest from '../../package.json' with { type: 'json' };
-import { approvalSchema } from '../durable/accepted-events.ts';
+import { approvalSchema } from '../internal/accepted-events.ts';
 import type { NamedMachine } from './actor-routes.ts';
 import type { ActorState } from './actor-states.ts';
 import type { ToJsonSchema } from './context.ts';

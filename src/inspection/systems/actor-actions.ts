@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os';
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { acceptedEvent, type EventSchemas, eventSchema } from '../../durable/accepted-events.ts';
 import type { DurableMachine } from '../../durable/durable-machine.ts';
 import { differenceText } from '../../durable/replay.ts';
+import { acceptedEvent, type EventSchemas, eventSchema } from '../../internal/accepted-events.ts';
 import { invalidOption } from '../../internal/options.ts';
 import { oneLine } from '../../internal/printable.ts';
 import type { RunAction } from '../wire.ts';

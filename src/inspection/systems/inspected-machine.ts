@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { AnyStateMachine } from 'xstate';
-import type { EventSchemas } from '../../durable/accepted-events.ts';
 import type { DurableMachine } from '../../durable/durable-machine.ts';
+import type { EventSchemas } from '../../internal/accepted-events.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
 import type { EventForms, InspectedMachines } from '../wire.ts';
 import type { ReplayHost } from './recorded-states.ts';

@@ -2,8 +2,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { firstChars } from '../../machines/text/clip.ts';
-import { describeValue } from '../internal/describe-value.ts';
-import { invalidOption } from '../internal/options.ts';
+import { describeValue } from './describe-value.ts';
+import { invalidOption } from './options.ts';
 
 /** The types of events that people may send to actors of a machine, each with a schema of the other members of the event. */
 export type EventSchemas = Readonly<Record<string, StandardSchemaV1>>;

@@ -136,7 +136,7 @@ export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery
 }
 
 /** The periods of the filter `since`, in milliseconds. */
-export const PERIODS: Readonly<Record<string, number>> = { '1h': 3.6e6, '24h': 8.64e7, '7d': 6.048e8, '30d': 2.592e9 };
+const PERIODS: Readonly<Record<string, number>> = { '1h': 3.6e6, '24h': 8.64e7, '7d': 6.048e8, '30d': 2.592e9 };
 
 /** Returns the runs that a query accepts, in its order. Every word of the text must occur in one of the texts of a run. */
 export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowMs: number): readonly InspectedRun[] {

@@ -1,11 +1,13 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { activeStatesAt } from './active-states.ts';
+import { endReportedBy } from './actor-entries.ts';
 import { chartIndexOf, statePath } from './chart-index.ts';
 import { explainTransition, type Transition } from './explain.ts';
 import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
+import { eventWords } from './system-words.ts';
 import { jsonExcerpt } from './text.ts';
 
 /** An active state, and why it was entered. */
@@ -44,7 +46,9 @@ export function reachedStates(
     const entry = seqs.length === 0 ? null : log.entry(Math.max(...seqs));
     if (entry?.type !== 'transition') return { path, seq: null, because: '' };
     const { source, event } = explainTransition(entry, index);
-    return { path, seq: entry.seq, because: `from ${source.name} on ${event}${guardText(entry)}` };
+    const isEnd = endReportedBy('', entry.event) !== null;
+    const words = isEnd ? eventWords({ fold, charts }, '', entry.event) : event;
+    return { path, seq: entry.seq, because: `from ${source.name} on ${words}${guardText(entry)}` };
   });
 }
 

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { actorEntryWords } from '../../../src/chain/presentation/entry-words.ts';
 import type { DurableEvent, Waiting } from '../../../src/durable/entries.ts';
+import { endReportedBy } from '../../fold/actor-entries.ts';
 import { END_WORDS, humanizeEvent } from '../../fold/explain.ts';
 import { formatDelay, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
@@ -47,7 +48,8 @@ interface PartProps {
 }
 
 function ReceivedEvent({ step: { event } }: Pick<PartProps, 'step'>) {
-  if (event === null) return null;
+  // The result of a call is shown as such.
+  if (event === null || endReportedBy(event.actor, event.event.type) !== null) return null;
   const { type: _, ...members } = event.event;
   if (Object.keys(members).length === 0) return null;
   return (

@@ -47,6 +47,23 @@ function phaseAddress(phase: string): string {
   return `/${all('phase-end').find(({ seq }) => seq > start)?.seq}?step=phase-${start}`;
 }
 
+describe.skipIf(tests.areSkipped)('the parts of a step', () => {
+  it('do not overlap while a long result of a running call arrives', async () => {
+    const page = await open(phaseAddress('action'));
+    const [resultEnd, askedStart] = await page.evaluate(() => {
+      document.querySelector('.page')?.classList.add('followed');
+      const [result, asked] = ['Result', 'Asked'].map((name) =>
+        document.querySelector(`.step-view > section[aria-label=${name}]`),
+      );
+      const text = document.createElement('p');
+      text.style.height = '900px';
+      result?.append(text);
+      return [text.getBoundingClientRect().bottom, asked?.getBoundingClientRect().top ?? 0];
+    });
+    expect(askedStart).toBeGreaterThan(resultEnd as number);
+  });
+});
+
 describe.skipIf(tests.areSkipped)('attached files', () => {
   it('are listed, with the pictures that the journal contains, and nothing else is loaded', async () => {
     const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGD4DwABBAEAX+XDSwAAAABJRU5ErkJggg==';

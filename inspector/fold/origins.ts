@@ -240,7 +240,9 @@ export function originText(origins: readonly Origin[]): string {
   const exact = origins.filter(({ support }) => support === null);
   const best = origins.find(({ support }) => support !== null);
   const supportWords =
-    best === undefined ? '' : ` The best support is ${formatScore(best.support ?? 0)}, by ${firstName(best)}.`;
+    best === undefined
+      ? ''
+      : ` The best support is ${formatScore(best.support ?? 0)}, by ${best.kind === 'passage' ? best.place : firstName(best)}.`;
   const [first] = exact;
   if (first === undefined) return `No text of the run contains these words.${supportWords}`;
   if (first.kind === 'answer')

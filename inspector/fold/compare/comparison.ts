@@ -88,8 +88,6 @@ export interface Comparison extends Rows {
 interface Fork {
   readonly runId: string;
   readonly changes: readonly string[];
-  /** The model calls of the other run that it repeats. Later calls may have reused recorded replies, too. */
-  readonly recordedCalls: number;
 }
 
 /** Where the paths part. */
@@ -134,12 +132,9 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
   };
 }
 
-function forkIn({ log, fold }: ComparedRun): Fork | null {
+function forkIn({ log }: ComparedRun): Fork | null {
   const start = runStart(log);
-  if (!start?.forkedFrom) return null;
-  const { actorId: runId, seq } = start.forkedFrom;
-  const recordedCalls = fold.spans.attempts.filter(({ reply }) => reply !== null && reply < seq).length;
-  return { runId, changes: forkChanges(start), recordedCalls };
+  return start?.forkedFrom ? { runId: start.forkedFrom.actorId, changes: forkChanges(start) } : null;
 }
 
 const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];

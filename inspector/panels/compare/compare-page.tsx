@@ -278,8 +278,8 @@ interface FiguresProps {
 const Figures = ({ sides, forks }: FiguresProps) => (
   <CompareTable caption="The runs in numbers" hidesCaption heads={['', 'A', 'B', 'B compared with A']}>
     {figuresIn(sides).map(([name, [left, right], format, more, fewer]) => {
-      const fork = name === 'Time' ? forks.find((one) => one !== null) : null;
-      const difference = left === null || right === null || fork != null ? null : right - left;
+      const isReused = name === 'Time' && forks.some((one) => one !== null);
+      const difference = left === null || right === null || isReused ? null : right - left;
       const words = difference ? `${format(Math.abs(difference))} ${difference > 0 ? more : fewer}` : 'same';
       return (
         <tr key={name}>
@@ -287,18 +287,13 @@ const Figures = ({ sides, forks }: FiguresProps) => (
           <td>{left === null ? '–' : format(left)}</td>
           <td>{right === null ? '–' : format(right)}</td>
           <td class={difference ? 'differs' : 'muted'}>
-            {fork != null ? `not compared: ${reusedWords(fork)}` : difference === null ? '–' : words}
+            {isReused ? 'not compared: a fork reuses recorded calls' : difference === null ? '–' : words}
           </td>
         </tr>
       );
     })}
   </CompareTable>
 );
-
-const reusedWords = ({ recordedCalls }: NonNullable<Comparison['forkedFrom'][number]>): string =>
-  recordedCalls === 0
-    ? 'a fork can reuse recorded calls'
-    : `the fork reused ${pluralize(recordedCalls, 'recorded call')}`;
 
 const NOT_ENDED: ReadonlySet<string> = new Set(['running', 'waiting', 'interrupted']);
 

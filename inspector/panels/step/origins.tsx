@@ -119,7 +119,9 @@ function OriginList({ inspector: { moveTo }, view, selected, onClose }: OriginLi
           ×
         </button>
       </div>
-      <p role="status">{phrase.trim() === '' ? 'Type words, or select them on the page.' : originText(origins)}</p>
+      <p role="status" class="verbatim">
+        {phrase.trim() === '' ? 'Type words, or select them on the page.' : revealHidden(originText(origins))}
+      </p>
       <OriginItems origins={origins.slice(0, MAX_SHOWN)} phrase={phrase} moveTo={moveTo} />
       {origins.length > MAX_SHOWN && <p class="muted">More texts match. Add words to narrow the search.</p>}
     </div>

@@ -76,12 +76,14 @@ export async function forkRun(
   const input: ChainInput = { ...start.input, runId, identity };
   const isChanged = changedCalls(start, parts);
   const kept = keptOptions(input, parts);
+  const own = productOf(input, parts, host ?? start.product.host);
   const product: RunProduct = {
-    ...productOf(input, parts, host ?? start.product.host),
+    ...own,
     redacted: start.product.redacted,
     fork: {
       changes: [
         ...Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`),
+        ...(own.modelId === start.product.modelId ? [] : [`model=${JSON.stringify(own.modelId)}`]),
         ...(turns === undefined ? [] : ['prompt']),
         ...(kept.length === 0 ? [] : [`${kept.join(', ')} as recorded`]),
       ],

@@ -57,7 +57,7 @@ function JsonBranch({ name, value, depth }: { readonly name: string; readonly va
   const isOpen = toggled ?? (depth < OPEN_DEPTH && size <= OPEN_MEMBERS);
   return (
     <>
-      <button type="button" class="branch" aria-expanded={isOpen} onClick={() => toggle(!isOpen)}>
+      <button type="button" class="plain" aria-expanded={isOpen} onClick={() => toggle(!isOpen)}>
         <Icon name={isOpen ? 'expanded' : 'collapsed'} /> <span class="name">{excerpt(name, 80)}</span>:{' '}
         <span class="muted">{outline(value, size, isOpen)}</span>
       </button>

@@ -16,7 +16,7 @@ export function Markdown({ text }: { readonly text: string }) {
     () => (text.length > MAX_CHARS ? <p class="verbatim">{revealHidden(text)}</p> : childrenOf(parser.parse(text, {}))),
     [text],
   );
-  return <div class="markdown">{content}</div>;
+  return <div class="markdown stack">{content}</div>;
 }
 
 /** Returns Markdown as plain text, on one line of at most `chars` characters. */
@@ -60,7 +60,12 @@ function elementOf({ token, children }: Open): ComponentChildren {
   if (token === null || token.hidden) return children;
   if (token.type === 'link_open') return linkOf(children, String(token.attrGet('href') ?? ''));
   // The page has headings of its own.
-  if (token.type === 'heading_open') return <p class={`heading ${token.tag}`}>{children}</p>;
+  if (token.type === 'heading_open')
+    return (
+      <p>
+        <strong>{children}</strong>
+      </p>
+    );
   const start = token.type === 'ordered_list_open' ? Number(token.attrGet('start') ?? 1) : undefined;
   return createElement(TAGS.has(token.tag) ? token.tag : 'span', start === undefined ? null : { start }, children);
 }

@@ -58,7 +58,9 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
         {sides.map(({ run }, at) => (
           <div key={LETTERS[at]} class="stack">
             <RunChoice letter={LETTERS[at] ?? ''} at={at} runIds={runIds} runs={runs} />
-            {run !== undefined && comparison !== null && <p class="verbatim muted">{forkLabel(run, at, comparison)}</p>}
+            {run !== undefined && comparison !== null && (
+              <ForkLabel runId={run.runId} at={at} comparison={comparison} />
+            )}
           </div>
         ))}
       </div>
@@ -166,12 +168,18 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
   );
 }
 
-/** Describes a fork or its original; null for other runs, whose settings are below. */
-function forkLabel({ runId }: InspectedRun, at: number, { forkedFrom, runIds }: Comparison): string | null {
+interface ForkLabelProps {
+  readonly runId: string;
+  readonly at: number;
+  readonly comparison: Comparison;
+}
+
+/** Describes a fork or its original; nothing for other runs, whose settings are below. */
+function ForkLabel({ runId, at, comparison: { forkedFrom, runIds } }: ForkLabelProps) {
   const fork = forkedFrom[at];
-  if (fork == null) return forkedFrom[1 - at]?.runId === runId ? 'original' : null;
+  if (fork == null) return forkedFrom[1 - at]?.runId === runId ? <p class="muted">original</p> : null;
   const origin = `fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`;
-  return [origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': ');
+  return <p class="verbatim muted">{[origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': ')}</p>;
 }
 
 const SETTINGS: Readonly<Record<string, string>> = { modelId: 'model' };
@@ -325,7 +333,7 @@ function Cause({ comparison, runs }: { readonly comparison: Comparison; readonly
   const [one, other] = opened.map(textOf);
   const missing = LETTERS.filter((_, at) => [one, other][at] === undefined).join(' and ');
   return (
-    <div class="cause">
+    <div class="cause stack">
       <h2>{endWords(runs)}</h2>
       {runs.map(({ run, opened: { log, fold, count } }, at) => {
         const { text, tone } = statusWords(run);

@@ -116,7 +116,7 @@ export function QuestionForm(props: QuestionFormProps) {
         </div>
       )}
       {canDeny && (
-        <div class="row deny">
+        <div class="row">
           <Reason value={reason} onChange={setReason} />
           <SendButton isBusy={isBusy} onSend={deny}>
             Deny

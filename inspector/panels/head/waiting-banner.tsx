@@ -23,7 +23,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
   const problem = end?.problem ?? run.problem ?? null;
   if (run.status === 'damaged' || (problem !== null && !run.live))
     return (
-      <section class="banner bad" aria-label="Damaged journal">
+      <section class="banner bad stack" aria-label="Damaged journal">
         <h2>The journal of this run is damaged</h2>
         <p class="verbatim" role="alert">
           {excerpt(problem ?? 'A part of it cannot be read.', 300)}
@@ -38,7 +38,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
   const isFile = inspector.connection.value === 'file';
   if (waiting === null && (!isStopped || isFile)) return null;
   return (
-    <section class="banner" aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}>
+    <section class="banner stack" aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}>
       <h2>{waiting === null ? 'Its process ended without an answer' : titleOf(waiting, run.live)}</h2>
       {waiting !== null && <Consequence view={view} waiting={waiting} />}
       {run.live && waiting !== null ? (

@@ -18,7 +18,7 @@ export function HelpSheet({ hasLegend, onClose }: { readonly hasLegend: boolean;
               <dl>
                 {keys.map(({ keys: names, description }) => (
                   <div key={description} class="labeled">
-                    <dt>
+                    <dt class="row">
                       {names.map((name) => (
                         <kbd key={name}>{keyLabel(name)}</kbd>
                       ))}

@@ -17,14 +17,18 @@ export function digestOf(text: string): string {
 
 const digests = new WeakMap<AnyStateMachine, string>();
 
-/** Returns a digest of the states and transitions of a machine, and of the machines that it names or invokes. Descriptions do not change it. */
+/** Returns a digest of the states and transitions of a machine, and of the machines that it names or invokes. Descriptions, tags, actions of states and durations do not change it. */
 export function machineDigest(machine: AnyStateMachine): string {
   const known = digests.get(machine);
   if (known !== undefined) return known;
   const outlines: unknown[] = [];
   for (const one of machinesOf(machine)) {
     const { states, transitions } = chartOf(one);
-    outlines.push([one.id, states.map(({ description: _, ...state }) => state), transitions]);
+    outlines.push([
+      one.id,
+      states.map(({ id, name, parent, type, initial, invokes }) => ({ id, name, parent, type, initial, invokes })),
+      transitions.map(({ delayMs: _, ...transition }) => transition),
+    ]);
   }
   const digest = digestOf(JSON.stringify(outlines));
   digests.set(machine, digest);

@@ -3,7 +3,10 @@ import { invokedLogics, isMachine } from '../../internal/xstate-internals.ts';
 import { nodesOf } from './chart-nodes.ts';
 import { guardLabel } from './guard-label.ts';
 
-/** A state of a chart. `parent` is null for the root. `invokes` has the names of the actors that it invokes. */
+/**
+ * A state of a chart. `parent` is null for the root. `invokes` has the names of the actors that it invokes, and `invokeIds` their ids in the
+ * same order, empty for those that XState generates. Empty lists of ids, actions and tags are left out.
+ */
 export interface ChartState {
   readonly id: string;
   readonly name: string;
@@ -12,6 +15,10 @@ export interface ChartState {
   readonly description: string;
   readonly initial: string | null;
   readonly invokes: readonly string[];
+  readonly invokeIds?: readonly string[];
+  readonly entry?: readonly string[];
+  readonly exit?: readonly string[];
+  readonly tags?: readonly string[];
 }
 
 /** A transition as defined in the chart. `event` is empty for an eventless (`always`) transition. */
@@ -23,6 +30,8 @@ interface ChartTransition {
   /** Whether it has no guard, and is taken if the guards of the transitions before it fail. */
   readonly otherwise: boolean;
   readonly actions: readonly string[];
+  /** The duration of a delay that has a name and is a constant, in milliseconds. */
+  readonly delayMs?: number;
 }
 
 export interface Chart {
@@ -45,13 +54,44 @@ const stateOf = (node: AnyStateNode): ChartState => ({
   description: node.description ?? '',
   initial: node.initial.target[0]?.id ?? null,
   invokes: invokeLabels(node),
+  ...someOf('invokeIds', explicitIds(node)),
+  ...someOf('entry', actionsOf(node.entry)),
+  ...someOf('exit', actionsOf(node.exit)),
+  ...someOf('tags', node.tags),
 });
+
+/** Returns the list under its name, unless all its texts are empty. */
+const someOf = (name: 'invokeIds' | 'entry' | 'exit' | 'tags', texts: readonly string[]): Partial<ChartState> =>
+  texts.some((text) => text !== '') ? { [name]: texts } : {};
+
+/** Without those that XState adds to start and stop the timers of a state. */
+const actionsOf = (actions: readonly unknown[]): readonly string[] =>
+  actions.filter((action) => !isOfTimer(Object(action) as TimerAction)).map(nameOf);
+
+interface TimerAction {
+  readonly id?: unknown;
+  readonly sendId?: unknown;
+}
+
+const isOfTimer = ({ id, sendId }: TimerAction): boolean => String(id ?? sendId).startsWith('xstate.after.');
+
+const explicitIds = ({ id: state, invoke }: AnyStateNode): readonly string[] =>
+  invoke.map(({ id }, at) => (id === `${at}.${state}` ? '' : id));
 
 function transitionsFrom(node: AnyStateNode): readonly ChartTransition[] {
   const delays = new Map(node.after.map(({ eventType, delay }) => [eventType, String(delay)]));
   return [...node.transitions.values(), node.always ?? []].flatMap((group) =>
-    group.map((transition, index) => transitionOf(transition, index, { delays, invokes: node.invoke })),
+    group.map((transition, index) => ({
+      ...transitionOf(transition, index, { delays, invokes: node.invoke }),
+      ...constantDelay(node, delays.get(transition.eventType)),
+    })),
   );
+}
+
+function constantDelay({ machine }: AnyStateNode, name: string | undefined): { readonly delayMs?: number } {
+  const delays = machine.implementations.delays as Readonly<Record<string, unknown>>;
+  const delay = name !== undefined && Object.hasOwn(delays, name) ? delays[name] : undefined;
+  return typeof delay === 'number' ? { delayMs: delay } : {};
 }
 
 /** The names of the actors that a state invokes; for inline logic, its id or `inline`. */

@@ -31,6 +31,10 @@ const state = z.object({
   description: z.string(),
   initial: z.nullable(id),
   invokes: z.array(text),
+  invokeIds: z.exactOptional(z.array(text)),
+  entry: z.exactOptional(z.array(text)),
+  exit: z.exactOptional(z.array(text)),
+  tags: z.exactOptional(z.array(text)),
 });
 const transition = z.object({
   source: id,
@@ -39,6 +43,7 @@ const transition = z.object({
   guard: z.nullable(text),
   otherwise: z.boolean(),
   actions: z.array(text),
+  delayMs: z.exactOptional(z.number()),
 });
 const chart: z.ZodMiniType<Chart> = z
   .object({

@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import './page.css';
+import { addDrawings } from './chart/layout.ts';
 import { revealHidden } from './fold/text.ts';
 import { Page } from './page.tsx';
 import { followAddress } from './ui-state/address.ts';
@@ -16,7 +17,7 @@ const root = document.getElementById('page') ?? document.body;
 
 async function sourceOf(page: Document): Promise<PageSource> {
   const embedded = embeddedRun(page);
-  if (embedded !== null) return fileSource(embedded);
+  if (embedded !== null) return fileSource(embedded, addDrawings);
   return socketSource(socketAddress(page.location));
 }
 

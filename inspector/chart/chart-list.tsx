@@ -1,12 +1,24 @@
 import type { ComponentChildren } from 'preact';
+import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { ancestorsOf } from '../fold/chart-index.ts';
-import { noteText, showsAll, transitionWords } from '../fold/chart-words.ts';
+import { isOwnChart, noteText, transitionWords } from '../fold/chart-words.ts';
+import type { Badges, Marks } from '../fold/marks.ts';
+import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { Icon } from '../icon.tsx';
-import { countText, isMarkedFailed, marksOfCopy } from './chart-picture.tsx';
-import type { ChartViewProps } from './chart-view.tsx';
+import { countText, type Hues, isMarkedFailed, marksOfCopy } from './chart-picture.tsx';
 import { ownOf } from './drawing.ts';
+
+export interface ChartViewProps {
+  readonly charts: RunCharts;
+  readonly root: string;
+  readonly marks: Marks;
+  readonly badges?: Badges;
+  readonly hues?: Hues;
+  readonly selected?: ChartSelection | null;
+  readonly onSelect?: (selection: ChartSelection) => void;
+}
 
 interface ChartListProps extends ChartViewProps {
   /** Shown below the selected state. */
@@ -50,7 +62,7 @@ function States(props: StatesProps) {
           .flatMap(index.transitionsFrom)
           .filter(
             ({ index: at, source, target }) =>
-              target.length > 0 && (source === id || !target.some(isInside)) && (showsAll(chartId) || taken.has(at)),
+              target.length > 0 && (source === id || !target.some(isInside)) && (!isOwnChart(chartId) || taken.has(at)),
           );
         const inner = invokes.map((actor) => ownOf(charts.invoked, actor)).find((one) => one !== undefined);
         const isLeaf = active.has(id) && !index.childrenOf(id).some((child) => active.has(child.id));

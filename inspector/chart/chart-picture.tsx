@@ -3,14 +3,22 @@ import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
-import { noteText, showsAll, transitionName, transitionWords, wayText } from '../fold/chart-words.ts';
+import { isOwnChart, labelWords, noteText, transitionName, transitionWords, wayText } from '../fold/chart-words.ts';
 import { formatNumber } from '../fold/format.ts';
 import { groupBy } from '../fold/group-by.ts';
 import { type Badges, type Marks, visitedStates } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
-import { type Box, type DrawnEdge, type DrawnLevel, type DrawnState, ownOf, type Point } from './drawing.ts';
-import { FONT, LABEL_LINE, labelLines, widthOf } from './label-text.ts';
+import {
+  type Box,
+  type BoxLine,
+  type DrawnEdge,
+  type DrawnLevel,
+  type DrawnState,
+  ownOf,
+  type Point,
+} from './drawing.ts';
+import { BOX, CHIP_PAD, FONT, LABEL_LINE, labelLines, stackedLines, widthOf } from './label-text.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 
 /** The level that is shown. `copy` is the key of its marks: the chart, and for an invoked chart the state that invokes it. */
@@ -40,7 +48,7 @@ interface ChartPictureProps {
   readonly onOpen: (stateId: string) => void;
 }
 
-export const MARGIN = 4;
+export const MARGIN = 12;
 const NOTHING_TAKEN: ReadonlyMap<number, number> = new Map();
 const NONE: ReadonlySet<string> = new Set();
 const NONE_TAKEN: ReadonlySet<number> = new Set();
@@ -53,6 +61,7 @@ export function ChartPicture(props: ChartPictureProps) {
   const known = marksOfCopy(charts, marks, chartId, copy);
   if (known === null) return null;
   const { chart, index, taken, visited } = known;
+  const isOwn = isOwnChart(chartId);
   const hasLines = level.edges.some(({ points }) => points.length > 0);
   const lines = level.edges.map((edge) => lineOf(edge, known));
   const linesFrom = groupBy(lines, ({ edge }) => edge.source);
@@ -66,6 +75,7 @@ export function ChartPicture(props: ChartPictureProps) {
     selected?.kind === 'transitions' &&
     selected.chartId === chartId &&
     transitions.some((one) => selected.transitions.includes(one));
+  const chooseStub = (transitions: readonly number[]): void => onSelect({ kind: 'transitions', chartId, transitions });
   const [width, height] = [level.width + 2 * MARGIN, level.height + 2 * MARGIN];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing is not a fieldset
@@ -92,14 +102,17 @@ export function ChartPicture(props: ChartPictureProps) {
             selected: isSelected(drawn.id),
           }}
           badge={
-            (hasLines && omittedWay(chart, linesFrom.get(drawn.id) ?? [], taken)) ||
+            (isOwn && hasLines && omittedWay(chart, linesFrom.get(drawn.id) ?? [], taken)) ||
             ownOf(badges, copy)?.get(drawn.id)?.text ||
-            noteOf(drawn, index, taken)
+            (isOwn ? noteOf(drawn, index, taken) : '')
           }
+          known={known}
           ways={waysOf(drawn.id, index, linesFrom.get(drawn.id) ?? [])}
           onChoose={() => select(drawn.id)}
+          onStub={chooseStub}
         />
       ))}
+      <Lines lines={level.lines} x={2} y={0} known={known} onStub={chooseStub} />
       {level.stubs.map(({ text, x, y, width, height }) => (
         <text key={`${x} ${y}`} class="stub" x={x + width / 2} y={y + height / 2}>
           {excerpt(text, MAX_NAME)}
@@ -208,12 +221,12 @@ function lineOf(edge: DrawnEdge, { chart, taken: counts, reached, last }: KnownM
   const timesOf = (index: number): number => counts.get(index) ?? 0;
   const ordered = [...edge.transitions].sort((one, other) => timesOf(other) - timesOf(one));
   const ways = ordered.flatMap((index) => chart.transitions[index] ?? []);
-  const words = ways.map((way) => transitionWords(chart.id, way));
+  const words = ways.map((way) => labelWords(chart.id, way));
   const taken = ordered.filter((index) => timesOf(index) > 0).length;
   const times = ordered.reduce((sum, index) => sum + timesOf(index), 0);
   const counted = new Map(words.map((word) => [word, 0]));
   for (const [at, word] of words.entries()) counted.set(word, (counted.get(word) ?? 0) + timesOf(ordered[at] ?? -1));
-  const isEach = showsAll(chart.id) && counted.size > 1;
+  const isEach = !isOwnChart(chart.id);
   return {
     edge,
     words,
@@ -279,25 +292,28 @@ interface StateShapeProps extends Pick<ChartPictureProps, 'hues' | 'hasInside' |
   readonly status: Readonly<Record<'active' | 'leaf' | 'never' | 'failed' | 'selected' | 'last-target', boolean>>;
   readonly badge: string;
   readonly ways: string;
+  readonly known: KnownMarks;
+  readonly onStub: (transitions: readonly number[]) => void;
   readonly onChoose: () => void;
 }
 
 function StateShape(props: StateShapeProps) {
   const { drawn, index, isFirst, status, badge, ways, hues, place, hasInside, onOpen, onChoose } = props;
-  const { id, x, y, width, height, isOpen } = drawn;
+  const { id, x, y, width, height, isOpen, lines, chips } = drawn;
   const state = index.state(id);
   if (state === undefined) return null;
   const { name, type, description, parent } = state;
   const around = index.state(parent ?? '');
   const isInside = hasInside(id);
-  const head = isOpen ? 30 : height;
+  const isPlain = !isOpen && lines.length === 0 && chips.length === 0;
+  const head = isPlain ? height : HEAD;
   const isRegion = around?.type === 'parallel';
   const hue = place.copy === place.chartId ? ownOf(hues, id) : undefined;
   const kind = type === 'atomic' || type === 'compound' ? '' : type;
   const words = status.active ? 'active' : status.failed ? 'failed' : status.never ? 'not visited' : 'visited';
-  const label = [excerpt(name, 80), badge, words, kind].filter((part) => part !== '').join(', ');
+  const label = [excerpt(name, 80), badge, ...contentOf(props), words, kind].filter((part) => part !== '').join(', ');
   const baseline = y + head / 2;
-  const isAlone = !isOpen && !isInside && badge === '';
+  const isAlone = isPlain && !isInside && badge === '';
   return (
     // biome-ignore lint/a11y/useSemanticElements: SVG has no buttons
     <g
@@ -316,7 +332,8 @@ function StateShape(props: StateShapeProps) {
       }}
       onClick={({ target }) => (target instanceof Element && target.closest('.fold') ? onOpen(id) : onChoose())}
     >
-      <rect class="box" x={x} y={y} width={width} height={height} rx={type === 'final' ? height / 2 : 8} />
+      <rect class="box" x={x} y={y} width={width} height={height} rx={8} />
+      {type === 'final' && <rect class="inner" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={5} />}
       {hue !== undefined && <rect class="stripe" x={x + 1} y={y + 6} width={4} height={height - 12} rx={2} />}
       {around?.initial === id && <circle class="initial" cx={x} cy={y} r={4} />}
       <text class={isAlone ? 'name alone' : 'name'} x={isAlone ? x + width / 2 : x + 12} y={baseline}>
@@ -324,7 +341,8 @@ function StateShape(props: StateShapeProps) {
       </text>{' '}
       <text class="badge" x={x + width - (isInside ? 32 : 12)} y={baseline}>
         {excerpt(badge, MAX_BADGE)}
-      </text>
+      </text>{' '}
+      <BoxContent {...props} />
       {isInside && (
         <g class="fold">
           <rect x={x + width - 28} y={y + 2} width={26} height={head - 4} />
@@ -332,6 +350,92 @@ function StateShape(props: StateShapeProps) {
         </g>
       )}
     </g>
+  );
+}
+
+const HEAD = 26;
+
+const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
+  transitions.reduce((sum, index) => sum + (taken.get(index) ?? 0), 0);
+
+const lineText = (line: BoxLine, known: KnownMarks): string => `${line.text} ${countText(timesOf(line, known))}`.trim();
+
+/** The inner states of a folded state as they are shown. An active one that does not fit replaces the number of the others. */
+function chipsOf({ drawn: { id, chips }, index, known: { active } }: StateShapeProps) {
+  const shown = new Set(chips.map((chip) => chip.id));
+  const hidden = index.childrenOf(id).find((state) => active.has(state.id) && !shown.has(state.id));
+  return chips.map((chip) => {
+    const state = chip.id ?? hidden?.id ?? '';
+    const text = chip.id === null && hidden !== undefined ? hidden.name : chip.text;
+    const chars = Math.max(3, Math.floor((chip.width - 8) / 7.5));
+    return { chip, state, text: excerpt(text, chars) };
+  });
+}
+
+/** The text of a box below its name, in its order. */
+const contentOf = (props: StateShapeProps): readonly string[] => [
+  ...props.drawn.lines.map((line) => lineText(line, props.known)),
+  ...chipsOf(props).map(({ text }) => text),
+];
+
+interface LinesProps {
+  readonly lines: readonly BoxLine[];
+  readonly x: number;
+  readonly y: number;
+  readonly known: KnownMarks;
+  readonly onStub: (transitions: readonly number[]) => void;
+}
+
+/** What a state does, with counts of the transitions taken. Stubs can be clicked. */
+const Lines = ({ lines, x, y, known, onStub }: LinesProps) => (
+  <>
+    {lines.map((line, at) => {
+      const { kind, text, transitions } = line;
+      return (
+        // biome-ignore lint/a11y/noStaticElementInteractions: the state lists its transitions, and is selected with keys
+        <text
+          key={`${kind} ${text}`}
+          class={classNames({ [kind]: true, done: timesOf(line, known) > 0 })}
+          x={x}
+          y={y + (at + 0.5) * BOX.line}
+          onClick={(event) => {
+            if (kind !== 'stub') return;
+            event.stopPropagation();
+            onStub(transitions);
+          }}
+        >
+          {`${lineText(line, known)} `}
+        </text>
+      );
+    })}
+  </>
+);
+
+/** The lines and the inner states of a box, below its name. */
+function BoxContent(props: StateShapeProps) {
+  const { drawn, known, onStub } = props;
+  const { x, y, width, isOpen, lines, chips } = drawn;
+  const top = y + HEAD;
+  return (
+    <>
+      {lines.length + chips.length > 0 && !isOpen && <path class="rule" d={`M${x} ${top}h${width}`} />}
+      <Lines lines={lines} x={x + BOX.side} y={top + 3} known={known} onStub={onStub} />
+      {chipsOf(props).map(({ chip, state, text }) => (
+        <g
+          key={state}
+          class={classNames({
+            chip: true,
+            active: known.active.has(state),
+            never: chip.id !== null && !known.visited.has(state),
+          })}
+        >
+          <rect x={x + chip.x} y={y + chip.y} width={chip.width} height={chip.height} rx={5} />
+          <text x={x + chip.x + chip.width / 2} y={y + chip.y + chip.height / 2}>
+            {`${text} `}
+          </text>
+        </g>
+      ))}
+    </>
   );
 }
 
@@ -350,7 +454,7 @@ function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
   const { edge, names, times, isTaken, isLast, isOutside } = line;
   const { points, label, isBranch } = edge;
   const count = countText(times);
-  const texts = isBranch ? [count] : labelLines(line.label, line.isEach ? '' : count);
+  const texts = isBranch ? [count] : line.isEach ? stackedLines(line.label) : labelLines(line.label, count);
   const path = linePath(points);
   const taken = times === 0 ? 'Not taken' : times === 1 ? 'Taken once' : `Taken ${formatNumber(times)} times`;
   return (
@@ -363,6 +467,7 @@ function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
       <path class="reach" d={path} />
       <path class="line" d={path} />
       <path class="head" d={arrowPath(points)} />
+      {isLast && <path key={times} class="moving" d={path} pathLength={1} />}
       {label !== null && <Label label={label} texts={texts.filter((text) => text !== '')} points={points} />}
     </g>
   );
@@ -378,13 +483,20 @@ interface LabelProps {
 function Label({ label, texts, points }: LabelProps) {
   const { x, y, width, height } = label;
   const isBeside = points.every((point) => point.x <= x);
-  const middle = isBeside ? x + 4 : x + width / 2;
+  const middle = isBeside ? x + CHIP_PAD.x + 2 : x + width / 2;
   const shown = Math.max(0, ...texts.map((text) => widthOf(text, FONT.label)));
   const top = y + (height - texts.length * LABEL_LINE) / 2;
   return (
     <>
-      {!isBeside && (
-        <rect class="behind" x={middle - shown / 2} y={top} width={shown} height={height - 2 * (top - y)} />
+      {texts.length > 0 && (
+        <rect
+          class="behind"
+          x={(isBeside ? middle : middle - shown / 2) - CHIP_PAD.x}
+          y={top - CHIP_PAD.y}
+          width={shown + 2 * CHIP_PAD.x}
+          height={texts.length * LABEL_LINE + 2 * CHIP_PAD.y}
+          rx={5}
+        />
       )}
       {texts.map((text, at) => (
         <text key={text} class={isBeside ? 'beside' : ''} x={middle} y={top + (at + 0.5) * LABEL_LINE}>

@@ -1,73 +1,41 @@
 import './chart.css';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
-import { indexChart, statePath } from '../fold/chart-index.ts';
-import type { Badges, Marks } from '../fold/marks.ts';
-import type { ChartSelection } from '../fold/selection.ts';
+import { indexChart } from '../fold/chart-index.ts';
+import type { Badges } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
 import { LinkButton } from '../link-button.tsx';
 import { useMeasured } from '../use-measured.ts';
+import { ChartLegend } from './chart-legend.tsx';
+import { ChartList, type ChartViewProps } from './chart-list.tsx';
 import { ChartPicture, type Hues, MARGIN, type ShownLevel } from './chart-picture.tsx';
 import { type Drawing, type LaidOut, ownOf } from './drawing.ts';
 import { LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
 
-export interface ChartViewProps {
-  readonly charts: RunCharts;
-  readonly root: string;
-  readonly marks: Marks;
-  readonly badges?: Badges;
-  readonly hues?: Hues;
-  readonly selected?: ChartSelection | null;
-  readonly onSelect?: (selection: ChartSelection) => void;
-}
-
-/** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows `fallback`. */
-export function ChartView({ fallback, ...props }: ChartViewProps & { readonly fallback?: ComponentChildren }) {
-  const { charts, root, marks } = props;
+/** Shows a chart one level at a time; states with inner states or machines open as the next. As a list until it is laid out, or if that fails. */
+export function ChartView(props: ChartViewProps) {
+  const { charts, root } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
   const given = layout?.charts === charts ? layout : null;
   const drawings = baked ?? given?.drawings ?? null;
 
-  useEffect(() => {
-    if (drawings !== null) return;
-    let isCurrent = true;
-    layoutOf(charts).then((done) => {
-      if (isCurrent) setLayout({ charts, ...done });
-    });
-    return () => {
-      isCurrent = false;
-    };
-  }, [charts, drawings]);
+  useEffect(
+    () => (baked === null ? layoutOf(charts, (done) => setLayout({ charts, ...done })) : undefined),
+    [charts, baked],
+  );
 
   if (drawings !== null && ownOf(drawings, root) !== undefined)
     return <Levels key={root} {...props} drawings={drawings} />;
-  if (given?.problem != null && fallback !== undefined)
-    return (
-      <div class="chart-as-list">
-        <p class="muted">{given.problem}</p>
-        {fallback}
-      </div>
-    );
-  const chart = charts.charts.find(({ id }) => id === root);
-  const index = chart && indexChart(chart);
-  const active = ownOf(marks.active, root);
-  const leaves = index?.states.filter(
-    ({ id, parent }) =>
-      parent !== null && active?.has(id) && !index.childrenOf(id).some((child) => active.has(child.id)),
-  );
   return (
-    <div class="chart-view">
-      <p class="muted waiting" role="status">
-        {given?.problem ?? 'Laying out the chart…'}
-        {leaves !== undefined && leaves.length > 0 && (
-          <> Active: {excerpt(leaves.map(({ id }) => statePath(index, id)).join(', '), 200)}.</>
-        )}
+    <div class="chart-as-list">
+      <p class="muted" role="status">
+        {given?.problem ?? 'Drawing the chart…'}
       </p>
+      <ChartList {...props} />
     </div>
   );
 }
@@ -213,6 +181,7 @@ function Levels(props: LevelsProps) {
     <div class="chart-view" onKeyDown={press}>
       {path.length > 1 && <LevelPath path={path} goTo={goTo} />}
       <ChartTools scale={scale} whole={whole} setZoom={setZoom} />
+      <ChartLegend />
       <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}`} ref={scroll}>
         {level !== undefined && (
           <ChartPicture

@@ -6,6 +6,8 @@ export type Drawing = Readonly<Record<string, DrawnLevel>>;
 
 /** States and lines that are drawn together. Lengths are CSS pixels at scale 1. */
 export interface DrawnLevel {
+  /** What the state around the level does, above it. */
+  readonly lines: readonly BoxLine[];
   readonly width: number;
   readonly height: number;
   /** Parents come before their children; the state around them is not included. */
@@ -28,6 +30,23 @@ export interface DrawnState extends Box {
   readonly id: string;
   /** Its children are part of the same level. */
   readonly isOpen: boolean;
+  readonly lines: readonly BoxLine[];
+  /** The states inside a folded state. */
+  readonly chips: readonly Chip[];
+}
+
+/** A line of text below the name of a state. */
+export interface BoxLine {
+  readonly kind: 'about' | 'part' | 'stub';
+  readonly text: string;
+  /** The transitions that it stands for, by their indexes in the chart. */
+  readonly transitions: readonly number[];
+}
+
+/** A state inside a folded one, or the number of those that do not fit (`id` is null). */
+export interface Chip extends Box {
+  readonly id: string | null;
+  readonly text: string;
 }
 
 /** The end of a line outside the level (a name), or at any state. */
@@ -53,10 +72,12 @@ export interface DrawnEdge {
 export interface LaidOut {
   readonly drawings: Readonly<Record<string, Drawing>> | null;
   readonly problem: string | null;
+  /** Whether the insides of states follow. */
+  readonly isPart?: true;
 }
 
 /** Increase this when the layout of unchanged charts changes. */
-const DRAWING_VERSION = 10;
+const DRAWING_VERSION = 11;
 
 /** Identifies everything that the drawing of a chart depends on. */
 export const chartDigest = (chart: Chart): string => hash(JSON.stringify([DRAWING_VERSION, chart]));

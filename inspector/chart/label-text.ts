@@ -3,6 +3,9 @@ import { excerpt } from '../fold/text.ts';
 /** Font sizes of a picture at scale 1. The layout runs without a page to measure text in: widths are generous. */
 export const FONT = { name: 13, label: 12 } as const;
 
+/** Lengths in the box of a state: a line of text, the space beside and below its lines, and the states inside a folded one. */
+export const BOX = { line: 16, side: 12, below: 7, chip: 20, chipsWidth: 190 } as const;
+
 /** At this scale, the smallest text has 11 px. */
 export const LEGIBLE = 11 / FONT.label;
 
@@ -27,13 +30,17 @@ const SHOWN = 2;
 const WRAP = 33;
 const MAX_WORD = 60;
 
-/** The lines of a label: up to two transitions, and the number of the others. Wraps between words; never within one. */
+/** The lines of a label of the chain: up to two transitions, and the number of the others. Wraps between words; never within one. */
 export function labelLines(words: readonly string[], count = ''): readonly string[] {
   const distinct = [...new Set(words)];
   const shown = distinct.slice(0, SHOWN).map((word) => excerpt(word, MAX_WORD));
   const more = distinct.length > SHOWN ? ` +${distinct.length - SHOWN}` : '';
+  return wrapped(`${shown.join(', ')}${more}${count === '' ? '' : ` ${count}`}`);
+}
+
+function wrapped(text: string): readonly string[] {
   const lines: string[] = [];
-  for (const part of `${shown.join(', ')}${more}${count === '' ? '' : ` ${count}`}`.split(' ')) {
+  for (const part of text.split(' ')) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + part.length < WRAP) lines[lines.length - 1] = `${last} ${part}`;
     else lines.push(part);
@@ -41,15 +48,28 @@ export function labelLines(words: readonly string[], count = ''): readonly strin
   return lines;
 }
 
+const MAX_WAYS = 3;
+
+/** The lines of a label of another program: up to three transitions below each other, each with its actions, and the number of the others. */
+export function stackedLines(ways: readonly string[]): readonly string[] {
+  const distinct = [...new Set(ways)];
+  const more = distinct.length > MAX_WAYS ? [`+${distinct.length - MAX_WAYS} more`] : [];
+  return [...distinct.slice(0, MAX_WAYS).flatMap((way) => wrapped(excerpt(way, MAX_WORD))), ...more];
+}
+
 export const LABEL_LINE = 14;
+/** The space between a label and the border around it. */
+export const CHIP_PAD = { x: 5, y: 1 } as const;
+
+type Size = Readonly<Record<'width' | 'height', number>>;
 
 /** Room for a label in any order of its words, with a count, or with one at each word. */
-export function labelSize(all: readonly string[], isEach = false): { readonly width: number; readonly height: number } {
+export function labelSize(all: readonly string[], isEach = false): Size {
   const words = [...new Set(all)].map((word) => (isEach ? `${word} ×99` : word));
   const longest = words.sort((one, other) => other.length - one.length);
-  const lines = labelLines(longest, '×99');
+  const lines = isEach ? stackedLines(longest) : labelLines(longest, '×99');
   const width = Math.max(...lines.map((line) => widthOf(line, FONT.label)), ...longest.map(wordWidth));
-  return { width: width + 4, height: lines.length * LABEL_LINE };
+  return { width: width + 2 * CHIP_PAD.x, height: lines.length * LABEL_LINE + 2 * CHIP_PAD.y };
 }
 
 const wordWidth = (words: string): number =>

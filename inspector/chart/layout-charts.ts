@@ -1,56 +1,85 @@
 import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
-import { noteText, showsAll, transitionWords, wayText } from '../fold/chart-words.ts';
+import { isOwnChart, labelWords, noteText, wayText } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
-import { type Box, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
-import { FONT, labelSize, widthOf } from './label-text.ts';
+import { boxLinesOf } from './box-text.ts';
+import { type Box, type BoxLine, type Chip, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
+import { BOX, FONT, labelSize, widthOf } from './label-text.ts';
 import { type Level, type LevelEdge, levelsOf } from './level.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 
 const Elk = bundled.default as unknown as new () => ELK;
 
-/** Lays out the charts, each with its levels. */
-export async function drawingsOf(charts: readonly Chart[]): Promise<Record<string, Drawing>> {
+/** Lays out the charts, each with its levels. `onWhole` receives the whole charts before the insides of their states are laid out. */
+export async function drawingsOf(
+  charts: readonly Chart[],
+  onWhole: (drawings: Readonly<Record<string, Drawing>>) => void = () => {},
+): Promise<Record<string, Drawing>> {
   const elk = new Elk();
-  const drawings: [string, Drawing][] = [];
-  for (const chart of charts) {
-    const levels: [string, DrawnLevel][] = [];
-    const sound = normalizeChart(chart);
-    for (const level of levelsOf(sound)) levels.push([level.root.id, await layOutLevel(level, sound, elk)]);
-    drawings.push([chart.id, Object.fromEntries(levels)]);
-  }
-  return Object.fromEntries(drawings);
+  const sound = charts.map(normalizeChart);
+  const drawn = new Map(sound.map(({ id }) => [id, new Map<string, DrawnLevel>()]));
+  const drawings = (): Record<string, Drawing> =>
+    Object.fromEntries([...drawn].map(([id, levels]) => [id, Object.fromEntries(levels)]));
+  const layOut = async (chart: Chart, levels: readonly Level[]): Promise<void> => {
+    for (const level of levels) drawn.get(chart.id)?.set(level.root.id, await layOutLevel(level, chart, elk));
+  };
+  for (const chart of sound) await layOut(chart, levelsOf(chart).slice(0, 1));
+  onWhole(drawings());
+  for (const chart of sound) await layOut(chart, levelsOf(chart).slice(1));
+  return drawings();
 }
 
-/** A level with more boxes and lines is laid out only once. */
-const MAX_VARIED = 40;
+/** With more boxes and lines, a level is laid out in fewer ways. */
+const MAX_VARIED = 24;
+const MAX_PAIR = 80;
 /** The width to height of the space for a chart. */
 const ASPECT = 1.1;
 
 /** Lays out a level with room for every label, in the direction that fits its space best. */
 async function layOutLevel(level: Level, chart: Chart, elk: ELK): Promise<DrawnLevel> {
   const lines = level.edges.filter(({ hasLine }) => hasLine);
-  const isLarge = level.states.length + lines.length > MAX_VARIED;
-  const variants = lines.length === 0 ? [PACKED] : isLarge ? [DOWN] : [DOWN, RIGHT];
+  const variants = variantsFor(level.states.length + lines.length, lines.length, isOwnChart(chart.id));
   const order = { ...(level.open.size === 0 && ORDERED), ...ownOf(LEVEL_OPTIONS, level.root.id) };
+  const layOut = async (shown: Level, drawn: readonly LevelEdge[], options: Options): Promise<DrawnLevel> => {
+    const texts = new Map([shown.root, ...shown.states].map((state) => [state.id, boxTextOf(state, chart, shown)]));
+    return levelFrom(shown, texts, await elk.layout(graphOf(shown, chart, texts, drawn, { ...OPTIONS, ...options })));
+  };
   const found: DrawnLevel[] = [];
   for (const variant of variants) {
     try {
-      found.push(
-        levelFrom(level, await elk.layout(graphOf(level, chart, lines, { ...OPTIONS, ...variant, ...order }))),
-      );
+      found.push(await layOut(level, lines, { ...variant, ...order }));
     } catch {
       // ELK cannot lay out some graphs in one of the directions.
     }
   }
-  const [best] = found.sort((one, other) => room(one) - room(other));
-  if (best !== undefined) return best;
+  const [best] = found.sort((one, other) => costOf(one) - costOf(other));
   const bare = { ...level, stubs: [], edges: level.edges.map((edge) => ({ ...edge, hasLine: false })) };
-  return levelFrom(bare, await elk.layout(graphOf(bare, chart, [], { ...OPTIONS, ...PACKED })));
+  return best ?? layOut(bare, [], PACKED);
 }
 
-const room = ({ width, height }: DrawnLevel): number => Math.max(width / ASPECT, height);
+function variantsFor(size: number, lines: number, isBaked: boolean): readonly Options[] {
+  if (lines === 0) return [PACKED];
+  if (isBaked || size <= MAX_VARIED)
+    return [DOWN, RIGHT].flatMap((way) => [
+      { ...way, ...STRAIGHT },
+      { ...way, ...COMPACT },
+    ]);
+  return size <= MAX_PAIR
+    ? [
+        { ...DOWN, ...STRAIGHT },
+        { ...DOWN, ...COMPACT },
+      ]
+    : [{ ...DOWN, ...STRAIGHT }];
+}
+
+/** The space that a layout takes in pixels of its larger side, and what each bend of a line costs besides. */
+function costOf({ width, height, edges }: DrawnLevel): number {
+  const bends = edges.reduce((sum, { points }) => sum + Math.max(0, points.length - 2), 0);
+  return Math.max(width / ASPECT, height) + bends * BEND;
+}
+
+const BEND = 5;
 
 type Options = Readonly<Record<string, string>>;
 
@@ -58,7 +87,6 @@ const OPTIONS: Options = {
   'elk.json.edgeCoords': 'ROOT',
   'elk.json.shapeCoords': 'ROOT',
   'elk.randomSeed': '1',
-  'elk.padding': '[top=2,left=2,bottom=2,right=2]',
   'elk.spacing.nodeNode': '16',
   'elk.aspectRatio': String(ASPECT),
 };
@@ -76,8 +104,10 @@ const LAYERED: Options = {
   'elk.layered.spacing.edgeNodeBetweenLayers': '5',
   'elk.layered.spacing.edgeEdgeBetweenLayers': '6',
   'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST',
-  'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
 };
+
+const STRAIGHT: Options = { 'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF' };
+const COMPACT: Options = { 'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX' };
 
 const DOWN: Options = { ...LAYERED, 'elk.direction': 'DOWN' };
 const RIGHT: Options = { ...LAYERED, 'elk.direction': 'RIGHT' };
@@ -96,7 +126,6 @@ const LEVEL_OPTIONS: Readonly<Record<string, Options>> = {
 /** For levels without lines. */
 const PACKED: Options = { 'elk.algorithm': 'rectpacking' };
 
-const HEIGHT = 26;
 const HEAD = 26;
 const PAD = 10;
 /** Space beside a name. */
@@ -104,22 +133,74 @@ const SIDE = 14;
 /** Room for the count of a branch. */
 const COUNT_WIDTH = 30;
 
-function graphOf(level: Level, chart: Chart, lines: readonly LevelEdge[], options: Options): ElkNode {
+/** The text of a box, and the size that it needs. */
+interface BoxText {
+  readonly lines: readonly BoxLine[];
+  readonly chips: readonly Chip[];
+  readonly width: number;
+  readonly height: number;
+}
+
+function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
+  const lines = boxLinesOf(state, chart, level);
+  const isFolded = !level.open.has(state.id) && state !== level.root;
+  const inside = isFolded && !isOwnChart(chart.id) ? chart.states.filter(({ parent }) => parent === state.id) : [];
+  const text = Math.max(0, ...lines.map((line) => widthOf(`${line.text} ×99`, FONT.label) + 2 * BOX.side));
+  const head = Math.max(headWidth(state, chart, level), text);
+  const top = HEAD + (lines.length > 0 ? lines.length * BOX.line + BOX.below : 0);
+  const chips = chipsOf(inside, Math.max(head, BOX.chipsWidth), top);
+  const bottom = Math.max(0, ...chips.map(({ y, height }) => y + height + BOX.below));
+  const right = Math.max(0, ...chips.map(({ x, width }) => x + width + BOX.side));
+  return { lines, chips, width: Math.max(head, right), height: Math.max(top, bottom) };
+}
+
+const MAX_ROWS = 3;
+
+/** The states inside a folded state, in rows. The last one has the number of those that do not fit. */
+function chipsOf(states: readonly ChartState[], width: number, top: number): readonly Chip[] {
+  const chips: Chip[] = [];
+  let [x, row] = [BOX.side, 0];
+  for (const { id, name } of states) {
+    const text = excerpt(name, MAX_CHIP);
+    const size = widthOf(text, FONT.label) + 12;
+    if (x > BOX.side && x + size + BOX.side > width) [x, row] = [BOX.side, row + 1];
+    if (row === MAX_ROWS) {
+      const last = chips.pop() as Chip;
+      const others = states.length - chips.length;
+      const room = Math.max(last.width, width - BOX.side - last.x);
+      chips.push({ ...last, id: null, text: `+${others}`, width: room });
+      return chips;
+    }
+    chips.push({ id, text, x, y: top + row * (BOX.chip + 4), width: size, height: BOX.chip });
+    x += size + 4;
+  }
+  return chips;
+}
+
+const MAX_CHIP = 24;
+
+function graphOf(
+  level: Level,
+  chart: Chart,
+  texts: ReadonlyMap<string, BoxText>,
+  lines: readonly LevelEdge[],
+  options: Options,
+): ElkNode {
   const { root, states, open, stubs } = level;
   const nodes = new Map<string, ElkNode>([[root.id, { id: 'root', children: [] }]]);
   for (const state of states) {
-    const width = stateWidth(state, chart, level);
+    const { width, height } = texts.get(state.id) as BoxText;
     const inside = {
       ...options,
-      'elk.padding': `[top=${HEAD},left=${PAD},bottom=${PAD},right=${PAD}]`,
+      'elk.padding': `[top=${height},left=${PAD},bottom=${PAD},right=${PAD}]`,
       'elk.nodeSize.constraints': 'MINIMUM_SIZE',
-      'elk.nodeSize.minimum': `(${width}, ${HEAD + PAD})`,
+      'elk.nodeSize.minimum': `(${width}, ${height + PAD})`,
     };
     const size = open.has(state.id)
       ? { children: [], layoutOptions: inside }
       : {
           width,
-          height: HEIGHT,
+          height,
           layoutOptions: { 'elk.portConstraints': 'FIXED_SIDE' },
           ports: portsOf(state.id, options),
         };
@@ -144,12 +225,14 @@ function graphOf(level: Level, chart: Chart, lines: readonly LevelEdge[], option
         text: 'label',
         ...(isBranch(line, lines)
           ? { width: COUNT_WIDTH, height: 14 }
-          : labelSize(wordsOf(line, chart), showsAll(chart.id))),
+          : labelSize(wordsOf(line, chart), !isOwnChart(chart.id))),
         layoutOptions: { 'elk.edgeLabels.inline': line.source === line.target ? 'false' : 'true' },
       },
     ],
   }));
-  return { ...(nodes.get(root.id) as ElkNode), layoutOptions: options, edges };
+  const top = (texts.get(root.id)?.lines.length ?? 0) * BOX.line;
+  const padding = { 'elk.padding': `[top=${top === 0 ? 2 : top + BOX.below},left=2,bottom=2,right=2]` };
+  return { ...(nodes.get(root.id) as ElkNode), layoutOptions: { ...options, ...padding }, edges };
 }
 
 /** Lines enter a box at one side and leave it at the other. */
@@ -164,7 +247,7 @@ function portsOf(id: string, options: Options) {
 const nodeId = (id: string): string => `node ${id}`;
 
 const wordsOf = ({ transitions }: LevelEdge, chart: Chart): readonly string[] =>
-  transitions.flatMap((index) => chart.transitions[index] ?? []).map((one) => transitionWords(chart.id, one));
+  transitions.flatMap((index) => chart.transitions[index] ?? []).map((one) => labelWords(chart.id, one));
 
 const isBranch = (line: LevelEdge, lines: readonly LevelEdge[]): boolean =>
   line.fan !== null && lines.find(({ fan }) => fan === line.fan) !== line;
@@ -172,32 +255,34 @@ const isBranch = (line: LevelEdge, lines: readonly LevelEdge[]): boolean =>
 const BADGE = '9 of 99 calls failed';
 /** The widest badge of `action` and of the state inside it that runs tools. */
 const TOOL_BADGE = '9 of 99 calls and 9 tool calls failed';
+const ACTIVITY_BADGE = '9 activities failed';
 const FOLD = 24;
 const GAP = 8;
 
 /** The name, and beside it room for a badge or a note. */
-function stateWidth({ id, name, type, invokes }: ChartState, chart: Chart, { edges }: Level): number {
-  const { id: chartId, transitions } = chart;
+function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { edges }: Level): number {
   const text = widthOf(excerpt(name, MAX_NAME), FONT.name) + 2 * SIDE;
   if (type === 'final' || type === 'history') return text;
   const isActive = type !== 'atomic' || invokes.length > 0;
-  const own = transitions.filter(({ source }) => source === id);
-  const note = noteText(chartId, invokes, own, '×99');
-  const hasBadge = isActive && !showsAll(chartId);
-  const omitted = edges.some(({ hasLine }) => hasLine)
-    ? edges.filter(({ hasLine, source, target }) => !hasLine && source === id && target !== id)
-    : [];
-  const ways = omitted.flatMap((edge) => edge.transitions.flatMap((at) => transitions[at] ?? []));
-  const texts = [
-    note,
-    ...(hasBadge ? [id === 'action' || invokes.includes('action') ? TOOL_BADGE : BADGE] : []),
-    ...ways.map((way) => wayText(chartId, way)),
+  const fold = isActive ? FOLD : 0;
+  if (!isOwnChart(chart.id)) {
+    const badge = invokes.length > 0 ? widthOf(ACTIVITY_BADGE, FONT.label) + GAP : 0;
+    return text + badge + fold;
+  }
+  const own = chart.transitions.filter(({ source }) => source === id);
+  const hasLines = edges.some(({ hasLine }) => hasLine);
+  const omitted = edges.filter(({ hasLine, source, target }) => hasLines && !hasLine && source === id && target !== id);
+  const ways = omitted.flatMap((edge) => edge.transitions.flatMap((at) => chart.transitions[at] ?? []));
+  const notes = [
+    noteText(chart.id, invokes, own, '×99'),
+    ...(isActive ? [id === 'action' || invokes.includes('action') ? TOOL_BADGE : BADGE] : []),
+    ...ways.map((way) => wayText(chart.id, way)),
   ];
-  const badge = Math.max(...texts.map((text) => widthOf(excerpt(text, MAX_BADGE), FONT.label)));
-  return text + (badge > 0 ? badge + GAP : 0) + (isActive ? FOLD : 0);
+  const badge = Math.max(...notes.map((note) => widthOf(excerpt(note, MAX_BADGE), FONT.label)));
+  return text + (badge > 0 ? badge + GAP : 0) + fold;
 }
 
-function levelFrom(level: Level, graph: ElkNode): DrawnLevel {
+function levelFrom(level: Level, texts: ReadonlyMap<string, BoxText>, graph: ElkNode): DrawnLevel {
   const boxes = new Map<string, Box>();
   const visit = ({ children = [] }: ElkNode): void => {
     for (const node of children) {
@@ -208,10 +293,10 @@ function levelFrom(level: Level, graph: ElkNode): DrawnLevel {
   visit(graph);
   const stubs = new Set(level.stubs.map(({ id }) => id));
   const stateOf = (id: string): string | null => (stubs.has(id) ? null : id);
-  const lines = level.edges.filter(({ hasLine }) => hasLine);
+  const routed = level.edges.filter(({ hasLine }) => hasLine);
   const routes = new Map((graph.edges ?? []).map((edge) => [edge.id, edge]));
   const edges = level.edges.map((edge): DrawnEdge => {
-    const { sections = [], labels = [] } = (edge.hasLine && routes.get(`edge ${lines.indexOf(edge)}`)) || {};
+    const { sections = [], labels = [] } = (edge.hasLine && routes.get(`edge ${routed.indexOf(edge)}`)) || {};
     return {
       source: stateOf(edge.source),
       target: stateOf(edge.target),
@@ -220,15 +305,19 @@ function levelFrom(level: Level, graph: ElkNode): DrawnLevel {
         .flatMap(({ startPoint, bendPoints = [], endPoint }) => [startPoint, ...bendPoints, endPoint])
         .map(({ x, y }) => ({ x: tenth(x), y: tenth(y) })),
       label: labels[0] === undefined ? null : boxOf(labels[0]),
-      isBranch: isBranch(edge, lines),
+      isBranch: isBranch(edge, routed),
     };
   });
+  const lines = texts.get(level.root.id)?.lines ?? [];
   return {
-    width: Math.ceil(graph.width ?? 0),
+    lines,
+    width: Math.ceil(Math.max(graph.width ?? 0, ...lines.map(({ text }) => widthOf(`${text} ×99`, FONT.label)))),
     height: Math.ceil(graph.height ?? 0),
     states: level.states.map(({ id }) => ({
       id,
       isOpen: level.open.has(id),
+      lines: texts.get(id)?.lines ?? [],
+      chips: texts.get(id)?.chips ?? [],
       ...(boxes.get(nodeId(id)) as Box),
     })),
     stubs: level.stubs.map(({ id, text }) => ({ text, ...(boxes.get(nodeId(id)) as Box) })),

@@ -2,11 +2,13 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type LaidOut, tooLarge } from './drawing.ts';
 import { drawingsOf } from './layout-charts.ts';
 
-/** Lays out arbitrary charts, except those that are too large. `problem`: why some or all are missing. */
-async function layOut({ charts, invoked }: RunCharts): Promise<LaidOut> {
+/** Lays out arbitrary charts, except those that are too large; first the whole charts, without the insides of their states. `problem`: why some or all are missing. */
+async function layOut({ charts, invoked }: RunCharts, onPart: (part: LaidOut) => void): Promise<LaidOut> {
   try {
     const drawn = charts.filter((chart) => tooLarge({ charts: [chart], invoked }) === null);
-    return { drawings: await drawingsOf(drawn), problem: tooLarge({ charts, invoked }) };
+    const problem = tooLarge({ charts, invoked });
+    const drawings = await drawingsOf(drawn, (whole) => onPart({ drawings: whole, problem, isPart: true }));
+    return { drawings, problem };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { drawings: null, problem: `The chart could not be laid out: ${reason}` };
@@ -14,5 +16,5 @@ async function layOut({ charts, invoked }: RunCharts): Promise<LaidOut> {
 }
 
 self.addEventListener('message', async ({ data }: MessageEvent<RunCharts>) => {
-  self.postMessage(await layOut(data));
+  self.postMessage(await layOut(data, (part) => self.postMessage(part)));
 });

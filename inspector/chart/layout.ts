@@ -2,59 +2,90 @@ import { baked } from 'virtual:drawings';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { chartDigest, type Drawing, type LaidOut, ownOf } from './drawing.ts';
 
-const LAYOUT_TIMEOUT_MS = 10_000;
+/** Until then, the page shows the list. */
+const LAYOUT_TIMEOUT_MS = 30_000;
 
-const laidOut = new Map<string, Promise<LaidOut>>();
+interface Layout {
+  done: LaidOut | null;
+  readonly listeners: Set<(done: LaidOut) => void>;
+}
+
+const layouts = new Map<string, Layout>();
 const MAX_CACHED = 20;
 
-/** The drawings made at build time; null if one is missing. */
+/** Drawings in an exported page, by the digests of their charts. */
+const exported = new Map<string, Drawing>();
+
+export function addDrawings({ charts }: RunCharts, drawings: Readonly<Record<string, unknown>>): void {
+  for (const chart of charts) {
+    const drawing = ownOf(drawings, chart.id);
+    if (drawing !== undefined) exported.set(chartDigest(chart), drawing as Drawing);
+  }
+}
+
+/** The drawings made at build time or for an exported page; null if one is missing. */
 export function bakedDrawingsOf(charts: RunCharts): Readonly<Record<string, Drawing>> | null {
   const found: [string, Drawing][] = [];
   for (const chart of charts.charts) {
-    const drawing = ownOf(baked, chartDigest(chart));
+    const digest = chartDigest(chart);
+    const drawing = ownOf(baked, digest) ?? exported.get(digest);
     if (drawing === undefined) return null;
     found.push([chart.id, drawing]);
   }
   return Object.fromEntries(found);
 }
 
-/** Lays out charts in a worker, once per definition. Charts that take too long are not drawn. */
-export function layoutOf(charts: RunCharts): Promise<LaidOut> {
+/**
+ * Lays out charts in a worker, once per definition. Calls `take` with the whole charts, then with the insides of their states too, until the
+ * returned function is called. Charts that take too long are not drawn.
+ */
+export function layoutOf(charts: RunCharts, take: (done: LaidOut) => void): () => void {
   const key = charts.charts.map(chartDigest).join(' ');
-  const cached = laidOut.get(key) ?? inWorker(charts);
-  laidOut.delete(key);
-  laidOut.set(key, cached);
-  for (const oldest of [...laidOut.keys()].slice(0, -MAX_CACHED)) laidOut.delete(oldest);
-  return cached;
+  const known = layouts.get(key);
+  const layout: Layout = known ?? { done: null, listeners: new Set() };
+  layouts.delete(key);
+  layouts.set(key, layout);
+  for (const oldest of [...layouts.keys()].slice(0, -MAX_CACHED)) layouts.delete(oldest);
+  layout.listeners.add(take);
+  if (layout.done !== null) take(layout.done);
+  if (known === undefined)
+    inWorker(charts, (done) => {
+      layout.done = done;
+      for (const listener of layout.listeners) listener(done);
+    });
+  return () => layout.listeners.delete(take);
 }
 
 /** Workers are unavailable in a page opened from disk. */
 const NO_WORKER = 'The chart could not be laid out: the layout worker did not start.';
 
-function inWorker({ charts, invoked }: RunCharts): Promise<LaidOut> {
-  return new Promise((resolve) => {
-    const fail = (problem: string): void => resolve({ drawings: null, problem });
-    let worker: Worker;
-    try {
-      worker = new Worker(new URL('layout.js', document.baseURI), { type: 'module' });
-    } catch {
-      fail(NO_WORKER);
-      return;
-    }
-    const finish = (settle: () => void): void => {
-      clearTimeout(timer);
-      worker.terminate();
-      settle();
-    };
-    const timer = setTimeout(
-      () => finish(() => fail(`Laying out the chart took longer than ${LAYOUT_TIMEOUT_MS / 1000} s.`)),
-      LAYOUT_TIMEOUT_MS,
-    );
-    worker.addEventListener('message', ({ data }: MessageEvent<LaidOut>) => finish(() => resolve(data)));
-    // If the script cannot be loaded, the event has no message.
-    worker.addEventListener('error', ({ message }: Partial<ErrorEvent>) =>
-      finish(() => fail(message === undefined ? NO_WORKER : `The chart could not be laid out: ${message}.`)),
-    );
-    worker.postMessage({ charts, invoked });
+function inWorker({ charts, invoked }: RunCharts, take: (done: LaidOut) => void): void {
+  let whole: LaidOut | null = null;
+  const fail = (problem: string): void => take({ drawings: whole?.drawings ?? null, problem });
+  let worker: Worker;
+  try {
+    worker = new Worker(new URL('layout.js', document.baseURI), { type: 'module' });
+  } catch {
+    fail(NO_WORKER);
+    return;
+  }
+  const end = (): void => {
+    clearTimeout(timer);
+    worker.terminate();
+  };
+  const timer = setTimeout(() => {
+    end();
+    fail(`Laying out the chart took longer than ${LAYOUT_TIMEOUT_MS / 1000} s.`);
+  }, LAYOUT_TIMEOUT_MS);
+  worker.addEventListener('message', ({ data }: MessageEvent<LaidOut>) => {
+    if (data.isPart) whole = data;
+    else end();
+    take(data);
   });
+  // If the script cannot be loaded, the event has no message.
+  worker.addEventListener('error', ({ message }: Partial<ErrorEvent>) => {
+    end();
+    fail(message === undefined ? NO_WORKER : `The chart could not be laid out: ${message}.`);
+  });
+  worker.postMessage({ charts, invoked });
 }

@@ -1,6 +1,5 @@
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { groupBy } from '../fold/group-by.ts';
-import { ownOf } from './drawing.ts';
 
 /** States and lines that are drawn together: the inside of a state, with some of its compound states open. */
 export interface Level {
@@ -37,8 +36,10 @@ const MAX_MAIN = 3;
 /** With more lines, a level is a list of boxes without lines. */
 const MAX_LINES = 80;
 
-/** States that are connected to nearly every other state. Most of their lines would hide the others, and are not drawn. */
-const QUIET: Readonly<Record<string, readonly string[]>> = { postChain: ['routing', 'recovering'] };
+/** Up to this many lines, all are drawn. */
+const MAX_CALM = 24;
+/** With more neighbors, and more than half of the states of a level, a state is a hub. */
+const MIN_HUB = 6;
 
 /** The levels of a chart: the whole chart, and the inside of each folded state. */
 export function levelsOf(chart: Chart): readonly Level[] {
@@ -157,25 +158,16 @@ function edgesOf(
       edges.set(key, { source: ends[0], target: ends[1], transitions, hasLine, fan: null });
     }
   }
-  const quiet = new Set(ownOf(QUIET, chart.id));
-  const all = [...edges.values()];
-  const shown = all.map((edge) =>
-    isQuiet(edge, chart, quiet, all, stubs) || isOfStar(edge, chart, all) ? { ...edge, hasLine: false } : edge,
-  );
-  return withFans(shown, chart, stubs);
+  return withFans(withoutHubs([...edges.values()], chart, visible.size - open.size), chart, stubs);
 }
 
 const MIN_FAN = 3;
 
 /** Marks the lines of fans. The lines of a fan that leave the level become one. */
 function withFans(edges: readonly LevelEdge[], chart: Chart, stubs: Map<string, Stub>): readonly LevelEdge[] {
-  const fanOf = ({ hasLine, source, transitions: [first = -1] }: LevelEdge): string | null => {
-    const [, rule] = /^(.+)\(.*\)$/su.exec(chart.transitions[first]?.guard ?? '') ?? [];
-    return hasLine && rule !== undefined ? JSON.stringify([source, chart.transitions[first]?.event, rule]) : null;
-  };
-  const fans = groupBy(edges, fanOf);
+  const fans = groupBy(edges, (edge) => fanOf(edge, chart));
   return edges.flatMap((edge) => {
-    const fan = fanOf(edge);
+    const fan = fanOf(edge, chart);
     const all = fans.get(fan) ?? [];
     if (fan === null || all.length < MIN_FAN) return edge;
     const leaving = all.filter(({ target }) => stubs.has(target));
@@ -191,35 +183,36 @@ function withFans(edges: readonly LevelEdge[], chart: Chart, stubs: Map<string, 
   });
 }
 
-/** At least this many lines for one event with the same target, such as a reset from everywhere, are not drawn. */
-const MIN_STAR = 6;
-
-/** Whether a line is one of many for the same event and target, and its source has another line. */
-function isOfStar(edge: LevelEdge, { transitions }: Chart, all: readonly LevelEdge[]): boolean {
-  if (!edge.hasLine) return false;
-  const eventOf = ({ transitions: [first = -1] }: LevelEdge) => transitions[first]?.event;
-  const star = all.filter((other) => other.target === edge.target && eventOf(other) === eventOf(edge));
-  const hasEvent = (eventOf(edge) ?? '') !== '';
-  return (
-    hasEvent &&
-    star.length >= MIN_STAR &&
-    all.some(({ source, target }) => source === edge.source && target !== edge.target)
-  );
+/** The rule of a line whose guard has a parameter, with its source and event. */
+function fanOf({ hasLine, source, transitions: [first = -1] }: LevelEdge, { transitions }: Chart): string | null {
+  const { event, guard } = transitions[first] ?? {};
+  const [, rule] = /^(.+)\(.*\)$/su.exec(guard ?? '') ?? [];
+  return hasLine && rule !== undefined ? JSON.stringify([source, event, rule]) : null;
 }
 
-/** Whether a line is not needed: it has a quiet end, is not the default transition, and its other end has more lines. */
-function isQuiet(
-  { source, target, hasLine, transitions }: LevelEdge,
-  chart: Chart,
-  quiet: ReadonlySet<string>,
-  all: readonly LevelEdge[],
-  stubs: ReadonlyMap<string, Stub>,
-): boolean {
-  if (!hasLine || !(quiet.has(source) || quiet.has(target))) return false;
-  const isDefault = transitions.some((index) => {
-    const { event, otherwise } = chart.transitions[index] ?? {};
-    return event === '' && otherwise;
-  });
-  const others = all.filter((other) => other.hasLine && other.source === source && !quiet.has(other.target));
-  return !isDefault && (others.length > 0 || stubs.has(source));
+/**
+ * Leaves out lines to and from states that are connected to nearly every other state of a crowded level, because they would hide the
+ * others: the boxes name them instead. A state keeps a line out, a target of a hub keeps a line in, and default transitions stay.
+ */
+function withoutHubs(edges: readonly LevelEdge[], chart: Chart, boxes: number): readonly LevelEdge[] {
+  const lines = edges.filter(({ hasLine, source, target }) => hasLine && source !== target);
+  if (lines.length <= MAX_CALM) return edges;
+  const neighbors = new Map<string, Set<string>>();
+  const connect = (state: string, other: string): void => {
+    neighbors.set(state, (neighbors.get(state) ?? new Set()).add(other));
+  };
+  for (const line of lines) {
+    connect(line.source, fanOf(line, chart) ?? line.target);
+    connect(line.target, line.source);
+  }
+  const isHub = (id: string): boolean => (neighbors.get(id)?.size ?? 0) >= Math.max(MIN_HUB, boxes / 2 + 1);
+  const isDefault = ({ transitions }: LevelEdge): boolean =>
+    transitions.some((index) => chart.transitions[index]?.event === '' && chart.transitions[index]?.otherwise);
+  const isOmitted = (line: LevelEdge): boolean => {
+    const { source, target } = line;
+    if (source === target || isDefault(line)) return false;
+    if (isHub(target)) return lines.some((other) => other.source === source && !isHub(other.target));
+    return isHub(source) && lines.some((other) => other.target === target && !isHub(other.source));
+  };
+  return edges.map((edge) => (edge.hasLine && isOmitted(edge) ? { ...edge, hasLine: false } : edge));
 }

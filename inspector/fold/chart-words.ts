@@ -39,15 +39,15 @@ const EVENTS: Readonly<Record<string, string>> = {
   'run.interrupted': 'interrupted',
 };
 
-/** Whether a line shows all its transitions: those of the chain are too many. */
-export const showsAll = (chartId: string): boolean => !OWN_CHARTS.has(chartId);
+/** Whether a chart is one of the chain's, whose guards and events have words of their own. */
+export const isOwnChart = (chartId: string): boolean => OWN_CHARTS.has(chartId);
 
 const wordsIn = (words: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(words, key) ? words[key] : undefined;
 
 /** What a state invokes, or the events that it handles without being left; the phases of the chain have names for these. */
 export function noteText(chartId: string, invokes: readonly string[], own: readonly Transition[], count = ''): string {
-  if (invokes.length > 0) return `${showsAll(chartId) ? 'invokes ' : ''}${invokes.join(', ')}`;
+  if (invokes.length > 0) return `${isOwnChart(chartId) ? '' : 'invokes '}${invokes.join(', ')}`;
   const events = own.flatMap(({ event, target }) => (target.length > 0 || event === '' ? [] : [event]));
   if (events.length === 0 || OWN_CHARTS.has(chartId)) return '';
   return `on ${[...new Set(events.map(eventName))].join(', ')}${count === '' ? '' : ` ${count}`}`;
@@ -64,6 +64,13 @@ export function transitionWords(chartId: string, transition: Transition): string
   return event.startsWith('after ') ? 'out of time' : event === '' ? 'always' : event;
 }
 
+/** The label of a line: what takes the transition and, in charts of other programs, its actions. */
+export function labelWords(chartId: string, transition: Transition): string {
+  const words = transitionWords(chartId, transition);
+  const { actions } = transition;
+  return isOwnChart(chartId) || actions.length === 0 ? words : `${words} / ${actionNames(actions)}`;
+}
+
 /** A transition without a line, as its source shows it: `failed ×2 › recovering`. */
 export function wayText(chartId: string, transition: Transition, count = ''): string {
   const words = `${transitionWords(chartId, transition)} ${count}`.trim();
@@ -75,8 +82,19 @@ export function wayText(chartId: string, transition: Transition, count = ''): st
 const eventName = (event: string): string =>
   event.replace(/^after (.*)$/su, (_, delay: string) => `after ${formatDelay(delay)}`);
 
-/** The event and the guard of a transition, as the chart names them. */
-export function transitionName({ event, guard, otherwise }: Transition): string {
-  const name = guard === 'inline' ? humanizeGuard(guard) : guard;
-  return [eventName(event), name ?? (otherwise ? 'else' : '')].filter((part) => part !== '').join(': ') || 'always';
+/** The event and the guard of a transition, as the chart names them: `after hold (2 d) [isCheap]`. */
+export function transitionName({ event, guard, otherwise, delayMs }: Transition): string {
+  const name = guard === 'inline' ? 'unnamed guard' : guard;
+  const condition = name ?? (otherwise ? 'else' : null);
+  return [
+    eventName(event) || 'always',
+    delayMs === undefined ? '' : `(${formatDelay(String(delayMs))})`,
+    condition === null ? '' : `[${condition}]`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
 }
+
+/** The actions of a transition or a state, as the chart names them. */
+export const actionNames = (actions: readonly string[]): string =>
+  actions.map((action) => action.replace(/^xstate\./u, '')).join(', ');

@@ -109,7 +109,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         <ChartList {...shared}>{notes}</ChartList>
       ) : (
         <>
-          <ChartView {...shared} fallback={<ChartList {...shared} />} />
+          <ChartView {...shared} />
           {notes}
         </>
       )}

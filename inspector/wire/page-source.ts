@@ -164,12 +164,16 @@ export function embeddedRun(page: Document): EmbeddedRun | null {
 }
 
 /** The run in an exported file. Rejects with one line if the file is invalid or was changed. */
-export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageSource> {
+export async function fileSource(
+  { data, checksum }: EmbeddedRun,
+  onDrawings: (charts: RunCharts, drawings: Readonly<Record<string, unknown>>) => void = () => {},
+): Promise<PageSource> {
   // Browsers without `crypto.subtle` for files cannot check; the printed checksum still can.
   const isChecked = crypto.subtle !== undefined;
   if (isChecked && (await sha256(data)) !== checksum)
     throw new Error(`The run in this file does not match its checksum: ${DAMAGED}`);
-  const { charts, lines, states, ...exported } = read(data);
+  const { charts, drawings, lines, states, ...exported } = read(data);
+  onDrawings(charts, drawings ?? {});
   const integrity = isChecked
     ? `Intact: this file matches its SHA-256 checksum, ${checksum}.`
     : `Not checked: this browser cannot compute the SHA-256 checksum of this file, ${checksum}.`;
@@ -200,10 +204,10 @@ function read(data: string): ExportedRun {
   } catch {
     throw new Error(`The run in this file cannot be read: ${DAMAGED}`);
   }
-  const { version, run, charts, lines, states } = exported ?? {};
+  const { version, run, charts, drawings, lines, states } = exported ?? {};
   if (version !== WIRE_VERSION)
     throw new Error(`Unsupported file version: expected ${WIRE_VERSION}; received ${String(version)}.`);
   if (!run || !charts || !Array.isArray(lines) || !Array.isArray(states))
     throw new Error(`The run in this file is incomplete: ${DAMAGED}`);
-  return { version, run, charts, lines, states };
+  return { version, run, charts, ...(drawings && { drawings }), lines, states };
 }

@@ -6,6 +6,7 @@ import { stateHistory } from '../chain/journal/state-at.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { requireKnownOptions } from '../internal/require-known.ts';
+import { chartDrawings } from './chart-drawings.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
 import { FiguresFold } from './run-figures.ts';
@@ -49,7 +50,7 @@ export async function exportRun(
 
 /** Returns the page of the result of `sharedEntries`. */
 export async function exportShared(shared: SharedEntries, redact: Redact | undefined): Promise<ExportedPage> {
-  const exported = isOfActor(shared) ? exportedActor(shared, redact) : exportedRun(shared, redact);
+  const exported = isOfActor(shared) ? await exportedActor(shared, redact) : exportedRun(shared, redact);
   const data = pageData({ version: WIRE_VERSION, ...exported } satisfies ExportedRun);
   const checksum = createHash('sha256').update(data).digest('hex');
   return { html: await pageWith(data, checksum), checksum };
@@ -85,13 +86,23 @@ function exportedRun(entries: readonly JournalEntry[], redact: Redact | undefine
   };
 }
 
-function exportedActor(page: readonly ActorPageEntry[], redact: Redact | undefined): Omit<ExportedRun, 'version'> {
+async function exportedActor(
+  page: readonly ActorPageEntry[],
+  redact: Redact | undefined,
+): Promise<Omit<ExportedRun, 'version'>> {
   const [head, ...shown] = redact ? redacted(page, redact) : page;
   const { run, charts } = head as Extract<ActorPageEntry, { run: unknown }>;
   const note = redact ? ['The actor was redacted when this file was exported.'] : [];
   const lines = shown.flatMap((one) => ('entry' in one ? [JSON.stringify(one.entry)] : []));
   const states = shown.flatMap((one) => ('frame' in one ? [JSON.stringify(one.frame)] : []));
-  return { run: { ...run, fidelity: [...run.fidelity, ...note] }, charts, lines, states };
+  const drawings = await chartDrawings(charts);
+  return {
+    run: { ...run, fidelity: [...run.fidelity, ...note] },
+    charts,
+    ...(drawings && { drawings }),
+    lines,
+    states,
+  };
 }
 
 function figuresIn(entries: readonly JournalEntry[]): InspectedRun['summary'] {

@@ -283,6 +283,8 @@ export interface ExportedRun {
   readonly version: typeof WIRE_VERSION;
   readonly run: InspectedRun;
   readonly charts: RunCharts;
+  /** Pictures of charts of other programs by their ids, made by the layout worker of the page. */
+  readonly drawings?: Readonly<Record<string, unknown>>;
   readonly lines: readonly string[];
   readonly states: readonly string[];
 }

@@ -49,8 +49,8 @@ describe('the layout of the built-in charts', () => {
     const { width, height, states } = (own['postChain'] as Drawing)['postChain'] as DrawnLevel;
     const tops = PHASES.map((phase) => states.find(({ id }) => id === phase)?.y ?? 0);
     expect(tops).toEqual(tops.toSorted((one, other) => one - other));
-    expect(width).toBeLessThan(720);
-    expect(height).toBeLessThan(750);
+    expect(width).toBeLessThan(880);
+    expect(height).toBeLessThan(850);
   });
 });
 
@@ -115,6 +115,27 @@ describe('the layout of any chart', () => {
       ways.map((way) => transition(...way)),
     );
     expect(drawingFlaws(one, await drawn(one))).toEqual([]);
+  });
+
+  it('names the transitions that have no line, with their number, at both ends', async () => {
+    const phases = Array.from({ length: 9 }, (_, at) => state(`p${at}`, 'root'));
+    const ways = phases.flatMap(({ id }, at) => [
+      transition(id, [`p${(at + 1) % 9}`]),
+      transition(id, [`p${(at + 4) % 9}`], 'jump'),
+      transition(id, ['stopped'], 'ABORT'),
+    ]);
+    const { states, edges } = wholeOf(await drawn(chart([...phases, state('stopped', 'root')], ways)));
+    const linesOf = (id: string) => states.find((one) => one.id === id)?.lines.map(({ text }) => text);
+    expect(linesOf('p0')).toEqual(['ABORT › stopped']);
+    expect(linesOf('stopped')).toEqual(['ABORT from 9 states']);
+    expect(edges.filter(({ target }) => target === 'stopped').every(({ points }) => points.length === 0)).toBe(true);
+  });
+
+  it('shows the states inside a folded state', async () => {
+    const groups = Array.from({ length: 6 }, (_, at) => state(`g${at}`, 'root', { type: 'compound' }));
+    const inner = groups.flatMap(({ id }) => ['a', 'b', 'c'].map((name) => state(`${id}.${name}`, id, { name })));
+    const { states } = wholeOf(await drawn(chart([...groups, ...inner], [transition('g0', ['g1'])])));
+    expect(states.find(({ id }) => id === 'g0')?.chips.map(({ text }) => text)).toEqual(['a', 'b', 'c']);
   });
 
   it('completes for a large chart', async () => {

@@ -1,5 +1,6 @@
 import { render } from 'preact';
-import { ChartView, type ChartViewProps } from '../../../../../inspector/chart/chart-view.tsx';
+import type { ChartViewProps } from '../../../../../inspector/chart/chart-list.tsx';
+import { ChartView } from '../../../../../inspector/chart/chart-view.tsx';
 import { PHASE_NAMES } from '../../../../../inspector/fold/format.ts';
 import type { Marks } from '../../../../../inspector/fold/marks.ts';
 import type { ChartSelection } from '../../../../../inspector/fold/selection.ts';

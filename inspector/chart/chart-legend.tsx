@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks';
+
+/** The marks of a chart with their meanings. The pictures have the classes of the chart's own shapes. */
+const MARKS = [
+  ['edge outside', 'a transition on an event or a delay'],
+  ['edge', 'a transition when an actor ends, or at once (always)'],
+  ['edge taken', 'taken up to this moment; ×4: four times'],
+  ['edge last', 'the latest transition'],
+  ['state leaf', 'active'],
+  ['state failed', 'left after a failure, or had failed calls'],
+  ['state never', 'not visited'],
+  ['state region', 'a region: active together with the others'],
+  ['state history', 'a history state'],
+  ['state final', 'a final state'],
+  ['state initial', 'the initial state'],
+] as const;
+
+const TEXTS = [
+  ['ABORT › aborted', 'a transition without a line; click it to list it'],
+  ['ABORT from 8 states', 'transitions into this state without lines'],
+  ['+2', 'two more; click to list them'],
+  ['[isCheap] / mail', 'a guard, and actions'],
+  ['any state', 'a transition that is possible in every state here'],
+  ['+', 'has an inside; select the state again to open it'],
+] as const;
+
+export function ChartLegend() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="chart-legend" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Legend</summary>
+      {isOpen && <Meanings />}
+    </details>
+  );
+}
+
+const Meanings = () => (
+  <dl>
+    {MARKS.map(([kind, meaning]) => (
+      <div key={kind}>
+        <dt>
+          <svg class="chart-picture" width="44" height="18" aria-hidden="true">
+            <g class={kind}>
+              {kind.startsWith('edge') ? (
+                <>
+                  <path class="line" d="M2 9h34" />
+                  <path class="head" d="M42 9l-8 -4v8z" />
+                </>
+              ) : (
+                <>
+                  <rect class="box" x="6" y="2" width="32" height="14" rx="5" />
+                  {kind.endsWith('final') && <rect class="inner" x="9" y="5" width="26" height="8" rx="3" />}
+                  {kind.endsWith('initial') && <circle class="initial" cx="6" cy="3" r="3" />}
+                </>
+              )}
+            </g>
+          </svg>
+        </dt>
+        <dd>{meaning}</dd>
+      </div>
+    ))}
+    {TEXTS.map(([text, meaning]) => (
+      <div key={text}>
+        <dt>{text}</dt>
+        <dd>{meaning}</dd>
+      </div>
+    ))}
+  </dl>
+);

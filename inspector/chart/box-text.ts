@@ -64,7 +64,8 @@ function stubsOf({ id }: ChartState, chart: Chart, { states, stubs, edges }: Lev
     return shown.map(({ words, ends, transitions }) => {
       const [first = '', ...others] = ends;
       const end = others.length === 0 ? nameOf(first) : `${ends.length} states`;
-      const [most, rest] = [words.slice(0, 2), words.length - 2];
+      const most = words.slice(0, isOwn ? 1 : 2);
+      const rest = words.length - most.length;
       const listed = `${most.join(', ')}${rest > 0 ? ` +${rest}` : ''}`;
       return { kind: 'stub', text: `${listed} ${other === 'target' ? '›' : 'from'} ${end}`, transitions };
     });

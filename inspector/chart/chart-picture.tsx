@@ -18,7 +18,7 @@ import {
   ownOf,
   type Point,
 } from './drawing.ts';
-import { BOX, CHIP_PAD, FONT, LABEL_LINE, labelLines, stackedLines, widthOf } from './label-text.ts';
+import { BOX, CHIP_PAD, FONT, LABEL_LINE, labelLines, NO_CHIP, stackedLines, widthOf } from './label-text.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 
 /** The level that is shown. `copy` is the key of its marks: the chart, and for an invoked chart the state that invokes it. */
@@ -468,7 +468,9 @@ function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
       <path class="line" d={path} />
       <path class="head" d={arrowPath(points)} />
       {isLast && <path key={times} class="moving" d={path} pathLength={1} />}
-      {label !== null && <Label label={label} texts={texts.filter((text) => text !== '')} points={points} />}
+      {label !== null && (
+        <Label label={label} texts={texts.filter((text) => text !== '')} points={points} isChip={line.isEach} />
+      )}
     </g>
   );
 }
@@ -477,24 +479,26 @@ interface LabelProps {
   readonly label: Box;
   readonly texts: readonly string[];
   readonly points: readonly Point[];
+  readonly isChip: boolean;
 }
 
 /** A label on a gap in its line, or beside it. The box may be larger than the text. */
-function Label({ label, texts, points }: LabelProps) {
+function Label({ label, texts, points, isChip }: LabelProps) {
+  const pad = isChip ? CHIP_PAD : NO_CHIP;
   const { x, y, width, height } = label;
   const isBeside = points.every((point) => point.x <= x);
-  const middle = isBeside ? x + CHIP_PAD.x + 2 : x + width / 2;
+  const middle = isBeside ? x + pad.x + 2 : x + width / 2;
   const shown = Math.max(0, ...texts.map((text) => widthOf(text, FONT.label)));
   const top = y + (height - texts.length * LABEL_LINE) / 2;
   return (
     <>
       {texts.length > 0 && (
         <rect
-          class="behind"
-          x={(isBeside ? middle : middle - shown / 2) - CHIP_PAD.x}
-          y={top - CHIP_PAD.y}
-          width={shown + 2 * CHIP_PAD.x}
-          height={texts.length * LABEL_LINE + 2 * CHIP_PAD.y}
+          class={isChip ? 'behind bordered' : 'behind'}
+          x={(isBeside ? middle : middle - shown / 2) - pad.x}
+          y={top - pad.y}
+          width={shown + 2 * pad.x}
+          height={texts.length * LABEL_LINE + 2 * pad.y}
           rx={5}
         />
       )}

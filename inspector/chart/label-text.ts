@@ -58,8 +58,9 @@ export function stackedLines(ways: readonly string[]): readonly string[] {
 }
 
 export const LABEL_LINE = 14;
-/** The space between a label and the border around it. */
+/** The space between a label and the border around it; the chain's labels have no border. */
 export const CHIP_PAD = { x: 5, y: 1 } as const;
+export const NO_CHIP = { x: 2, y: 0 } as const;
 
 type Size = Readonly<Record<'width' | 'height', number>>;
 
@@ -69,7 +70,8 @@ export function labelSize(all: readonly string[], isEach = false): Size {
   const longest = words.sort((one, other) => other.length - one.length);
   const lines = isEach ? stackedLines(longest) : labelLines(longest, '×99');
   const width = Math.max(...lines.map((line) => widthOf(line, FONT.label)), ...longest.map(wordWidth));
-  return { width: width + 2 * CHIP_PAD.x, height: lines.length * LABEL_LINE + 2 * CHIP_PAD.y };
+  const pad = isEach ? CHIP_PAD : NO_CHIP;
+  return { width: width + 2 * pad.x, height: lines.length * LABEL_LINE + 2 * pad.y };
 }
 
 const wordWidth = (words: string): number =>

@@ -60,11 +60,10 @@ async function layOutLevel(level: Level, chart: Chart, elk: ELK): Promise<DrawnL
 
 function variantsFor(size: number, lines: number, isBaked: boolean): readonly Options[] {
   if (lines === 0) return [PACKED];
-  if (isBaked || size <= MAX_VARIED)
-    return [DOWN, RIGHT].flatMap((way) => [
-      { ...way, ...STRAIGHT },
-      { ...way, ...COMPACT },
-    ]);
+  // The chain's chart has to fit its area at a readable size.
+  if (isBaked) return [DOWN, RIGHT].map((way) => ({ ...way, ...COMPACT }));
+  if (size <= MAX_VARIED)
+    return [DOWN, RIGHT].flatMap((way) => [STRAIGHT, COMPACT].map((more) => ({ ...way, ...more })));
   return size <= MAX_PAIR
     ? [
         { ...DOWN, ...STRAIGHT },
@@ -120,7 +119,13 @@ const ORDERED: Options = {
 
 /** For the chart of the whole chain: without them, the line to the next cycle takes a detour around `recovering`. */
 const LEVEL_OPTIONS: Readonly<Record<string, Options>> = {
-  postChain: { 'elk.layered.layering.strategy': 'LONGEST_PATH', 'elk.spacing.edgeNode': '7' },
+  postChain: {
+    'elk.layered.layering.strategy': 'LONGEST_PATH',
+    'elk.spacing.edgeNode': '7',
+    'elk.layered.spacing.nodeNodeBetweenLayers': '4',
+    'elk.layered.spacing.edgeNodeBetweenLayers': '3',
+    'elk.layered.spacing.edgeEdgeBetweenLayers': '3',
+  },
 };
 
 /** For levels without lines. */
@@ -145,7 +150,8 @@ function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
   const lines = boxLinesOf(state, chart, level);
   const isFolded = !level.open.has(state.id) && state !== level.root;
   const inside = isFolded && !isOwnChart(chart.id) ? chart.states.filter(({ parent }) => parent === state.id) : [];
-  const text = Math.max(0, ...lines.map((line) => widthOf(`${line.text} ×99`, FONT.label) + 2 * BOX.side));
+  const count = isOwnChart(chart.id) ? '' : ' ×99';
+  const text = Math.max(0, ...lines.map((line) => widthOf(`${line.text}${count}`, FONT.label) + 2 * BOX.side));
   const head = Math.max(headWidth(state, chart, level), text);
   const top = HEAD + (lines.length > 0 ? lines.length * BOX.line + BOX.below : 0);
   const chips = chipsOf(inside, Math.max(head, BOX.chipsWidth), top);

@@ -158,7 +158,7 @@ function edgesOf(
       edges.set(key, { source: ends[0], target: ends[1], transitions, hasLine, fan: null });
     }
   }
-  return withFans(withoutHubs([...edges.values()], chart, visible.size - open.size), chart, stubs);
+  return withFans(withoutHubs([...edges.values()], chart, visible.size - open.size, stubs), chart, stubs);
 }
 
 const MIN_FAN = 3;
@@ -194,7 +194,12 @@ function fanOf({ hasLine, source, transitions: [first = -1] }: LevelEdge, { tran
  * Leaves out lines to and from states that are connected to nearly every other state of a crowded level, because they would hide the
  * others: the boxes name them instead. A state keeps a line out, a target of a hub keeps a line in, and default transitions stay.
  */
-function withoutHubs(edges: readonly LevelEdge[], chart: Chart, boxes: number): readonly LevelEdge[] {
+function withoutHubs(
+  edges: readonly LevelEdge[],
+  chart: Chart,
+  boxes: number,
+  stubs: ReadonlyMap<string, Stub>,
+): readonly LevelEdge[] {
   const lines = edges.filter(({ hasLine, source, target }) => hasLine && source !== target);
   if (lines.length <= MAX_CALM) return edges;
   const neighbors = new Map<string, Set<string>>();
@@ -211,7 +216,8 @@ function withoutHubs(edges: readonly LevelEdge[], chart: Chart, boxes: number): 
   const isOmitted = (line: LevelEdge): boolean => {
     const { source, target } = line;
     if (source === target || isDefault(line)) return false;
-    if (isHub(target)) return lines.some((other) => other.source === source && !isHub(other.target));
+    if (isHub(target))
+      return stubs.has(source) || lines.some((other) => other.source === source && !isHub(other.target));
     return isHub(source) && lines.some((other) => other.target === target && !isHub(other.source));
   };
   return edges.map((edge) => (edge.hasLine && isOmitted(edge) ? { ...edge, hasLine: false } : edge));

@@ -49,8 +49,8 @@ describe('the layout of the built-in charts', () => {
     const { width, height, states } = (own['postChain'] as Drawing)['postChain'] as DrawnLevel;
     const tops = PHASES.map((phase) => states.find(({ id }) => id === phase)?.y ?? 0);
     expect(tops).toEqual(tops.toSorted((one, other) => one - other));
-    expect(width).toBeLessThan(880);
-    expect(height).toBeLessThan(850);
+    expect(width).toBeLessThan(720);
+    expect(height).toBeLessThan(750);
   });
 });
 

@@ -48,7 +48,7 @@ interface ChartPictureProps {
   readonly onOpen: (stateId: string) => void;
 }
 
-export const MARGIN = 12;
+export const MARGIN = 6;
 const NOTHING_TAKEN: ReadonlyMap<number, number> = new Map();
 const NONE: ReadonlySet<string> = new Set();
 const NONE_TAKEN: ReadonlySet<number> = new Set();

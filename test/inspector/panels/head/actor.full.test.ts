@@ -130,7 +130,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await dialog.getByText('type: expected one of collect, ask, approval.given').waitFor();
     await dialog.getByRole('textbox', { name: 'Event as JSON' }).fill('{"type": "ask"}');
     await dialog.getByRole('button', { name: 'Start the fork' }).click();
-    await page.getByRole('link', { name: 'fork of fork' }).waitFor();
+    await page.getByRole('link', { name: 'fork at entry' }).waitFor();
     await page.getByRole('form', { name: 'Approval' }).waitFor();
     expect(await statusOf('fork')).toBe('waiting');
   });

@@ -142,7 +142,7 @@ describe.skipIf(tests.areSkipped)('the exported page', () => {
     );
     const { page } = await openFile('other.html', other);
     expect(await page.getByRole('alert').textContent()).toBe(
-      'Unsupported file version: expected 7; received 2‹U+202E›1.',
+      'Unsupported file version: expected 8; received 2‹U+202E›1.',
     );
   });
 });

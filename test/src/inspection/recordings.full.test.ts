@@ -70,11 +70,14 @@ describe('a recording', () => {
     expect(page.all('charts')).toHaveLength(1);
   });
 
-  it('is sent without the bytes of its files, live and from a store', async () => {
+  it('is sent with the bytes of its pictures, but not of other files, live and from a store', async () => {
     const journals = memoryJournals();
-    const model = scriptedModel({}, { otherwise: replies, accepts: ['image/*'] });
+    const model = scriptedModel({}, { otherwise: replies, accepts: ['image/*', 'application/pdf'] });
     const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals, newId: () => 'run-1' }).run({
-      request: [{ type: 'image', image: 'iVBORw0KGgo=', filename: 'photo.png' }],
+      request: [
+        { type: 'image', image: 'iVBORw0KGgo=', filename: 'photo.png' },
+        { type: 'file', data: 'JVBERi0xLjQ=', filename: 'bill.pdf', mediaType: 'application/pdf' },
+      ],
     });
     await run.answer;
     const live = await startInspector();
@@ -86,8 +89,9 @@ describe('a recording', () => {
       expect((await page.end('run-1')).problem).toBeNull();
       const lines = page.lines('run-1');
       expect(lines).toHaveLength(run.entries.length);
-      expect(lines.join()).toContain('"name":"photo.png","bytes":8,"data":""');
-      expect(lines.join()).not.toContain('iVBORw0KGgo=');
+      expect(lines.join()).toContain('"name":"photo.png","bytes":8,"data":"iVBORw0KGgo="');
+      expect(lines.join()).toContain('"name":"bill.pdf","bytes":8,"data":""');
+      expect(lines.join()).not.toContain('JVBERi0xLjQ=');
     }
   });
 

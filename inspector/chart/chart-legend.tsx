@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 /** The marks of a chart with their meanings. The pictures have the classes of the chart's own shapes. */
 const MARKS = [
   ['edge outside', 'a transition on an event or a delay'],
-  ['edge', 'a transition when an actor ends, or at once (always)'],
+  ['edge', 'a transition when an actor ends, or without an event (always)'],
   ['edge taken', 'taken up to this moment; ×4: four times'],
   ['edge last', 'the latest transition'],
   ['state leaf', 'active'],
-  ['state failed', 'left after a failure, or had failed calls'],
+  ['state failed', 'exited after a failure, or with failed calls'],
   ['state never', 'not visited'],
   ['state region', 'a region: active together with the others'],
   ['state history', 'a history state'],
@@ -18,10 +18,10 @@ const MARKS = [
 const TEXTS = [
   ['ABORT › aborted', 'a transition without a line; click it to list it'],
   ['ABORT from 8 states', 'transitions into this state without lines'],
-  ['+2', 'two more; click to list them'],
+  ['+2', 'two more transitions; click to list them'],
   ['[isCheap] / mail', 'a guard, and actions'],
   ['any state', 'a transition that is possible in every state here'],
-  ['+', 'has an inside; select the state again to open it'],
+  ['+', 'contains states; select it again to open it'],
 ] as const;
 
 export function ChartLegend() {

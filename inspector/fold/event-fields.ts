@@ -1,6 +1,6 @@
 import type { EventForm } from '../../src/inspection/wire.ts';
 
-/** A field of a form for an event. Anything but a text, number, choice or boolean is entered as JSON. */
+/** A field of a form for an event. Values other than texts, numbers, choices and booleans are entered as JSON. */
 export interface EventField {
   /** The names of the members that lead to the value; empty for the event without its type. */
   readonly path: readonly string[];
@@ -65,7 +65,7 @@ export type FieldTexts = Readonly<Record<string, string>>;
 
 export const fieldKey = ({ path }: Pick<EventField, 'path'>): string => JSON.stringify(path);
 
-/** Returns the event that a person has entered, or what is wrong with the text of a field. Empty optional fields are left out. */
+/** Returns the event that a person has entered, or the problem with a field. Empty optional fields are omitted. */
 export function eventOf(
   type: string,
   fields: readonly EventField[],

@@ -15,7 +15,7 @@ import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL } from './selection.ts';
 import { lastStartedBy } from './sorted.ts';
-import { writingOf } from './summary.ts';
+import { answerAttempt } from './summary.ts';
 import { excerpt, sourceText } from './text.ts';
 
 export interface Origin {
@@ -127,7 +127,7 @@ function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
     return [{ seq, kind: 'result', place: capability, content: success ? output : (error ?? '') }];
   });
   const answer = answerUpTo(log, fold, log.count - 1);
-  const writing = answer === null ? null : writingOf(spans, answer.answer);
+  const writing = answer === null ? null : answerAttempt(spans, answer.answer);
   const writer = writing === null ? -1 : spans.attempts.indexOf(writing);
   const replies = spans.attempts.flatMap((span, index): readonly Text[] => {
     const { reply, phases, task, failure } = span;
@@ -209,8 +209,8 @@ function around(content: string, phrase: string): string {
 
 type Place = Pick<Word, 'from' | 'to'>;
 
-/** Shorter words without a digit are in every text. */
-const TELLING = /.{4}|\p{N}/u;
+/** Shorter words without a digit occur in most texts. */
+const DISTINCTIVE = /.{4}|\p{N}/u;
 
 /** Returns where a phrase occurs in a text; if it does not occur as a whole, where its longer words do. */
 function placesOf(text: string, phrase: string): readonly Place[] {
@@ -223,8 +223,8 @@ function placesOf(text: string, phrase: string): readonly Place[] {
       ? [{ from, to: last.to }]
       : [];
   });
-  const telling = new Set(stems.filter((stem) => TELLING.test(stem)));
-  return whole.length > 0 ? whole : words.filter(({ stem }) => telling.has(stem));
+  const distinctive = new Set(stems.filter((stem) => DISTINCTIVE.test(stem)));
+  return whole.length > 0 ? whole : words.filter(({ stem }) => distinctive.has(stem));
 }
 
 /** Where a text is, in words: `Call 6 · Observation, cycle 1`. */
@@ -242,7 +242,7 @@ export function originText(origins: readonly Origin[]): string {
   const supportWords =
     best === undefined
       ? ''
-      : ` The best support is ${formatScore(best.support ?? 0)}, by ${best.kind === 'passage' ? best.place : firstName(best)}.`;
+      : ` The best support is ${formatScore(best.support ?? 0)}, from ${best.kind === 'passage' ? best.place : firstName(best)}.`;
   const [first] = exact;
   if (first === undefined) return `No text of the run contains these words.${supportWords}`;
   if (first.kind === 'answer')

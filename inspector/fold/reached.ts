@@ -2,7 +2,7 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { activeStatesAt } from './active-states.ts';
 import { endReportedBy } from './actor-entries.ts';
-import { chartIndexOf, statePath } from './chart-index.ts';
+import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
 import { explainTransition, type Transition } from './explain.ts';
 import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -14,9 +14,9 @@ import { jsonExcerpt } from './text.ts';
 export interface ReachedState {
   /** `flight › held`. */
   readonly path: string;
-  /** The entry of the transition into it; null for an initial state. */
+  /** The entry of the transition into it; null if none is recorded. */
   readonly seq: number | null;
-  /** `from booking on booking finished, because …`; empty for an initial state. */
+  /** `entered from booking on booking finished, because …`; without a recorded transition, `the initial state` or `first recorded here`. */
   readonly because: string;
 }
 
@@ -44,20 +44,29 @@ export function reachedStates(
       target.some((state) => state === leaf || leaf.startsWith(`${state}.`)) ? (lastUpTo(all, at) ?? []) : [],
     );
     const entry = seqs.length === 0 ? null : log.entry(Math.max(...seqs));
-    if (entry?.type !== 'transition') return { path, seq: null, because: '' };
+    if (entry?.type !== 'transition') return { path, seq: null, because: startWords(chart, leaf) };
     const { source, event } = explainTransition(entry, index);
     const isEnd = endReportedBy('', entry.event) !== null;
     const words = isEnd ? eventWords({ fold, charts }, '', entry.event) : event;
-    return { path, seq: entry.seq, because: `from ${source.name} on ${words}${guardText(entry)}` };
+    return { path, seq: entry.seq, because: `entered from ${source.name} on ${words}${guardText(entry)}` };
   });
 }
 
-/** `, because is cheap was true (price 380, limit 400)`; empty without guards. */
+/** An actor that was running when it was first observed may have reached its state before. */
+function startWords(chart: IndexedChart | undefined, leaf: string): string {
+  const initial = chart?.state(chart.root?.initial ?? '');
+  const isInitial = chart === undefined || initial === undefined || ancestorsOf(chart, leaf).includes(initial);
+  return isInitial ? 'the initial state' : 'first recorded here';
+}
+
+/** `, because is cheap held (price 380, limit 400)`; empty without guards. */
 function guardText({ candidates }: Transition): string {
   const tried = candidates.flatMap(({ guard, result, inputs }) => {
     if (guard === null || result === 'not-evaluated') return [];
     const values = Object.entries(inputs ?? {}).map(([name, value]) => `${name} ${jsonExcerpt(value, 40)}`);
-    return [`${humanizeGuard(guard)} was ${result === 'taken'}${values.length === 0 ? '' : ` (${values.join(', ')})`}`];
+    return [
+      `${humanizeGuard(guard)} ${result === 'taken' ? 'held' : 'did not hold'}${values.length === 0 ? '' : ` (${values.join(', ')})`}`,
+    ];
   });
   return tried.length === 0 ? '' : `, because ${tried.join(' and ')}`;
 }

@@ -59,15 +59,15 @@ function completedCycles(log: RunLog, { spans, entries }: RunFold, count: number
 const synthesisOf = ({ attempts }: Spans) =>
   attempts.findLast(({ task, reply }) => task === 'synthesis' && reply !== null) ?? null;
 
-/** The call that wrote the answer; without one of its own, the last reply has it. Null if no model wrote it. */
-export const writingOf = (spans: Spans, { metadata }: FinalAnswer) =>
+/** The attempt that wrote the answer: that of the synthesis or, if there is none, the last one that is not for a value. Null if no model wrote it. */
+export const answerAttempt = (spans: Spans, { metadata }: FinalAnswer) =>
   metadata.synthesis.writtenBy === 'model'
     ? (synthesisOf(spans) ?? spans.attempts.findLast(({ task }) => task !== 'value') ?? null)
     : null;
 
 /** The id of the model that wrote the answer; null if it is unknown, or if no model did. */
 export function writerOf(log: RunLog, { spans }: RunFold, answer: FinalAnswer): string | null {
-  const [start, writing] = [runStart(log), writingOf(spans, answer)];
+  const [start, writing] = [runStart(log), answerAttempt(spans, answer)];
   if (start === null || writing === null) return null;
   return [start.product.modelId, ...start.product.fallbackModelIds][writing.model] ?? null;
 }

@@ -48,7 +48,7 @@ export interface SystemStep {
   readonly until: number;
   /** The event; null for the first step, and for an entry that belongs to none. */
   readonly event: Of<'delivery'> | null;
-  /** Why it led to nothing; null if it did not. */
+  /** Why the event was ignored; null if it was not. */
   readonly ignored: IgnoredEvent | null;
   readonly transitions: readonly StepTransition[];
   readonly calls: readonly Of<'activity-start'>[];
@@ -61,7 +61,7 @@ export interface SystemStep {
 const BETWEEN: ReadonlySet<string> = new Set(['closed', 'resumed', 'note', 'keyframe', 'effect-end', 'stopped', 'end']);
 
 /** The last entry of the step of an entry, without what a process that leaves or continues the actor writes after it. */
-export function endOfStep({ externalEvents, entries }: RunFold, seq: number, count: number): number {
+export function lastEntryOfStep({ externalEvents, entries }: RunFold, seq: number, count: number): number {
   const { to } = externalEvents.stepOf(seq);
   const after = [entries.of('closed'), entries.of('resumed')].map((seqs) => seqs[countUpTo(seqs, seq)] ?? count);
   return Math.min(to, count, ...after) - 1;
@@ -75,7 +75,7 @@ export function systemStep({ log, fold, charts, count, selection }: SystemView):
   const isBetween = BETWEEN.has(fold.entries.typeOf(selection.from));
   const [from, to] = isBetween
     ? [selection.from, selection.from]
-    : [fold.externalEvents.stepOf(selection.from).from, endOfStep(fold, selection.from, count)];
+    : [fold.externalEvents.stepOf(selection.from).from, lastEntryOfStep(fold, selection.from, count)];
   const read = Array.from(
     { length: Math.min(MAX_ENTRIES, to - from + 1) },
     (_, index) => log.entry(from + index) as unknown as ActorEntry,

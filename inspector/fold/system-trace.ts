@@ -9,7 +9,7 @@ import { capitalize, humanizeGuard, pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
 import type { RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
-import { endOfStep } from './system-step.ts';
+import { lastEntryOfStep } from './system-step.ts';
 import {
   actorName,
   contextDifferences,
@@ -43,7 +43,7 @@ interface Traced extends System {
 export function systemTrace(system: System): readonly TraceRow[] {
   const { actors, spans } = system.fold;
   const byPath = groupBy(actors, ({ path }) => path);
-  /** Of several actors at one path, the one that had started last. */
+  /** The latest of several actors at one path that had started by this entry. */
   const ownerOf = (path: string, from: number): ActorRecord | undefined =>
     byPath.get(path)?.findLast((one) => one.from <= from) ?? byPath.get(path)?.[0];
   const children = groupBy(
@@ -66,7 +66,7 @@ export function systemTrace(system: System): readonly TraceRow[] {
 function endRow({ fold: { entries } }: Traced, { end }: ActorRecord): readonly TraceRow[] {
   if (end === null || entries.typeOf(end.seq) !== 'end') return [];
   const { seq, status, output, error } = end;
-  const words = { done: 'Finished', error: 'Failed', stopped: 'Stopped' } as const;
+  const words = { done: 'Ended', error: 'Failed', stopped: 'Stopped' } as const;
   const text = status === 'error' ? errorText(error) : output == null ? '' : jsonExcerpt(output, 200);
   return [{ ...plainRow('end', seq, words[status]), text, status: status === 'error' ? 'failed' : 'done' }];
 }
@@ -100,7 +100,7 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
   // A call that only returns has nothing inside.
   const hasRows = machine !== null || events.length + notes.length + calls.length + tools.length > 0;
   const about = [
-    hasRows ? (machine === null ? 'activity' : 'machine') : 'call',
+    machine === null ? 'call' : 'machine',
     calls.length > 0 ? pluralize(calls.length, 'model call') : '',
     tools.length > 0 ? pluralize(tools.length, 'tool call') : '',
   ];
@@ -161,14 +161,14 @@ function stepRows(system: Traced, actor: ActorRecord): readonly TraceRow[] {
     const isEndOfCall = received !== null && moves.length === 0 && endReportedBy(actor.path, event) !== null;
     // The row of the call shows its end.
     if (isEndOfCall) return [];
-    const to = Math.min(endOfStep(fold, from, count), (steps[index + 1]?.from ?? count) - 1);
+    const to = Math.min(lastEntryOfStep(fold, from, count), (steps[index + 1]?.from ?? count) - 1);
     // Recorded states are known after an external event with all that it caused: the last of its rows shows what changed.
     const until = Math.min(fold.externalEvents.stepOf(from).to, steps[index + 1]?.from ?? count, count) - 1;
     return [stepRow(system, actor, step, { to: Math.max(from, to), until })];
   });
 }
 
-interface Range {
+interface StepRange {
   readonly to: number;
   /** The entry after which its context is compared. */
   readonly until: number;
@@ -178,7 +178,7 @@ function stepRow(
   system: Traced,
   actor: ActorRecord,
   { from, event, received, moves }: Step,
-  { to, until }: Range,
+  { to, until }: StepRange,
 ): TraceRow {
   const { fold, log, charts } = system;
   const isStart = event === INIT;
@@ -215,7 +215,7 @@ const capitalizeStart = (words: string, isStart: boolean): string => (isStart ? 
 
 const ignoredText = (guards: readonly string[]): string =>
   guards.length === 0
-    ? 'ignored: no transition for it in these states'
+    ? 'ignored: the current states have no transition for it'
     : `ignored: ${guards.map(humanizeGuard).join(', ')} did not hold`;
 
 const inputText = ({ notes, from }: ActorRecord): string => {

@@ -33,7 +33,7 @@ export function eventWords(named: Named, receiver: ActorPath, type: string): str
   return `${actorName(named, ended.path)} ${ended.status === 'done' ? 'finished' : 'failed'}`;
 }
 
-/** The states that were entered by entering a state, or the state itself if that is not recorded or they are several. */
+/** The innermost state that is entered with a state, down to the first parallel one; the state itself if its history decides that. */
 function enteredLeaf(chart: IndexedChart, id: string): string {
   const seen = new Set<string>();
   let leaf = id;
@@ -118,7 +118,7 @@ export const guardsText = (candidates: readonly Candidate[]): string =>
     .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated')
     .map(({ guard, result, inputs }) => {
       const values = Object.entries(inputs ?? {}).map(([name, value]) => `${name} ${jsonExcerpt(value, 40)}`);
-      const name = guard === 'inline' ? 'a guard' : excerpt(guard ?? '', 60);
+      const name = guard === 'inline' ? 'an unnamed guard' : excerpt(guard ?? '', 60);
       return `${name} ${result === 'taken' ? 'held' : 'did not hold'}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;
     })
     .join(', ');

@@ -6,7 +6,7 @@ interface FoldedProps {
   readonly content: () => ComponentChildren;
 }
 
-/** Content that is rendered once it is opened: a step has far more of it than is read. */
+/** Details whose content is rendered only while they are open, because a step can have much of it. */
 export function Folded({ summary, content }: FoldedProps) {
   const [isOpen, open] = useState(false);
   return (

@@ -35,7 +35,7 @@ const confirmed: z.ZodMiniType<NeedsTrust> = z.object({ doubt: z.string(), actio
 
 /** What a page sends. Each message with an `id` gets one `reply`. */
 const pageMessageSchema = z.discriminatedUnion('type', [
-  /** Requests the entries of a run from this number on, including future ones, and its states: without `states`, unless the run is long. */
+  /** Requests the entries of a run from this number on, including future ones. `states`: whether to send its states too; if absent, only those of a short run. */
   z.object({ type: z.literal('open'), runId, from: z.int().check(z.gte(0)), states: z.optional(z.boolean()) }),
   z.object({ type: z.literal('close'), runId }),
   /** Sends an event to a live run, or to a recorded actor. */

@@ -12,7 +12,7 @@ import { exportNotes, redactionOf, redactionsIn } from './redaction.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { problemOf, type RunSource, type StopFollowing } from './source.ts';
-import { actOnActor, type HostedActor, sendToActor } from './systems/actor-actions.ts';
+import { actOnActor, type InspectedActor, sendToActor } from './systems/actor-actions.ts';
 import { hostsOf, type InspectedMachine } from './systems/inspected-machine.ts';
 import {
   type ActResult,
@@ -148,7 +148,7 @@ export function servePage(
     return { runId, note, needsTrust: null };
   }
 
-  const eventsOf = ({ host }: HostedActor) => machines.find((machine) => machine.host === host)?.events;
+  const eventsOf = ({ host }: InspectedActor) => machines.find((machine) => machine.host === host)?.events;
 
   /** A newer question, or the end of the page, ends the work on the last one. */
   async function whatIf({ id, only, set }: MessageOf<'what-if'>): Promise<WhatIfResult> {

@@ -144,7 +144,7 @@ interface FollowedJournal<Entry> {
   take(entry: Entry): void;
   /** Called when all entries so far have been read. */
   wasRead?(): void;
-  /** The most entries of a journal whose states are sent without a request. */
+  /** States of a journal with more entries are sent only on request. */
   readonly maxEntriesWithStates: number;
   /** Yields frames of the states after its steps; null if they are unknown. */
   states(entries: readonly Entry[], sink: SourceSink): Steps | null;

@@ -94,7 +94,7 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
     };
   }
 
-  /** A run that was closed says since when it waits, and for which delay. */
+  /** What the run waits for. The last entry of a parked run has the start of the wait and the due time. */
   #wait(): Pick<About, 'waiting'> {
     const asked = this.#fold?.wait();
     const { waiting } = this.#idle;

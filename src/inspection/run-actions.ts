@@ -42,7 +42,8 @@ export async function act(
   if (action.type === 'resume' && action.force === true) await requireWaiting(runs, runId);
   const options = { confirmed };
   const { type, ...change } = action;
-  if (type === 'stop') throw new PostChainError('invalid_option', 'A recorded run is not in progress.');
+  if (type === 'stop')
+    throw new PostChainError('invalid_option', 'A recorded run cannot be stopped, because it is not in progress.');
   const result =
     type === 'resume'
       ? await actions.resume(runId, { ...options, force: action.force === true })

@@ -11,7 +11,7 @@ import type { DurableEntry } from '../durable/entries.ts';
 import type { JournalBounds } from '../durable/journals/journal-store.ts';
 import { oneLine } from '../internal/printable.ts';
 import { changesBetween } from './state-changes.ts';
-import type { HostedActor } from './systems/actor-actions.ts';
+import type { InspectedActor } from './systems/actor-actions.ts';
 import type { InspectedRun, RunCharts, SentLines, StateFrame } from './wire.ts';
 
 /** Something that a page can open: a live run, a recording, or an observed system of other XState actors. */
@@ -30,8 +30,8 @@ export interface RunSource {
   entries?(): Promise<readonly JournalEntry[]>;
   /** Like `entries`, for an actor of any machine in a store. */
   actorEntries?(): Promise<readonly DurableEntry[]>;
-  /** Returns the actor with the durable machine that acts on it. Throws a PostChainError with what to do if there is none. */
-  hosted?(): HostedActor;
+  /** Returns the actor with the durable machine that acts on it. Throws `invalid_option` if there is none; the message says what to do. */
+  hosted?(): InspectedActor;
 }
 
 /** A run or an actor in a store. */
@@ -50,7 +50,7 @@ export interface RecordedSource extends RunSource {
 export interface SourceSink {
   /** Takes the next entries, each as JSON. Resolves when the sink is ready for more. */
   lines(lines: readonly string[], about: SentLines): Promise<void>;
-  /** A source that computes states by replaying the run omits them if this is false and, if it is absent, those of a long run. */
+  /** Whether a source that computes states by replaying the run sends them. If absent, it sends those of a short run. */
   readonly needsStates?: boolean | undefined;
   /** Takes the next state frames, each as JSON, from number `from` on. */
   states(from: number, frames: readonly string[]): Promise<void>;

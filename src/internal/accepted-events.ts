@@ -15,7 +15,7 @@ export type ActorEvent = { readonly type: string } & Readonly<Record<string, unk
 const MAX_TYPE_CHARS = 200;
 export const eventSchema = z.looseObject({ type: z.string().check(z.maxLength(MAX_TYPE_CHARS)) });
 
-/** Whoever receives the answer adds who gave it. */
+/** The receiver adds the name of who answered. */
 export const approvalSchema = z.strictObject({
   type: z.literal('approval.given'),
   id: z.string(),
@@ -26,7 +26,7 @@ export const approvalSchema = z.strictObject({
 });
 
 /**
- * Returns the event to send to an actor. Without `events`, any type that does not begin with `xstate.` is accepted. `by` is who sends it. Throws
+ * Returns the event to send to an actor. Without `events`, any type that does not begin with `xstate.` is accepted. `by` names the sender. Throws
  * `invalid_option` with the name of the invalid member before the colon.
  */
 export async function acceptedEvent(
@@ -34,7 +34,7 @@ export async function acceptedEvent(
   { events, by }: { readonly events?: EventSchemas | undefined; readonly by: string | undefined },
 ): Promise<ActorEvent> {
   const { type, ...members } = body;
-  if (type.startsWith('xstate.')) throw invalid('type', 'expected one that does not begin with "xstate."', type);
+  if (type.startsWith('xstate.')) throw invalid('type', 'expected a type that does not begin with "xstate."', type);
   // Only the receiver says who has answered, whatever the schemas of the machine's own events.
   if (type === 'approval.given') return { ...checkedApproval(body), ...(by !== undefined && { by }) };
   const schema = events !== undefined && Object.hasOwn(events, type) ? events[type] : undefined;

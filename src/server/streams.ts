@@ -42,7 +42,7 @@ export function createStreams({ usage, closing, onError, ...options }: StreamsOp
     try {
       yield* events;
     } catch (error) {
-      // Somebody has deleted what the client reads.
+      // The journal was deleted while the client was reading it.
       if (PostChainError.isInstance(error) && error.code === 'unknown_journal') return;
       errorFor(c, error);
       throw error;

@@ -38,7 +38,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
   useEffect(() => {
     for (const runId of new Set(runIds)) inspector.openRun(runId);
   }, [runIds.join('\n')]);
-  useKeys([{ keys: ['Escape'], description: 'Back to the runs', group: 'Page', act: showRuns }]);
+  useKeys([{ keys: ['Escape'], description: 'Back to the list', group: 'Page', act: showRuns }]);
   const sides = runIds.map((runId) => ({
     run: runs.find((one) => one.runId === runId),
     opened: inspector.loaded.value.find((one) => one.runId === runId),

@@ -4,14 +4,14 @@ import { type EventField, eventFields, eventOf, type FieldTexts, fieldKey } from
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { type EventFormProps, Field, JsonForm, Problem, SendButton } from './event-forms.tsx';
 
-interface ActorEventProps extends EventFormProps {
+interface ActorEventFormProps extends EventFormProps {
   readonly type: string;
   /** The schemas of the machine's events; null if it has none. */
   readonly forms: EventForms | null;
 }
 
 /** Sends one event to an actor: with a field for each member that its schema names, or else as JSON. */
-export function ActorEvent({ type, forms, isBusy, onSend }: ActorEventProps) {
+export function ActorEventForm({ type, forms, isBusy, onSend }: ActorEventFormProps) {
   const id = useId();
   const schema = forms !== null && Object.hasOwn(forms, type) ? forms[type] : undefined;
   const fields = schema === undefined ? null : eventFields(schema);

@@ -9,7 +9,7 @@ import { Dialog } from './dialog.tsx';
 import { JsonForm, SendButton } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 
-/** What the page asks the server to do with an actor, one request at a time, and the result of the last one. */
+/** Sends requests to act on an actor, one at a time, and keeps the result of the last one. */
 export interface ActorRequests {
   readonly isBusy: boolean;
   /** What was done or what failed, in one sentence; may be empty. `sent`: the event, and the number of entries before it. */
@@ -46,8 +46,8 @@ export function useActorRequests(inspector: Inspector): ActorRequests {
   };
 }
 
-/** The result of the last request, also whether the actor ignored an event. */
-export function RequestResult({
+/** Shows the result of the last request, and whether the actor ignored the event. */
+export function LastResult({
   result: { text, isProblem, sent },
   fold,
 }: {
@@ -68,11 +68,11 @@ export function RequestResult({
 /** Why no event can be sent to an actor now, and what to do; null if one can. */
 export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelView, 'run' | 'end'>): string | null {
   if (connection.value === 'file')
-    return 'This page is an exported file. To act on the actor, open it with "postchain inspect".';
+    return 'This page is an exported file. To act on the actor, run "postchain inspect".';
   if (run.machine === undefined) return 'The inspector only observes this program. Send events in the program itself.';
   if (run.status === 'damaged' || (end?.problem ?? null) !== null)
-    return 'The journal is damaged. Restore it from a copy to act here.';
-  if (connection.value !== 'open') return 'The inspector is not connected. Start it again.';
+    return 'The journal is damaged. To act on the actor, restore the journal from a backup.';
+  if (connection.value !== 'open') return 'The inspector is not connected. Start it again and reload the page.';
   return run.blocked ?? null;
 }
 
@@ -96,7 +96,7 @@ export function ActorToolbar({ inspector, view, requests, isOver, blocked }: Too
     <div class="row">
       {(run.status === 'interrupted' || isDue) && (
         <button type="button" disabled={blocked !== null} onClick={() => void act({ type: 'resume' }, 'Continued.')}>
-          {isDue ? 'Fire the due timer' : 'Continue it'}
+          {isDue ? 'Fire the due timer' : 'Continue'}
         </button>
       )}
       {!isOver && (
@@ -116,7 +116,7 @@ export function ActorToolbar({ inspector, view, requests, isOver, blocked }: Too
       {open === 'export' && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={() => setOpen(null)} />}
       {open === 'stop' && (
         <Dialog title="Stop this actor" class="stack" onClose={() => setOpen(null)}>
-          <p>It ends now. Its timers do not fire, and its calls do not start again. This cannot be undone.</p>
+          <p>The actor ends now: its timers do not fire, and its calls are not restarted. This cannot be undone.</p>
           <SendButton
             isBusy={requests.isBusy}
             onSend={() => void act({ type: 'stop' }, 'Stopped.').then(() => setOpen(null))}
@@ -128,8 +128,8 @@ export function ActorToolbar({ inspector, view, requests, isOver, blocked }: Too
       {open === 'fork' && (
         <Dialog title={`Fork at entry ${at}`} class="stack" onClose={() => setOpen(null)}>
           <p>
-            Starts another actor with the same past up to the step of entry {at} and sends it this event. To fork at
-            another step, select that step first. {excerpt(run.title, 80)} stays as it is.
+            Starts another actor with the same history up to the step of entry {at} and sends it this event. To fork at
+            another step, select that step first. {excerpt(run.title, 80)} does not change.
           </p>
           <JsonForm
             isBusy={requests.isBusy}
@@ -138,7 +138,7 @@ export function ActorToolbar({ inspector, view, requests, isOver, blocked }: Too
             onSend={(event) => act({ type: 'fork', at, set: {}, event: event as { type: string } }, 'Forked.')}
           />
           <SendButton isBusy={requests.isBusy} onSend={() => void act({ type: 'fork', at, set: {} }, 'Forked.')}>
-            Start it without an event
+            Start without an event
           </SendButton>
           {requests.result.isProblem && <p class="wrong verbatim">{excerpt(requests.result.text, 400)}</p>}
         </Dialog>

@@ -11,8 +11,8 @@ import { EntryLink } from '../entry-link.tsx';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { ActorEvent } from './actor-events.tsx';
-import { type ActorRequests, ActorToolbar, blockedText, RequestResult, useActorRequests } from './actor-toolbar.tsx';
+import { ActorEventForm } from './actor-events.tsx';
+import { type ActorRequests, ActorToolbar, blockedText, LastResult, useActorRequests } from './actor-toolbar.tsx';
 import { QuestionForm } from './approval-form.tsx';
 import { Countdown } from './countdown.tsx';
 
@@ -60,7 +60,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
       {isActor && (
         <ActorToolbar inspector={inspector} view={view} requests={requests} isOver={over} blocked={blocked} />
       )}
-      <RequestResult result={requests.result} fold={fold} />
+      <LastResult result={requests.result} fold={fold} />
       {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
       <Figures view={view} />
       {run.fidelity.length > 0 && (
@@ -106,16 +106,13 @@ function States({ inspector, view }: PanelProps) {
     <ul class="waits">
       {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (
         <li key={path} class="verbatim">
-          In <b>{excerpt(path, 80)}</b>
+          In <b>{excerpt(path, 80)}</b>,{' '}
           {seq === null ? (
-            ', where it began'
+            because
           ) : (
-            <>
-              , entered{' '}
-              <EntryLink seq={seq} moveTo={inspector.moveTo}>
-                {excerpt(because, 240)}
-              </EntryLink>
-            </>
+            <EntryLink seq={seq} moveTo={inspector.moveTo}>
+              {excerpt(because, 240)}
+            </EntryLink>
           )}
         </li>
       ))}
@@ -197,7 +194,7 @@ function Next({ inspector, view, waits, requests, blocked }: NextProps) {
         <Others waits={waits} own={own} hasApprovals={(waiting?.approvals.length ?? 0) > 0} />
       </ul>
       {chosen !== null && blocked === null && (
-        <ActorEvent key={chosen} type={chosen} forms={forms} isBusy={requests.isBusy} onSend={onSend} />
+        <ActorEventForm key={chosen} type={chosen} forms={forms} isBusy={requests.isBusy} onSend={onSend} />
       )}
     </>
   );
@@ -288,12 +285,12 @@ function Others({ waits, own, hasApprovals }: OthersProps) {
     <>
       {actors.length > 0 && (
         <li class="verbatim">
-          Waits for the end of <b>{namesText(actors.map(humanize))}</b>
+          Waits for <b>{namesText(actors.map(humanize))}</b> to finish
         </li>
       )}
       {inner.map(({ machine, events }) => (
         <li key={machine} class="verbatim">
-          Its actor of <b>{excerpt(machine, 60)}</b> accepts {namesText(events)}
+          Its child machine <b>{excerpt(machine, 60)}</b> accepts {namesText(events)}
         </li>
       ))}
       {waits.length > 0 && total + actors.length === 0 && !hasApprovals && (

@@ -65,7 +65,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
   const [isExporting, setExporting] = useState(false);
   const [message, setMessage] = useState('');
-  useKeys([{ keys: ['Escape'], description: 'Select nothing', group: 'List', act: selectNone }]);
+  useKeys([{ keys: ['Escape'], description: 'Clear the selection', group: 'List', act: selectNone }]);
 
   const [runId, unread] = [inspector.selectedRunId.value, inspector.unread.value];
   if (typeof runId === 'string') return <AbsentRun inspector={inspector} runId={runId} />;

@@ -36,7 +36,7 @@ export function AnswerWithSources({ inspector, view: { log, fold, stateCount }, 
     <>
       {grounding !== null && (
         <p>
-          Support {formatScore(grounding.score, grounding.threshold)}, {formatScore(grounding.threshold)} is needed
+          Support {formatScore(grounding.score, grounding.threshold)}, needs {formatScore(grounding.threshold)}
           {unsupported > 0 && <span class="warn">; {pluralize(unsupported, 'sentence')} not supported</span>}.
           {sentences.length > 0 && <span class="muted"> Select a sentence to see what supports it.</span>}
         </p>

@@ -55,7 +55,7 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
   const [turns, edit] = useState<readonly ChatTurn[] | null>(null);
   const model = modelOf(inspector, view);
   const [otherModel, chooseModel] = useState('');
-  // Of a long run, the current values are known only after a replay.
+  // The current values of a long run are known only after a replay.
   useEffect(() => inspector.requestStates(view.run.runId), []);
   const values = Object.entries(typed).filter(([, text]) => text.trim() !== '');
   const all = { ...set, ...Object.fromEntries(values.map(([path, text]) => [path, valueIn(text.trim())])) };

@@ -17,7 +17,7 @@ import { Origins } from './origins.tsx';
 import { AllEntries, Raw } from './raw.tsx';
 import { Result } from './result.tsx';
 import { Section } from './section.tsx';
-import { SystemStep } from './system-step.tsx';
+import { ActorStep } from './system-step.tsx';
 import { ToolList } from './tools.tsx';
 import { WhatIfSliders } from './what-if.tsx';
 import { Why } from './why.tsx';
@@ -75,7 +75,7 @@ function Step(props: PanelProps) {
     <>
       <Head {...props} promptAt={promptOf(view)} />
       {isAnswer && <Why {...props} />}
-      {isOfCall ? <Result {...props} calls={calls} uses={uses} /> : <SystemStep {...props} />}
+      {isOfCall ? <Result {...props} calls={calls} uses={uses} /> : <ActorStep {...props} />}
       {selection.kind === 'decision' && <WhatIfSliders key={selection.from} {...props} seq={selection.from} />}
       {(isAnswer || calls !== null) && <Attached view={view} />}
       {calls !== null && <Asked key={calls.selected.number} view={view} call={calls.selected} />}

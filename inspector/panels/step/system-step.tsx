@@ -5,7 +5,7 @@ import { endReportedBy } from '../../fold/actor-entries.ts';
 import { END_WORDS, humanizeEvent } from '../../fold/explain.ts';
 import { formatDelay, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
-import { contextsAfter, type SystemStep as Step, selectedCall, systemStep } from '../../fold/system-step.ts';
+import { contextsAfter, type SystemStep, selectedCall, systemStep } from '../../fold/system-step.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { actorName } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
@@ -24,14 +24,14 @@ const MAX_SHOWN = 24;
 const verbatim = (text: string) => text !== '' && <span class="verbatim">{text}</span>;
 
 /** What an actor of any machine did with one event, or what a call of it returned. */
-export function SystemStep({ inspector, view }: PanelProps) {
+export function ActorStep({ inspector, view }: PanelProps) {
   const { fold, selection, count, stateCount, charts } = view;
   const call = selectedCall(fold, selection);
   const step = useMemo(() => systemStep(view), [fold, selection, count, stateCount, charts]);
   if (call !== undefined) return <Call inspector={inspector} view={view} />;
   return (
     <>
-      <ReceivedEvent step={step} />
+      <EventMembers step={step} />
       {step.ignored !== null && <Ignored {...step.ignored} />}
       {step.transitions.length > 0 && <Transitions step={step} />}
       <Ends view={view} step={step} />
@@ -44,10 +44,10 @@ export function SystemStep({ inspector, view }: PanelProps) {
 
 interface PartProps {
   readonly view: PanelView;
-  readonly step: Step;
+  readonly step: SystemStep;
 }
 
-function ReceivedEvent({ step: { event } }: Pick<PartProps, 'step'>) {
+function EventMembers({ step: { event } }: Pick<PartProps, 'step'>) {
   // The result of a call is shown as such.
   if (event === null || endReportedBy(event.actor, event.event.type) !== null) return null;
   const { type: _, ...members } = event.event;
@@ -59,14 +59,14 @@ function ReceivedEvent({ step: { event } }: Pick<PartProps, 'step'>) {
   );
 }
 
-function Ignored({ words, states, events }: NonNullable<Step['ignored']>) {
+function Ignored({ words, states, events }: NonNullable<SystemStep['ignored']>) {
   return (
     <Section title="Why did nothing happen?">
       <p class="warn verbatim">{excerpt(words, 400)}</p>
       <Facts
         facts={[
           ['Current states', verbatim(excerpt(states.join(', '), 600))],
-          ['Events it handles', verbatim(excerpt(states.length === 0 ? '' : events.join(', ') || 'nothing', 600))],
+          ['Accepted events', verbatim(excerpt(states.length === 0 ? '' : events.join(', ') || 'nothing', 600))],
         ]}
       />
     </Section>
@@ -276,7 +276,7 @@ function Call({ inspector, view }: PanelProps) {
         <p>
           Started by{' '}
           <EntryLink seq={from} moveTo={inspector.moveTo}>
-            the step before
+            the step of entry {formatNumber(from)}
           </EntryLink>
           .
         </p>

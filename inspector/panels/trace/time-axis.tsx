@@ -38,8 +38,8 @@ export interface Axis extends TimeRange {
 }
 
 export const ZOOM_KEYS: readonly Key[] = [
-  { keys: ['+', '-'], description: 'Zoom the time axis at the row', group: 'Trace' },
-  { keys: ['Drag', 'Ctrl+Wheel'], description: 'Zoom the time axis with the pointer on it', group: 'Trace' },
+  { keys: ['+', '-'], description: 'Zoom the time axis around the row', group: 'Trace' },
+  { keys: ['Drag', 'Ctrl+Wheel'], description: 'Zoom the time axis at the pointer', group: 'Trace' },
   { keys: ['Escape', 'Double-click'], description: 'Show the whole time axis', group: 'Trace' },
 ];
 

@@ -37,7 +37,7 @@ const WORDS: { readonly [Type in JournalEntry['type']]?: Words<EntryOf<Type>> } 
       `${type}${actor === '' ? '' : ` to ${valueText(actor)}`} ${membersText(members)}`,
   },
   resumed: { title: ({ wasPaused }) => (wasPaused ? 'Left the queue' : 'Resumed in a new process') },
-  closed: { title: ({ waiting }) => (waiting === undefined ? null : 'Left memory while it waits') },
+  closed: { title: ({ waiting }) => (waiting === undefined ? null : 'Parked') },
   stopped: { title: () => 'Stopped from outside', trouble: () => 'noted' },
   end: {
     note: ({ summary: { status, usage } }) =>
@@ -277,13 +277,13 @@ const ACTOR_WORDS: ActorWords = {
   failed: ({ actor, error }) => [`${oneLine(actor === '' ? 'Actor' : idAt(actor))} failed`, errorText(error)],
   resumed: ({ wasPaused }) => [wasPaused ? 'Began after a pause' : 'Continued by another process'],
   closed: ({ waiting }) => [
-    waiting === undefined ? 'Closed by its process' : 'Left memory while it waits',
+    waiting === undefined ? 'Closed by its process' : 'Parked',
     waiting === undefined ? '' : waitText(waiting),
   ],
   stopped: () => ['Stopped from outside'],
   'activity-event': ({ source, activity, event }) => [`${oneLine(source)} ${activity}`, reportText(event)],
   end: ({ status, output, error }) => {
-    if (status === 'done') return ['Finished', output == null ? '' : valueText(output)];
+    if (status === 'done') return ['Ended', output == null ? '' : valueText(output)];
     return status === 'error' ? ['Failed', errorText(error)] : ['Stopped'];
   },
 };

@@ -8,13 +8,13 @@ import { invalidOption } from '../../internal/options.ts';
 import { oneLine } from '../../internal/printable.ts';
 import type { RunAction } from '../wire.ts';
 
-/** A recorded actor, and its durable machine. */
-export interface HostedActor {
+/** A recorded actor, and the durable machine that acts on it. */
+export interface InspectedActor {
   readonly id: string;
   readonly host: DurableMachine<AnyStateMachine>;
 }
 
-/** What an action has led to: the id of a new actor, or a result in one sentence. */
+/** The result of an action: the id of the actor to show, null for the same one, and a sentence. */
 interface ActorResult {
   readonly runId: string | null;
   readonly note: string;
@@ -22,7 +22,7 @@ interface ActorResult {
 
 /** Sends an event that a page has made. Resolves when its step is stored; calls that it starts continue in this process. */
 export async function sendToActor(
-  { id, host }: HostedActor,
+  { id, host }: InspectedActor,
   event: unknown,
   events: EventSchemas | undefined,
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function sendToActor(
 }
 
 export async function actOnActor(
-  { id, host }: HostedActor,
+  { id, host }: InspectedActor,
   action: RunAction,
   events: EventSchemas | undefined,
 ): Promise<ActorResult> {
@@ -50,7 +50,7 @@ export async function actOnActor(
       const { divergence } = await host.replay(id);
       return {
         runId: null,
-        note: divergence === null ? IDENTICAL : `Different: ${oneLine(differenceText(divergence))}`,
+        note: divergence === null ? IDENTICAL : `Divergence at ${oneLine(differenceText(divergence))}`,
       };
     }
     case 'fork': {
@@ -64,7 +64,7 @@ export async function actOnActor(
   }
 }
 
-const IDENTICAL = 'Identical: the machine does today what the journal recorded, in every entry.';
+const IDENTICAL = 'Identical: the replay produced every entry of the journal.';
 
 async function checkedEvent(event: unknown, events: EventSchemas | undefined) {
   const read = eventSchema.safeParse(event);
@@ -73,7 +73,7 @@ async function checkedEvent(event: unknown, events: EventSchemas | undefined) {
 }
 
 /** Resolves when the actor is open. Its due timers fire, and what was interrupted starts again. */
-function resume(id: string, host: HostedActor['host']): Promise<void> {
+function resume(id: string, host: InspectedActor['host']): Promise<void> {
   return new Promise((resolve, reject) => {
     host.advance(id, { onOpen: () => resolve() }).then(resolve, reject);
   });

@@ -30,7 +30,7 @@ export async function describeMachines(machines: readonly InspectedMachine[]): P
   return described;
 }
 
-/** A schema that has no JSON Schema form accepts anything in the page; its own check follows when the event is sent. */
+/** Returns `{}` for a schema without a JSON Schema form: the page then accepts any JSON, and the server validates the event. */
 async function formOf(schema: StandardSchemaV1): Promise<JsonSchema> {
   try {
     if (!('_zod' in schema)) return jsonSchemaOf(schema);

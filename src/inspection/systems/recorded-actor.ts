@@ -7,7 +7,7 @@ import { type About, type JournalReader, RecordedJournal } from '../recorded-jou
 import { forkOf, problemOf, type RecordedSource, type SourceSink } from '../source.ts';
 import type { InspectedStore } from '../stored-runs.ts';
 import type { ActorWait, InspectedRun, RunCharts } from '../wire.ts';
-import type { HostedActor } from './actor-actions.ts';
+import type { InspectedActor } from './actor-actions.ts';
 import { actingHost } from './inspected-machine.ts';
 import { actorStates, hostOf, type ReplayHost } from './recorded-states.ts';
 import { errorText, STATUS } from './system-log.ts';
@@ -51,8 +51,8 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
     this.#startedIn = startedIn;
   }
 
-  /** Returns the actor with its durable machine. Throws `invalid_option` with what to do if the inspector does not have it. */
-  hosted(): HostedActor {
+  /** Returns the actor with its durable machine. Throws `invalid_option` if the inspector does not have it. */
+  hosted(): InspectedActor {
     const host = this.#host && actingHost(this.#host);
     const problem =
       host === null ? noModuleText(this.#machineId) : this.#isIn(host) ? null : otherStoreText(this.#machineId);
@@ -149,12 +149,13 @@ const noMachineText = (machine: string): string =>
   `The journal has no chart and no contexts. To see them, pass the durable machine "${machine}": --module FILE of the command, or the option hosts.`;
 
 const noModuleText = (machine: string): string =>
-  `To act here, start the inspector with the module of the machine ${JSON.stringify(machine)}: postchain inspect --module FILE.`;
+  `To act on this actor, start the inspector with the module that exports the machine ${JSON.stringify(machine)}: postchain inspect --module FILE.`;
 
 const otherStoreText = (machine: string): string =>
-  `The module of the machine ${JSON.stringify(machine)} uses another store, which does not have this actor. Start the inspector with the store of the module.`;
+  `The module of the machine ${JSON.stringify(machine)} uses another store, which does not contain this actor. To act on it, change the module to use the store of this actor.`;
 
-const HELD = 'Another process holds this actor. Send events in that process, or end it to act here.';
+const HELD =
+  'Another process holds this actor. Send events in that process, or stop that process to act on the actor here.';
 
 function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWait {
   return {

@@ -7,7 +7,7 @@ const textsOf = (texts: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(texts).map(([path, text]) => [fieldKey({ path: path.split('.') }), text]));
 
 describe('the form of an event', () => {
-  it('has a field for each member, also of inner objects; other values are entered as JSON', () => {
+  it('has a field for each member, including those of nested objects; other values are entered as JSON', () => {
     const schema = z.object({
       name: z.string().describe('who'),
       count: z.int(),
@@ -30,7 +30,7 @@ describe('the form of an event', () => {
     ]);
   });
 
-  it('makes an event of what was typed, and leaves out what is optional and empty', () => {
+  it('builds an event from the typed values and omits empty optional members', () => {
     const fields = fieldsOf(
       z.object({ a: z.object({ b: z.number(), c: z.optional(z.string()) }), d: z.boolean(), e: z.string() }),
     );

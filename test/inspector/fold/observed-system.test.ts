@@ -152,7 +152,7 @@ describe('an observed system', () => {
     expect(heading).toBe(accepted === undefined ? `What did ${name} cause?` : `Why did nothing happen on ${name}?`);
     const [source, ...target] = transition === null ? [] : [transition.source, ...transition.target];
     expect([source, ...target].flatMap((state) => state?.name ?? []).join(' → ')).toBe(moved);
-    expect(facts.find(({ label }) => label === 'Events it handles')?.text).toBe(accepted);
+    expect(facts.find(({ label }) => label === 'Accepted events')?.text).toBe(accepted);
   });
 
   it('reports that an actor failed while processing an event', async () => {
@@ -264,7 +264,7 @@ describe('an observed system', () => {
       'Started, in both › a › off, both › b › off',
       'both, machine',
       'GO, both › a › off → on, from both',
-      'NONE, ignored: no transition for it in these states',
+      'NONE, ignored: the current states have no transition for it',
       'Closed by its process',
     ]);
     // As if it had been observed after its start.

@@ -54,7 +54,7 @@ describe('the origins of a phrase', () => {
     expect(best).toMatchObject({ kind: 'passage', place: 'bridge.md:4' });
     expect(best?.support).toBeGreaterThan(0.9);
     expect(originText([best as NonNullable<typeof best>])).toMatch(
-      /^No text of the run contains these words\. The best support is 0\.9\d, by bridge\.md:4\.$/u,
+      /^No text of the run contains these words\. The best support is 0\.9\d, from bridge\.md:4\.$/u,
     );
   });
 

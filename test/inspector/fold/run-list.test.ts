@@ -122,7 +122,7 @@ describe('the list of runs', () => {
     expect(columnsFor(runs)).toBe('title,status,duration,tokens,cost,model,session,started');
   });
 
-  it('has the chosen columns, those that it cannot do without, and the one that it is sorted by', () => {
+  it('has the chosen columns, the required ones, and the one that it is sorted by', () => {
     expect(columnsFor(runs, { columns: 'due,nothing,tokens', sort: 'cost' })).toBe('title,status,due,tokens,cost');
     const query = parseRunQuery({ columns: 'cost,started' });
     const added = withColumn(query, shownColumns(runs, query), 'machine');
@@ -131,7 +131,7 @@ describe('the list of runs', () => {
     expect(columnsFor(runs, printRunQuery(removed))).toBe('title,status,cost,machine,started');
   });
 
-  it('shows what waits longest first if it is filtered by that, and the newest again without the filter', () => {
+  it('sorts by the longest wait under the filter for waits, and by the newest start without it', () => {
     const asked = withView(parseRunQuery({}), 'for-you');
     expect(printRunQuery(asked)).toEqual({ status: 'for-you', sort: 'waiting' });
     expect(printRunQuery(withView(asked, ''))).toEqual({});
@@ -159,7 +159,7 @@ describe('an actor that waits', () => {
       waiting: { ...waiting, ...changes },
     });
 
-  it('says for what, for how long, and when its delay ends', () => {
+  it('shows what it waits for, how long it has waited, and when its delay ends', () => {
     expect(waitedText(actor(), NOW_MS)).toBe('16 min');
     expect(dueText(actor(), NOW_MS)).toBe('fires in 2 h');
     expect(actorText({ ...actor({ approvals: [approval] }), title: 'Umbrella' })).toBe(
@@ -188,7 +188,7 @@ describe('an actor that waits', () => {
       expect(queriedRuns(all, parseRunQuery({ q }), NOW_MS)).toEqual([all[0]]);
   });
 
-  it('is counted first, before those that failed, and those that need nobody', () => {
+  it('is counted before those that failed and those that need no person', () => {
     const all = [aRun('r'), actor(), actor({ approvals: [approval] }), actor({}, 'degraded')];
     expect(countedViews(all, NOW_MS)).toEqual([
       ['for-you', 1],

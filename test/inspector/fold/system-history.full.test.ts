@@ -123,7 +123,7 @@ function checkContext({ system, rows, snapshot }: Shown, label: string): void {
 }
 
 describe('the history of an actor', () => {
-  it('says of random machines what their journals say', async () => {
+  it('agrees with the journals of random machines', async () => {
     for (let number = 0; number < sampleSize('machines', 60, 600); number += 1) {
       const scenario = { ...randomScenario(createRandom(SEED + number)), ends: null };
       const label = `machine ${number}, POSTCHAIN_SEED=${SEED}`;
@@ -136,7 +136,7 @@ describe('the history of an actor', () => {
     }
   });
 
-  it.each(Object.entries(scenarios))('says of a machine with %s what its journal says', async (label, scenario) => {
+  it.each(Object.entries(scenarios))('agrees with the journal of a machine with %s', async (label, scenario) => {
     const page = await shown(scenario);
     checkTransitions(page, label);
     checkEvents(page, label);

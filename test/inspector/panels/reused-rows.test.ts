@@ -3,7 +3,7 @@ import { reusedKeys } from '../../../inspector/panels/trace/use-window.ts';
 
 const rows = (from: number, count: number) => Array.from({ length: count }, (_, index) => `row${from + index}`);
 
-it('a move to other rows reuses the elements of all rows in their order', () => {
+it('scrolling to other rows reuses all elements in order', () => {
   const before = reusedKeys(new Map(), rows(0, 30));
   const after = reusedKeys(before, rows(500, 30));
   expect([...after.values()]).toEqual([...before.values()]);

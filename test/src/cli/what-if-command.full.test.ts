@@ -61,7 +61,7 @@ describe('postchain what-if', () => {
     expect(text.replaceAll('\n', ' ')).toMatch(/Left out 1 run because \S/u);
   });
 
-  it('counts runs that have not ended apart, and has no rows for runs for which nothing changes', async () => {
+  it('counts unfinished runs separately and omits runs that do not change', async () => {
     const journals = await recordedRun();
     await recordedRun(journals, 'banana');
     for (const id of ['cherry', 'date']) await recordedRun(journals, id, 9);

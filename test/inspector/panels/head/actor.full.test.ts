@@ -63,7 +63,7 @@ const statusOf = async (id: string) => (await host.list()).find((actor) => actor
 describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
   it('shows its state, where each event leads and when each timer is due, and sends an event with its form', async () => {
     const { page } = await open('/run/form');
-    await page.locator('.waits').getByText('In ready, where it began').waitFor();
+    await page.locator('.waits').getByText('In ready, the initial state').waitFor();
     const next = page.getByRole('list', { name: 'What can happen next' });
     expect(await next.innerText()).toMatch(
       /collect\s+collected[\s\S]*Timer patience fires in (?:2 d|1 d 23 h) \(.*\)\s+returned/u,
@@ -141,15 +141,15 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.locator('.sent').getByText('Identical: ').waitFor();
   });
 
-  it('offers nothing that is not possible, and says what to do: without its machine', async () => {
+  it('disables what is not possible and says what to do: without its machine', async () => {
     const { page } = await open('/run/unknown');
-    await page.getByText('start the inspector with the module of the machine "bare"').waitFor();
+    await page.getByText('start the inspector with the module that exports the machine "bare"').waitFor();
     for (const name of ['Stop…', 'Fork…', 'Check the replay'])
       expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Download…' }).isDisabled()).toBe(false);
   });
 
-  it('offers nothing that is not possible, and says what to do: in an exported page, whose time stands still', async () => {
+  it('disables what is not possible and says what to do: in an exported page, without a countdown', async () => {
     const { html } = await exportRun(await entriesOf(journals.read('file')), { hosts: [host] });
     const { page } = await tests.openFile('actor.html', html);
     await page.getByText('This page is an exported file').waitFor();
@@ -158,7 +158,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.getByText(/Timer patience fires \w+ \d+, \d\d:\d\d/u).waitFor();
   });
 
-  it('downloads a file with the name of the actor, and speaks of what it contains', async () => {
+  it('downloads a file with the name of the actor, after listing its content', async () => {
     const { page } = await open('/run/replay');
     await page.getByRole('button', { name: 'Download…' }).click();
     await page.getByText('the whole journal: events, contexts, and the inputs and results of calls').waitFor();

@@ -65,7 +65,7 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     expect(problems).toEqual([
       expect.stringMatching(/^event\.note: /u),
       'type: expected one of approve, ask, approval.given; received "hang".',
-      expect.stringMatching(/^type: expected one that does not begin with "xstate\."/u),
+      expect.stringMatching(/^type: expected a type that does not begin with "xstate\."/u),
       expect.stringMatching(/^event: /u),
       expect.stringMatching(/^type: /u),
     ]);
@@ -104,10 +104,10 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     );
     const other = await pageOf({ hosts: [changed] });
     await row(other, 'o-1', ({ status }) => status === 'cancelled');
-    expect((await act(other, 'o-1', { type: 'replay' })).result?.note).toMatch(/^Different: entry \d+: expected /u);
+    expect((await act(other, 'o-1', { type: 'replay' })).result?.note).toMatch(/^Divergence at entry \d+: expected /u);
   });
 
-  it('forks it at an entry with an event, also after its end, and the original stays as it is', async () => {
+  it('forks it at an entry with an event, also after its end, without changing the original', async () => {
     const { orders, journals } = await storedOrder(fileJournals(temporaryFolder()));
     const page = await pageOf({ hosts: [orders] });
     await row(page, 'o-1', ({ status }) => status === 'waiting');
@@ -131,8 +131,8 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
 
   it('continues one that was interrupted', async () => {
     const journals = memoryJournals();
-    const held = createDurableMachine(order, { journals, logger: () => {} });
-    const actor = await held.open('o-1', { input: { amount: 40 } });
+    const interrupted = createDurableMachine(order, { journals, logger: () => {} });
+    const actor = await interrupted.open('o-1', { input: { amount: 40 } });
     await actor.send({ type: 'hang' });
     await actor.close();
     const page = await pageOf({ hosts: [createDurableMachine(order, { journals, logger: () => {} })] });
@@ -143,13 +143,13 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
   });
 });
 
-describe('a page that cannot act on an actor says why and what to do', () => {
+describe('a page that cannot act on an actor shows why and what to do', () => {
   it('if the inspector does not have its machine', async () => {
     const { journals } = await storedOrder();
     const page = await pageOf({ journals });
     const { blocked } = await row(page, 'o-1', ({ status }) => status === 'waiting');
     expect(blocked).toBe(
-      'To act here, start the inspector with the module of the machine "order": postchain inspect --module FILE.',
+      'To act on this actor, start the inspector with the module that exports the machine "order": postchain inspect --module FILE.',
     );
     expect((await send(page, 'o-1', { type: 'approve' })).problem).toBe(blocked);
     expect((await act(page, 'o-1', { type: 'stop' })).problem).toBe(blocked);

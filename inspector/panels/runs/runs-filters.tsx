@@ -65,7 +65,7 @@ export function RunsFilters({ runs, query, columns, canGroup, onChange }: RunsFi
         <span class="visually-hidden">Search runs and actors</span>
         <input
           type="search"
-          placeholder="Search titles, ids, machines, answers, awaited events"
+          placeholder="Search titles, ids, answers, events"
           value={query.text}
           onInput={({ currentTarget }) => onChange({ ...query, text: currentTarget.value })}
         />

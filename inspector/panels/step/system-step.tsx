@@ -111,7 +111,9 @@ function Ends({ view, step: { from, to } }: PartProps) {
         <div key={`${end?.seq} ${path}`}>
           <p>
             <b class="verbatim">{excerpt((path === '' && machine) || actorName(view, path), 60)}</b>{' '}
-            <span class={end?.status === 'error' ? 'wrong' : ''}>{END_WORDS[end?.status ?? 'stopped']}</span>
+            <span class={end?.status === 'error' ? 'wrong' : ''}>
+              {path === '' && end?.status === 'done' ? 'ended' : END_WORDS[end?.status ?? 'stopped']}
+            </span>
           </p>
           <Values output={end?.output} error={end?.error} />
         </div>

@@ -208,7 +208,7 @@ async function chooseBaseUrl({ input: { runId } }: RunStart, recorded: RecordedF
   throw new PostChainError(
     'invalid_option',
     oneLine(
-      `Run ${runId} used the model server ${before}, but OPENAI_BASE_URL is ${now}; pass --base-url with the one to use`,
+      `Run ${runId} used the model server ${before}, but OPENAI_BASE_URL is ${now}; set OPENAI_BASE_URL or --base-url to the one to use`,
     ),
   );
 }

@@ -15,6 +15,9 @@ interface ActionResult {
   readonly messages: ComponentChildren;
 }
 
+/** A form near the lower edge grows below it. */
+const showWhole = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
+
 /** Acts on a recorded run. A new run opens, compared with this one. */
 export function useRunAction(inspector: Inspector, { runId }: InspectedRun): ActionResult {
   const [isBusy, setBusy] = useState(false);
@@ -36,7 +39,7 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
   const messages = (
     <>
       {needsTrust !== null && asked !== null && (
-        <section class="card waiting" aria-label="Confirmation" role="alert">
+        <section class="card waiting" aria-label="Confirmation" role="alert" ref={showWhole}>
           <h2>Do you trust this run?</h2>
           <p>
             It may not be what you expect, because {revealHidden(needsTrust.doubt)}. To continue it, PostChain would:

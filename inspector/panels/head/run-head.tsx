@@ -177,6 +177,13 @@ function Figures({ inspector, view }: PanelProps) {
   const started = ageText(run.startedAt, Date.now());
   return (
     <p class="figures dotted muted small">
+      {/* What grows while the run goes on comes last, so that nothing moves. */}
+      {models.length > 0 && <span class="verbatim">{models.map((model) => excerpt(model, 60)).join(', then ')}</span>}
+      {started !== null && (
+        <time dateTime={run.startedAt} title={startedText(run.startedAt) ?? ''}>
+          started {started}
+        </time>
+      )}
       <span>{formatDuration(ms + sinceMs)}</span>
       <span>{cycles === 0 && isOver ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
       <span>
@@ -190,12 +197,6 @@ function Figures({ inspector, view }: PanelProps) {
         {isEstimated && ', estimated'})
       </span>
       {cost !== null && <span>{formatCost(cost)}</span>}
-      {models.length > 0 && <span class="verbatim">{models.map((model) => excerpt(model, 60)).join(', then ')}</span>}
-      {started !== null && (
-        <time dateTime={run.startedAt} title={startedText(run.startedAt) ?? ''}>
-          started {started}
-        </time>
-      )}
       {run.forkedFrom !== undefined && (
         <ForkMark inspector={inspector} run={run} changes={forkChanges(runStart(log))} />
       )}

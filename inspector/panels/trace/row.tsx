@@ -240,7 +240,8 @@ interface BarProps {
 
 /** The bar, duration, tokens and cost of a row. They do not depend on the selected entry. */
 function Figures({ row, moment, step }: BarProps) {
-  const { usage, from, to } = row;
+  const { usage, to } = row;
+  const from = row.early?.from ?? row.from;
   const {
     timeLine,
     spans: { currency },

@@ -122,7 +122,7 @@ describe('the base URL of the model server', () => {
     const refused = await startCli(['resume', 'last'], env).finished;
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toBe(
-      `postchain: Run ${refused.stderr.split(' ')[2]} used the model server ${first.baseURL}, but OPENAI_BASE_URL is ${second.baseURL}; pass --base-url with the one to use\n`,
+      `postchain: Run ${refused.stderr.split(' ')[2]} used the model server ${first.baseURL}, but OPENAI_BASE_URL is ${second.baseURL}; set OPENAI_BASE_URL or --base-url to the one to use\n`,
     );
     const resumed = await user.call('resume', 'last', '--base-url', second.baseURL);
     expect(resumed.code).toBe(0);

@@ -30,17 +30,24 @@ function fieldsOf(given: unknown, path: readonly string[], isRequired: boolean):
   }
   const kind = kindOf(schema);
   const { description, default: initial } = schema as { readonly description?: unknown; readonly default?: unknown };
+  const choices = kind === 'choice' ? choicesOf(schema) : [];
   return [
     {
       path,
       kind,
       isRequired,
       description: typeof description === 'string' ? description : '',
-      choices: kind === 'choice' ? choicesOf(schema) : [],
-      initial:
-        initial === undefined ? '' : kind === 'text' && typeof initial === 'string' ? initial : JSON.stringify(initial),
+      choices,
+      initial: initial === undefined ? '' : initialText(initial, kind, choices),
     },
   ];
+}
+
+function initialText(value: unknown, kind: EventField['kind'], choices: readonly unknown[]): string {
+  if (kind === 'text' && typeof value === 'string') return value;
+  if (kind !== 'choice') return JSON.stringify(value);
+  const index = choices.indexOf(value);
+  return index < 0 ? '' : String(index);
 }
 
 /** The members of an object that has only these; null otherwise. */

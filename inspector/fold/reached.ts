@@ -40,8 +40,8 @@ export function reachedStates(
   const own = fold.transitions.distinct.filter((taken) => taken.machine === id && taken.event !== 'xstate.init');
   return leaves.map((leaf) => {
     const path = chart === undefined ? leaf : statePath(chart, leaf);
-    const seqs = own.flatMap(({ target, seqs: all }) =>
-      target.some((state) => state === leaf || leaf.startsWith(`${state}.`)) ? (lastUpTo(all, at) ?? []) : [],
+    const seqs = own.flatMap(({ source, target, seqs: all }) =>
+      enters(chart, leaf, { source, target }) ? (lastUpTo(all, at) ?? []) : [],
     );
     const entry = seqs.length === 0 ? null : log.entry(Math.max(...seqs));
     if (entry?.type !== 'transition') return { path, seq: null, because: startWords(chart, leaf) };
@@ -57,6 +57,28 @@ function startWords(chart: IndexedChart | undefined, leaf: string): string {
   const initial = chart?.state(chart.root?.initial ?? '');
   const isInitial = chart === undefined || initial === undefined || ancestorsOf(chart, leaf).includes(initial);
   return isInitial ? 'the initial state' : 'first recorded here';
+}
+
+/**
+ * Whether a transition enters an innermost state that is active after it: also a state that a history or another region of its target leads
+ * to. Without a chart, by the ids.
+ */
+function enters(
+  chart: IndexedChart | undefined,
+  leaf: string,
+  { source, target }: { readonly source: string; readonly target: readonly string[] },
+): boolean {
+  if (target.some((state) => state === leaf || leaf.startsWith(`${state}.`))) return true;
+  if (chart === undefined || target.length === 0) return false;
+  const around = (id: string): readonly string[] => ancestorsOf(chart, id).map((state) => state.id);
+  const [first = source] = target;
+  // As XState: a transition exits and enters everything inside the innermost state that contains its source and its targets.
+  const domain = target.every((id) => around(id).includes(source))
+    ? source
+    : around(first)
+        .slice(1)
+        .find((outer) => [source, ...target].every((id) => id !== outer && around(id).includes(outer)));
+  return domain === undefined || around(leaf).slice(1).includes(domain);
 }
 
 /** `, because is cheap held (price 380, limit 400)`; empty without guards. */

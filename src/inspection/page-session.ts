@@ -141,7 +141,8 @@ export function servePage(
 
   async function actOn(request: MessageOf<'act'>): Promise<ActResult> {
     const source = await runs.find(request.runId);
-    if (!source?.hosted) return act(runs, actions, request);
+    if (source === undefined) throw noSuchRun(request.runId);
+    if (!source.hosted) return act(runs, actions, request);
     const actor = source.hosted();
     const { runId, note } = await actOnActor(actor, request.action, eventsOf(actor));
     if (runId !== null) await runs.refresh([runId]);

@@ -40,8 +40,7 @@ export async function actOnActor(
 ): Promise<ActorResult> {
   switch (action.type) {
     case 'resume':
-      await resume(id, host);
-      return { runId: id, note: 'Continued.' };
+      return { runId: id, note: await resume(id, host) };
     case 'stop': {
       const isChanged = await host.stop(id);
       return { runId: id, note: isChanged ? 'Stopped.' : 'Nothing changed: the actor has already ended.' };
@@ -72,10 +71,13 @@ async function checkedEvent(event: unknown, events: EventSchemas | undefined) {
   return acceptedEvent(read.data, { events, by: userName() });
 }
 
-/** Resolves when the actor is open. Its due timers fire, and what was interrupted starts again. */
-function resume(id: string, host: InspectedActor['host']): Promise<void> {
+/** Resolves to the result when the actor is open. Its due timers fire, and what was interrupted starts again. */
+function resume(id: string, host: InspectedActor['host']): Promise<string> {
+  if (host.isOpen(id)) return Promise.resolve('Nothing changed: the actor is already running here.');
   return new Promise((resolve, reject) => {
-    host.advance(id, { onOpen: () => resolve() }).then(resolve, reject);
+    host
+      .advance(id, { onOpen: () => resolve('Continued.') })
+      .then(() => resolve('Nothing changed: the actor has already ended.'), reject);
   });
 }
 

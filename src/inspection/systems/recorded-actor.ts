@@ -173,10 +173,11 @@ function endingOf({ status }: Omit<ActorSummary, 'id'>, id: string, ends: Journa
   const end = last.find((entry) => entry.type === 'end');
   const moved = last.findLast((entry) => entry.type === 'transition' && entry.actor === '' && entry.target.length > 0);
   const names = moved?.type === 'transition' ? moved.target.map((state) => state.split('.').at(-1) ?? state) : [];
+  // A call or an effect may have ended after it.
+  const why = end?.type === 'end' ? `: ${errorText(readableValue(end.error))}` : '';
   return {
     states: names.join(', '),
-    failure:
-      status === 'error' ? `${id} failed: ${errorText(readableValue(end?.type === 'end' ? end.error : null))}` : '',
+    failure: status === 'error' ? `${id} failed${why}` : '',
     durationMs: last.at(-1)?.atMs ?? 0,
   };
 }

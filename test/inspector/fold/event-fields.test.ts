@@ -41,6 +41,22 @@ describe('the form of an event', () => {
     expect(eventOf('go', fields, {})).toMatchObject({ problem: 'a.b: expected a value.' });
   });
 
+  it('starts with the defaults of a schema, and sends them unless they are changed', () => {
+    const schema = z.object({
+      kind: z.enum(['a', 'b']).default('b'),
+      level: z.literal([1, 2, 3]).default(1),
+      urgent: z.boolean().default(true),
+      note: z.string().default('none'),
+    });
+    const fields = eventFields(z.toJSONSchema(schema, { io: 'input' }) as Readonly<Record<string, unknown>>) ?? [];
+    expect(eventOf('go', fields, {})).toEqual({
+      event: { type: 'go', kind: 'b', level: 1, urgent: true, note: 'none' },
+    });
+    expect(eventFields({ type: 'object', properties: { k: { enum: ['a'], default: 'z' } } })).toMatchObject([
+      { initial: '' },
+    ]);
+  });
+
   it('keeps the type of the event, whatever a member is called', () => {
     const fields = fieldsOf(z.object({ type: z.string(), ['__proto__']: z.string() }));
     const made = eventOf('go', fields, textsOf({ type: 'other', __proto__: 'x' }));

@@ -139,7 +139,19 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     await row(page, 'o-1', ({ status }) => status === 'interrupted');
     expect((await act(page, 'o-1', { type: 'resume' })).result?.note).toBe('Continued.');
     expect(await row(page, 'o-1', ({ status }) => status === 'running')).not.toHaveProperty('blocked');
+    // Another page may offer it still.
+    expect((await act(page, 'o-1', { type: 'resume' })).result?.note).toMatch(/^Nothing changed: .* running here\.$/u);
     await act(page, 'o-1', { type: 'stop' });
+    expect((await act(page, 'o-1', { type: 'resume' })).result?.note).toMatch(/^Nothing changed: .* already ended\.$/u);
+  });
+
+  it('says that an actor which was deleted meanwhile is gone', async () => {
+    const { orders } = await storedOrder();
+    const page = await pageOf({ hosts: [orders] });
+    await row(page, 'o-1', ({ status }) => status === 'waiting');
+    await orders.delete('o-1');
+    for (const type of ['resume', 'stop', 'replay'] as const)
+      expect((await act(page, 'o-1', { type })).problem).toMatch(/^There is no /u);
   });
 });
 

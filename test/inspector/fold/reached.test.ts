@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { createMachine } from 'xstate';
+import { chartsOfActors } from '../../../inspector/fold/actor-charts.ts';
+import { reachedStates } from '../../../inspector/fold/reached.ts';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
+import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { actorStates } from '../../../src/inspection/systems/recorded-states.ts';
+import type { RunCharts } from '../../../src/inspection/wire.ts';
+import { foldedSystem } from '../../support/inspector/inspected-runs.ts';
+
+const machine = createMachine({
+  id: 'job',
+  version: '1',
+  initial: 'work',
+  states: {
+    work: {
+      type: 'parallel',
+      on: { PAUSE: 'held' },
+      states: {
+        left: {
+          initial: 'one',
+          states: { one: { on: { NEXT: 'two', BACK: 'past' } }, two: { id: 'second' }, past: { type: 'history' } },
+        },
+        right: { initial: 'one', states: { one: { on: { STEP: 'two' } }, two: {} } },
+        past: { type: 'history', history: 'deep' },
+      },
+    },
+    held: { on: { RESUME: 'work.past', JUMP: '#second' } },
+  },
+});
+
+/** Why the innermost states are active after these events, by their paths. */
+async function reachedAfter(events: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  const journals = memoryJournals();
+  const jobs = createDurableMachine(machine, { journals, logger: () => {} });
+  const job = await jobs.open('j-1');
+  for (const type of events) await job.send({ type });
+  await job.park();
+  const entries = await entriesOf(journals.read('j-1'));
+  let charts: RunCharts = { charts: [], invoked: {} };
+  const frames: string[] = [];
+  for (const more of actorStates(entries, jobs as never, (all) => {
+    charts = all;
+  }))
+    frames.push(...more.map((frame) => JSON.stringify(frame)));
+  const lines = entries.map((entry) => JSON.stringify(entry));
+  const { log, fold } = foldedSystem(lines, frames);
+  const view = { log, fold, charts: chartsOfActors(charts, fold.charts) };
+  return Object.fromEntries(
+    reachedStates(view, 'job', log.count - 1).map(({ path, seq, because }) => [
+      path,
+      seq === null ? 'began' : (because.split(',')[0] ?? ''),
+    ]),
+  );
+}
+
+describe('why an actor is in its states', () => {
+  it('names the last transition into each region', async () => {
+    expect(await reachedAfter(['NEXT'])).toEqual({
+      'work › left › two': 'from one on NEXT',
+      'work › right › one': 'began',
+    });
+  });
+
+  it('names the transition to a history, and the one that entered another region with its target', async () => {
+    expect(await reachedAfter(['NEXT', 'STEP', 'PAUSE', 'RESUME'])).toEqual({
+      'work › left › two': 'from held on RESUME',
+      'work › right › two': 'from held on RESUME',
+    });
+    expect(await reachedAfter(['STEP', 'PAUSE', 'JUMP'])).toEqual({
+      'work › left › two': 'from held on JUMP',
+      'work › right › one': 'from held on JUMP',
+    });
+  });
+
+  it('leaves out transitions within another region', async () => {
+    expect(await reachedAfter(['STEP', 'BACK'])).toEqual({
+      'work › left › one': 'from one on BACK',
+      'work › right › two': 'from one on STEP',
+    });
+  });
+});

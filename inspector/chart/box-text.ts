@@ -51,12 +51,26 @@ function partsOf(state: ChartState, { transitions }: Chart): readonly BoxLine[] 
 /** In the chain's charts, fewer omitted lines at a state are named only by the state at their other end. */
 const MIN_OWN = 3;
 
+/** Stands for the state itself. No state of a machine has an empty id. */
+const TO_ITSELF = '';
+
 /** `ABORT → aborted` at a source, and `ABORT from 8 states` at the target. */
-function stubsOf({ id }: ChartState, chart: Chart, { states, stubs, edges }: Level): readonly BoxLine[] {
-  const omitted = edges.filter(({ hasLine, source, target }) => !hasLine && source !== target);
-  const nameOf = (end: string): string =>
-    states.find((state) => state.id === end)?.name ?? stubs.find((stub) => stub.id === end)?.text ?? 'elsewhere';
+function stubsOf({ id, name }: ChartState, chart: Chart, { states, stubs, edges }: Level): readonly BoxLine[] {
   const isOwn = isOwnChart(chart.id);
+  const isState = (end: string): boolean => states.some((state) => state.id === end);
+  /** Transitions of the state to itself. Around its own inside, both ends are stubs. */
+  const isToItself = ({ source, target, transitions }: LevelEdge): boolean =>
+    (source === target || (source !== id && !isState(target))) &&
+    transitions.some((at) => chart.transitions[at]?.source === id && chart.transitions[at]?.target.includes(id));
+  const withoutLine = edges.filter(({ hasLine }) => !hasLine);
+  const omitted = [
+    ...withoutLine.filter(({ source, target }) => source !== target),
+    ...(isOwn ? [] : withoutLine.filter(isToItself).map((edge) => ({ ...edge, source: id, target: TO_ITSELF }))),
+  ];
+  const nameOf = (end: string): string =>
+    end === TO_ITSELF
+      ? name
+      : (states.find((state) => state.id === end)?.name ?? stubs.find((stub) => stub.id === end)?.text ?? 'elsewhere');
   return (['target', 'source'] as const).flatMap((other) => {
     const own = omitted.filter((edge) => edge[other === 'target' ? 'source' : 'target'] === id);
     const texts = stubTexts(own, chart, other);

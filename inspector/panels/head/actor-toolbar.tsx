@@ -4,6 +4,7 @@ import type { RunAction } from '../../../src/inspection/wire.ts';
 import type { RunFold } from '../../fold/run-fold.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
+import { useIsPast } from '../../ui-state/use-now.ts';
 import type { PanelProps } from '../panel.tsx';
 import { Dialog } from './dialog.tsx';
 import { JsonForm, SendButton } from './event-forms.tsx';
@@ -88,7 +89,7 @@ export function ActorToolbar({ inspector, view, requests, isOver, blocked }: Too
   const [open, setOpen] = useState<'stop' | 'fork' | 'export' | null>(null);
   const act = (action: RunAction, done: string) =>
     requests.request({ type: 'act', runId: run.runId, action, confirmed: null }, done);
-  const isDue = run.waiting?.dueAtMs != null && run.waiting.dueAtMs <= Date.now();
+  const isDue = useIsPast(run.waiting?.dueAtMs ?? null);
   // Both only read its journal.
   const canRead = run.machine !== undefined && Object.hasOwn(inspector.machines.value, run.machine);
   const isConnected = inspector.connection.value === 'open';

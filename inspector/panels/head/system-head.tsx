@@ -7,12 +7,14 @@ import { isOver } from '../../fold/step-title.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
+import { useIsPast } from '../../ui-state/use-now.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { ActorEventForm } from './actor-events.tsx';
 import { type ActorRequests, ActorToolbar, blockedText, LastResult, useActorRequests } from './actor-toolbar.tsx';
+import { clockStart } from '../trace/use-clock.ts';
 import { QuestionForm } from './approval-form.tsx';
 import { Countdown } from './countdown.tsx';
 
@@ -183,7 +185,7 @@ function Next({ inspector, view, waits, requests, blocked }: NextProps) {
         {events.length > MAX_EVENTS && <li class="muted">and {events.length - MAX_EVENTS} more events</li>}
         {waits.flatMap((one) =>
           one.timers.map((timer) => (
-            <Timer key={`${one.machine} ${timer.delay} ${timer.leadsTo}`} run={run} {...timer} />
+            <Timer key={`${one.machine} ${timer.delay} ${timer.leadsTo}`} view={view} {...timer} />
           )),
         )}
         {waits.length === 0 && waiting?.dueAtMs != null && (
@@ -237,16 +239,18 @@ function Approval({ approval: { id, digest, question, askedAtMs }, blocked, requ
   );
 }
 
-interface TimerProps {
-  readonly run: InspectedRun;
+interface TimerProps extends Pick<PanelProps, 'view'> {
   readonly delay: string;
   readonly dueMs: number | null;
   readonly leadsTo: string;
 }
 
-function Timer({ run, delay, dueMs, leadsTo }: TimerProps) {
-  // Delays may pause while no process holds the actor.
-  const startMs = run.waiting?.dueAtMs === null ? Number.NaN : Date.parse(run.startedAt);
+function Timer({ view, delay, dueMs, leadsTo }: TimerProps) {
+  const { run, fold } = view;
+  // Delays may pause while no process holds the actor; a process that opens it sets the clock again.
+  const isReopened = (fold.entries.of('resumed').at(-1) ?? -1) > (run.forkedFrom?.seq ?? -1);
+  const clockMs = isReopened ? clockStart(view) : Date.parse(run.startedAt);
+  const startMs = run.waiting?.dueAtMs === null ? Number.NaN : clockMs;
   return (
     <li class="verbatim">
       Timer <b>{excerpt(formatDelay(delay), 60)}</b>{' '}
@@ -258,8 +262,9 @@ function Timer({ run, delay, dueMs, leadsTo }: TimerProps) {
 
 /** In an exported page, no time passes. */
 function Firing({ run: { exportedAt }, toMs }: { readonly run: InspectedRun; readonly toMs: number }) {
+  const isDue = useIsPast(toMs);
   if (exportedAt !== undefined) return <>fires {startedText(toMs)}</>;
-  if (toMs <= Date.now()) return <>was due {startedText(toMs)}</>;
+  if (isDue) return <>was due {startedText(toMs)}</>;
   return (
     <>
       fires

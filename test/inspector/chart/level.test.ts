@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { boxLinesOf } from '../../../inspector/chart/box-text.ts';
+import { type Level, levelsOf } from '../../../inspector/chart/level.ts';
+import type { Chart, ChartState } from '../../../src/durable/charts/chart.ts';
+import { createRandom, type Random, SEED } from '../../support/random.ts';
+
+const state = (id: string, parent: string | null): ChartState => ({
+  id,
+  name: id,
+  parent,
+  type: 'compound',
+  description: '',
+  initial: null,
+  invokes: [],
+});
+
+const GUARDS = [null, null, 'isReady', 'is(one)', 'is(two)', 'is(three)'];
+const EVENTS = ['A', 'B', '', '*', 'after 5'];
+
+function randomChart({ int, chance, pick }: Random): Chart {
+  const states = [state('m', null)];
+  const any = (): string => pick(states).id;
+  const isFlat = chance(0.5);
+  const more = int(0, 40);
+  for (let number = 0; number < more; number += 1) states.push(state(`s${number}`, isFlat ? 'm' : any()));
+  const transitions = Array.from({ length: int(0, 200) }, () => {
+    const source = any();
+    const target = pick([[], [source], [any(), any()], [any()], [any()], [any()]]);
+    const guard = pick(GUARDS);
+    return { source, target, event: pick(EVENTS), guard, otherwise: guard === null && chance(0.3), actions: [] };
+  });
+  return { id: 'm', states, transitions };
+}
+
+/** The transitions with a line, or in a box, of some level. */
+const shownIn = (chart: Chart, level: Level): readonly number[] => [
+  ...level.edges.flatMap(({ hasLine, transitions }) => (hasLine ? transitions : [])),
+  ...[level.root, ...level.states].flatMap((one) => boxLinesOf(one, chart, level).flatMap((line) => line.transitions)),
+];
+
+describe('the levels of a chart', () => {
+  it('leave out no transition: each has a line or is named in a box', () => {
+    for (let number = 0; number < 150; number += 1) {
+      const chart = randomChart(createRandom(SEED + number));
+      const shown = new Set(levelsOf(chart).flatMap((level) => shownIn(chart, level)));
+      const missing = chart.transitions.filter((_, at) => !shown.has(at));
+      expect(missing, `chart ${number}, POSTCHAIN_SEED=${SEED}`).toEqual([]);
+    }
+  });
+
+  it('name the transitions of a state to itself in its box if they have no line', () => {
+    const ids = Array.from({ length: 10 }, (_, at) => `s${at}`);
+    const ways = [
+      ...ids.flatMap((source) => ids.map((target) => ({ source, target: [target] }))),
+      { source: 'm', target: ['m'] },
+    ];
+    const chart: Chart = {
+      id: 'm',
+      states: [state('m', null), ...ids.map((id) => state(id, 'm'))],
+      transitions: ways.map((way) => ({ ...way, event: 'GO', guard: null, otherwise: false, actions: [] })),
+    };
+    const [level] = levelsOf(chart);
+    const textsOf = (id: string): readonly string[] =>
+      boxLinesOf(chart.states.find((one) => one.id === id) as ChartState, chart, level as Level).map(
+        ({ text }) => text,
+      );
+    expect(textsOf('m')).toEqual(['GO › m']);
+    expect(textsOf('s0')).toEqual(['GO › 10 states', 'GO from 9 states']);
+  });
+});

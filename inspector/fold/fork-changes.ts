@@ -7,9 +7,11 @@ const MAX_CHARS = 60;
 
 /** What a fork changed, in words: `confidence to finish from 0.9 to 0.8`; empty for other runs. */
 export const forkChanges = (start: RunStart | null): readonly string[] =>
-  (start?.product.fork?.changes ?? []).map((change) => {
+  (start?.product.fork?.changes ?? []).flatMap((change) => {
+    if (change === 'prompt') return 'the prompt';
     const [, path, json] = /^(.*?)=(.*)$/su.exec(change) ?? [];
-    if (path === undefined || json === undefined) return change === 'prompt' ? 'the prompt' : change;
+    // Other words name options that the fork has kept.
+    if (path === undefined || json === undefined) return [];
     const [group = '', ...names] = path.split('.');
     const words = excerpt(json.replace(/^"(.*)"$/su, '$1'), MAX_CHARS);
     if (group === 'phase') return `continued with ${words}`;

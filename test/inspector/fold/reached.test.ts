@@ -57,26 +57,26 @@ async function reachedAfter(events: readonly string[]): Promise<Readonly<Record<
 describe('why an actor is in its states', () => {
   it('names the last transition into each region', async () => {
     expect(await reachedAfter(['NEXT'])).toEqual({
-      'work › left › two': 'from one on NEXT',
+      'work › left › two': 'entered from one on NEXT',
       'work › right › one': 'began',
     });
   });
 
   it('names the transition to a history, and the one that entered another region with its target', async () => {
     expect(await reachedAfter(['NEXT', 'STEP', 'PAUSE', 'RESUME'])).toEqual({
-      'work › left › two': 'from held on RESUME',
-      'work › right › two': 'from held on RESUME',
+      'work › left › two': 'entered from held on RESUME',
+      'work › right › two': 'entered from held on RESUME',
     });
     expect(await reachedAfter(['STEP', 'PAUSE', 'JUMP'])).toEqual({
-      'work › left › two': 'from held on JUMP',
-      'work › right › one': 'from held on JUMP',
+      'work › left › two': 'entered from held on JUMP',
+      'work › right › one': 'entered from held on JUMP',
     });
   });
 
   it('leaves out transitions within another region', async () => {
     expect(await reachedAfter(['STEP', 'BACK'])).toEqual({
-      'work › left › one': 'from one on BACK',
-      'work › right › two': 'from one on STEP',
+      'work › left › one': 'entered from one on BACK',
+      'work › right › two': 'entered from one on STEP',
     });
   });
 });

@@ -53,6 +53,8 @@ export async function actOnActor(
       };
     }
     case 'fork': {
+      if (Object.keys(action.set).length > 0 || action.turns !== undefined || action.model !== undefined)
+        throw new PostChainError('invalid_option', 'A fork of an actor takes no settings of a run; received some.');
       const event = action.event && (await checkedEvent(action.event, events));
       const fork = await host.fork(id, { at: action.at, ...(event && { event: event as never }) });
       fork.park({ wait: true }).catch(() => {});

@@ -1,4 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { Json } from '../../durable/codec.ts';
 import { type DurableEntry, isExternal, type StartEntry, type Waiting } from '../../durable/entries.ts';
 import type { ActorSummary, JournalEnds } from '../../durable/journals/journal-store.ts';
 import { clockStartOf } from '../../durable/replay.ts';
@@ -123,8 +124,9 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
     return {
       format: 'actor',
       lineOf: (json) => json,
-      take(entry) {
+      take: (entry) => {
         if (isExternal(entry)) externalEvents += 1;
+        if (entry.type === 'end' && entry.status === 'error') this.#takeFailure(entry.error);
       },
       maxEntriesWithStates: Number.POSITIVE_INFINITY,
       states: (entries) => this.#host && actorStates(entries, this.#host, sink.charts),
@@ -132,6 +134,14 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
       limit: (sentence) => this.setState({ limits: [sentence] }),
       isOver: () => this.#ending !== undefined || this.#summary.status === 'damaged',
     };
+  }
+
+  /** The last entries of a journal may not contain the end: calls and effects may have ended after it. */
+  #takeFailure(error: Json): void {
+    const failure = failureText(this.id, error);
+    if (this.#ending === undefined || this.#ending.failure === failure) return;
+    this.#ending = { ...this.#ending, failure };
+    this.changed();
   }
 
   protected takeEnds({ machine, ...read }: ActorSummary, ends: JournalEnds): void {
@@ -173,11 +183,12 @@ function endingOf({ status }: Omit<ActorSummary, 'id'>, id: string, ends: Journa
   const end = last.find((entry) => entry.type === 'end');
   const moved = last.findLast((entry) => entry.type === 'transition' && entry.actor === '' && entry.target.length > 0);
   const names = moved?.type === 'transition' ? moved.target.map((state) => state.split('.').at(-1) ?? state) : [];
-  // A call or an effect may have ended after it.
-  const why = end?.type === 'end' ? `: ${errorText(readableValue(end.error))}` : '';
+  const why = end?.type === 'end' ? failureText(id, end.error) : `${id} failed`;
   return {
     states: names.join(', '),
-    failure: status === 'error' ? `${id} failed${why}` : '',
+    failure: status === 'error' ? why : '',
     durationMs: last.at(-1)?.atMs ?? 0,
   };
 }
+
+const failureText = (id: string, error: Json): string => `${id} failed: ${errorText(readableValue(error))}`;

@@ -39,6 +39,23 @@ async function storedOrder(journals = memoryJournals()) {
 const typesIn = (entries: readonly DurableEntry[]): readonly string[] => entries.map(({ type }) => type);
 
 describe('a page acts on a recorded actor whose machine the inspector has', () => {
+  it('shows why an action of the machine failed it, once the actor is opened', async () => {
+    const fail = () => {
+      throw new Error('no paper');
+    };
+    const machine = createMachine({ id: 'printer', version: '1', on: { print: { actions: fail } } });
+    const journals = fileJournals(temporaryFolder());
+    const printers = createDurableMachine(machine, { journals, logger: () => {} });
+    const printer = await printers.open('p-1');
+    await printer.send({ type: 'print' }).catch(() => {});
+    await printer.close();
+    const page = await pageOf({ hosts: [printers] });
+    await row(page, 'p-1', ({ status }) => status === 'degraded');
+    page.say({ type: 'open', runId: 'p-1', from: 0 });
+    const failed = await row(page, 'p-1', ({ ending }) => ending?.failure !== 'p-1 failed');
+    expect(failed.ending?.failure).toBe('p-1 failed: no paper');
+  });
+
   it('sends it an event, and its calls continue until it ends', async () => {
     const { orders } = await storedOrder();
     const page = await pageOf({ hosts: [orders] });
@@ -117,6 +134,8 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     const fork = await row(page, result?.runId ?? '', ({ status }) => status === 'completed');
     expect(fork).toMatchObject({ forkedFrom: { runId: 'o-1' }, ending: { states: 'rejected' } });
     expect(await entriesOf(journals.read('o-1'))).toEqual(before);
+    const ofRun = await act(page, 'o-1', { type: 'fork', at: 1, set: { 'limits.maxCycles': 2 } });
+    expect(ofRun.problem).toBe('A fork of an actor takes no settings of a run; received some.');
     const refused = await act(page, 'o-1', { type: 'fork', at: 1, set: {}, event: { type: 'xstate.stop' } });
     expect(refused.problem).toMatch(/^type: /u);
   });

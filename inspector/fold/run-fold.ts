@@ -15,11 +15,9 @@ import { createTransitionLog, type TransitionLog } from './transition-log.ts';
 
 /** The external events of a run. Charts act only on these, and all effects are recorded before the next one. */
 interface ExternalEvents {
-  /** Their sequence numbers, ascending. */
-  readonly seqs: readonly number[];
   /** The step of an entry: from its external event up to, but excluding, the next one. `to` of the last step is Infinity. */
   stepOf(seq: number): { readonly from: number; readonly to: number };
-  /** What is recorded of an event that led to no transition. */
+  /** What is recorded of an event of a run that led to no transition. */
   outcomeOf(seq: number): RecordedOutcome;
 }
 
@@ -30,8 +28,6 @@ interface RecordedOutcome {
   readonly ignored: readonly string[];
   /** The machine that ignored it. */
   readonly machine: string | null;
-  /** Why the actor of an observed system failed. */
-  readonly failure?: unknown;
 }
 
 const NO_OUTCOME: RecordedOutcome = { isHandled: false, ignored: [], machine: null };
@@ -39,27 +35,19 @@ const NO_OUTCOME: RecordedOutcome = { isHandled: false, ignored: [], machine: nu
 function createExternalEvents() {
   const seqs: number[] = [];
   const recorded = new Map<number, RecordedOutcome>();
-  /** The actor of a system that receives the latest event. */
-  let receiver: string | null = null;
 
-  function add(seq: number, outcome: RecordedOutcome | null): void {
-    seqs.push(seq);
-    if (outcome !== null) recorded.set(seq, outcome);
-  }
-
-  function takeOutcome(entry: JournalEntry | ActorEntry): void {
+  function takeOutcome(entry: JournalEntry): void {
     const latest = seqs.at(-1);
     if (latest === undefined) return;
     const before = recorded.get(latest) ?? NO_OUTCOME;
     if (entry.type === 'ignored') {
       const ignored = [...before.ignored, ...entry.candidates.flatMap(({ guard }) => guard ?? [])];
-      recorded.set(latest, { ...before, isHandled: false, ignored, machine: entry.machine });
+      recorded.set(latest, { isHandled: false, ignored, machine: entry.machine });
     } else if (entry.type === 'transition') recorded.set(latest, { ...before, isHandled: true });
   }
 
   return {
     externalEvents: {
-      seqs,
       outcomeOf: (seq) => recorded.get(seq) ?? NO_OUTCOME,
       stepOf(seq) {
         const next = countUpTo(seqs, seq);
@@ -68,22 +56,11 @@ function createExternalEvents() {
     } satisfies ExternalEvents as ExternalEvents,
     take(entry: JournalEntry): void {
       takeOutcome(entry);
-      if (isExternalEvent(entry)) add(entry.seq, null);
+      if (isExternalEvent(entry)) seqs.push(entry.seq);
     },
-    /** An event from another actor of the system, or that no machine received, was handled. */
-    takeOfActor(entry: ActorEntry, machineOf: (actor: string) => string | null): void {
-      const latest = seqs.at(-1);
-      if ('actor' in entry && entry.actor === receiver) takeOutcome(entry);
-      if (entry.type === 'end' && entry.status === 'error' && latest !== undefined)
-        recorded.set(latest, { ...(recorded.get(latest) ?? NO_OUTCOME), failure: entry.error });
-      if (entry.type === 'delivery') {
-        receiver = entry.actor;
-        const machine = machineOf(entry.actor);
-        add(entry.seq, { ...NO_OUTCOME, machine, isHandled: machine === null || !entry.isExternal });
-      } else if (entry.type === 'failed' || entry.type === 'stopped') {
-        receiver = null;
-        add(entry.seq, { ...NO_OUTCOME, isHandled: true });
-      }
+    /** The records of an actor have the outcomes of its events. */
+    takeOfActor({ type, seq }: ActorEntry): void {
+      if (type === 'delivery' || type === 'failed' || type === 'stopped') seqs.push(seq);
     },
   };
 }
@@ -123,9 +100,6 @@ export function createRunFold(): RunFold {
   const actors = new ActorLogFold((path, seq) => spans.endActor(path, seq));
   const prompts = createPromptReader();
   const reader = new ActorReader((path, machine, seq) => actors.chartOf(path, machine, seq));
-
-  const machineOf = (path: string): string | null =>
-    actors.log.findLast((actor) => actor.path === path && actor.end === null)?.machine ?? null;
 
   /** Adds the positions that the journal does not contain. The states of an actor may arrive after its entries. */
   function placeActor({ machine }: ActorRecord, state: ActorState, isNew: boolean): void {
@@ -170,7 +144,7 @@ export function createRunFold(): RunFold {
       if (entry.type === 'transition' || entry.type === 'timer-start') transitions.take(shared, false);
       if (entry.type === 'delivery' && entry.sender === null && !entry.isExternal)
         transitions.log.endTimer(entry.actor, entry.event.type, entry.seq);
-      externalEvents.takeOfActor(entry, machineOf);
+      externalEvents.takeOfActor(entry);
       actors.take(entry);
       showStates(entry.seq + 1);
     },

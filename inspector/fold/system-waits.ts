@@ -112,7 +112,7 @@ function leadsTo(
 const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
 /** Whether a transition has a target or actions. One with neither only keeps outer states from handling the event. */
-export const doesSomething = ({ target, actions }: Transition): boolean => target.length > 0 || actions.length > 0;
+const doesSomething = ({ target, actions }: Transition): boolean => target.length > 0 || actions.length > 0;
 
 const isAbove = (chart: IndexedChart, outer: string, inner: string): boolean =>
   outer !== inner && ancestorsOf(chart, inner).some(({ id }) => id === outer);

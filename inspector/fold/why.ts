@@ -4,7 +4,7 @@ import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { type ChartIndex, chartIndexOf, type IndexedChart } from './chart-index.ts';
-import { type EventOutcome, eventOutcome, explainEvent } from './event-outcome.ts';
+import { type EventOutcome, eventFacts, eventOutcome } from './event-outcome.ts';
 import {
   type ComparedValue,
   comparedValues,
@@ -19,9 +19,8 @@ import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
-import { doesSomething, machineWaits } from './system-waits.ts';
+import { machineWaits } from './system-waits.ts';
 import type { TransitionLog } from './transition-log.ts';
-import { transitionLookup } from './transition-lookup.ts';
 import { rejectionAfter } from './user-events.ts';
 
 const transitionAt = (log: TransitionLog, seq: number): number | undefined => lastUpTo(log.seqs, seq);
@@ -38,10 +37,6 @@ function describeOutcome(outcome: EventOutcome): string {
       return `Ignored: every guard was false (${outcome.guards.map(humanizeGuard).join(', ')}).`;
     case 'no-transition':
       return 'Ignored: the current states have no transition for this event.';
-    case 'stopped':
-      return 'It stopped the run.';
-    case 'failed':
-      return `The actor failed: ${outcome.message}`;
     case 'pending':
       return 'Its outcome is not recorded yet.';
     default:
@@ -50,7 +45,7 @@ function describeOutcome(outcome: EventOutcome): string {
 }
 
 export interface StepReasons {
-  /** Null if the step's title already names what is explained. */
+  /** What is explained; null if it is not a transition. */
   readonly heading: string | null;
   readonly facts: readonly WhyFact[];
   readonly compared: readonly ComparedValue[];
@@ -61,7 +56,7 @@ export interface StepReasons {
 }
 
 export interface WhyView {
-  readonly run: Pick<InspectedRun, 'kind' | 'live'>;
+  readonly run: Pick<InspectedRun, 'live'>;
   readonly log: RunLog;
   readonly fold: RunFold;
   readonly charts: RunCharts | null;
@@ -85,39 +80,32 @@ const NOTHING = { heading: null, facts: [], compared: [], outcome: null, caused:
 /** The most transitions listed for one event. */
 const MAX_CAUSED = 24;
 
+/** Why an entry of a run was recorded. */
 export function why(view: WhyView): StepReasons {
   const { log, fold, at } = view;
   const thresholds = runStart(log)?.input.thresholds ?? null;
-  if (log.count === 0) return { ...NOTHING, heading: 'Nothing has happened yet.' };
   const index = chartIndexOf(view.charts);
   const entry = log.entry(at);
   if (entry.type === 'stopped') {
     const words = 'It was stopped from outside.';
     const transition = explainAt(log, transitionAt(fold.transitions, at), index);
-    return { ...NOTHING, heading: 'Why did it stop here?', outcome: { words, isIgnored: false }, transition };
+    return { ...NOTHING, outcome: { words, isIgnored: false }, transition };
   }
   if (isExternalEvent(entry)) {
     const outcome = eventOutcome(entry, { fold, ended: view.end !== null || !view.run.live });
-    const { name, facts } = explainEvent(entry, fold.spans);
+    const facts = eventFacts(entry, fold.spans);
     const rejection = rejectionAfter(log, at);
     const seqs = outcome.kind === 'transitions' ? outcome.transitions : [];
-    const isForbidden = seqs.length > 0 && seqs.every((seq) => doesNothing(view, seq));
-    const isIgnored =
-      rejection !== null || isForbidden || outcome.kind === 'guards-false' || outcome.kind === 'no-transition';
+    const isIgnored = rejection !== null || outcome.kind === 'guards-false' || outcome.kind === 'no-transition';
     const caused = seqs.slice(0, MAX_CAUSED).flatMap((seq) => explainAt(log, seq, index) ?? []);
-    // In an observed system, the chart of any actor.
     const machine = caused[0]?.machine ?? fold.externalEvents.outcomeOf(entry.seq).machine;
     const chart = machine === null ? index.first : index.chart(machine);
     return {
-      heading: isIgnored ? `Why did nothing happen on ${name}?` : `What did ${name} cause?`,
+      ...NOTHING,
       facts: isIgnored ? [...facts, ...currentStateFacts(view, chart)] : facts,
-      compared: [],
       caused: caused.length > 1 ? caused : [],
       transition: caused.length === 1 ? (caused[0] ?? null) : null,
-      outcome: {
-        words: rejection !== null ? `Rejected: ${rejection}.` : isForbidden ? FORBIDDEN : describeOutcome(outcome),
-        isIgnored,
-      },
+      outcome: { words: rejection === null ? describeOutcome(outcome) : `Rejected: ${rejection}.`, isIgnored },
     };
   }
   if (entry.type === 'direction-refused' || entry.type === 'answer-refused')
@@ -132,18 +120,6 @@ export function why(view: WhyView): StepReasons {
     ...rest,
     transition: explainAt(log, findTransition(view, matches) ?? transitionAt(fold.transitions, at), index),
   };
-}
-
-const FORBIDDEN = 'It did nothing: the transition for it has no target and no actions.';
-
-function doesNothing({ log, charts }: WhyView, seq: number): boolean {
-  const entry = log.entry(seq);
-  if (entry.type !== 'transition' || entry.target.length > 0 || charts === null) return false;
-  const guard = entry.candidates.find(({ result }) => result === 'taken')?.guard ?? null;
-  const index = transitionLookup(charts.charts).indexOf({ ...entry, guard });
-  const { transitions = [] } = charts.charts.find(({ id }) => id === entry.machine) ?? {};
-  const taken = index === null ? undefined : transitions[index];
-  return taken !== undefined && !doesSomething(taken);
 }
 
 function currentStateFacts(view: WhyView, chart: IndexedChart | undefined): readonly WhyFact[] {

@@ -6,13 +6,7 @@ import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
-import {
-  folded,
-  foldedSystem,
-  manualRun,
-  recordedEntries,
-  runToAnswer,
-} from '../../support/inspector/inspected-runs.ts';
+import { folded, manualRun, recordedEntries, runToAnswer } from '../../support/inspector/inspected-runs.ts';
 import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import type { ScriptedRun } from '../../support/run-chain.ts';
 import { sampleSize } from '../../support/soak.ts';
@@ -75,19 +69,6 @@ describe('the outcome of an external event', () => {
     const candidates = [{ guard: 'hasKey', target: ['door'], result: 'false', inputs: null }];
     const refused = { seq: 1, atMs: 0, type: 'ignored', machine: 'door', event: 'open', candidates };
     expect([...outcomes([sent, refused] as unknown as JournalEntry[]).values()]).toEqual(['guards-false']);
-  });
-
-  it('is not "ignored" for events that XState sends to its own actors', () => {
-    const call = { activity: 0, source: 'heat', actor: '/0.kettle.heating' };
-    const event = { type: 'xstate.promise.resolve', data: 'steam' };
-    const entries = [
-      { type: 'activity-start', ...call, inputDigest: '' },
-      { type: 'activity-event', ...call, event },
-    ];
-    const { log, fold } = foldedSystem(entries.map((entry, seq) => JSON.stringify({ ...entry, seq, atMs: 0 })));
-    const entry = log.entry(1);
-    if (!isExternalEvent(entry)) throw new Error('it is one');
-    expect(eventOutcome(entry, { fold, ended: true })).toEqual({ kind: 'handled' });
   });
 
   it('is pending while more may follow the newest event', async () => {

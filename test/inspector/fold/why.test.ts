@@ -23,7 +23,7 @@ const all = <T extends JournalEntry['type']>(entries: readonly JournalEntry[], t
 
 function asked(entries: readonly JournalEntry[]): (at: number | undefined) => StepReasons {
   const { log, fold } = folded(entries);
-  const run = { kind: 'run', live: false } as const;
+  const run = { live: false };
   return (at) => why({ run, log, fold, charts: ownCharts, at: at ?? entries.length - 1, end: null });
 }
 
@@ -96,15 +96,13 @@ describe('the Why view', () => {
   it('shows the last transition before a run was stopped from outside', () => {
     const cut = stumbled.slice(0, 200);
     const stopped = [...cut, { seq: 200, atMs: 3_000, type: 'stopped' } as const];
-    const { heading, transition } = asked(stopped)(200);
-    expect(heading).toBe('Why did it stop here?');
+    const { transition } = asked(stopped)(200);
     expect(transition?.seq).toBe(all(cut, 'transition').at(-1)?.seq);
   });
 
   it('explains an event without effect: the state at that time and the events accepted there', () => {
     const [, consent] = all(directed, 'delivery');
-    const { heading, outcome, facts } = asked(directed)(consent?.seq);
-    expect(heading).toBe('Why did nothing happen on consent.given?');
+    const { outcome, facts } = asked(directed)(consent?.seq);
     expect(outcome).toEqual({
       words: 'Rejected: no question is pending.',
       isIgnored: true,
@@ -120,19 +118,6 @@ describe('the Why view', () => {
     for (const reason of ['intention finished', 'at once, after the start', 'after backoff', 'reply.ended'])
       expect(events).toContain(reason);
     for (const reason of events) expect(reason).not.toMatch(/xstate|^$/u);
-  });
-
-  it('names sender and receiver of an event in any other program', () => {
-    const event = { type: 'delivery', event: { type: 'coin', value: 2 }, actor: 'gate', sender: 'slot' };
-    const entries = [{ seq: 0, atMs: 0, ...event }] as unknown as readonly JournalEntry[];
-    const { log, fold } = folded(entries);
-    const told = why({ run: { kind: 'system', live: true }, log, fold, charts: null, at: 0, end: null });
-    expect(told).toMatchObject({ heading: 'What did coin cause?', outcome: { isIgnored: false } });
-    expect(told.facts.map(({ label, text }) => `${label} ${text}`)).toEqual([
-      'To gate',
-      'From slot',
-      'With {"value":2}',
-    ]);
   });
 });
 

@@ -2,6 +2,7 @@ import type { RunStart } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { isStored } from '../../src/chain/journal/run-start.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { entryAt } from './entry-index.ts';
 import type { RunFold } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
 
@@ -16,7 +17,5 @@ export function answerUpTo(
   { entries }: RunFold,
   seq: number,
 ): { readonly seq: number; readonly answer: FinalAnswer } | null {
-  const at = lastUpTo(entries.of('answer'), seq);
-  const entry = at === undefined ? null : log.entry(at);
-  return entry?.type === 'answer' ? { seq: entry.seq, answer: entry.answer } : null;
+  return entryAt(log, lastUpTo(entries.of('answer'), seq), 'answer');
 }

@@ -3,7 +3,7 @@ import { isPhase } from '../../machines/policies/progress.ts';
 import { capitalize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL } from './selection.ts';
-import { countStartedBy, firstIndexWhere, lastStartedBy } from './sorted.ts';
+import { countStartedBy, firstIndexWhere, lastStartedBy, startedIn } from './sorted.ts';
 import type { AttemptSpan, CallSpan, PhaseSpan, Spans } from './spans.ts';
 
 /** The model calls of a run by the step that they belong to, which may not have begun yet. */
@@ -67,7 +67,7 @@ export function earlyCallWords(spans: Spans, call: AttemptSpan): string {
 
 /** Returns the searches that start in these entries. */
 export const searchesBetween = ({ calls }: Spans, from: number, to: number): readonly CallSpan[] =>
-  calls.slice(countStartedBy(calls, from - 1), countStartedBy(calls, to)).filter(({ source }) => source === RETRIEVAL);
+  startedIn(calls, from, to).filter(({ source }) => source === RETRIEVAL);
 
 /** Returns the phase that a search belongs to. One that starts before Experience, or before all phases, belongs to Experience. */
 export function searchPhase({ phases }: Spans, from: number): PhaseSpan | undefined {

@@ -1,6 +1,7 @@
 import type { ContextOperation } from '../../machines/contracts/context.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { entriesIn, entryAt } from './entry-index.ts';
 import { formatNumber } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
@@ -67,8 +68,7 @@ export function contextChanges(
       reason: operation.reason,
       isUndone: undoneAt !== null && undoneAt <= known,
     };
-    const applied = log.entry(seq);
-    const appliedBy = applied.type === 'operations' ? applied.phase : null;
+    const appliedBy = entryAt(log, seq, 'operations')?.phase ?? null;
     const isAppliedHere = index < here.to;
     const last = groups.at(-1);
     if (last?.proposedBy === listed.phase && last.appliedBy === appliedBy)
@@ -76,12 +76,9 @@ export function contextChanges(
     else groups.push({ proposedBy: listed.phase, appliedBy, isAppliedHere, changes: [change] });
   }
   // Until the next phase applies them, the prunings of Understanding are known from its log.
-  const evaluated = entries.of('context-evaluated');
-  for (const seq of evaluated.slice(countUpTo(evaluated, from - 1), countUpTo(evaluated, Math.min(to, at)))) {
-    const entry = log.entry(seq);
-    if (entry.type !== 'context-evaluated') continue;
+  for (const { pruningLog } of entriesIn(log, entries, 'context-evaluated', from, Math.min(to, at))) {
     const listed = new Set(groups.flatMap(({ changes }) => changes.map(({ messageId }) => messageId)));
-    const changes = entry.pruningLog
+    const changes = pruningLog
       .filter(({ messageId }) => !listed.has(messageId))
       .map(({ operation, messageId, preview, reason }) => {
         return { kind: KINDS[operation], messageId, text: preview, size: '', reason, isUndone: false };
@@ -118,9 +115,8 @@ function sizeText(before: number | null, after: number | null): string {
 
 /** The size of the context as Understanding last measured it up to an entry; null before the first time. */
 export function contextSizeAt(log: RunLog, { entries }: RunFold, seq: number) {
-  const at = lastUpTo(entries.of('context-evaluated'), seq);
-  const entry = at === undefined ? null : log.entry(at);
-  if (entry?.type !== 'context-evaluated') return null;
+  const entry = entryAt(log, lastUpTo(entries.of('context-evaluated'), seq), 'context-evaluated');
+  if (entry === null) return null;
   const { tokensAfter, tokensAllowed, estimated } = entry.statistics;
   return { tokens: tokensAfter, allowed: tokensAllowed, isEstimated: estimated, problem: entry.problem };
 }

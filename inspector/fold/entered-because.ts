@@ -2,7 +2,7 @@ import { entryTitle } from '../../src/chain/presentation/entry-words.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { runStart } from './answer.ts';
 import { decisionReason } from './decision-words.ts';
-import type { EntryOf } from './entry-index.ts';
+import { entriesIn, entryAt } from './entry-index.ts';
 import { capitalize, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countStartedBy, countUpTo, lastUpTo } from './sorted.ts';
@@ -30,28 +30,18 @@ export function enteredBecause(log: RunLog, fold: RunFold, { from, phase }: Phas
 
 /** Whether the context had to shrink first: the last transition of the chart before a phase says so. */
 function isEarly(log: RunLog, { transitions }: RunFold, from: number): boolean {
-  const near = transitions.seqs.slice(
-    Math.max(0, countUpTo(transitions.seqs, from) - NEAR),
-    countUpTo(transitions.seqs, from),
-  );
-  return near.some((seq) =>
-    entryAt(log, seq, 'transition')?.candidates.some(
-      ({ guard, result }) => guard === 'contextMustShrink' && result === 'taken',
-    ),
-  );
+  const before = countUpTo(transitions.seqs, from);
+  return transitions.seqs
+    .slice(Math.max(0, before - NEAR), before)
+    .some((seq) =>
+      entryAt(log, seq, 'transition')?.candidates.some(
+        ({ guard, result }) => guard === 'contextMustShrink' && result === 'taken',
+      ),
+    );
 }
 
 /** A phase begins within a few transitions of the one that chose it. */
 const NEAR = 4;
-
-function entryAt<Type extends 'recovery' | 'decision' | 'transition' | 'attempt-retry' | 'capability-stop'>(
-  log: RunLog,
-  seq: number | null | undefined,
-  type: Type,
-): EntryOf<Type> | null {
-  const entry = seq == null ? null : log.entry(seq);
-  return entry?.type === type ? (entry as EntryOf<Type>) : null;
-}
 
 /** Why a model call was repeated, in one sentence; null for a first attempt. */
 export function calledAgainBecause(log: RunLog, { spans, entries }: RunFold, span: AttemptSpan): string | null {
@@ -64,11 +54,9 @@ export function calledAgainBecause(log: RunLog, { spans, entries }: RunFold, spa
 
 /** Why no more tools ran in these entries, in a sentence each; ordinary ends need none. */
 export function toolsEndedBecause(log: RunLog, { entries }: RunFold, from: number, to: number): readonly string[] {
-  const seqs = entries.of('capability-stop');
-  return seqs.slice(countUpTo(seqs, from - 1), countUpTo(seqs, to)).flatMap((seq) => {
-    const stop = entryAt(log, seq, 'capability-stop');
-    const words = stop && entryTitle(stop);
-    if (stop === null || words === null) return [];
+  return entriesIn(log, entries, 'capability-stop', from, to).flatMap((stop) => {
+    const words = entryTitle(stop);
+    if (words === null) return [];
     const problem = stop.problem === null ? '' : ` ${capitalize(stop.problem).replace(/\.$/u, '')}.`;
     const failed = stop.failed > 0 ? `, ${stop.failed} failed` : '';
     return [`${words}.${problem} ${pluralize(stop.runs, 'tool run')} so far${failed}.`];

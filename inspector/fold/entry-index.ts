@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { numbersIn } from './sorted.ts';
 
 type EntryType = JournalEntry['type'];
 
@@ -6,8 +7,6 @@ type EntryType = JournalEntry['type'];
 export interface EntryIndex {
   of(type: EntryType): readonly number[];
   typeOf(seq: number): EntryType;
-  /** The types that occur, in order of first appearance. */
-  readonly types: readonly EntryType[];
 }
 
 const NONE: readonly number[] = [];
@@ -19,9 +18,6 @@ export function createEntryIndex(): { readonly entries: EntryIndex; take(entry: 
     entries: {
       of: (type) => byType.get(type) ?? NONE,
       typeOf: (seq) => types[seq] ?? 'text-delta',
-      get types() {
-        return [...byType.keys()];
-      },
     },
     take({ type, seq }) {
       const cached = byType.get(type);
@@ -33,3 +29,26 @@ export function createEntryIndex(): { readonly entries: EntryIndex; take(entry: 
 }
 
 export type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { readonly type: Type }>;
+
+interface Entries {
+  entry(seq: number): JournalEntry;
+}
+
+/** Returns an entry if it has this type. */
+export function entryAt<Type extends EntryType>(
+  log: Entries,
+  seq: number | null | undefined,
+  type: Type,
+): EntryOf<Type> | null {
+  const entry = seq == null ? null : log.entry(seq);
+  return entry?.type === type ? (entry as EntryOf<Type>) : null;
+}
+
+/** Returns the entries of a type in a range with both of its ends. */
+export const entriesIn = <Type extends EntryType>(
+  log: Entries,
+  entries: EntryIndex,
+  type: Type,
+  from = 0,
+  to = Number.POSITIVE_INFINITY,
+): readonly EntryOf<Type>[] => numbersIn(entries.of(type), from, to).map((seq) => log.entry(seq) as EntryOf<Type>);

@@ -1,9 +1,10 @@
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
+import { entriesIn, entryAt } from './entry-index.ts';
 import { pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { answerSelection, RETRIEVAL, type Selection, selectionOf } from './selection.ts';
-import { isFailed, isLimitStop, LIMIT_RULES } from './trace-items.ts';
+import { isFailed, LIMIT_RULES, limitStops } from './trace-items.ts';
 
 /** Something that happened in a run and that a reader wants to see first, with the steps where it did. */
 export interface Incident {
@@ -58,9 +59,8 @@ const failedPhases = ({ spans }: RunFold, count: number): readonly Selection[] =
   spans.phases.filter(isFailed).map((span) => selectionOf('phase', span, count));
 
 function failedSearches(log: RunLog, { entries, spans }: RunFold, count: number): readonly Selection[] {
-  return entries.of('retrieval').flatMap((seq) => {
-    const entry = log.entry(seq);
-    if (entry.type !== 'retrieval' || entry.failure === null) return [];
+  return entriesIn(log, entries, 'retrieval').flatMap(({ seq, failure }) => {
+    if (failure === null) return [];
     const call = spans.calls.findLast(({ source, from }) => source === RETRIEVAL && from <= seq);
     return [
       call === undefined ? ({ kind: 'entry', from: seq, to: seq } as const) : selectionOf('retrieval', call, count),
@@ -73,16 +73,15 @@ const failedCalls = ({ spans }: RunFold, count: number): readonly Selection[] =>
   spans.attempts.filter(isFailed).map((span) => selectionOf('attempt', span, count));
 
 function limits(log: RunLog, fold: RunFold, count: number): readonly Selection[] {
-  const stops = fold.entries.of('capability-stop').filter((seq) => isLimitStop(log, seq));
   // The row of the stop names the limit.
-  const toolRuns = stops.map((seq) => ({ kind: 'entry', from: seq, to: seq }) as const);
-  const last = fold.entries.of('decision').at(-1);
-  const entry = last === undefined ? null : log.entry(last);
-  const isEnd = entry?.type === 'decision' && LIMIT_RULES.has(entry.decision.rule);
+  const toolRuns = limitStops(log, fold).map(({ seq }) => ({ kind: 'entry', from: seq, to: seq }) as const);
+  const entry = entryAt(log, fold.entries.of('decision').at(-1), 'decision');
   const reasons = answerUpTo(log, fold, count - 1)?.answer.reasons ?? [];
   return [
     ...toolRuns,
-    ...(isEnd ? [{ kind: 'decision', from: entry.seq, to: entry.seq } as const] : []),
+    ...(entry !== null && LIMIT_RULES.has(entry.decision.rule)
+      ? [{ kind: 'decision', from: entry.seq, to: entry.seq } as const]
+      : []),
     ...reasons.filter(({ code }) => LIMIT_REASONS.has(code)).map(() => answerSelection(fold, count)),
   ];
 }

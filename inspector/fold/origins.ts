@@ -11,6 +11,7 @@ import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { phaseOf } from './call-index.ts';
+import { entriesIn, entryAt } from './entry-index.ts';
 import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL } from './selection.ts';
@@ -102,8 +103,8 @@ type Text = Omit<Origin, 'excerpt' | 'support'>;
 function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
   const { spans, entries, context } = fold;
   const passages = spans.calls.flatMap(({ source: name, to }): readonly Text[] => {
-    const entry = name === RETRIEVAL && to !== null ? log.entry(to) : null;
-    if (entry?.type !== 'activity-event' || entry.event.type !== 'done') return [];
+    const entry = name === RETRIEVAL ? entryAt(log, to, 'activity-event') : null;
+    if (entry?.event.type !== 'done') return [];
     const { passages: all } = Object(entry.event.output) as Partial<Retrieval>;
     return (Array.isArray(all) ? (all as Retrieval['passages']) : []).map(({ source, text }) => ({
       seq: entry.seq,
@@ -120,11 +121,9 @@ function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
     const isKnown = known.has(message.content) || known.has(withoutHeadings(message.content));
     return isKnown || (isReply && !isPassage) ? [] : [{ seq: from, ...aboutMessage(message) }];
   });
-  const results = entries.of('capability-end').flatMap((seq): readonly Text[] => {
-    const entry = log.entry(seq);
-    if (entry.type !== 'capability-end') return [];
-    const { capability, success, output, error } = entry.result;
-    return [{ seq, kind: 'result', place: capability, content: success ? output : (error ?? '') }];
+  const results = entriesIn(log, entries, 'capability-end').map(({ seq, result }): Text => {
+    const { capability, success, output, error } = result;
+    return { seq, kind: 'result', place: capability, content: success ? output : (error ?? '') };
   });
   const answer = answerUpTo(log, fold, log.count - 1);
   const writing = answer === null ? null : answerAttempt(spans, answer.answer);
@@ -157,8 +156,8 @@ const withoutHeadings = (content: string): string => content.slice(content.index
 
 /** The texts in a reply, without the names of its fields. */
 function textIn(log: RunLog, seq: number): string {
-  const entry = log.entry(seq);
-  if (entry.type !== 'activity-event') return '';
+  const entry = entryAt(log, seq, 'activity-event');
+  if (entry === null) return '';
   const value = replyValue(entry);
   if (typeof value === 'object' && value !== null) return stringsIn(value).join('\n');
   return entry.event.type === 'reply.ended' ? entry.event.reply.text : '';

@@ -10,6 +10,7 @@ import {
   type PartialValue,
 } from '../../src/chain/presentation/partial-json.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { entryAt } from './entry-index.ts';
 import { countUpTo } from './sorted.ts';
 import type { AttemptSpan } from './spans.ts';
 
@@ -72,7 +73,7 @@ function readUpTo(log: RunLog, span: AttemptSpan, count: number): Reading {
     reading.chars = 0;
   }
   for (; reading.read < count; reading.read += 1) {
-    const piece = reading.chunks[reading.read] ?? chunkText(log, span.deltas[reading.read]);
+    const piece = reading.chunks[reading.read] ?? entryAt(log, span.deltas[reading.read], 'text-delta')?.text ?? '';
     reading.chunks[reading.read] = piece;
     reading.json.push(piece);
     reading.chars += piece.length;
@@ -80,14 +81,9 @@ function readUpTo(log: RunLog, span: AttemptSpan, count: number): Reading {
   return reading;
 }
 
-function chunkText(log: RunLog, seq: number | undefined): string {
-  const entry = seq === undefined ? undefined : log.entry(seq);
-  return entry?.type === 'text-delta' ? entry.text : '';
-}
-
 function replyIn(log: RunLog, seq: number): Pick<Reply, 'text' | 'value'> | null {
-  const entry = log.entry(seq);
-  if (entry.type !== 'activity-event') return null;
+  const entry = entryAt(log, seq, 'activity-event');
+  if (entry === null) return null;
   if (entry.event.type === 'reply.ended') return entry.event.reply;
   const value = replyValue(entry);
   return value === undefined ? null : { value, text: JSON.stringify(value) };

@@ -13,6 +13,14 @@ export function countStartedBy(items: readonly { readonly from: number }[], seq:
   return firstIndexWhere(items, ({ from }) => from > seq);
 }
 
+/** The numbers in a range with both of its ends. */
+export const numbersIn = (numbers: readonly number[], from: number, to: number): readonly number[] =>
+  numbers.slice(countUpTo(numbers, from - 1), countUpTo(numbers, to));
+
+/** The spans that start in a range of entries, with both of its ends. */
+export const startedIn = <Item extends { readonly from: number }>(items: readonly Item[], from: number, to: number) =>
+  items.slice(countStartedBy(items, from - 1), countStartedBy(items, to));
+
 export function lastStartedBy<Item extends { readonly from: number }>(
   items: readonly Item[],
   seq: number,

@@ -2,11 +2,11 @@ import type { CapabilityResult } from '../../machines/contracts/capability.ts';
 import type { Retrieval } from '../../machines/contracts/passage.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { callIndexOf, callsOfPhase, phaseOf, searchesBetween, searchesOf } from './call-index.ts';
-import type { EntryOf } from './entry-index.ts';
+import { entryAt } from './entry-index.ts';
 import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
-import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
+import { countUpTo, firstIndexWhere, lastStartedBy, startedIn } from './sorted.ts';
 import { type AttemptSpan, type CallSpan, callsDuring, type PhaseSpan } from './spans.ts';
 
 /** A model call, numbered from 1 over the whole run. */
@@ -103,18 +103,16 @@ export const hasFailed = (use: ToolUse): boolean =>
 
 /** The runs of tools and searches in a step, failed ones first. */
 export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: number): readonly ToolUse[] {
-  const { spans, entries, timeLine } = fold;
+  const { spans, timeLine } = fold;
   const { from, to } = selection;
   const until = Math.min(to, at);
-  const during = <Span extends { readonly from: number; readonly to: number | null }>(all: readonly Span[]) =>
-    all.slice(firstIndexWhere(all, (span) => span.from >= from)).filter((span) => span.from <= until);
-  const ends = entries.of('capability-end');
-  const capabilities = during(spans.capabilities).map(({ capability, from: started, to: ended }): ToolUse => {
-    const seq = ended !== null && ended <= at ? ends[countUpTo(ends, ended - 1)] : undefined;
-    const end = seq === ended && seq !== undefined ? (log.entry(seq) as EntryOf<'capability-end'>) : null;
-    const isOver = ended !== null && ended <= at;
-    return { kind: 'capability', from: started, name: capability, isOver, result: end?.result ?? null };
-  });
+  const capabilities = startedIn(spans.capabilities, from, until).map(
+    ({ capability, from: started, to: ended }): ToolUse => {
+      const isOver = ended !== null && ended <= at;
+      const end = isOver ? entryAt(log, ended, 'capability-end') : null;
+      return { kind: 'capability', from: started, name: capability, isOver, result: end?.result ?? null };
+    },
+  );
   const searches = searchesIn(fold, selection, until).map((call): ToolUse => {
     const end = call.to !== null && call.to <= at ? log.entry(call.to) : null;
     const event = end?.type === 'activity-event' ? end.event : null;
@@ -133,12 +131,12 @@ export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: n
 }
 
 /** The next run of a failed tool in its phase with the same arguments; undefined if there is none. */
-export function nextTry(log: RunLog, { spans, entries }: RunFold, { from, name, result }: TriedTool) {
+export function nextTry(log: RunLog, { spans }: RunFold, { from, name, result }: TriedTool) {
   const phase = lastStartedBy(spans.phases, from);
   return spans.capabilities.find(({ capability, from: later, to }) => {
     if (capability !== name || later <= from || to === null || lastStartedBy(spans.phases, later) !== phase)
       return false;
-    const end = entries.typeOf(to) === 'capability-end' ? (log.entry(to) as EntryOf<'capability-end'>) : null;
+    const end = entryAt(log, to, 'capability-end');
     return JSON.stringify(end?.result.arguments) === JSON.stringify(result?.arguments);
   });
 }

@@ -4,6 +4,7 @@ import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthe
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { decisionReason } from './decision-words.ts';
+import { entryAt } from './entry-index.ts';
 import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { reasonWords } from './run-list.ts';
@@ -51,9 +52,8 @@ function completedCycles(log: RunLog, { spans, entries }: RunFold, count: number
   const yielded = spans.phases.findLast(
     ({ phase, failure, to }) => phase === 'yield' && failure === null && to !== null && to < count,
   );
-  const at = lastUpTo(entries.of('decision'), count - 1);
-  const decided = at === undefined ? null : log.entry(at);
-  return Math.max(yielded?.cycle ?? 0, decided?.type === 'decision' ? decided.decision.cycle : 0);
+  const decided = entryAt(log, lastUpTo(entries.of('decision'), count - 1), 'decision');
+  return Math.max(yielded?.cycle ?? 0, decided?.decision.cycle ?? 0);
 }
 
 const synthesisOf = ({ attempts }: Spans) =>
@@ -74,9 +74,8 @@ export function writerOf(log: RunLog, { spans }: RunFold, answer: FinalAnswer): 
 
 /** Why the answer has less confidence than its writer stated, in a few words and in full; null if it does not. */
 export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, metadata }: FinalAnswer) {
-  const reply = synthesisOf(spans)?.reply;
-  const entry = reply == null ? null : log.entry(reply);
-  const value = entry?.type === 'activity-event' && entry.event.type === 'reply.ended' ? entry.event.reply.value : null;
+  const event = entryAt(log, synthesisOf(spans)?.reply, 'activity-event')?.event;
+  const value = event?.type === 'reply.ended' ? event.reply.value : null;
   const { confidence: stated } = Object(value) as { readonly confidence?: unknown };
   if (metadata.synthesis.writtenBy !== 'model' || typeof stated !== 'number' || stated <= confidence) return null;
   const isNothing = metadata.reason === 'no_evidence';

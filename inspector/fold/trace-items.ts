@@ -6,11 +6,11 @@ import type { RunLog } from '../wire/run-log.ts';
 import { runStart } from './answer.ts';
 import { earlyCallWords, earlyWords } from './call-index.ts';
 import { decisionReason } from './decision-words.ts';
-import type { EntryOf } from './entry-index.ts';
+import { type EntryOf, entriesIn, entryAt } from './entry-index.ts';
 import { capitalize, humanize, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
-import { countStartedBy, countUpTo, firstIndexWhere } from './sorted.ts';
+import { firstIndexWhere, numbersIn, startedIn } from './sorted.ts';
 import { type AttemptSpan, type CallSpan, type CapabilitySpan, usageOf } from './spans.ts';
 import { argumentWords, jsonExcerpt } from './text.ts';
 import type { RowStatus, TraceRow, Trouble } from './trace-row.ts';
@@ -36,22 +36,16 @@ export function itemRows(
   searches: readonly CallSpan[] = [],
 ): readonly TraceRow[] {
   const { spans } = run.fold;
-  const during = <Span extends { readonly from: number }>(all: readonly Span[]): readonly Span[] =>
-    all.slice(
-      firstIndexWhere(all, (span) => span.from >= from),
-      countStartedBy(all, to),
-    );
   return [
     ...callRows(run, calls, to),
-    ...during(spans.capabilities).map((tool) => toolRow(run, tool)),
+    ...startedIn(spans.capabilities, from, to).map((tool) => toolRow(run, tool)),
     ...searches.map((search) => searchRow(run, search, search.from < from ? earlyWords(spans, search.from) : '')),
-    ...during(spans.calls).flatMap((call) => activityRow(run, call)),
-    ...Object.entries(ENTRY_ROWS).flatMap(([type, rowOf]) => {
-      const seqs = run.fold.entries.of(type as JournalEntry['type']);
-      return seqs
-        .slice(countUpTo(seqs, from - 1), countUpTo(seqs, to))
-        .flatMap((seq) => (rowOf as EntryRow<JournalEntry['type']>)(run.log.entry(seq), run));
-    }),
+    ...startedIn(spans.calls, from, to).flatMap((call) => activityRow(run, call)),
+    ...Object.entries(ENTRY_ROWS).flatMap(([type, rowOf]) =>
+      entriesIn(run.log, run.fold.entries, type as JournalEntry['type'], from, to).flatMap((entry) =>
+        (rowOf as EntryRow<JournalEntry['type']>)(entry, run),
+      ),
+    ),
     ...timeLimitRows(run, from, to),
   ].sort((one, other) => one.from - other.from);
 }
@@ -137,18 +131,17 @@ function backOffRow(
 
 export function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
   const { from, to, error, capability, ms } = tool;
-  const end = to !== null && run.fold.entries.typeOf(to) === 'capability-end' ? to : null;
-  const result = () => (run.log.entry(end ?? 0) as EntryOf<'capability-end'>).result;
+  const hasResult = to !== null && run.fold.entries.typeOf(to) === 'capability-end';
   let output: string | undefined;
   return {
     id: `tool${from}`,
     kind: 'tool',
     title: capability,
     get text() {
-      output ??= end === null ? '' : result().output;
-      return error ?? output;
+      output ??= hasResult ? entryAt(run.log, to, 'capability-end')?.result.output : '';
+      return error ?? output ?? '';
     },
-    status: error !== null ? 'failed' : statusOf(run, to, end !== null),
+    status: error !== null ? 'failed' : statusOf(run, to, hasResult),
     from,
     to,
     ms,
@@ -161,11 +154,9 @@ function searchRow(run: TracedRun, search: CallSpan, early: string): TraceRow {
   const { from, to, activity, outcome } = search;
   let cached: EntryOf<'retrieval'> | undefined;
   const retrieval = (): EntryOf<'retrieval'> | undefined => {
-    const seqs = run.fold.entries.of('retrieval');
-    cached ??= seqs
-      .slice(countUpTo(seqs, from), countUpTo(seqs, to ?? run.count))
-      .map((seq) => run.log.entry(seq) as EntryOf<'retrieval'>)
-      .find((entry) => entry.activity === undefined || entry.activity === activity);
+    cached ??= entriesIn(run.log, run.fold.entries, 'retrieval', from + 1, to ?? run.count).find(
+      (entry) => entry.activity === undefined || entry.activity === activity,
+    );
     return cached;
   };
   const status = outcome === 'failed' ? 'failed' : statusOf(run, to, outcome === 'done');
@@ -219,12 +210,12 @@ function activityRow(run: TracedRun, activity: CallSpan): readonly TraceRow[] {
   const { timeLine } = run.fold;
   const isShort = to !== null && timeLine.atMs(to) - timeLine.atMs(from) < MIN_ACTIVITY_MS;
   if (isShort && outcome !== 'failed') return [];
-  const end = to !== null && outcome === 'failed' ? run.log.entry(to) : null;
+  const end = outcome === 'failed' ? entryAt(run.log, to, 'activity-event') : null;
   return [
     {
       ...plainRow('activity', from, activityTitle(source)),
       note: subject,
-      text: end?.type === 'activity-event' && end.event.type === 'failed' ? end.event.error.message : '',
+      text: end?.event.type === 'failed' ? end.event.error.message : '',
       status: outcome === 'failed' ? 'failed' : statusOf(run, to, outcome !== null),
       to,
     },
@@ -275,11 +266,9 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
   'consent-asked': (entry, run) => waitRow(run, entry, endOfState(run, entry.seq)),
   'direction-asked': (entry, run) => waitRow(run, entry, endOfState(run, entry.seq)),
   'approval-asked': (entry, run) => {
-    const resolved = run.fold.entries.of('approval-resolved');
-    const answer = resolved
-      .slice(countUpTo(resolved, entry.seq))
-      .map((at) => run.log.entry(at) as EntryOf<'approval-resolved'>)
-      .find(({ questionId, index }) => questionId === entry.questionId && index === entry.index);
+    const answer = entriesIn(run.log, run.fold.entries, 'approval-resolved', entry.seq).find(
+      ({ questionId, index }) => questionId === entry.questionId && index === entry.index,
+    );
     const asked = argumentWords(entry.arguments);
     const decided = answer && `${answer.decision.replaceAll('_', ' ')} by the ${answer.by}`;
     const decision = [decided, answer?.reason].filter(Boolean).join(': ');
@@ -332,11 +321,9 @@ export function decidedWords(log: RunLog, fold: RunFold, seq: number): string {
 /** The tool that an answer is about, with its arguments. */
 function askedWords(log: RunLog, { entries }: RunFold, answer: Delivered, seq: number): string {
   const { questionId, digest, arguments: edited } = answer as Extract<Delivered, { type: 'approval.given' }>;
-  const seqs = entries.of('approval-asked');
-  const asked = seqs
-    .slice(0, countUpTo(seqs, seq))
-    .map((at) => log.entry(at) as EntryOf<'approval-asked'>)
-    .find((entry) => entry.questionId === questionId && entry.digest === digest);
+  const asked = entriesIn(log, entries, 'approval-asked', 0, seq).find(
+    (entry) => entry.questionId === questionId && entry.digest === digest,
+  );
   return asked === undefined
     ? ''
     : [asked.capability, argumentWords(edited ?? asked.arguments)].filter(Boolean).join(' · ');
@@ -345,7 +332,9 @@ function askedWords(log: RunLog, { entries }: RunFold, answer: Delivered, seq: n
 /** The rules of Yield that end a run at a limit. */
 export const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);
 
-export const isLimitStop = (log: RunLog, seq: number): boolean => entryTrouble(log.entry(seq)) !== null;
+/** The ends of tool runs at a limit. */
+export const limitStops = (log: RunLog, { entries }: RunFold, from = 0, to = Number.POSITIVE_INFINITY) =>
+  entriesIn(log, entries, 'capability-stop', from, to).filter((entry) => entryTrouble(entry) !== null);
 
 function sessionRow(entry: EntryOf<'session-recalled' | 'session-stored'>): readonly TraceRow[] {
   return entry.problem === null ? [] : [{ ...entryRow('activity', entry), text: entry.problem }];
@@ -371,8 +360,6 @@ function endOfState({ log, fold: { transitions } }: TracedRun, seq: number): num
 }
 
 function timeLimitRows({ fold: { transitions } }: TracedRun, from: number, to: number): readonly TraceRow[] {
-  const seqs = transitions.expired;
-  return seqs
-    .slice(countUpTo(seqs, from - 1), countUpTo(seqs, to))
-    .map((seq) => plainRow('limit', seq, 'Time limit of the run reached'));
+  const seqs = numbersIn(transitions.expired, from, to);
+  return seqs.map((seq) => plainRow('limit', seq, 'Time limit of the run reached'));
 }

@@ -4,14 +4,14 @@ import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { type CallIndex, callIndexOf, callsOfPhase, searchesBetween, searchesOf } from './call-index.ts';
-import type { EntryOf } from './entry-index.ts';
+import { entriesIn, entryAt } from './entry-index.ts';
 import { capitalize, formatDuration, formatNumber, formatScore, humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countsOf } from './run-list.ts';
 import { answerSelection, selectionOf } from './selection.ts';
-import { countStartedBy, countUpTo, firstIndexWhere, lastUpTo } from './sorted.ts';
+import { countStartedBy, lastUpTo, startedIn } from './sorted.ts';
 import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
-import { callTrouble, isFailed, isLimitStop, itemRows, type TracedRun } from './trace-items.ts';
+import { callTrouble, isFailed, itemRows, limitStops, type TracedRun } from './trace-items.ts';
 import { addTrouble, NO_TROUBLE, type Range, type TraceRow, type Trouble } from './trace-row.ts';
 
 interface Run extends TracedRun {
@@ -81,7 +81,7 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
   const until = (after?.from ?? run.end) - 1;
   const isClosed = after !== undefined && calls.every(({ to }) => to !== null);
   const decided = lastUpTo(run.fold.entries.of('decision'), until) ?? -1;
-  const decision = decided < from ? null : (run.log.entry(decided) as EntryOf<'decision'>).decision;
+  const decision = decided < from ? null : (entryAt(run.log, decided, 'decision')?.decision ?? null);
   const isDone = after !== undefined || run.end < run.count;
   const to = decision !== null ? decided : isDone || run.isOver ? until : null;
   const parts = members.map((phase, index) => troubleOf(run, phase, phases[first + index + 1]));
@@ -126,32 +126,21 @@ function callsOf({ calls, count, end, fold }: Run, phase: PhaseSpan, next: Phase
       ? [...byStep].flatMap(([step, later]) => (step > phase.step ? later : []))
       : callsOfPhase(calls, next).unused;
   const isFirst = phase === fold.spans.phases[0];
-  const unnamed = others.slice(
-    isFirst ? 0 : countStartedBy(others, phase.from - 1),
-    countStartedBy(others, (next?.from ?? Math.min(end, count)) - 1),
-  );
+  const unnamed = startedIn(others, isFirst ? 0 : phase.from, (next?.from ?? Math.min(end, count)) - 1);
   return own.length > 0 && early.length === 0 && unnamed.length === 0
     ? own
     : [...own, ...early, ...unnamed].sort((one, other) => one.from - other.from);
 }
 
 function troubleOf(run: Run, phase: PhaseSpan, next: PhaseSpan | undefined): Trouble {
-  const { spans, entries } = run.fold;
+  const { spans } = run.fold;
   const [from, to] = [phase === spans.phases[0] ? 0 : phase.from, (next?.from ?? run.end) - 1];
-  const calls = callsOf(run, phase, next);
-  const during = <Span extends { readonly from: number }>(all: readonly Span[]): readonly Span[] =>
-    all.slice(
-      firstIndexWhere(all, (span) => span.from >= from),
-      countStartedBy(all, to),
-    );
-  const stops = entries.of('capability-stop');
   return {
     phases: isFailed(phase) ? 1 : 0,
-    tools: during(spans.capabilities).filter(({ error }) => error !== null).length,
+    tools: startedIn(spans.capabilities, from, to).filter(({ error }) => error !== null).length,
     searches: searchesOf(spans, phase).filter(({ outcome }) => outcome === 'failed').length,
-    ...callTrouble(calls),
-    limits: stops.slice(countUpTo(stops, from - 1), countUpTo(stops, to)).filter((seq) => isLimitStop(run.log, seq))
-      .length,
+    ...callTrouble(callsOf(run, phase, next)),
+    limits: limitStops(run.log, run.fold, from, to).length,
   };
 }
 
@@ -220,8 +209,8 @@ function foundIn(rows: readonly TraceRow[]): string | undefined {
 }
 
 function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
-  const entry = reply === null ? null : log.entry(reply);
-  return (entry?.type === 'activity-event' && replyValue(entry)) || null;
+  const entry = entryAt(log, reply, 'activity-event');
+  return (entry && replyValue(entry)) ?? null;
 }
 
 /** The numbers of a phase's calls, or where its result is from if it made none. */
@@ -237,9 +226,7 @@ function callsNote(run: Run, { source, to, failure }: PhaseSpan, calls: readonly
 }
 
 function contextNotes({ log, fold: { entries } }: Run, from: number, to: number): readonly string[] {
-  const seqs = entries.of('context-evaluated');
-  return seqs.slice(countUpTo(seqs, from - 1), countUpTo(seqs, to)).flatMap((seq) => {
-    const { statistics, problem } = log.entry(seq) as EntryOf<'context-evaluated'>;
+  return entriesIn(log, entries, 'context-evaluated', from, to).flatMap(({ statistics, problem }) => {
     const { pruned, summarized } = statistics;
     return [
       ...(pruned > 0 ? [`${formatNumber(pruned)} removed`] : []),

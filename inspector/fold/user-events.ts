@@ -4,7 +4,7 @@ import { refusalText } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { type ApprovalAsked, foldApprovals, recommendedDirection } from '../../machines/policies/questions.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import type { EntryIndex, EntryOf } from './entry-index.ts';
+import { type EntryIndex, entriesIn } from './entry-index.ts';
 import { isExternalEvent } from './external-events.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
@@ -50,9 +50,7 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
   if (entry.type !== 'direction-asked') return null;
   const { questionId, proposal, answer, confidence, recommendation = null } = entry;
   const recommended = recommendedDirection({ proposal, recommendation });
-  const no = lastUpTo(entries.of('direction-refused'), seq) ?? -1;
-  const rejection = no > askedAt ? log.entry(no) : null;
-  const rejected = rejection?.type === 'direction-refused' ? rejection.received : null;
+  const rejected = entriesIn(log, entries, 'direction-refused', askedAt, seq).at(-1)?.received ?? null;
   return {
     for: 'direction',
     askedAt,
@@ -68,8 +66,7 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
 
 /** Returns when the run's time limit ends its phases, in milliseconds since its start; null if no timer is recorded. It keeps running while the run waits for consent or a direction. */
 export function runDeadlineMs(log: RunLog, { entries }: RunFold): number | null {
-  const timers = entries.of('timer-start').map((seq) => log.entry(seq) as EntryOf<'timer-start'>);
-  return timers.findLast(({ event }) => event === 'run.expired')?.dueMs ?? null;
+  return entriesIn(log, entries, 'timer-start').findLast(({ event }) => event === 'run.expired')?.dueMs ?? null;
 }
 
 /** The calls that wait for approval at an entry. */

@@ -1,13 +1,12 @@
 import { refusalText } from '../../machines/contracts/events.ts';
-import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { type ChartIndex, chartIndexOf, type IndexedChart } from './chart-index.ts';
+import { entryAt } from './entry-index.ts';
 import { type EventOutcome, eventFacts, eventOutcome } from './event-outcome.ts';
 import {
   type ComparedValue,
-  comparedValues,
   type ExplainedTransition,
   explain,
   explainTransition,
@@ -110,8 +109,7 @@ export function why(view: WhyView): StepReasons {
   }
   if (entry.type === 'direction-refused' || entry.type === 'answer-refused')
     return { ...NOTHING, facts: [{ label: 'Reason', text: refusalText(entry), verbatim: true }] };
-  const ended = answerUpTo(log, fold, at);
-  if (ended !== null) return whyEnded(ended.answer, view, index);
+  if (answerUpTo(log, fold, at) !== null) return whyEnded(view, index);
   const explained = explain(entry, thresholds);
   if (explained === null) return whyTransition(transitionAt(fold.transitions, at), log, index);
   const { matches, ...rest } = explained;
@@ -152,8 +150,8 @@ function targetNames(target: ExplainedTransition['target']): string {
 }
 
 function explainAt(log: RunLog, seq: number | undefined, index: ChartIndex): ExplainedTransition | null {
-  const entry = seq === undefined ? undefined : log.entry(seq);
-  return entry?.type === 'transition' ? explainTransition(entry, index) : null;
+  const entry = entryAt(log, seq, 'transition');
+  return entry && explainTransition(entry, index);
 }
 
 /** The transition that belongs to an entry: the nearest one in its step, searching backward, then forward. */
@@ -171,15 +169,12 @@ function findTransition({ log, fold, at }: WhyView, matches: (by: Transition) =>
   });
 }
 
-function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartIndex): StepReasons {
-  const { decision } = answer.metadata;
-  const decided = decision?.complete === true ? decision : null;
+function whyEnded({ log, fold, at }: WhyView, index: ChartIndex): StepReasons {
   const toSynthesis = fold.transitions.distinct.filter(
     ({ machine, source, target }) =>
       machine === index.first?.id && target.includes('synthesizing') && !source.includes('synthesizing'),
   );
   const seqs = toSynthesis.flatMap((taken) => lastUpTo(taken.seqs, at) ?? []);
-  const transition = explainAt(log, seqs.length > 0 ? Math.max(...seqs) : transitionAt(fold.transitions, at), index);
-  const compared = decided === null || transition?.candidates.length ? [] : comparedValues(decided.inputs);
-  return { ...NOTHING, compared, transition };
+  const seq = seqs.length > 0 ? Math.max(...seqs) : transitionAt(fold.transitions, at);
+  return { ...NOTHING, transition: explainAt(log, seq, index) };
 }

@@ -9,7 +9,7 @@ import { requireKnownOptions } from '../internal/require-known.ts';
 import { chartDrawings } from './chart-drawings.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
-import { FiguresFold } from './run-figures.ts';
+import { figuresIn } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, runCharts } from './source.ts';
 import { type ActorPageEntry, actorPage } from './systems/export-actor.ts';
 import type { ReplayHost } from './systems/recorded-states.ts';
@@ -103,12 +103,6 @@ async function exportedActor(
     lines,
     states,
   };
-}
-
-function figuresIn(entries: readonly JournalEntry[]): InspectedRun['summary'] {
-  const fold = new FiguresFold(runStartOf(entries), true);
-  for (const entry of entries) fold.take(entry);
-  return fold.figures();
 }
 
 /** Returns the summary of an exported run. `recorded` is its start before the export, which may redact it. */

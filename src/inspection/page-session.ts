@@ -152,21 +152,20 @@ export function servePage(
   const eventsOf = ({ host }: InspectedActor) => machines.find((machine) => machine.host === host)?.events;
 
   /** A newer question, or the end of the page, ends the work on the last one. */
-  async function whatIf({ id, only, set }: MessageOf<'what-if'>): Promise<WhatIfResult> {
+  async function whatIf({ id, set }: MessageOf<'what-if'>): Promise<WhatIfResult> {
     asked = id;
     readDecidingNumbers(set);
-    const all = only === null ? runs.all().filter(({ kind }) => kind === 'run') : [{ runId: only, title: '' }];
+    const all = runs.all().filter(({ kind }) => kind === 'run');
     const results: RunWhatIf[] = [];
     let leftOut = Math.max(0, all.length - MAX_WHAT_IF);
     for (const run of all.slice(0, MAX_WHAT_IF)) {
       if (asked !== id || !page.isOpen) break;
       try {
-        const recorded = await entriesOf(run.runId, 'Only a PostChain run can be evaluated with other numbers.');
+        const recorded = await entriesOf(run.runId);
         const { currency } = runStartOf(recorded).input;
         const result = await withPauses(whatIfSteps(recorded, set));
         results.push({ runId: run.runId, request: run.title, currency: currency ?? '', ...result });
-      } catch (error) {
-        if (only !== null) throw error;
+      } catch {
         leftOut += 1;
       }
     }
@@ -175,10 +174,10 @@ export function servePage(
 
   async function pageOf({ runId, redact }: MessageOf<'export'>): Promise<ExportResult> {
     const source = await sourceOf(runId);
-    const shared = await sharedEntries(
-      (await source.actorEntries?.()) ?? (await entriesOf(runId, 'Only a run or an actor in a store can be exported.')),
-      { hosts, id: runId },
-    );
+    const shared = await sharedEntries((await source.actorEntries?.()) ?? (await entriesOf(runId)), {
+      hosts,
+      id: runId,
+    });
     const redaction = redact.length === 0 ? undefined : redactionOf(redact);
     const { html } = await exportShared(shared, redaction);
     const texts = redaction === undefined ? 0 : [...redactionsIn(shared, redaction)].length;
@@ -186,11 +185,10 @@ export function servePage(
     return { html, notes: [...redactions, ...exportNotes(shared, redact)] };
   }
 
-  /** Resolves to the entries of a run. Rejects with `problem` if the source is not a PostChain run. */
-  async function entriesOf(runId: string, problem: string): Promise<readonly JournalEntry[]> {
+  async function entriesOf(runId: string): Promise<readonly JournalEntry[]> {
     const source = await sourceOf(runId);
-    if (source.entries === undefined) throw new PostChainError('invalid_option', problem);
-    return source.entries();
+    if (source.entries) return source.entries();
+    throw new PostChainError('invalid_option', 'Only a run or an actor in a store can be exported.');
   }
 
   async function sourceOf(runId: string): Promise<RunSource> {

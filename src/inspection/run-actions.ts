@@ -1,5 +1,4 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { divergenceText, replay } from '../chain/journal/replay.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { isWaiting } from './run-figures.ts';
 import type { RunList } from './runs.ts';
@@ -32,7 +31,6 @@ export async function act(
   { runId, action, confirmed }: ActionOptions & { readonly runId: string; readonly action: RunAction },
 ): Promise<ActResult> {
   const nothing: ActResult = { runId: null, note: '', needsTrust: null };
-  if (action.type === 'replay') return { ...nothing, note: await replayed(runs, runId) };
   if (actions === null)
     throw new PostChainError(
       'invalid_option',
@@ -42,8 +40,8 @@ export async function act(
   if (action.type === 'resume' && action.force === true) await requireWaiting(runs, runId);
   const options = { confirmed };
   const { type, ...change } = action;
-  if (type === 'stop')
-    throw new PostChainError('invalid_option', 'A recorded run cannot be stopped, because it is not in progress.');
+  if (type === 'stop' || type === 'replay')
+    throw new PostChainError('invalid_option', `A recorded run does not support "${type}"; expected "resume" or "fork".`);
   const result =
     type === 'resume'
       ? await actions.resume(runId, { ...options, force: action.force === true })
@@ -61,13 +59,4 @@ async function requireWaiting(runs: RunList, runId: string): Promise<void> {
     'invalid_option',
     'The run was not taken over: it no longer waits for you, so its process continues it, or has ended it.',
   );
-}
-
-async function replayed(runs: RunList, runId: string): Promise<string> {
-  const entries = await (await runs.find(runId))?.entries?.();
-  if (entries === undefined) throw new PostChainError('invalid_journal', 'Only a PostChain run can be replayed.');
-  const { divergence } = replay(entries);
-  return divergence === null
-    ? `Identical: the charts of this version produce the same ${entries.length} entries.`
-    : `Different: ${divergenceText(divergence)}`;
 }

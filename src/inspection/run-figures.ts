@@ -183,9 +183,11 @@ export class FiguresFold {
   }
 }
 
-/** Whether a run waits for its user after these entries. */
-export function isWaiting(entries: readonly JournalEntry[]): boolean {
+export function figuresIn(entries: readonly JournalEntry[]): RunFigures {
   const fold = new FiguresFold(runStartOf(entries), true);
   for (const entry of entries) fold.take(entry);
-  return fold.figures().waitingFor !== null;
+  return fold.figures();
 }
+
+/** Whether a run waits for its user after these entries. */
+export const isWaiting = (entries: readonly JournalEntry[]): boolean => figuresIn(entries).waitingFor !== null;

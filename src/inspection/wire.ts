@@ -129,7 +129,7 @@ export type RunAction =
       /** The model of the new run, if it is not the recorded one: only for runs of `postchain run`. */
       readonly model?: string | undefined;
     }
-  /** Replays the run without a model, or the actor without calls, and compares every entry. */
+  /** Replays an actor without calls, and compares every entry. */
   | { readonly type: 'replay' }
   /** Ends an actor. */
   | { readonly type: 'stop' };

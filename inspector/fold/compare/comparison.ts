@@ -3,7 +3,7 @@ import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { runStart } from '../answer.ts';
 import { changedFields } from '../differences.ts';
-import type { EntryOf } from '../entry-index.ts';
+import { type EntryOf, entriesIn, entryAt } from '../entry-index.ts';
 import { forkChanges } from '../fork-changes.ts';
 import type { RunFold } from '../run-fold.ts';
 import { activityTitle } from '../trace-items.ts';
@@ -155,8 +155,7 @@ function settingsOf({ log, fold }: ComparedRun): unknown {
     icu,
     messages: messages.length,
   };
-  for (const seq of fold.entries.of('delivery')) {
-    const { event } = log.entry(seq) as EntryOf<'delivery'>;
+  for (const { event } of entriesIn(log, fold.entries, 'delivery')) {
     if (event.type !== 'run.adjusted') continue;
     for (const name of ['limits', 'thresholds'] as const)
       settings[name] = Object.assign({}, settings[name], event[name]);
@@ -166,11 +165,7 @@ function settingsOf({ log, fold }: ComparedRun): unknown {
 
 function partingOf({ first }: Rows, paths: Pair<readonly ComparedStep[]>, runs: Pair<ComparedRun>): Parting | null {
   if (first === null) return null;
-  const entryOf = (run: 0 | 1): EntryOf<'transition'> | null => {
-    const seq = paths[run][first]?.seq;
-    const entry = seq === undefined ? undefined : runs[run].log.entry(seq);
-    return entry?.type === 'transition' ? entry : null;
-  };
+  const entryOf = (run: 0 | 1) => entryAt(runs[run].log, paths[run][first]?.seq, 'transition');
   const entries: Pair<EntryOf<'transition'> | null> = [entryOf(0), entryOf(1)];
   const shownAt = (run: 0 | 1): number | null => {
     const [entry, { fold }] = [entries[run], runs[run]];

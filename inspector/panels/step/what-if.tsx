@@ -119,7 +119,7 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
       {inspector.connection.value === 'open' && (
         <AllRuns
           key={JSON.stringify(set)}
-          ask={() => inspector.request({ type: 'what-if', only: null, set })}
+          ask={() => inspector.request({ type: 'what-if', set })}
           open={inspector.selectRun}
         />
       )}

@@ -76,14 +76,6 @@ describe('a page acts on a recorded run', () => {
     );
   });
 
-  it('replays a run and learns whether it is identical', async () => {
-    const { journals, journal } = await recordings();
-    const page = await openPage((await startInspector({ journals })).url);
-    expect(await act(page, 'whole', { type: 'replay' })).toEqual(
-      done({ note: `Identical: the charts of this version produce the same ${journal.length} entries.` }),
-    );
-  });
-
   it('is asked for trust first, and continues after it was given', async () => {
     const { journals, actions, chain } = await recordings();
     const doubt = { doubt: 'it was started by someone else', actions: ['start mcp "rm -rf /"'] };

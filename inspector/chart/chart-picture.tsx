@@ -168,15 +168,15 @@ export function marksOfCopy(charts: RunCharts, marks: Marks, chartId: string, co
   const host = ownOf(marks.where, chartId);
   const isLive = copy === chartId || host === undefined || copyKey(chartId, host) === copy;
   const active = (isLive && ownOf(marks.active, chartId)) || NONE;
-  const taken = ownOf(copy === chartId ? marks.taken : (marks.takenIn ?? {}), copy) ?? NOTHING_TAKEN;
+  const taken = ownOf(marks.taken, copy) ?? NOTHING_TAKEN;
   const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
-  const reached = marks.reached === undefined ? new Set(taken.keys()) : (ownOf(marks.reached, copy) ?? NONE_TAKEN);
+  const reached = ownOf(marks.reached, copy) ?? NONE_TAKEN;
   const visited = visitedStates(chart, reached, active);
   return { chart, index: indexChart(chart), active, taken, reached, visited, last };
 }
 
 /** Whether a state was last left because of a failure, or its badge counts failures. */
-export const isMarkedFailed = ({ failed = {} }: Marks, badges: Badges, copy: string, id: string): boolean =>
+export const isMarkedFailed = ({ failed }: Marks, badges: Badges, copy: string, id: string): boolean =>
   ownOf(failed, copy)?.has(id) === true || ownOf(badges, copy)?.get(id)?.hasFailed === true;
 
 const STEPS: Readonly<Record<string, number>> = {

@@ -1,4 +1,5 @@
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
+import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
 import { groupBy } from '../fold/group-by.ts';
 
 /** States and lines that are drawn together: the inside of a state, with some of its compound states open. */
@@ -44,7 +45,7 @@ const MIN_HUB = 6;
 /** The levels of a chart: the whole chart, and the inside of each folded state. */
 export function levelsOf(chart: Chart): readonly Level[] {
   const levels: Level[] = [];
-  const tree = treeOf(chart);
+  const tree = indexChart(chart);
   const roots = chart.states.filter(({ id }) => id === chart.id);
   for (const root of roots) {
     const level = levelOf(chart, root, tree);
@@ -54,22 +55,11 @@ export function levelsOf(chart: Chart): readonly Level[] {
   return levels;
 }
 
-interface Tree {
-  readonly state: (id: string) => ChartState | undefined;
-  readonly childrenOf: (id: string) => readonly ChartState[];
-}
-
-function treeOf({ states }: Chart): Tree {
-  const byId = new Map(states.map((state) => [state.id, state]));
-  const children = groupBy(states, ({ parent }) => parent ?? '');
-  return { state: (id) => byId.get(id), childrenOf: (id) => children.get(id) ?? [] };
-}
-
 /**
  * The states to open: level by level all compound states, if there is room for their children; otherwise only the initial one. Regions of a
  * parallel state are always drawn together.
  */
-function openStates(root: ChartState, tree: Tree): ReadonlySet<string> {
+function openStates(root: ChartState, tree: IndexedChart): ReadonlySet<string> {
   const open = new Set<string>();
   let count = tree.childrenOf(root.id).length;
   let layer: readonly ChartState[] = [root];
@@ -90,7 +80,7 @@ function openStates(root: ChartState, tree: Tree): ReadonlySet<string> {
   return open;
 }
 
-function levelOf(chart: Chart, root: ChartState, tree: Tree): Level {
+function levelOf(chart: Chart, root: ChartState, tree: IndexedChart): Level {
   const open = openStates(root, tree);
   const inside = (id: string): readonly ChartState[] =>
     tree.childrenOf(id).flatMap((state) => [state, ...(open.has(state.id) ? inside(state.id) : [])]);
@@ -108,7 +98,7 @@ function edgesOf(
   root: ChartState,
   visible: ReadonlySet<string>,
   open: ReadonlySet<string>,
-  tree: Tree,
+  tree: IndexedChart,
   stubs: Map<string, Stub>,
 ): readonly LevelEdge[] {
   /** The state and its ancestors below the root; null outside the level. */

@@ -1,18 +1,17 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
+import type { StateRef } from './chart-copies.ts';
 import { chartIndexOf, type IndexedChart, type RecordedStates } from './chart-index.ts';
 import { lastUpTo } from './sorted.ts';
 import type { MachinePosition, TransitionLog } from './transition-log.ts';
 
-/** The configuration of all charts at an entry, by chart id. A chart without a running machine has no active states. */
+/** The configuration of all charts at an entry, by chart id. A chart without a running machine is left out. */
 export interface ActiveStates {
   /** The active states, including ancestors and roots. */
   readonly active: Readonly<Record<string, ReadonlySet<string>>>;
   readonly leaf: Readonly<Record<string, readonly string[]>>;
-  /** The state of another chart that invoked this one; null if there is none. */
-  readonly insideOf: Readonly<Record<string, { readonly chartId: string; readonly stateId: string } | null>>;
+  /** The state of another chart that invoked this one. */
+  readonly insideOf: Readonly<Record<string, StateRef>>;
 }
-
-const NO_CONFIGURATION: RecordedStates = { leaves: [], active: new Set(), possible: [] };
 
 /** What depends on the charts only. */
 interface Structure {
@@ -20,8 +19,6 @@ interface Structure {
   /** By the actor name that states invoke. */
   readonly byName: ReadonlyMap<string, IndexedChart>;
   readonly nested: ReadonlySet<string>;
-  readonly notInside: ActiveStates['insideOf'];
-  readonly empty: Pick<ActiveStates, 'active' | 'leaf'>;
 }
 
 const structures = new WeakMap<RunCharts, Structure>();
@@ -31,7 +28,6 @@ function structureOf(charts: RunCharts): Structure {
   if (cached !== undefined) return cached;
   const { all, chart: chartOf } = chartIndexOf(charts);
   const { invoked } = charts;
-  const forEach = <Value>(value: Value) => Object.fromEntries(all.map(({ id }) => [id, value]));
   const structure = {
     all,
     byName: new Map(
@@ -41,8 +37,6 @@ function structureOf(charts: RunCharts): Structure {
       }),
     ),
     nested: new Set(Object.values(invoked)),
-    notInside: forEach(null),
-    empty: { active: forEach(NO_CONFIGURATION.active), leaf: forEach(NO_CONFIGURATION.leaves) },
   };
   structures.set(charts, structure);
   return structure;
@@ -50,10 +44,10 @@ function structureOf(charts: RunCharts): Structure {
 
 /** Takes a few binary searches, however long the run is. */
 export function activeStatesAt(transitions: TransitionLog, charts: RunCharts, at: number): ActiveStates {
-  const { all, byName, nested, notInside, empty } = structureOf(charts);
-  const active: Record<string, ReadonlySet<string>> = { ...empty.active };
-  const leaf: Record<string, readonly string[]> = { ...empty.leaf };
-  const insideOf: Record<string, { readonly chartId: string; readonly stateId: string } | null> = { ...notInside };
+  const { all, byName, nested } = structureOf(charts);
+  const active: Record<string, ReadonlySet<string>> = {};
+  const leaf: Record<string, readonly string[]> = {};
+  const insideOf: Record<string, StateRef> = {};
 
   function enter({ id: chartId, invoking }: IndexedChart, { configuration, targets, from }: Entered): void {
     active[chartId] = configuration.active;

@@ -41,6 +41,14 @@ function readCandidate({ inputs, ...candidate }: Candidate): Candidate {
   return { ...candidate, inputs: (isNamed ? values : { value: values }) as Json };
 }
 
+/** The members of entries with values of the program. */
+const VALUES: ReadonlySet<string> = new Set(['input', 'output', 'error', 'value']);
+
+const readValues = <Entry extends object>(entry: Entry): Entry =>
+  Object.fromEntries(
+    Object.entries(entry).map(([name, value]) => [name, VALUES.has(name) ? readableValue(value) : value]),
+  ) as Entry;
+
 /** Reads the entries of one actor, in order. */
 export class ActorReader {
   readonly #activities = new Map<number, ActorPath>();
@@ -70,19 +78,9 @@ export class ActorReader {
   read(entry: ObservedEntry): ActorEntry {
     const { seq, atMs } = entry;
     switch (entry.type) {
-      case 'start':
-        return { ...entry, input: readableValue(entry.input) as typeof entry.input };
       case 'delivery': {
-        const { actor, sender = null } = entry;
-        return {
-          seq,
-          atMs,
-          type: 'delivery',
-          actor,
-          event: readEvent(entry.event),
-          sender,
-          isExternal: sender === null,
-        };
+        const { type, actor, sender = null } = entry;
+        return { seq, atMs, type, actor, event: readEvent(entry.event), sender, isExternal: sender === null };
       }
       case 'activity-event':
         return this.#readReport(entry);
@@ -116,18 +114,8 @@ export class ActorReader {
         const { activity = -1 } = entry;
         return { ...fact, ...(activity >= 0 && { activity }), seq, atMs, actor: this.#activities.get(activity) ?? '' };
       }
-      case 'failed':
-        return { ...entry, error: readableValue(entry.error) as typeof entry.error };
-      case 'value':
-        return { ...entry, value: readableValue(entry.value) as typeof entry.value };
-      case 'end':
-        return {
-          ...entry,
-          output: readableValue(entry.output) as typeof entry.output,
-          error: readableValue(entry.error) as typeof entry.error,
-        };
       default:
-        return entry;
+        return readValues(entry);
     }
   }
 }

@@ -66,8 +66,8 @@ function workAt(
       const first = isEarly ? 0 : around.findIndex(({ invokes }) => invokes.length > 0);
       return first < 0 ? [] : around.slice(first);
     });
-    const host = insideOf[chartId] ?? null;
-    const key = host === null ? chartId : copyKey(chartId, host);
+    const host = insideOf[chartId];
+    const key = host === undefined ? chartId : copyKey(chartId, host);
     const states = work.get(key) ?? new Map<string, Work>();
     work.set(key, states);
     return [...new Set(owners)].map(({ id }) => {
@@ -89,7 +89,7 @@ function badgeOf({ attempts, calls, tools }: Work): Badge {
   const failed = [
     ...(failedCalls > 0 ? [`${formatNumber(failedCalls)} of ${made}`] : []),
     ...(failedTools > 0 ? [pluralize(failedTools, 'tool call')] : []),
-    ...(others > 0 ? [others === 1 ? '1 activity' : `${formatNumber(others)} activities`] : []),
+    ...(others > 0 ? [pluralize(others, 'activity')] : []),
   ];
   if (failed.length === 0) return { text: made, hasFailed: false };
   const words = `${failed.join(' and ')} failed`;

@@ -27,7 +27,6 @@ const GUARDS: Readonly<Record<string, string>> = {
   recallWanted: 'has a session',
   replyIsKnown: 'already known',
   summariesWanted: 'summaries needed',
-  taskComplete: 'task complete',
 };
 
 const EVENTS: Readonly<Record<string, string>> = {

@@ -31,7 +31,7 @@ export function eventOutcome({ seq }: JournalEntry & ExternalEvent, { fold, ende
   const transitions = all.seqs.slice(countUpTo(all.seqs, seq), countUpTo(all.seqs, to - 1));
   if (transitions.length > 0) return { kind: 'transitions', transitions };
   const { isHandled, ignored } = externalEvents.outcomeOf(seq);
-  if (ignored.length > 0) return { kind: 'guards-false', guards: [...new Set(ignored)] };
+  if (ignored.length > 0) return { kind: 'guards-false', guards: ignored };
   if (!ended && !Number.isFinite(to)) return { kind: 'pending' };
   return { kind: isHandled ? 'handled' : 'no-transition' };
 }

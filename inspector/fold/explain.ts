@@ -282,5 +282,11 @@ export function actorIn(path: string): string {
   return /^\d+\./u.test(id) ? lastName(id) : id;
 }
 
+/** Why an event led to nothing, by the guards that were false. */
+export const ignoredWords = (guards: readonly string[]): string =>
+  guards.length === 0
+    ? 'the current states have no transition for it'
+    : `${[...new Set(guards)].map(humanizeGuard).join(', ')} did not hold`;
+
 /** How an actor ended, as the words after its name. */
 export const END_WORDS = { done: 'finished', error: 'failed', stopped: 'was stopped' } as const;

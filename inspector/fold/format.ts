@@ -55,9 +55,9 @@ export function formatTokens(usage: TokenUsage): string {
   return `${input}, ${formatNumber(outputTokens)} out${parts([reasoningTokens, 'reasoning'])}${estimated ? ', estimated' : ''}`;
 }
 
-/** `1 token`, `2,300 tokens`. */
+/** `1 token`, `2,300 tokens`, `2 searches`, `2 activities`. */
 export const pluralize = (number: number, noun: string): string =>
-  `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`;
+  `${formatNumber(number)} ${number === 1 ? noun : `${noun.replace(/ch$/u, 'che').replace(/ity$/u, 'itie')}s`}`;
 
 /** `confidenceReached` becomes `confidence reached`. Other texts are unchanged. */
 export function humanize(name: string): string {

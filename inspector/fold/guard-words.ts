@@ -113,17 +113,14 @@ export function limitWords(guard: string, { value, limit }: ComparedValue): Limi
   if (limit.name === 'above') return { needs: `needs more than ${shown}`, setting };
   if (limit.name === 'below') return { needs: `needs less than ${shown}`, setting };
   if (limit.name === 'sufficiency') return { needs: `enough from ${shown}`, setting };
-  if (REACHES.has(guard)) return { needs: `limit ${shown}`, setting };
   return { needs: `limit ${shown}`, setting };
 }
 
 /** The rules of Yield, and the guards that choose the next phase, in words. */
 const TITLES: Readonly<Record<string, string>> = {
-  cycleLimitReached: 'Cycle limit reached',
   budgetExhausted: 'Budget used up',
   confidenceReached: 'Answer confident enough',
   answerConverged: 'Answer no longer changes',
-  taskComplete: 'Task complete',
   loopDetected: 'Cycles repeat each other',
   answerIsProse: 'Answer in prose, without a rating',
   nextPhaseInvalid: 'No valid next phase was proposed',

@@ -29,9 +29,7 @@ export function incidentsOf(log: RunLog, fold: RunFold, count: number): readonly
   if (cached?.count === count && cached.log === log) return cached.incidents;
   const incidents = [
     ...incident(failedTools(fold, count), 'bad', (number) => `${pluralize(number, 'tool call')} failed`),
-    ...incident(failedSearches(log, fold, count), 'bad', (number) =>
-      number === 1 ? '1 search failed' : `${number} searches failed`,
-    ),
+    ...incident(failedSearches(log, fold, count), 'bad', (number) => `${pluralize(number, 'search')} failed`),
     ...incident(failedPhases(fold, count), 'bad', (number) => `${pluralize(number, 'phase')} failed`),
     ...incident(failedCalls(fold, count), 'warn', (number) => `${pluralize(number, 'model call')} failed`),
     ...incident(limits(log, fold, count), 'warn', (number) => `${pluralize(number, 'limit')} reached`),

@@ -10,8 +10,9 @@ import { transitionLookup } from './transition-lookup.ts';
 
 /** Distinguishes the copies of an invoked chart by the state that had invoked it at an entry. */
 interface ChartCopies {
-  /** The key of the copy that ran at an entry; the chart's id if nothing invokes it. */
-  copyAt(chartId: string, seq: number): string;
+  readonly charts: RunCharts;
+  /** Reads the entries that were added since the last call. */
+  catchUp(): void;
   seqsByCopy(transition: RecordedTransition): ReadonlyMap<string, readonly number[]>;
 }
 
@@ -20,16 +21,13 @@ interface Hosts {
   readonly copies: string[];
 }
 
-const known = new WeakMap<
-  TransitionLog,
-  { readonly charts: RunCharts; readonly copies: ChartCopies & { catchUp(): void } }
->();
+const known = new WeakMap<TransitionLog, ChartCopies>();
 
-/** The copies of a run's charts so far; reads only entries added since the last call. */
+/** The copies of a run's charts so far. */
 function chartCopiesOf(log: TransitionLog, charts: RunCharts): ChartCopies {
   const cached = known.get(log);
-  const copies = cached?.charts === charts ? cached.copies : createCopies(log, charts);
-  known.set(log, { charts, copies });
+  const copies = cached?.charts === charts ? cached : createCopies(log, charts);
+  known.set(log, copies);
   copies.catchUp();
   return copies;
 }
@@ -58,11 +56,12 @@ function hostedIn(
   );
 }
 
-function createCopies(log: TransitionLog, charts: RunCharts): ChartCopies & { catchUp(): void } {
+function createCopies(log: TransitionLog, charts: RunCharts): ChartCopies {
   const hosts = new Map<string, Hosts>();
   const read = new Map<string, number>();
   const split = new WeakMap<RecordedTransition, { count: number; readonly byCopy: Map<string, number[]> }>();
 
+  /** The key of the copy that ran at an entry; the chart's id if nothing invokes it. */
   function copyAt(chartId: string, seq: number): string {
     const own = hosts.get(chartId);
     if (own === undefined) return chartId;
@@ -70,7 +69,7 @@ function createCopies(log: TransitionLog, charts: RunCharts): ChartCopies & { ca
   }
 
   return {
-    copyAt,
+    charts,
     catchUp() {
       const found: Hosted[] = [];
       for (const chart of chartIndexOf(charts).all) {
@@ -112,15 +111,13 @@ export interface Marks {
    * 'actionLoop.classifying' } }`. An inner chart is highlighted only inside this state.
    */
   readonly where: Readonly<Record<string, StateRef>>;
-  /** How often each transition was taken in the whole run: by chart, then by index in the chart. */
+  /** How often each transition was taken in the whole run: by chart and by copy (`copyKey`), then by index in the chart. */
   readonly taken: Readonly<Record<string, ReadonlyMap<number, number>>>;
-  /** The same for each copy of an invoked chart, by `copyKey`. */
-  readonly takenIn?: Readonly<Record<string, ReadonlyMap<number, number>>>;
-  /** The transitions taken up to the entry, by chart or copy; if unknown, all that were taken. */
-  readonly reached?: Readonly<Record<string, ReadonlySet<number>>>;
+  /** The transitions taken up to the entry, by chart or copy. */
+  readonly reached: Readonly<Record<string, ReadonlySet<number>>>;
   readonly last: LastTransition | null;
   /** States that were last left because of a failure, by chart or copy. */
-  readonly failed?: Readonly<Record<string, ReadonlySet<string>>>;
+  readonly failed: Readonly<Record<string, ReadonlySet<string>>>;
 }
 
 export interface Badge {
@@ -135,8 +132,7 @@ interface LastTransition {
   readonly chartId: string;
   /** Its index in the chart; null if unknown, then the ends identify it. */
   readonly transition: number | null;
-  readonly source: string;
-  /** Equal to the source if it has no target. */
+  /** The source if it has no target. */
   readonly target: string;
 }
 
@@ -145,7 +141,6 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
   const { active, insideOf } = activeStatesAt(transitions, charts, at);
   const lookup = transitionLookup(charts.charts);
   const taken: Record<string, Map<number, number>> = {};
-  const takenIn: Record<string, Map<number, number>> = {};
   const reached: Record<string, Set<number>> = {};
   let last: LastTransition | null = null;
   let newest = -1;
@@ -153,29 +148,25 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
   const exits = new Map<string, Map<string, Exit>>();
   for (const transition of transitions.distinct) {
     const index = lookup.indexOf(transition);
-    const add = (counts: Record<string, Map<number, number>>, key: string, seqs: readonly number[]): void => {
+    const add = (key: string, seqs: readonly number[]): void => {
       if (index === null) return;
-      counts[key] ??= new Map();
-      counts[key]?.set(index, (counts[key]?.get(index) ?? 0) + seqs.length);
+      taken[key] ??= new Map();
+      taken[key]?.set(index, (taken[key]?.get(index) ?? 0) + seqs.length);
       reached[key] ??= new Set();
       if ((seqs[0] ?? at) <= at) reached[key]?.add(index);
     };
-    add(taken, transition.machine, transition.seqs);
+    add(transition.machine, transition.seqs);
     for (const [copy, seqs] of copies.seqsByCopy(transition)) {
-      if (copy !== transition.machine) add(takenIn, copy, seqs);
+      if (copy !== transition.machine) add(copy, seqs);
       if (index !== null) leave(exits, copy, { charts, machine: transition.machine, index, seq: seqs.at(-1) ?? -1 });
     }
     const created = lastUpTo(transition.seqs, at) ?? -1;
     if (created <= newest) continue;
     newest = created;
-    last = {
-      chartId: transition.machine,
-      transition: index,
-      source: transition.source,
-      target: transition.target[0] ?? transition.source,
-    };
+    const { machine, source, target } = transition;
+    last = { chartId: machine, transition: index, target: target[0] ?? source };
   }
-  return { active, where: hostsIn(insideOf), taken, takenIn, reached, last, failed: failedIn(exits) };
+  return { active, where: insideOf, taken, reached, last, failed: failedIn(exits) };
 }
 
 /** The active states, and those that the transitions that were taken left or entered, with the states around them. */
@@ -230,10 +221,4 @@ function failedIn(exits: ReadonlyMap<string, ReadonlyMap<string, Exit>>): Record
       new Set([...own].flatMap(([id, { isFailure }]) => (isFailure ? [id] : []))),
     ]),
   );
-}
-
-function hostsIn(insideOf: Readonly<Record<string, StateRef | null>>): Record<string, StateRef> {
-  const where: Record<string, StateRef> = {};
-  for (const [chartId, index] of Object.entries(insideOf)) if (index !== null) where[chartId] = index;
-  return where;
 }

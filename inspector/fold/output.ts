@@ -134,8 +134,6 @@ export interface ReplyField {
   readonly name: string;
   /** Null if it was not received (yet). */
   readonly value: PartialValue | null;
-  /** The field is in the schema of the task. A reply without known fields has a custom schema. */
-  readonly isKnown: boolean;
 }
 
 /** Returns the received fields in order of arrival, then the missing ones. If the reply has a member for its phase, those of the member. */
@@ -150,11 +148,11 @@ export function fieldsOf(task: string, value: PartialValue | null): readonly Rep
   // A name without a value may still be arriving: half a key is not a field.
   const named = members.filter(({ name, value: of }) => of !== null || known.includes(name));
   const cached = [...new Map(named.map((member) => [member.name, member])).values()];
-  const received = cached.map(({ name, value: of }) => ({ name, value: of, isKnown: known.includes(name) }));
-  if (received.length > 1 && received.every(({ isKnown }) => !isKnown)) return received;
+  const received = cached.map(({ name, value: of }) => ({ name, value: of }));
   const names = new Set(cached.map(({ name }) => name));
-  const missing = known.filter((name) => !names.has(name));
-  return [...received, ...missing.map((name) => ({ name, value: null, isKnown: true }))];
+  // A reply without known fields has a schema of its own.
+  if (names.size > 1 && !known.some((name) => names.has(name))) return received;
+  return [...received, ...known.filter((name) => !names.has(name)).map((name) => ({ name, value: null }))];
 }
 
 /** Validation issues of a reply by path. `items[2].price` is normalized to `items.2.price`. */

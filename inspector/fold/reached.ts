@@ -3,12 +3,10 @@ import type { RunLog } from '../wire/run-log.ts';
 import { activeStatesAt } from './active-states.ts';
 import { endReportedBy } from './actor-entries.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
-import { explainTransition, type Transition } from './explain.ts';
-import { humanizeGuard } from './format.ts';
+import { explainTransition } from './explain.ts';
 import type { RunFold } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
-import { eventWords } from './system-words.ts';
-import { jsonExcerpt } from './text.ts';
+import { eventWords, guardsText } from './system-words.ts';
 
 /** An active state, and why it was entered. */
 export interface ReachedState {
@@ -48,7 +46,12 @@ export function reachedStates(
     const { source, event } = explainTransition(entry, index);
     const isEnd = endReportedBy('', entry.event) !== null;
     const words = isEnd ? eventWords({ fold, charts }, '', entry.event) : event;
-    return { path, seq: entry.seq, because: `entered from ${source.name} on ${words}${guardText(entry)}` };
+    const guards = guardsText(entry.candidates);
+    return {
+      path,
+      seq: entry.seq,
+      because: `entered from ${source.name} on ${words}${guards && `, because ${guards}`}`,
+    };
   });
 }
 
@@ -79,16 +82,4 @@ function enters(
         .slice(1)
         .find((outer) => [source, ...target].every((id) => id !== outer && around(id).includes(outer)));
   return domain === undefined || around(leaf).slice(1).includes(domain);
-}
-
-/** `, because is cheap held (price 380, limit 400)`; empty without guards. */
-function guardText({ candidates }: Transition): string {
-  const tried = candidates.flatMap(({ guard, result, inputs }) => {
-    if (guard === null || result === 'not-evaluated') return [];
-    const values = Object.entries(inputs ?? {}).map(([name, value]) => `${name} ${jsonExcerpt(value, 40)}`);
-    return [
-      `${humanizeGuard(guard)} ${result === 'taken' ? 'held' : 'did not hold'}${values.length === 0 ? '' : ` (${values.join(', ')})`}`,
-    ];
-  });
-  return tried.length === 0 ? '' : `, because ${tried.join(' and ')}`;
 }

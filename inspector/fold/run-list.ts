@@ -1,5 +1,5 @@
 import type { ActorWait, InspectedRun } from '../../src/inspection/wire.ts';
-import { capitalize, startedText } from './format.ts';
+import { capitalize, formatDuration, startedText } from './format.ts';
 import { groupBy } from './group-by.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 
@@ -441,17 +441,8 @@ function elapsedMs(startedAt: string, nowMs: number): number | null {
   return Number.isNaN(startMs) ? null : Math.max(0, nowMs - startMs);
 }
 
-const UNITS = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-] as const;
-
 /** `5 min`, `2 h`, `3 d`. */
-function spanText(ms: number): string {
-  const [size, unit] = UNITS.find(([each]) => ms >= each) ?? [];
-  return size === undefined ? 'less than 1 min' : `${Math.floor(ms / size)} ${unit}`;
-}
+const spanText = (ms: number): string => (ms < 60_000 ? 'less than 1 min' : formatDuration(ms).split(' ', 2).join(' '));
 
 const WEEK_MS = 7 * 86_400_000;
 

@@ -17,11 +17,6 @@ interface Span {
   failure: Failure | null;
 }
 
-/** From the first phase of a cycle to the first of the next, or to the end of its last phase. */
-interface CycleSpan extends Span {
-  readonly cycle: number;
-}
-
 export interface PhaseSpan extends Span {
   readonly phase: Phase;
   readonly cycle: number;
@@ -59,7 +54,6 @@ export interface CallSpan extends Span {
   readonly source: string;
   /** The task or the capability. */
   readonly subject: string;
-  readonly phase: Phase | null;
   /** Its last event. */
   outcome: CallEvent['type'] | null;
 }
@@ -79,7 +73,6 @@ export interface CapabilitySpan extends Span {
 export interface Spans {
   /** The currency of the costs; null without prices. */
   readonly currency: string | null;
-  readonly cycles: readonly CycleSpan[];
   readonly phases: readonly PhaseSpan[];
   readonly attempts: readonly AttemptSpan[];
   readonly calls: readonly CallSpan[];
@@ -111,7 +104,6 @@ const startedEarly = ({ span: { source }, startedIn }: OpenCall): boolean =>
 
 /** Folds entries, in order, into spans. */
 export class SpanFold {
-  readonly #cycles: CycleSpan[] = [];
   readonly #phases: PhaseSpan[] = [];
   readonly #attempts: AttemptSpan[] = [];
   readonly #calls: CallSpan[] = [];
@@ -124,7 +116,6 @@ export class SpanFold {
   #prices: readonly (Price | null)[] = [];
   readonly spans: Mutable<Spans> = {
     currency: null,
-    cycles: this.#cycles,
     phases: this.#phases,
     attempts: this.#attempts,
     calls: this.#calls,
@@ -151,7 +142,6 @@ export class SpanFold {
     'capability-end': (entry) => this.#endCapability(entry),
     end: ({ seq }) => {
       end(this.#phases.at(-1), seq);
-      end(this.#cycles.at(-1), this.#phases.at(-1)?.to ?? seq);
       this.#abortOpen(seq, true);
     },
   };
@@ -268,10 +258,6 @@ export class SpanFold {
     // The calls of the first phase are recorded before it.
     if (this.#phases.length > 0) this.#abortOpen(seq);
     end(this.#phases.at(-1), seq);
-    if (this.#cycles.at(-1)?.cycle !== cycle) {
-      end(this.#cycles.at(-1), seq);
-      this.#cycles.push({ cycle, from: seq, to: null, failure: null });
-    }
     this.#phases.push({ phase, cycle, step, from: seq, to: null, failure: null, source: null });
   }
 
@@ -286,11 +272,9 @@ export class SpanFold {
     const { activity, source, subject: asked = {}, seq } = entry;
     const { task, capability, attemptId } = asked;
     const subject = task ?? capability ?? '';
-    const startedIn = this.#phaseNow();
-    const phase = source === 'retrievePassages' ? 'experience' : isPhase(subject) ? subject : startedIn;
-    const span: CallSpan = { activity, source, subject, phase, from: seq, to: null, failure: null, outcome: null };
+    const span: CallSpan = { activity, source, subject, from: seq, to: null, failure: null, outcome: null };
     this.#calls.push(span);
-    this.#open.set(activity, { span, attemptId: attemptId ?? '', startedIn });
+    this.#open.set(activity, { span, attemptId: attemptId ?? '', startedIn: this.#phaseNow() });
   }
 
   #callEvent({ activity, event, seq }: EntryOf<'activity-event'>): void {
@@ -310,6 +294,10 @@ export class SpanFold {
     for (const span of this.#running) if (span.actor === actor && this.#running.delete(span)) end(span, seq);
   }
 }
+
+/** The first phase of each cycle. */
+export const cycleStarts = ({ phases }: Spans): readonly PhaseSpan[] =>
+  phases.filter(({ cycle }, index) => phases[index - 1]?.cycle !== cycle);
 
 /** The model calls that overlap with these entries. */
 export const callsDuring = ({ attempts }: Spans, from: number, to: number): readonly AttemptSpan[] =>

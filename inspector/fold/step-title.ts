@@ -25,7 +25,6 @@ export interface StepView {
   readonly fold: RunFold;
   readonly charts?: RunCharts | null;
   readonly at: number;
-  readonly count: number;
   readonly selection: Selection;
 }
 
@@ -187,22 +186,22 @@ function tokenFacts(view: StepView, calls: StepCalls | null, from: number): read
 
 /** An entry of an actor of any machine: an event and what it caused, or a call. */
 function systemTitle(view: StepView): StepTitle {
-  const { log, fold, run, at, selection } = view;
+  const { log, fold, at, selection } = view;
   const entry = log.entry(selection.from) as unknown as ActorEntry;
   const call = selectedCall(fold, selection);
   if (call !== undefined) {
     const end = call.end !== null && call.end.seq <= Math.max(at, selection.to) ? call.end : null;
     const ms = fold.timeLine.atMs(end?.seq ?? at) - fold.timeLine.atMs(selection.from);
-    const open = isOver(run) ? { word: 'stopped', tone: 'warn' as const } : { word: 'running', tone: 'plain' as const };
     const ended = {
       done: { word: 'finished', tone: 'ok' },
       error: { word: 'failed', tone: 'bad' },
       stopped: { word: 'stopped', tone: 'warn' },
     } as const;
+    const name = `Call ${excerpt(actorName(view, call.path), 80)}`;
     return {
-      name: `Call ${excerpt(actorName(view, call.path), 80)}`,
+      name,
       facts: [formatDuration(ms)],
-      status: end === null ? open : ended[end.status],
+      status: end === null ? openStatus(view, false) : ended[end.status],
     };
   }
   const title = actorEntryTitle(entry as unknown as DurableEvent);

@@ -1,5 +1,6 @@
 import type { RunFold } from './run-fold.ts';
 import { countStartedBy, countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
+import { cycleStarts } from './spans.ts';
 
 /** 1: next, -1: previous. Without one, the last or first entry. */
 export type StepDirection = 1 | -1;
@@ -14,7 +15,7 @@ export const phaseFrom = ({ spans, timeLine }: RunFold, at: number, to: StepDire
 
 /** The start of the cycle, or of the previous one if already there. */
 export const cycleFrom = ({ spans, timeLine }: RunFold, at: number, to: StepDirection): number =>
-  startFrom(spans.cycles, timeLine.count, at, to);
+  startFrom(cycleStarts(spans), timeLine.count, at, to);
 
 function startFrom(all: readonly { readonly from: number }[], count: number, at: number, to: StepDirection): number {
   if (to === -1) return lastStartedBy(all, at - 1)?.from ?? 0;

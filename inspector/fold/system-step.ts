@@ -4,8 +4,7 @@ import type { ActorEntry } from './actor-entries.ts';
 import type { ActorRecord } from './actor-log.ts';
 import { chartIndexOf } from './chart-index.ts';
 import type { FieldDifference } from './differences.ts';
-import { actorIn, type ExplainedTransition, explainTransition, type Transition } from './explain.ts';
-import { humanizeGuard } from './format.ts';
+import { actorIn, type ExplainedTransition, explainTransition, ignoredWords, type Transition } from './explain.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo } from './sorted.ts';
@@ -111,11 +110,7 @@ function ignoredBy(
   const guards = receiver?.events.find((one) => one.seq === seq)?.ignored ?? [];
   const chart = chartIndexOf(charts).chart(receiver?.machine ?? '');
   const { states = [], events = [] } = (chart && machineWaits(fold, chart, seq)) ?? {};
-  const words =
-    guards.length === 0
-      ? 'The current states have no transition for this event.'
-      : `Every guard was false: ${guards.map(humanizeGuard).join(', ')}.`;
-  return { words, states, events };
+  return { words: `Ignored: ${ignoredWords(guards)}.`, states, events };
 }
 
 function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | null): StepTransition {

@@ -4,8 +4,8 @@ import { endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
 import { callIndexOf } from './call-index.ts';
 import { ancestorsOf, chartIndexOf } from './chart-index.ts';
-import type { Transition } from './explain.ts';
-import { capitalize, humanizeGuard, pluralize } from './format.ts';
+import { ignoredWords, type Transition } from './explain.ts';
+import { pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
 import type { RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
@@ -164,22 +164,13 @@ function stepRows(system: Traced, actor: ActorRecord): readonly TraceRow[] {
     const to = Math.min(lastEntryOfStep(fold, from, count), (steps[index + 1]?.from ?? count) - 1);
     // Recorded states are known after an external event with all that it caused: the last of its rows shows what changed.
     const until = Math.min(fold.externalEvents.stepOf(from).to, steps[index + 1]?.from ?? count, count) - 1;
-    return [stepRow(system, actor, step, { to: Math.max(from, to), until })];
+    return [stepRow(system, actor, step, Math.max(from, to), until)];
   });
 }
 
-interface StepRange {
-  readonly to: number;
-  /** The entry after which its context is compared. */
-  readonly until: number;
-}
-
-function stepRow(
-  system: Traced,
-  actor: ActorRecord,
-  { from, event, received, moves }: Step,
-  { to, until }: StepRange,
-): TraceRow {
+/** `until`: the entry after which the context is compared. */
+function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, until: number): TraceRow {
+  const { from, event, received, moves } = step;
   const { fold, log, charts } = system;
   const isStart = event === INIT;
   const isIgnored = actor.machine !== null && received !== null && received.ignored !== null;
@@ -187,7 +178,7 @@ function stepRow(
     moves.map((seq) => log.entry(seq)).filter((entry): entry is Transition => entry.type === 'transition');
   let [moved, note]: (string | undefined)[] = [];
   return {
-    ...plainRow(isIgnored ? 'ignored' : 'step', from, capitalizeStart(eventWords(system, actor.path, event), isStart)),
+    ...plainRow(isIgnored ? 'ignored' : 'step', from, eventWords(system, actor.path, event)),
     id: `step${from}${actor.path}`,
     get moves() {
       moved ??= isStart && moves.length === 0 ? startText(system, actor) : movesText({ charts, fold }, transitions());
@@ -197,7 +188,7 @@ function stepRow(
       note ??= [
         isStart ? inputText(actor) : '',
         received?.sender == null || endReportedBy(actor.path, event) !== null ? '' : `from ${received.sender}`,
-        isIgnored ? ignoredText(received.ignored ?? []) : '',
+        isIgnored ? `ignored: ${ignoredWords(received.ignored ?? [])}` : '',
         guardsText(transitions().flatMap(({ candidates }) => candidates)),
         isStart ? '' : contextText(contextDifferences(fold, actor.path, from - 1, until)),
       ]
@@ -210,13 +201,6 @@ function stepRow(
     selection: { kind: 'entry', from, to },
   };
 }
-
-const capitalizeStart = (words: string, isStart: boolean): string => (isStart ? capitalize(words) : words);
-
-const ignoredText = (guards: readonly string[]): string =>
-  guards.length === 0
-    ? 'ignored: the current states have no transition for it'
-    : `ignored: ${guards.map(humanizeGuard).join(', ')} did not hold`;
 
 const inputText = ({ notes, from }: ActorRecord): string => {
   const text = notes.find(({ type, seq }) => type === 'start' && seq === from)?.text ?? '';

@@ -81,7 +81,7 @@ export function troubleWords(trouble: Trouble): readonly { readonly text: string
   const words = [
     { count: phases, text: `${pluralize(phases, 'phase')} failed`, isBad: true },
     { count: tools, text: `${pluralize(tools, 'tool call')} failed`, isBad: true },
-    { count: searches, text: `${searches === 1 ? '1 search' : `${searches} searches`} failed`, isBad: true },
+    { count: searches, text: `${pluralize(searches, 'search')} failed`, isBad: true },
     { count: calls, text: `${pluralize(calls, 'call')} failed${retries > 0 ? `, ${retried}` : ''}`, isBad: true },
     { count: calls > 0 ? 0 : retries, text: `${pluralize(retries, 'call')} retried`, isBad: false },
     { count: limits, text: `${pluralize(limits, 'limit')} reached`, isBad: false },

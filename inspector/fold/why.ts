@@ -10,11 +10,11 @@ import {
   type ExplainedTransition,
   explain,
   explainTransition,
+  ignoredWords,
   type Transition,
   type WhyFact,
 } from './explain.ts';
 import { isExternalEvent } from './external-events.ts';
-import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
@@ -33,9 +33,9 @@ function describeOutcome(outcome: EventOutcome): string {
     case 'handled':
       return 'Handled without a transition: no state was exited or entered.';
     case 'guards-false':
-      return `Ignored: every guard was false (${outcome.guards.map(humanizeGuard).join(', ')}).`;
+      return `Ignored: ${ignoredWords(outcome.guards)}.`;
     case 'no-transition':
-      return 'Ignored: the current states have no transition for this event.';
+      return `Ignored: ${ignoredWords([])}.`;
     case 'pending':
       return 'Its outcome is not recorded yet.';
     default:

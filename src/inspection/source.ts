@@ -74,17 +74,13 @@ export interface LineLog {
   follow(from: number, sink: SourceSink): StopFollowing;
 }
 
-interface Follower {
-  isStopped: boolean;
-  wake: () => void;
-}
-
 /** About one animation frame. */
 const LONG_TURN_MS = 15;
 
 /** Returns a log over a list that others append to. An entry is serialized on first use, once for all followers. */
 export function lineLog(entries: readonly unknown[], format: Pick<SentLines, 'format'> = {}): LineLog {
-  const followers = new Set<Follower>();
+  const signal = changeSignal();
+  let followers = 0;
   let lines: string[] = [];
   let ended: { readonly problem: string | null } | null = null;
   let isWaking = false;
@@ -93,12 +89,12 @@ export function lineLog(entries: readonly unknown[], format: Pick<SentLines, 'fo
   function wake(): void {
     isWaking = false;
     wokenAt = performance.now();
-    for (const follower of followers) follower.wake();
+    signal.wake();
   }
 
   /** A run with an immediate model may end within one turn, so a long turn wakes followers at once. */
   function wakeSoon(): void {
-    if (followers.size === 0) return;
+    if (followers === 0) return;
     if (performance.now() - wokenAt > LONG_TURN_MS) wake();
     else if (!isWaking) {
       isWaking = true;
@@ -121,10 +117,11 @@ export function lineLog(entries: readonly unknown[], format: Pick<SentLines, 'fo
     return frame;
   }
 
-  async function feed(from: number, sink: SourceSink, follower: Follower): Promise<void> {
+  async function feed(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
     // The follower must receive the charts first.
     await Promise.resolve();
-    for (let at = from; !follower.isStopped; ) {
+    for (let at = from; !isStopped(); ) {
+      const changed = signal.next();
       if (at < entries.length) {
         const frame = frameAt(at);
         at += frame.length;
@@ -132,9 +129,7 @@ export function lineLog(entries: readonly unknown[], format: Pick<SentLines, 'fo
       } else if (ended !== null) {
         return sink.end(ended.problem);
       } else {
-        await new Promise<void>((resolve) => {
-          follower.wake = resolve;
-        });
+        await changed;
       }
     }
   }
@@ -146,19 +141,19 @@ export function lineLog(entries: readonly unknown[], format: Pick<SentLines, 'fo
       wakeSoon();
     },
     follow(from, sink) {
-      const follower: Follower = { isStopped: false, wake: () => {} };
-      followers.add(follower);
-      feed(from, sink, follower)
+      let isStopped = false;
+      followers += 1;
+      feed(from, sink, () => isStopped)
         .catch((error: unknown) => {
-          if (!follower.isStopped) sink.end(problemOf(error));
+          if (!isStopped) sink.end(problemOf(error));
         })
         .finally(() => {
-          followers.delete(follower);
-          if (followers.size === 0) lines = [];
+          followers -= 1;
+          if (followers === 0) lines = [];
         });
       return () => {
-        follower.isStopped = true;
-        follower.wake();
+        isStopped = true;
+        signal.wake();
       };
     },
   };

@@ -46,11 +46,10 @@ function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, states }
     const { active, leaf, insideOf } = activeStatesAt(transitions, ownCharts, count - 1);
     const running = sortedLists(Object.fromEntries(Object.entries(leaf).filter(([, ids]) => ids.length > 0)));
     expect(running, `at entry ${count - 1}`).toEqual(sortedLists(leaves));
-    for (const [chartId, around] of Object.entries(insideOf))
-      if (around !== null) {
-        expect(active[around.chartId]).toContain(around.stateId);
-        expect(running).toHaveProperty(chartId);
-      }
+    for (const [chartId, around] of Object.entries(insideOf)) {
+      expect(active[around.chartId]).toContain(around.stateId);
+      expect(running).toHaveProperty(chartId);
+    }
   }
 }
 

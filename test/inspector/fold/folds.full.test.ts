@@ -54,7 +54,7 @@ describe('the folds of a run', () => {
     for (const entries of runs) {
       const { entries: index } = folded(entries).fold;
       for (const { seq, type } of entries) expect(index.typeOf(seq)).toBe(type);
-      for (const kind of index.types)
+      for (const kind of new Set(entries.map(({ type }) => type)))
         expect(index.of(kind)).toEqual(entries.filter(({ type }) => type === kind).map(({ seq }) => seq));
     }
   });

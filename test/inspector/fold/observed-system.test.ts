@@ -174,7 +174,7 @@ describe('an observed system', () => {
     const run = { kind: 'system', live: false, status: 'running' } as const;
     const titles = entries.flatMap(({ type, seq: at }) => {
       const selection = { kind: 'entry', from: at, to: at } as const;
-      const { name, status } = stepTitle({ ...view, run, at, count: entries.length, selection });
+      const { name, status } = stepTitle({ ...view, run, at, selection });
       return type === 'ignored' ? [[name, status?.word]] : [];
     });
     expect(titles).toEqual([

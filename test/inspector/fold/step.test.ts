@@ -109,7 +109,7 @@ describe('the title of a step', () => {
     for (const { entries, log, fold } of runs)
       for (const { seq } of entries) {
         const selection = selectionAt(fold, seq, entries.length);
-        const title = stepTitle({ run, log, fold, at: seq, count: entries.length, selection });
+        const title = stepTitle({ run, log, fold, at: seq, selection });
         expect(title.status?.word).not.toBe('running');
         expect(title.name).not.toBe('');
       }
@@ -123,7 +123,7 @@ describe('the title of a step', () => {
     const [count, [action]] = [entries.length, fold.spans.phases];
     const selection = selectionOf('phase', action as PhaseSpan, count);
     const status = { word: 'done, 1 of its tools failed', tone: 'warn' };
-    expect(stepTitle({ run, log, fold, at: count - 1, count, selection })).toMatchObject({ status });
+    expect(stepTitle({ run, log, fold, at: count - 1, selection })).toMatchObject({ status });
   });
 
   it('counts each model call in one phase', () => {

@@ -10,10 +10,10 @@ import type { RunCharts } from '../../../../../src/inspection/wire.ts';
 import './page.css';
 
 const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`]));
-const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, last: null };
+const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, reached: {}, last: null, failed: {} };
 
-/** Marks as JSON: arrays instead of sets, pairs instead of maps. */
-interface PlainMarks extends Omit<Marks, 'active' | 'taken' | 'failed'> {
+/** Marks as JSON: arrays instead of sets, pairs instead of maps. All that was taken was reached. */
+interface PlainMarks extends Omit<Marks, 'active' | 'taken' | 'reached' | 'failed'> {
   readonly failed?: Readonly<Record<string, readonly string[]>>;
   readonly active: Readonly<Record<string, readonly string[]>>;
   readonly taken: Readonly<Record<string, readonly (readonly [number, number])[]>>;
@@ -34,10 +34,10 @@ function each<From, To>(record: Readonly<Record<string, From>>, change: (value: 
 }
 
 function marksOf({ active, taken, failed = {}, ...rest }: PlainMarks): Marks {
-  const states = { failed: each(failed, (ids) => new Set(ids)) };
   return {
     ...rest,
-    ...states,
+    failed: each(failed, (ids) => new Set(ids)),
+    reached: each(taken, (pairs) => new Set(pairs.map(([index]) => index))),
     active: each(active, (ids) => new Set(ids)),
     taken: each(taken, (pairs) => new Map(pairs)),
   };

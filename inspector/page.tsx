@@ -45,7 +45,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
       ) : (
         <RunPage key={view.run.runId} inspector={inspector} view={view} />
       )}
-      {helps && <HelpSheet hasLegend={isRun} onClose={() => setHelps(false)} />}
+      {helps && <HelpSheet onClose={() => setHelps(false)} />}
     </>
   );
 }

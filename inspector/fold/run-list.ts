@@ -271,10 +271,10 @@ export const earlierFirst = (one: InspectedRun, other: InspectedRun): readonly [
 /** The run to compare a run with: a fork or its original, or else one with the same request; undefined if there is none. */
 export function closestTo(run: InspectedRun, runs: readonly InspectedRun[]): InspectedRun | undefined {
   const isFork = (one: InspectedRun, other: InspectedRun): boolean => one.forkedFrom?.runId === other.runId;
-  const distance = (other: InspectedRun): number => (isFork(run, other) || isFork(other, run) ? 0 : 1);
+  const distance = (other: InspectedRun): number =>
+    isFork(run, other) || isFork(other, run) ? 0 : other.title === run.title ? 1 : 2;
   return runs
     .filter(({ runId, kind, status }) => runId !== run.runId && kind === run.kind && status !== 'damaged')
-    .filter((other) => other.title === run.title || distance(other) === 0)
     .toSorted((one, other) => distance(one) - distance(other) || byStart(other, one))[0];
 }
 

@@ -8,8 +8,9 @@ import { badgesOf } from '../fold/badges.ts';
 import { ancestorsOf, chartIndexOf } from '../fold/chart-index.ts';
 import { transitionName, transitionWords } from '../fold/chart-words.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
-import { marksAt } from '../fold/marks.ts';
+import { type Marks, marksAt } from '../fold/marks.ts';
 import { phaseVisit } from '../fold/phase-visit.ts';
+import type { RunFold } from '../fold/run-fold.ts';
 import type { ChartSelection, Selection } from '../fold/selection.ts';
 import { lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
@@ -55,7 +56,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const phase = selection.kind === 'phase' ? (lastStartedBy(fold.spans.phases, selection.from)?.phase ?? null) : null;
   const markedAt = isStep ? lastEntryInside(fold.transitions, main, selection, phase) : at;
   const marks = useMemo(
-    () => (charts === null ? null : marksAt(fold.transitions, charts, markedAt)),
+    () => (charts === null ? null : withFailures(marksAt(fold.transitions, charts, markedAt), fold, markedAt)),
     [fold, charts, markedAt, count],
   );
   const badges = useMemo(() => (charts === null ? null : badgesOf(fold, charts)), [fold, charts, count]);
@@ -115,6 +116,17 @@ export function ChartPanel({ inspector, view }: PanelProps) {
       )}
     </>
   );
+}
+
+/** A machine that failed has failed in the states that it was in. */
+function withFailures(marks: Marks, { actors }: RunFold, at: number): Marks {
+  const ends = actors.flatMap(({ machine, end }) =>
+    machine !== null && end?.status === 'error' && end.seq <= at ? [machine] : [],
+  );
+  return {
+    ...marks,
+    failed: { ...marks.failed, ...Object.fromEntries(ends.map((id) => [id, marks.active[id] ?? new Set()])) },
+  };
 }
 
 function latestVisit(

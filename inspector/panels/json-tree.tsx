@@ -14,7 +14,9 @@ const SHOWN_CHARS = 240;
 
 /** Only expanded members are rendered. */
 export function JsonTree({ value }: { readonly value: unknown }) {
-  return <div class="json">{isNest(value) ? <JsonMembers value={value} depth={0} /> : <JsonLeaf value={value} />}</div>;
+  return (
+    <div class="json mono">{isNest(value) ? <JsonMembers value={value} depth={0} /> : <JsonLeaf value={value} />}</div>
+  );
 }
 
 function JsonMembers({ value, depth }: { readonly value: object; readonly depth: number }) {
@@ -43,22 +45,20 @@ interface MemberProps {
 }
 
 function JsonMember({ name, value, depth }: MemberProps) {
-  if (isNest(value)) return <JsonBranch name={name} value={value} depth={depth} />;
-  return (
-    <>
-      <span class="name">{excerpt(name, 80)}</span>: <JsonLeaf value={value} />
-    </>
-  );
-}
-
-function JsonBranch({ name, value, depth }: { readonly name: string; readonly value: object; readonly depth: number }) {
-  const size = sizeOf(value);
   const [toggled, toggle] = useState<boolean | null>(null);
+  const label = <span class="name muted">{excerpt(name, 80)}</span>;
+  if (!isNest(value))
+    return (
+      <>
+        {label}: <JsonLeaf value={value} />
+      </>
+    );
+  const size = sizeOf(value);
   const isOpen = toggled ?? (depth < OPEN_DEPTH && size <= OPEN_MEMBERS);
   return (
     <>
       <button type="button" class="plain" aria-expanded={isOpen} onClick={() => toggle(!isOpen)}>
-        <Icon name={isOpen ? 'expanded' : 'collapsed'} /> <span class="name">{excerpt(name, 80)}</span>:{' '}
+        <Icon name={isOpen ? 'expanded' : 'collapsed'} /> {label}:{' '}
         <span class="muted">{outline(value, size, isOpen)}</span>
       </button>
       {isOpen && <JsonMembers value={value} depth={depth + 1} />}

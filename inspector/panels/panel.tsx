@@ -23,7 +23,7 @@ export function ErrorBoundary({ name, resetKey, children }: ErrorBoundaryProps) 
   lastKey.current = resetKey;
   if (error === undefined) return <>{children}</>;
   return (
-    <p class="problem" role="alert">
+    <p class="wrong" role="alert">
       {name} could not be rendered: {revealHidden(error instanceof Error ? error.message : String(error))}
     </p>
   );

@@ -64,7 +64,8 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   openRun(runId: string): OpenedRun;
   /** Requests the states of a run if the server has omitted them. */
   requestStates(runId: string): void;
-  moveTo(seq: number): void;
+  /** Moves the cursor to an entry; null follows the latest. */
+  moveTo(seq: number | null): void;
 }
 
 /** What the server has sent, and what the user has chosen. */
@@ -108,9 +109,9 @@ export function createInspector(source: PageSource): Inspector {
     });
   }
 
-  function moveTo(seq: number): void {
+  function moveTo(seq: number | null): void {
     const last = (view.peek()?.count ?? 1) - 1;
-    cursor.value = Math.max(0, Math.min(seq, last));
+    cursor.value = seq === null ? null : Math.max(0, Math.min(seq, last));
   }
 
   const held = computed(() => {

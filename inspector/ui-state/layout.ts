@@ -7,7 +7,7 @@ export const isChartFull = signal(false);
 export const comparedRuns = signal<readonly [string, string] | null>(null);
 
 /** Whether the parts of a run are below each other, as in page.css. */
-export const isNarrowPage = (): boolean => matchMedia('(max-width: 900px)').matches;
+export const isNarrowPage = (): boolean => matchMedia('(max-width: 900px), (max-height: 560px)').matches;
 
 /** Shows the chart in place of the trace, or the trace again. */
 export function toggleChart(): void {

@@ -3,8 +3,8 @@ import type { Inspector, PanelView } from './inspector.ts';
 import type { Key } from './keys.ts';
 
 /** The keys that move the cursor of a run or an actor, wherever the focus is. Only runs have phases. */
-export function moveKeys({ view, cursor, moveTo }: Inspector, hasPhases: boolean): readonly Key[] {
-  const key = (name: string, description: string, find: (view: PanelView) => number): Key => ({
+export function moveKeys({ view, moveTo }: Inspector, hasPhases: boolean): readonly Key[] {
+  const key = (name: string, description: string, find: (view: PanelView) => number | null): Key => ({
     keys: [name],
     description,
     group: 'Move',
@@ -31,13 +31,6 @@ export function moveKeys({ view, cursor, moveTo }: Inspector, hasPhases: boolean
         ]
       : []),
     key('Home', 'First entry', () => 0),
-    {
-      keys: ['End'],
-      description: 'Latest entry, and follow the run',
-      group: 'Move',
-      act() {
-        cursor.value = null;
-      },
-    },
+    key('End', 'Latest entry, and follow the run', () => null),
   ];
 }

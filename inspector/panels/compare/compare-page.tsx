@@ -1,5 +1,5 @@
 import './compare.css';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { answerUpTo } from '../../fold/answer.ts';
 import type { Pair } from '../../fold/compare/align.ts';
@@ -55,12 +55,10 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
         {isSameQuestion ? excerpt(sides[0]?.run?.title ?? '', 400) : titleOf(sides, isSystem)}
       </h1>
       <div class="pair">
-        {sides.map(({ run }, at) => (
+        {LETTERS.map((_, at) => (
           <div key={LETTERS[at]} class="stack">
             <RunChoice letter={LETTERS[at] ?? ''} at={at} runIds={runIds} runs={runs} />
-            {run !== undefined && comparison !== null && (
-              <ForkLabel runId={run.runId} at={at} comparison={comparison} />
-            )}
+            {comparison !== null && <p class="verbatim muted">{forkWords(comparison, at)}</p>}
           </div>
         ))}
       </div>
@@ -168,18 +166,12 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
   );
 }
 
-interface ForkLabelProps {
-  readonly runId: string;
-  readonly at: number;
-  readonly comparison: Comparison;
-}
-
-/** Describes a fork or its original; nothing for other runs, whose settings are below. */
-function ForkLabel({ runId, at, comparison: { forkedFrom, runIds } }: ForkLabelProps) {
+/** Describes a fork or its original; empty for other runs, whose settings are below. */
+function forkWords({ forkedFrom, runIds }: Comparison, at: number): string {
   const fork = forkedFrom[at];
-  if (fork == null) return forkedFrom[1 - at]?.runId === runId ? <p class="muted">original</p> : null;
+  if (fork == null) return forkedFrom[1 - at]?.runId === runIds[at] ? 'original' : '';
   const origin = `fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`;
-  return <p class="verbatim muted">{[origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': ')}</p>;
+  return [origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': ');
 }
 
 const SETTINGS: Readonly<Record<string, string>> = { modelId: 'model' };
@@ -209,7 +201,9 @@ const textOf = (opened: OpenedRun): string | undefined => answerOf(opened)?.answ
 
 function Loaded({ run, opened, hasQuestion, hasSameAnswers, letter }: LoadedProps) {
   const problem = opened.end.value?.problem;
-  const markdown = textOf(opened);
+  const answer = textOf(opened);
+  const { text, button } = useCutText(answer ?? '');
+  const isHidden = hasSameAnswers && letter === 'B';
   return (
     <>
       <h2 class="title verbatim">
@@ -220,32 +214,16 @@ function Loaded({ run, opened, hasQuestion, hasSameAnswers, letter }: LoadedProp
           {excerpt(problem, 300)}
         </p>
       )}
-      {markdown === undefined ? (
+      {answer === undefined ? (
         <p class="muted">No answer{run.status === 'running' ? ' yet' : ''}.</p>
-      ) : hasSameAnswers && letter === 'B' ? (
+      ) : isHidden ? (
         <p>The same answer as A.</p>
       ) : (
-        <Answer markdown={markdown} letter={letter} isFolded={hasSameAnswers} />
+        <section class={hasSameAnswers ? 'answer folded' : 'answer'} aria-label={`Answer of ${letter}`}>
+          {text}
+          {button}
+        </section>
       )}
-    </>
-  );
-}
-
-interface AnswerProps {
-  readonly markdown: string;
-  readonly letter: string;
-  /** Shows only the first lines. */
-  readonly isFolded: boolean;
-}
-
-function Answer({ markdown, letter, isFolded }: AnswerProps) {
-  const { text, button } = useCutText(markdown);
-  return (
-    <>
-      <section class={isFolded ? 'answer folded' : 'answer'} aria-label={`Answer of ${letter}`}>
-        {text}
-      </section>
-      {button}
     </>
   );
 }
@@ -333,7 +311,7 @@ function Cause({ comparison, runs }: { readonly comparison: Comparison; readonly
   const [one, other] = opened.map(textOf);
   const missing = LETTERS.filter((_, at) => [one, other][at] === undefined).join(' and ');
   return (
-    <div class="cause stack">
+    <div class="cause sunken stack">
       <h2>{endWords(runs)}</h2>
       {runs.map(({ run, opened: { log, fold, count } }, at) => {
         const { text, tone } = statusWords(run);
@@ -384,13 +362,19 @@ function Differences({ difference, cutOff }: Comparison['firstContent']) {
         First content that differs: {excerpt(difference.kind, 60)}
         {difference.nth > 1 && `, number ${difference.nth}`}
       </summary>
-      <FieldTable caption="" fields={difference.fields} />
+      <FieldTable caption="The fields that differ" hidesCaption fields={difference.fields} />
     </details>
   );
 }
 
-const FieldTable = ({ caption, fields }: { readonly caption: string; readonly fields: Comparison['settings'] }) => (
-  <CompareTable caption={caption || 'The fields that differ'} hidesCaption={caption === ''} heads={['', 'A', 'B']}>
+interface FieldTableProps {
+  readonly caption: string;
+  readonly hidesCaption?: boolean;
+  readonly fields: Comparison['settings'];
+}
+
+const FieldTable = ({ fields, ...props }: FieldTableProps) => (
+  <CompareTable {...props} heads={['', 'A', 'B']}>
     {fields.slice(0, MAX_FIELDS).map(({ path, values }) => (
       <tr key={path}>
         <th scope="row" class="verbatim">
@@ -411,41 +395,25 @@ const FieldTable = ({ caption, fields }: { readonly caption: string; readonly fi
   </CompareTable>
 );
 
-interface ComparisonResult {
-  readonly key: string;
-  readonly comparison: Comparison | null;
-  readonly error?: unknown;
-}
-
 /** While entries keep arriving, the comparison waits for a pause. */
 const PAUSE_MS = 300;
 
-/** The comparison of two runs, computed outside rendering; null until it is done. Throws if it failed. */
+/** The comparison of two runs, after the page has been painted without it; null until then. */
 function useComparison(runs: Pair<OpenedRun> | null): Comparison | null {
-  const [done, setDone] = useState<ComparisonResult | null>(null);
+  const [ready, setReady] = useState('');
   const ids = runs?.map(({ runId }) => runId).join('\n') ?? '';
   const key = runs?.map(({ count, charts }) => `${count.value} ${charts.value === null}`).join(ids) ?? '';
-  const isSamePair = done?.key.includes(ids) === true;
-
+  const isSamePair = ids !== '' && ready.includes(ids);
   useEffect(() => {
-    if (runs === null || done?.key === key) return undefined;
-    const [left, right] = runs.map(({ runId, log, fold, charts }) => ({ runId, log, fold, charts: charts.peek() }));
-    const timer = setTimeout(
-      () => {
-        if (left === undefined || right === undefined) return;
-        try {
-          setDone({ key, comparison: compareRuns([left, right]) });
-        } catch (error) {
-          // Thrown while rendering, where the error boundary catches it.
-          setDone({ key, comparison: null, error });
-        }
-      },
-      isSamePair ? PAUSE_MS : 0,
-    );
+    const timer = setTimeout(setReady, isSamePair ? PAUSE_MS : 0, key);
     return () => clearTimeout(timer);
-  }, [key, ids]);
-
-  if (runs === null || done === null || !isSamePair) return null;
-  if (done.comparison === null) throw done.error;
-  return done.comparison;
+  }, [key]);
+  return useMemo(() => {
+    if (runs === null || !isSamePair) return null;
+    const [one, other] = runs;
+    return compareRuns([
+      { ...one, charts: one.charts.peek() },
+      { ...other, charts: other.charts.peek() },
+    ]);
+  }, [ready, isSamePair]);
 }

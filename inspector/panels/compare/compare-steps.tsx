@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { ComparedRow, Pair } from '../../fold/compare/align.ts';
 import type { ComparedStep, Comparison } from '../../fold/compare/comparison.ts';
 import { capitalize, pluralize } from '../../fold/format.ts';
@@ -8,6 +8,7 @@ import { lastStartedBy } from '../../fold/sorted.ts';
 import { excerpt, stateName } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { OpenedRun } from '../../ui-state/inspector.ts';
+import { Folded } from '../folded.tsx';
 
 export const LETTERS: Pair<string> = ['A', 'B'];
 
@@ -23,17 +24,7 @@ export const CompareTable = ({ caption, hidesCaption = false, heads, children }:
   <table class="compare-table">
     <caption class={hidesCaption ? 'visually-hidden' : ''}>{caption}</caption>
     <thead>
-      <tr>
-        {heads.map((head) =>
-          head === '' ? (
-            <td key={head} />
-          ) : (
-            <th key={head} scope="col">
-              {head}
-            </th>
-          ),
-        )}
-      </tr>
+      <tr>{heads.map((head) => (head === '' ? <td key={head} /> : <th key={head}>{head}</th>))}</tr>
     </thead>
     <tbody>{children}</tbody>
   </table>
@@ -69,30 +60,37 @@ export function CompareSteps({ runs, comparison }: CompareStepsProps) {
       {parts.slice(0, MAX_PARTS).map((part) => {
         const { equal, title, from, to } = part;
         return (
-          <Fold
+          <Folded
             key={`${from} ${equal}`}
             isOpenFirst={from === first}
-            size={to - from}
-            title={equal ? pluralize(to - from, 'equal step') : title}
-            note={
-              equal
-                ? rangeText(part)
-                : LETTERS.map((letter, run) => `${letter} ${countIn(rows, from, to, run)}`).join(' · ')
+            summary={
+              <>
+                {equal ? pluralize(to - from, 'equal step') : title}{' '}
+                <span class="muted">
+                  {equal
+                    ? rangeText(part)
+                    : LETTERS.map((letter, run) => `${letter} ${countIn(rows, from, to, run)}`).join(' · ')}
+                </span>
+              </>
             }
-          >
-            {() =>
-              rows.slice(from, Math.min(to, from + MAX_ROWS)).map(({ steps }) => (
-                <tr key={steps.join()} class={equal ? '' : 'differs'}>
-                  <th scope="row">{1 + Math.max(steps[0] ?? 0, steps[1] ?? 0)}</th>
-                  {steps.map((index, run) => (
-                    <td key={LETTERS[run]}>
-                      <StepLink runId={runIds[run] ?? ''} step={index === null ? undefined : paths[run]?.[index]} />
-                    </td>
+            content={() => (
+              <>
+                <CompareTable caption={title} hidesCaption heads={['Step', 'A', 'B']}>
+                  {rows.slice(from, Math.min(to, from + MAX_ROWS)).map(({ steps }) => (
+                    <tr key={steps.join()} class={equal ? '' : 'differs'}>
+                      <th scope="row">{1 + Math.max(steps[0] ?? 0, steps[1] ?? 0)}</th>
+                      {steps.map((index, run) => (
+                        <td key={LETTERS[run]}>
+                          <StepLink runId={runIds[run] ?? ''} step={index === null ? undefined : paths[run]?.[index]} />
+                        </td>
+                      ))}
+                    </tr>
                   ))}
-                </tr>
-              ))
-            }
-          </Fold>
+                </CompareTable>
+                {to - from > MAX_ROWS && <p class="muted">and {pluralize(to - from - MAX_ROWS, 'more step')}</p>}
+              </>
+            )}
+          />
         );
       })}
       {parts.length > MAX_PARTS && <p class="muted">and {parts.length - MAX_PARTS} more parts</p>}
@@ -126,32 +124,6 @@ export function placeOfRow({ rows, paths, answers }: Comparison, runs: Pair<Open
 function countIn(rows: readonly ComparedRow[], from: number, to: number, run: number): string {
   const count = rows.slice(from, to).filter(({ steps }) => steps[run] !== null).length;
   return count === 0 ? 'none' : pluralize(count, 'step');
-}
-
-interface FoldProps {
-  readonly title: string;
-  readonly note: string;
-  readonly isOpenFirst: boolean;
-  readonly size: number;
-  readonly children: () => ComponentChildren;
-}
-
-/** A part that renders its rows once it is open. */
-function Fold({ title, note, isOpenFirst, size, children }: FoldProps) {
-  const [isOpen, setOpen] = useState(isOpenFirst);
-  return (
-    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
-        {title} <span class="muted">{note}</span>
-      </summary>
-      {isOpen && (
-        <CompareTable caption={title} hidesCaption heads={['Step', 'A', 'B']}>
-          {children()}
-        </CompareTable>
-      )}
-      {isOpen && size > MAX_ROWS && <p class="muted">and {pluralize(size - MAX_ROWS, 'more step')}</p>}
-    </details>
-  );
 }
 
 function StepLink({ runId, step }: { readonly runId: string; readonly step: ComparedStep | undefined }) {

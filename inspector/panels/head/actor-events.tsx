@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import type { EventForms } from '../../../src/inspection/wire.ts';
 import { type EventField, eventFields, eventOf, type FieldTexts, fieldKey } from '../../fold/event-fields.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
-import { type EventFormProps, Field, JsonForm, Problem, SendButton } from './event-forms.tsx';
+import { type EventFormProps, Field, JsonForm, Problem, SubmitForm, TextField } from './event-forms.tsx';
 
 interface ActorEventFormProps extends EventFormProps {
   readonly type: string;
@@ -22,16 +22,19 @@ export function ActorEventForm({ type, forms, isBusy, onSend }: ActorEventFormPr
       <JsonForm given={`{ "type": ${JSON.stringify(type.replace(/\*$/u, ''))} }`} isBusy={isBusy} onSend={onSend} />
     );
 
-  function submit(submitted: Event): void {
-    submitted.preventDefault();
-    if (isBusy) return;
+  function submit(): void {
     const made = eventOf(type, fields ?? [], texts);
     if ('event' in made) void onSend(made.event);
     setWrong('problem' in made ? { key: fieldKey(made.field), problem: made.problem } : null);
   }
 
   return (
-    <form class="json-event" aria-label={`Event ${excerpt(type, 80)}`} noValidate onSubmit={submit}>
+    <SubmitForm
+      label={`Event ${excerpt(type, 80)}`}
+      isBusy={isBusy}
+      submit={`Send ${excerpt(type, 60)}`}
+      onSubmit={submit}
+    >
       {fields.map((field) => {
         const key = fieldKey(field);
         return (
@@ -39,16 +42,13 @@ export function ActorEventForm({ type, forms, isBusy, onSend }: ActorEventFormPr
             key={key}
             field={field}
             text={texts[key] ?? field.initial}
-            describedBy={wrong?.key === key ? id : undefined}
+            wrong={wrong?.key === key ? id : undefined}
             onText={(text) => setTexts((before) => ({ ...before, [key]: text }))}
           />
         );
       })}
       <Problem id={id} text={wrong?.problem ?? ''} />
-      <SendButton isBusy={isBusy} submits>
-        Send {excerpt(type, 60)}
-      </SendButton>
-    </form>
+    </SubmitForm>
   );
 }
 
@@ -56,44 +56,41 @@ interface FieldInputProps {
   readonly field: EventField;
   readonly text: string;
   /** The id of what is wrong with the text. */
-  readonly describedBy: string | undefined;
+  readonly wrong: string | undefined;
   readonly onText: (text: string) => void;
 }
 
-function FieldInput({ field, text, describedBy, onText }: FieldInputProps) {
+function FieldInput({ field, text, wrong, onText }: FieldInputProps) {
   const { path, kind, isRequired, description, choices } = field;
-  const common = { 'aria-invalid': describedBy !== undefined, 'aria-describedby': describedBy };
-  const hint = [isRequired ? '' : 'optional', kind === 'json' ? 'JSON' : '', excerpt(description, 120)];
-  return (
-    <Field label={excerpt(path.join('.'), 80)} hint={hint.filter(Boolean).join(', ')}>
-      {kind === 'boolean' ? (
+  const words = [isRequired ? '' : 'optional', kind === 'json' ? 'JSON' : '', excerpt(description, 120)];
+  const named = { label: excerpt(path.join('.'), 80), hint: words.filter(Boolean).join(', ') };
+  if (kind === 'boolean')
+    return (
+      <Field {...named}>
         <input
           type="checkbox"
           checked={text === 'true'}
           onChange={({ currentTarget }) => onText(String(currentTarget.checked))}
         />
-      ) : kind === 'choice' ? (
-        <select {...common} value={text} onChange={({ currentTarget }) => onText(currentTarget.value)}>
-          <option value="">{isRequired ? 'Choose…' : 'none'}</option>
-          {choices.map((choice, index) => (
-            <option key={jsonExcerpt(choice, 200)} value={String(index)}>
-              {typeof choice === 'string' ? excerpt(choice, 80) : jsonExcerpt(choice, 80)}
-            </option>
-          ))}
-        </select>
-      ) : kind === 'json' ? (
-        <textarea {...common} rows={2} value={text} onInput={({ currentTarget }) => onText(currentTarget.value)} />
-      ) : (
-        <input
-          {...common}
-          type="text"
-          dir="auto"
-          autocomplete="off"
-          inputMode={kind === 'number' ? 'decimal' : undefined}
-          value={text}
-          onInput={({ currentTarget }) => onText(currentTarget.value)}
-        />
-      )}
+      </Field>
+    );
+  if (kind !== 'choice')
+    return <TextField {...named} {...(kind === 'json' && { rows: 2 })} value={text} wrong={wrong} onText={onText} />;
+  return (
+    <Field {...named}>
+      <select
+        aria-invalid={wrong !== undefined}
+        aria-describedby={wrong}
+        value={text}
+        onChange={({ currentTarget }) => onText(currentTarget.value)}
+      >
+        <option value="">{isRequired ? 'Choose…' : 'none'}</option>
+        {choices.map((choice, index) => (
+          <option key={jsonExcerpt(choice, 200)} value={String(index)}>
+            {typeof choice === 'string' ? excerpt(choice, 80) : jsonExcerpt(choice, 80)}
+          </option>
+        ))}
+      </select>
     </Field>
   );
 }

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { ApprovalAsked } from '../../../machines/policies/questions.ts';
 import { safeJson } from '../../../machines/text/safe-json.ts';
 import { capitalize } from '../../fold/format.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { JsonTree } from '../json-tree.tsx';
-import { type EventFormProps, Field, Problem, SendButton } from './event-forms.tsx';
+import { type EventFormProps, Problem, SendButton, TextField } from './event-forms.tsx';
 
 /** `approval.given`: approves one call, with edited arguments if the text was changed, or denies it. A call for the client can only be denied here. */
 export function ApprovalForm({ question, isBusy, onSend }: EventFormProps & { readonly question: ApprovalAsked }) {
@@ -60,10 +60,7 @@ export function QuestionForm(props: QuestionFormProps) {
   const [isEditing, setEditing] = useState(false);
   const [reason, setReason] = useState('');
   const [invalid, setInvalid] = useState('');
-  const editor = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    if (isEditing) editor.current?.focus();
-  }, [isEditing]);
+  const id = useId();
   const why = reason === '' ? {} : { reason };
   const deny = (): void => onAnswer({ decision: 'deny', ...why });
 
@@ -90,19 +87,17 @@ export function QuestionForm(props: QuestionFormProps) {
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
       {isEditing ? (
-        <Field label={capitalize(noun)}>
-          <textarea
-            ref={editor}
-            rows={Math.min(8, original.split('\n').length)}
-            value={text}
-            aria-invalid={invalid !== ''}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        </Field>
+        <TextField
+          label={capitalize(noun)}
+          rows={Math.min(8, original.split('\n').length)}
+          value={text}
+          wrong={invalid === '' ? undefined : id}
+          onText={setText}
+        />
       ) : (
         <JsonTree value={given} />
       )}
-      <Problem text={invalid} />
+      <Problem id={id} text={invalid} />
       {canApprove && (
         <div class="row">
           <SendButton isBusy={isBusy} onSend={approve}>
@@ -117,7 +112,12 @@ export function QuestionForm(props: QuestionFormProps) {
       )}
       {canDeny && (
         <div class="row">
-          <Reason value={reason} onChange={setReason} />
+          <input
+            aria-label="Reason"
+            value={reason}
+            placeholder="reason, optional"
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
           <SendButton isBusy={isBusy} onSend={deny}>
             Deny
           </SendButton>
@@ -126,14 +126,3 @@ export function QuestionForm(props: QuestionFormProps) {
     </form>
   );
 }
-
-const Reason = ({ value, onChange }: { readonly value: string; readonly onChange: (value: string) => void }) => (
-  <label>
-    <span class="visually-hidden">Reason</span>
-    <input
-      value={value}
-      placeholder="reason, optional"
-      onInput={({ currentTarget }) => onChange(currentTarget.value)}
-    />
-  </label>
-);

@@ -1,4 +1,3 @@
-import './dialog.css';
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
@@ -16,7 +15,7 @@ export function Dialog({ title, class: name = '', onClose, children }: DialogPro
   // Before painting, so that the next key reaches the dialog.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} class={`page-dialog ${name}`} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={dialog} class={name} aria-labelledby={id} onClose={onClose}>
       <header class="row">
         <h2 id={id}>{title}</h2>
         <form method="dialog">

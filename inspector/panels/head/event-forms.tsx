@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useRef, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
-import { firstChars } from '../../../machines/text/clip.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
 import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
 
@@ -37,6 +36,40 @@ export function SendButton({ isBusy, submits = false, isPrimary = submits, onSen
   );
 }
 
+interface SubmitFormProps {
+  readonly label: string;
+  readonly class?: string;
+  readonly isBusy: boolean;
+  /** The words of the button. */
+  readonly submit: ComponentChildren;
+  /** What must be done before it can be submitted. */
+  readonly missing?: string;
+  readonly onSubmit: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A form with one button, which Enter presses. */
+export function SubmitForm({ label, isBusy, submit, missing = '', onSubmit, children, ...props }: SubmitFormProps) {
+  return (
+    <form
+      {...props}
+      aria-label={label}
+      onSubmit={(submitted) => {
+        submitted.preventDefault();
+        if (!isBusy && missing === '') onSubmit();
+      }}
+    >
+      {children}
+      <div class="row">
+        <SendButton isBusy={isBusy || missing !== ''} submits>
+          {submit}
+        </SendButton>
+        <span class="muted">{missing}</span>
+      </div>
+    </form>
+  );
+}
+
 interface FieldProps {
   readonly label: string;
   readonly hint?: string;
@@ -53,6 +86,53 @@ export const Field = ({ label, hint, children }: FieldProps) => (
     {children}
   </label>
 );
+
+interface TextFieldProps extends Omit<FieldProps, 'children'> {
+  readonly value: string;
+  readonly onText: (text: string) => void;
+  /** For text of several lines. */
+  readonly rows?: number;
+  readonly placeholder?: string;
+  /** The id of what is wrong with the text. */
+  readonly wrong?: string | undefined;
+  readonly isNumber?: boolean;
+}
+
+export function TextField({ label, hint, onText, rows, wrong, isNumber = false, ...props }: TextFieldProps) {
+  const control = {
+    ...props,
+    dir: 'auto',
+    spellcheck: false,
+    'aria-invalid': wrong !== undefined,
+    'aria-describedby': wrong,
+  } as const;
+  return (
+    <Field label={label} {...(hint !== undefined && { hint })}>
+      {rows !== undefined ? (
+        <textarea {...control} rows={rows} onInput={({ currentTarget }) => onText(currentTarget.value)} />
+      ) : (
+        <input
+          {...control}
+          type="text"
+          autocomplete="off"
+          {...(isNumber && { inputMode: 'decimal', pattern: NUMBER, title: 'A number' })}
+          onInput={({ currentTarget }) => onText(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+const NUMBER = '\\s*-?\\d+(\\.\\d+)?\\s*';
+
+/** JSON or, failing that, text. */
+export function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.trim();
+  }
+}
 
 const FINISH = 'finish';
 
@@ -71,9 +151,7 @@ export function DirectForm({ proposal, recommended, questionId, isBusy, onSend }
   const offered = questionId === undefined ? PHASE_NAMES : [...PHASE_NAMES, FINISH];
   const phase = selected ?? offered.find((name) => name === recommended) ?? 'action';
 
-  async function submit(submitted: Event): Promise<void> {
-    submitted.preventDefault();
-    if (isBusy) return;
+  async function submit(): Promise<void> {
     const typed = prompt.trim();
     const answer =
       phase === FINISH
@@ -83,7 +161,12 @@ export function DirectForm({ proposal, recommended, questionId, isBusy, onSend }
   }
 
   return (
-    <form class="direct" aria-label="Continue with a phase" onSubmit={submit}>
+    <SubmitForm
+      label="Continue with a phase"
+      isBusy={isBusy}
+      submit={phase === FINISH ? 'Finish the run' : `Continue with ${phase}`}
+      onSubmit={submit}
+    >
       <div class="row" role="radiogroup" aria-label="Phase">
         {offered.map((name) => (
           <label key={name}>
@@ -94,43 +177,20 @@ export function DirectForm({ proposal, recommended, questionId, isBusy, onSend }
           </label>
         ))}
       </div>
-      {phase !== FINISH && (
-        <Field label="Instruction" hint="optional">
-          <textarea rows={1} value={prompt} onInput={({ currentTarget }) => setPrompt(currentTarget.value)} />
-        </Field>
-      )}
-      <SendButton isBusy={isBusy} submits>
-        {phase === FINISH ? 'Finish the run' : `Continue with ${phase}`}
-      </SendButton>
-    </form>
+      {phase !== FINISH && <TextField label="Instruction" hint="optional" rows={1} value={prompt} onText={setPrompt} />}
+    </SubmitForm>
   );
 }
 
 /** `run.cancelled`, with an optional reason. */
 export function CancelForm({ isBusy, onSend }: EventFormProps) {
   const [reason, setReason] = useState('');
-
-  function submit(submitted: Event): void {
-    submitted.preventDefault();
-    const typed = reason.trim();
-    if (!isBusy) void onSend({ type: 'run.cancelled', ...(typed !== '' && { reason: typed }) });
-  }
-
+  const submit = () => void onSend({ type: 'run.cancelled', ...(reason.trim() !== '' && { reason: reason.trim() }) });
   return (
-    <form class="cancel" aria-label="Cancel" onSubmit={submit}>
+    <SubmitForm label="Cancel" isBusy={isBusy} submit="Cancel the run" onSubmit={submit}>
       <p>The run ends now, with the best answer that it has so far.</p>
-      <Field label="Reason" hint="optional">
-        <input
-          type="text"
-          autocomplete="off"
-          value={reason}
-          onInput={({ currentTarget }) => setReason(currentTarget.value)}
-        />
-      </Field>
-      <SendButton isBusy={isBusy} submits>
-        Cancel the run
-      </SendButton>
-    </form>
+      <TextField label="Reason" hint="optional" value={reason} onText={setReason} />
+    </SubmitForm>
   );
 }
 
@@ -141,95 +201,59 @@ interface AdjustFormProps extends EventFormProps {
 
 /** `run.adjusted`: other limits and thresholds. The current numbers are placeholders; only what is typed is sent. */
 export function AdjustForm({ limits, thresholds, isBusy, onSend }: AdjustFormProps) {
-  const id = useId();
-  const form = useRef<HTMLFormElement>(null);
-  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
-  const [problem, setProblem] = useState('');
+  const [typed, setTyped] = useState<Typed>({});
   const groups = { limits, thresholds };
-
-  async function submit(submitted: Event): Promise<void> {
-    submitted.preventDefault();
-    if (isBusy) return;
-    const entries = Object.entries(typed).filter(([, text]) => text.trim() !== '');
-    const wrong = entries.find(([, text]) => !Number.isFinite(numberIn(text)));
-    if (wrong !== undefined || entries.length === 0) {
-      setProblem(
-        wrong === undefined
-          ? 'Type at least one number.'
-          : `"${wrong[0].split('.')[1]}" must be a number; received "${firstChars(wrong[1], 40)}".`,
-      );
-      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
-      return;
-    }
-    setProblem('');
-    const event: Record<string, unknown> = { type: 'run.adjusted' };
-    for (const group of Object.keys(groups)) {
-      const own = entries.filter(([key]) => key.startsWith(`${group}.`));
-      if (own.length > 0)
-        event[group] = Object.fromEntries(own.map(([key, text]) => [key.slice(group.length + 1), numberIn(text)]));
-    }
-    if (await onSend(event)) setTyped({});
-  }
-
+  const changes = Object.keys(groups).flatMap((group) => {
+    const own = Object.entries(typed).filter(([key, text]) => key.startsWith(`${group}.`) && text.trim() !== '');
+    const values = own.map(([key, text]) => [key.slice(group.length + 1), valueIn(text)]);
+    return values.length === 0 ? [] : [[group, Object.fromEntries(values)]];
+  });
   return (
-    <form ref={form} class="adjust" aria-label="Adjust limits and thresholds" noValidate onSubmit={submit}>
-      <ValueFields
-        groups={groups}
-        typed={typed}
-        onType={(key, value) => setTyped((before) => ({ ...before, [key]: value }))}
-        isWrong={(key) => problem !== '' && !Number.isFinite(numberIn(typed[key] ?? '0'))}
-        problemId={id}
-      />
-      <Problem id={id} text={problem} />
-      <SendButton isBusy={isBusy} submits>
-        Adjust
-      </SendButton>
-    </form>
+    <SubmitForm
+      label="Adjust limits and thresholds"
+      class="adjust"
+      isBusy={isBusy}
+      submit="Adjust"
+      missing={changes.length === 0 ? 'Type at least one number.' : ''}
+      onSubmit={() => void onSend({ type: 'run.adjusted', ...Object.fromEntries(changes) })}
+    >
+      <ValueFields groups={groups} typed={typed} onType={setTyped} />
+    </SubmitForm>
   );
 }
+
+/** What was typed, by `group.name`. */
+export type Typed = Readonly<Record<string, string>>;
 
 interface ValueFieldsProps {
   /** The current values, by group and name. */
   readonly groups: Readonly<Record<string, object>>;
-  /** What was typed, by `group.name`. */
-  readonly typed: Readonly<Record<string, string>>;
-  readonly onType: (key: string, value: string) => void;
-  readonly isWrong?: (key: string) => boolean;
-  readonly problemId?: string;
+  readonly typed: Typed;
+  readonly onType: (typed: Typed) => void;
 }
 
 /** A field for each value; the current one is its placeholder. */
-export const ValueFields = ({ groups, typed, onType, isWrong = () => false, problemId }: ValueFieldsProps) => (
+export const ValueFields = ({ groups, typed, onType }: ValueFieldsProps) => (
   <>
     {Object.entries(groups).map(([group, values]) => (
       <fieldset key={group}>
         <legend>{group}</legend>
         <div class="grid">
-          {Object.entries(values).map(([name, current]) => {
-            const key = `${group}.${name}`;
-            return (
-              <Field key={key} label={excerpt(name, 60)}>
-                <input
-                  type="text"
-                  autocomplete="off"
-                  {...(typeof current === 'number' && { inputMode: 'decimal' })}
-                  placeholder={`now ${jsonExcerpt(current, 40)}`}
-                  value={typed[key] ?? ''}
-                  aria-invalid={isWrong(key)}
-                  aria-describedby={isWrong(key) ? problemId : undefined}
-                  onInput={({ currentTarget: { value } }) => onType(key, value)}
-                />
-              </Field>
-            );
-          })}
+          {Object.entries(values).map(([name, current]) => (
+            <TextField
+              key={name}
+              label={excerpt(name, 60)}
+              isNumber={typeof current === 'number'}
+              placeholder={`now ${jsonExcerpt(current, 40)}`}
+              value={typed[`${group}.${name}`] ?? ''}
+              onText={(text) => onType({ ...typed, [`${group}.${name}`]: text })}
+            />
+          ))}
         </div>
       </fieldset>
     ))}
   </>
 );
-
-/** Accepts digit groups: `1,000,000`. */
-const numberIn = (text: string): number => Number(text.trim().replace(/(?<=\d)[_,](?=\d{3}(\D|$))/gu, ''));
 
 interface JsonFormProps extends EventFormProps {
   readonly types?: readonly string[];
@@ -244,33 +268,25 @@ export function JsonForm({ types = [], given = '', submit: words = 'Send', isBus
   const [text, setText] = useState(given);
   const [problem, setProblem] = useState('');
 
-  async function submit(submitted: Event): Promise<void> {
-    submitted.preventDefault();
-    if (isBusy) return;
+  async function submit(): Promise<void> {
     const event = eventIn(text);
     setProblem(typeof event === 'string' ? event : '');
     if (typeof event !== 'string' && (await onSend(event))) setText(given);
   }
 
   return (
-    <form class="json-event" aria-label="Event as JSON" noValidate onSubmit={submit}>
-      <Field label="Event as JSON">
-        <textarea
-          rows={3}
-          spellcheck={false}
-          placeholder={'{"type": "run.directed", "phase": "action"}'}
-          value={text}
-          aria-invalid={problem !== ''}
-          aria-describedby={problem === '' ? undefined : id}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </Field>
+    <SubmitForm label="Event as JSON" isBusy={isBusy} submit={words} onSubmit={submit}>
+      <TextField
+        label="Event as JSON"
+        rows={3}
+        placeholder={'{"type": "run.directed", "phase": "action"}'}
+        value={text}
+        wrong={problem === '' ? undefined : id}
+        onText={setText}
+      />
       {types.length > 0 && <p class="muted">Types: {types.join(', ')}</p>}
       <Problem id={id} text={problem} />
-      <SendButton isBusy={isBusy} submits>
-        {words}
-      </SendButton>
-    </form>
+    </SubmitForm>
   );
 }
 

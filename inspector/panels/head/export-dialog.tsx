@@ -3,7 +3,7 @@ import type { ExportResult, RequestResult } from '../../../src/inspection/wire.t
 import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { Dialog } from './dialog.tsx';
-import { Field, Problem } from './event-forms.tsx';
+import { Problem, SubmitForm, TextField } from './event-forms.tsx';
 
 interface ExportProps {
   readonly inspector: Inspector;
@@ -52,9 +52,8 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
   const problem = pages?.find((page) => page.problem !== null)?.problem ?? '';
   const canSave = pages !== null && problem === '';
 
-  function download(submitted: Event): void {
-    submitted.preventDefault();
-    if (!canSave) return;
+  function download(): void {
+    if (pages === null) return;
     for (const [at, { result }] of pages.entries()) {
       const runId = runIds[at] ?? '';
       save(isActor(runId) ? `actor-${runId}` : `run-${runId.slice(0, 8)}`, result?.html ?? '');
@@ -64,27 +63,23 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
 
   return (
     <Dialog title="Download" onClose={onClose}>
-      <form aria-label="Download" onSubmit={download}>
+      <SubmitForm label="Download" isBusy={!canSave} submit="Download" onSubmit={download}>
         <p>
           {runIds.length === 1
             ? 'One page that opens without a server. It contains'
             : `${runIds.length} pages that open without a server, one for each run or actor. They contain`}{' '}
           the whole journal: {runIds.every(isActor) ? ACTOR_CONTENT : 'the request, prompts, replies and passages'}.
         </p>
-        <Field
+        <TextField
           label="Replace with [redacted]"
           hint="optional; one text (case-insensitive) or /regular expression/ per line"
-        >
-          <textarea
-            rows={3}
-            spellcheck={false}
-            value={patterns}
-            onInput={({ currentTarget }) => {
-              setPatterns(currentTarget.value);
-              setSaved(false);
-            }}
-          />
-        </Field>
+          rows={3}
+          value={patterns}
+          onText={(text) => {
+            setPatterns(text);
+            setSaved(false);
+          }}
+        />
         <div role="status">
           {[...new Set(pages?.flatMap(({ result }) => result?.notes ?? []))].map((note) => (
             <p key={note} class="verbatim">
@@ -100,11 +95,8 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
           )}
           {isSaved && <p>Downloaded.</p>}
         </div>
-        <button type="submit" class="primary" aria-disabled={!canSave}>
-          Download
-        </button>
         <Problem text={problem} />
-      </form>
+      </SubmitForm>
     </Dialog>
   );
 }

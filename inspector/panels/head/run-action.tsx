@@ -39,7 +39,7 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
   const messages = (
     <>
       {needsTrust !== null && asked !== null && (
-        <section class="card waiting" aria-label="Confirmation" role="alert" ref={showWhole}>
+        <section class="sunken stack" aria-label="Confirmation" role="alert" ref={showWhole}>
           <h2>Do you trust this run?</h2>
           <p>
             It may not be what you expect, because {revealHidden(needsTrust.doubt)}. To continue it, PostChain would:

@@ -3,12 +3,11 @@ import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
 import { runStart } from '../../fold/answer.ts';
-import { closestTo } from '../../fold/run-list.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { CompareButton, checkedRuns } from '../runs/runs-table.tsx';
+import { CompareButton } from '../runs/runs-table.tsx';
 import { READ_ONLY } from '../step/fork-form.tsx';
 import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
@@ -35,13 +34,12 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
   const isLive = run.live && isConnected && fold.entries.of('end').length === 0 && log.count > 0;
   const form = sender(inspector, run.runId);
   const item = (name: DialogName, label: string): MenuItem => ({ label, act: () => setOpen(name) });
-
+  const close = (): void => setOpen(null);
   const dialogButton = (name: DialogName, label: string) => (
     <button type="button" aria-haspopup="dialog" onClick={() => setOpen(name)}>
       {label}
     </button>
   );
-
   const more = [
     item('adjust', 'Adjust limits…'),
     ...(waitingAt(log, fold, count - 1)?.for === 'direction' ? [] : [item('direct', 'Continue with a phase…')]),
@@ -58,79 +56,50 @@ export function RunActionsMenu({ inspector, view }: PanelProps) {
           {dialogButton('cancel', 'Cancel…')}
         </>
       )}
-      {isFile ? (
-        dialogButton('details', 'Details…')
-      ) : (
-        <>
-          {closestTo(run, inspector.runs.value) !== undefined ? (
-            <CompareButton chosen={[run]} runs={inspector.runs.value} />
-          ) : (
-            <button
-              type="button"
-              title="Opens the list of runs with this one selected. Select another one there."
-              onClick={() => {
-                checkedRuns.value = new Set([run.runId]);
-                location.hash = '#/';
-              }}
-            >
-              Compare…
-            </button>
-          )}
-          {isConnected && dialogButton('export', 'Download…')}
-          {isLive ? <Menu label="More" items={more} /> : dialogButton('details', 'Details…')}
-        </>
-      )}
-      {open === 'export' && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={() => setOpen(null)} />}
+      {!isFile && <CompareButton chosen={[run]} runs={inspector.runs.value} />}
+      {isConnected && dialogButton('export', 'Download…')}
+      {isLive ? <Menu label="More" items={more} /> : dialogButton('details', 'Details…')}
+      {open === 'export' && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={close} />}
       {open !== null && open !== 'export' && (
-        <Dialog key={open} title={TITLES[open]} onClose={() => setOpen(null)}>
-          <Content inspector={inspector} view={view} name={open} onDone={() => setOpen(null)} />
+        <Dialog key={open} title={TITLES[open]} onClose={close}>
+          {open === 'details' ? (
+            <>
+              <RunFacts inspector={inspector} run={run} profile={profileText(log)} />
+              {isConnected && !inspector.continues.value && <p class="muted">{READ_ONLY}</p>}
+            </>
+          ) : (
+            <>
+              <EventForm inspector={inspector} view={view} name={open} onDone={close} />
+              <SendingResult inspector={inspector} view={view} />
+            </>
+          )}
         </Dialog>
       )}
     </div>
   );
 }
 
-interface ContentProps extends PanelProps {
-  readonly name: keyof typeof TITLES;
+interface EventFormProps extends PanelProps {
+  readonly name: Exclude<DialogName, 'details' | 'export'>;
   readonly onDone: () => void;
 }
 
-function Content({ inspector, view, name, onDone }: ContentProps) {
-  const { run, log, fold, count } = view;
+function EventForm({ inspector, view: { run, fold, count }, name, onDone }: EventFormProps) {
   const { isBusy, onSend } = sender(inspector, run.runId);
   const form = {
     isBusy,
-    async onSend(event: unknown): Promise<boolean> {
-      const isSent = await onSend(event);
-      if (isSent) onDone();
-      return isSent;
-    },
+    onSend: (event: unknown) =>
+      onSend(event).then((isSent) => {
+        if (isSent) onDone();
+        return isSent;
+      }),
   };
   const state = fold.states.at(count - 1) as RecordedState | null;
-  switch (name) {
-    case 'details':
-      return (
-        <>
-          <RunFacts inspector={inspector} run={run} profile={profileText(log)} />
-          {inspector.connection.value === 'open' && !inspector.continues.value && <p class="muted">{READ_ONLY}</p>}
-        </>
-      );
-    default:
-      return (
-        <>
-          {name === 'cancel' && <CancelForm {...form} />}
-          {name === 'direct' && <DirectForm proposal="" recommended="action" {...form} />}
-          {name === 'event' && <JsonForm types={inspector.events.value} {...form} />}
-          {name === 'adjust' &&
-            (state === null ? (
-              <p>The state of the run is not known yet.</p>
-            ) : (
-              <AdjustForm limits={state.limits} thresholds={state.thresholds} {...form} />
-            ))}
-          <SendingResult inspector={inspector} view={view} />
-        </>
-      );
-  }
+  if (name === 'cancel') return <CancelForm {...form} />;
+  if (name === 'direct') return <DirectForm proposal="" recommended="action" {...form} />;
+  if (name === 'event') return <JsonForm types={inspector.events.value} {...form} />;
+  if (state === null) return <p>The state of the run is not known yet.</p>;
+  return <AdjustForm limits={state.limits} thresholds={state.thresholds} {...form} />;
 }
 
 /** Where the phases get their replies from, in words; null for the systems of other programs. */

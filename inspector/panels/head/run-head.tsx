@@ -1,6 +1,6 @@
 import { LinkButton } from '../../link-button.tsx';
 import './head.css';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { forkChanges } from '../../fold/fork-changes.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
@@ -37,7 +37,6 @@ function ChainHead({ inspector, view }: PanelProps) {
     [decided, run.live, view.stateCount, view.charts],
   );
   const title = useRef<HTMLHeadingElement>(null);
-  const [isOpen, setOpen] = useState(false);
   // The link that opened the run is gone.
   useEffect(() => {
     if (document.activeElement === document.body) title.current?.focus({ preventScroll: true });
@@ -58,20 +57,17 @@ function ChainHead({ inspector, view }: PanelProps) {
       </div>
     );
   return (
-    <div class={`run-head${isOpen ? '' : ' folds'}`}>
+    <div class="run-head">
       {heading}
       <RunActionsMenu inspector={inspector} view={view} />
       <Verdict inspector={inspector} view={view} />
-      <button type="button" class="link-button fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {isOpen ? 'Show less' : 'Show more'}
-      </button>
       <WaitingBanner inspector={inspector} view={view} />
       {run.live && <SendingResult inspector={inspector} view={view} />}
       <div class="summary">
         {answer === null ? (
           <ProvisionalAnswer view={view} />
         ) : (
-          <Answer key={String(isOpen)} inspector={inspector} view={view} answer={answer} />
+          <Answer inspector={inspector} view={view} answer={answer} />
         )}
         <div class="side">
           <div class="ending row">
@@ -155,7 +151,7 @@ function Chip({ inspector, view: { selection }, incident }: PanelProps & { reado
   return (
     <button
       type="button"
-      class={`chip small ${tone}`}
+      class={`chip pill ${tone}`}
       title={steps.length > 1 ? `Show the ${current < 0 ? 'first' : 'next'} of ${steps.length}` : 'Show it'}
       onClick={() => next !== undefined && inspector.select(next)}
     >

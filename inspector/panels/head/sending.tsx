@@ -1,64 +1,62 @@
 import { signal } from '@preact/signals';
-import { revealHidden } from '../../fold/text.ts';
+import type { PageRequest } from '../../../src/inspection/page-messages.ts';
+import type { RunAction } from '../../../src/inspection/wire.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
 import { decidedWords } from '../../fold/trace-items.ts';
 import { deliveryOf } from '../../fold/user-events.ts';
-import type { Inspector } from '../../ui-state/inspector.ts';
+import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 
 interface Sent {
-  readonly runId: string;
+  /** Null for an action. */
   readonly event: unknown;
   /** The number of entries when it was sent: its delivery comes after them. */
   readonly from: number;
   /** Null while it is being sent; `problem` is null if the run accepted it. */
-  readonly answer: { readonly problem: string | null } | null;
+  readonly answer: { readonly problem: string | null; readonly note: string } | null;
 }
 
-/** The last event that was sent to each run, by run id. */
+/** The last event or action that was sent to each run, by run id. */
 const sent = signal<ReadonlyMap<string, Sent>>(new Map());
 
-const isSending = (runId: string): boolean => sent.value.get(runId)?.answer === null;
-
-/** Sends events to a run, one at a time. `send` resolves to whether the run accepted the event. */
+/** Sends events and actions to a run or an actor, one at a time. All resolve to whether it accepted them; `done`: what to say then. */
 export function sender(inspector: Inspector, runId: string) {
+  const isSending = (): boolean => sent.value.get(runId)?.answer === null;
+  const note = (one: Sent): void => {
+    sent.value = new Map(sent.value).set(runId, one);
+  };
+
+  async function send(request: PageRequest & { readonly type: 'send' | 'act' }, done: string): Promise<boolean> {
+    if (isSending()) return false;
+    const event = request.type === 'send' ? request.event : null;
+    const one = { event, from: inspector.openRun(runId).log.count, answer: null };
+    note(one);
+    const { result, problem } = await inspector.request(request);
+    note({ ...one, answer: { problem, note: result?.note || done } });
+    const started = result?.runId ?? runId;
+    if (started !== runId) location.hash = `#/run/${encodeURIComponent(started)}`;
+    return problem === null;
+  }
+
   return {
-    isBusy: isSending(runId),
-    async onSend(event: unknown): Promise<boolean> {
-      if (isSending(runId)) return false;
-      const one: Sent = { runId, event, from: inspector.openRun(runId).log.count, answer: null };
-      sent.value = new Map(sent.value).set(runId, one);
-      const { problem } = await inspector.request({ type: 'send', runId, event });
-      sent.value = new Map(sent.value).set(runId, { ...one, answer: { problem } });
-      return problem === null;
-    },
+    isBusy: isSending(),
+    onSend: (event: unknown, done = '') => send({ type: 'send', runId, event }, done),
+    act: (action: RunAction, done = '') => send({ type: 'act', runId, action, confirmed: null }, done),
   };
 }
 
-const acceptedWords = (decided: string): string =>
-  decided === '' ? 'Accepted by the run.' : `Accepted by the run. ${revealHidden(decided)}.`;
-
-/** The result of the last event that was sent: accepted, or rejected with the reason. */
-export function SendingResult({ inspector, view: { run, log, fold } }: PanelProps) {
+/** The result of the last event or action: what was done, or why not. */
+export function SendingResult({ inspector, view }: PanelProps) {
+  const { run, log, fold } = view;
   const last = sent.value.get(run.runId);
   const problem = last?.answer?.problem ?? null;
-  const delivery = last?.answer?.problem === null ? deliveryOf(log, fold, last.event, last.from) : null;
+  const isDelivered = run.kind === 'run' && last?.answer?.problem === null;
+  const delivery = isDelivered ? deliveryOf(log, fold, last.event, last.from) : null;
   const rejection = problem ?? delivery?.rejection ?? null;
-  const words =
-    last === undefined
-      ? ''
-      : last.answer === null
-        ? 'Sending…'
-        : problem !== null
-          ? `Not sent: ${revealHidden(problem)}`
-          : delivery === null
-            ? 'Sent; the run has not read it yet.'
-            : rejection !== null
-              ? `Rejected: ${revealHidden(rejection)}`
-              : acceptedWords(decidedWords(log, fold, delivery.seq));
   return (
     <p class={`sent ${rejection === null ? '' : 'wrong'} verbatim`} role="status">
-      {words}
+      {last && (run.kind === 'run' ? runWords(view, last) : actorWords(view, last))}
       {delivery !== null && (
         <>
           {' '}
@@ -69,4 +67,25 @@ export function SendingResult({ inspector, view: { run, log, fold } }: PanelProp
       )}
     </p>
   );
+}
+
+function runWords({ log, fold }: PanelView, { event, from, answer }: Sent): string {
+  if (answer === null) return 'Sending…';
+  if (answer.problem !== null) return `Not sent: ${revealHidden(answer.problem)}`;
+  const delivery = deliveryOf(log, fold, event, from);
+  if (delivery === null) return 'Sent; the run has not read it yet.';
+  if (delivery.rejection !== null) return `Rejected: ${revealHidden(delivery.rejection)}`;
+  const decided = decidedWords(log, fold, delivery.seq);
+  return `Accepted by the run.${decided === '' ? '' : ` ${revealHidden(decided)}.`}`;
+}
+
+/** Says also whether the actor ignored an event. */
+function actorWords({ fold }: PanelView, { event, from, answer }: Sent): string {
+  if (answer === null) return 'Sending…';
+  if (answer.problem !== null) return excerpt(answer.problem, 400);
+  const { type: name } = Object(event);
+  const received = fold.actors[0]?.events.findLast(({ type, seq }) => type === name && seq >= from);
+  const ignored = received?.ignored ?? null;
+  const why = ignored?.length === 0 ? 'its states have no transition for it' : 'every guard was false';
+  return excerpt(answer.note, 400) + (ignored === null ? '' : ` The actor ignored it: ${why}.`);
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ActorWait, InspectedRun } from '../../../src/inspection/wire.ts';
+import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { reachedStates } from '../../fold/reached.ts';
 import { durationOf, endedText, namesText } from '../../fold/run-list.ts';
@@ -12,11 +12,12 @@ import { EntryLink } from '../entry-link.tsx';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { ActorEventForm } from './actor-events.tsx';
-import { type ActorRequests, ActorToolbar, blockedText, LastResult, useActorRequests } from './actor-toolbar.tsx';
 import { clockStart } from '../trace/use-clock.ts';
+import { ActorEventForm } from './actor-events.tsx';
+import { ActorToolbar, blockedText } from './actor-toolbar.tsx';
 import { QuestionForm } from './approval-form.tsx';
 import { Countdown } from './countdown.tsx';
+import { SendingResult, sender } from './sending.tsx';
 
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   running: ['Running', 'running'],
@@ -31,7 +32,6 @@ const WORDS: Readonly<Record<string, readonly [string, string]>> = {
 /** The head of a system of another program, or of a durable actor: its state and why, what can happen next, and what one can do. */
 export function SystemHead({ inspector, view }: PanelProps) {
   const { run, fold, charts, count } = view;
-  const requests = useActorRequests(inspector);
   const over = isOver(run);
   const waits = !over && charts !== null && count > 0 ? systemWaits(fold, charts, count - 1) : [];
   const problem = view.end?.problem ?? run.problem;
@@ -58,11 +58,9 @@ export function SystemHead({ inspector, view }: PanelProps) {
       )}
       <States inspector={inspector} view={view} />
       {over && <Output view={view} />}
-      {!over && <Next inspector={inspector} view={view} waits={waits} requests={requests} blocked={blocked} />}
-      {isActor && (
-        <ActorToolbar inspector={inspector} view={view} requests={requests} isOver={over} blocked={blocked} />
-      )}
-      <LastResult result={requests.result} fold={fold} />
+      {!over && <Next inspector={inspector} view={view} waits={waits} blocked={blocked} />}
+      {isActor && <ActorToolbar inspector={inspector} view={view} blocked={blocked} />}
+      <SendingResult inspector={inspector} view={view} />
       {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
       <Figures view={view} />
       {run.fidelity.length > 0 && (
@@ -105,16 +103,19 @@ function States({ inspector, view }: PanelProps) {
   const states = count === 0 ? [] : reachedStates({ log, fold, charts }, id, count - 1);
   if (states.length === 0) return null;
   return (
-    <ul class="waits">
+    <ul class="waits row">
       {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (
         <li key={path} class="verbatim">
-          In <b>{excerpt(path, 80)}</b>,{' '}
+          {isOver(run) ? 'Ended in' : 'In'} <b>{excerpt(path, 80)}</b>
           {seq === null ? (
-            because
+            !isOver(run) && `, ${because}`
           ) : (
-            <EntryLink seq={seq} moveTo={inspector.moveTo}>
-              {excerpt(because, 240)}
-            </EntryLink>
+            <>
+              ,{' '}
+              <EntryLink seq={seq} moveTo={inspector.moveTo}>
+                {excerpt(because, 240)}
+              </EntryLink>
+            </>
           )}
         </li>
       ))}
@@ -138,33 +139,54 @@ function Output({ view: { fold } }: Pick<PanelProps, 'view'>) {
 
 interface NextProps extends PanelProps {
   readonly waits: readonly MachineWaits[];
-  readonly requests: ActorRequests;
   readonly blocked: string | null;
 }
 
 /** What can happen next: open questions, events with where they lead, timers with when they are due, calls in progress. */
-function Next({ inspector, view, waits, requests, blocked }: NextProps) {
-  const { run } = view;
+function Next({ inspector, view, waits, blocked }: NextProps) {
+  const { run, fold } = view;
   const [chosen, choose] = useState<string | null>(null);
+  // Delays pause while no process holds the actor; a process that opens it sets the clock again.
+  const isReopened = (fold.entries.of('resumed').at(-1) ?? -1) > (run.forkedFrom?.seq ?? -1);
+  const clockMs = isReopened ? clockStart(view) : Date.parse(run.startedAt);
+  const form = sender(inspector, run.runId);
   const { machine, waiting } = run;
   const own = waits.find((one) => one.machine === (machine ?? one.machine));
   const forms = machine === undefined ? null : (inspector.machines.value[machine] ?? null);
   const events = [...new Set([...(waiting?.events ?? []), ...(own?.events ?? [])])];
+  const approvals = waiting?.approvals ?? [];
+  const calls = [...new Set(waits.flatMap((one) => one.actors))].filter(
+    (name) => approvals.length === 0 || name !== 'approval',
+  );
+  const total = waits.flatMap((one) => [...one.events, ...one.timers]).length + calls.length + approvals.length;
   const canSend = (type: string): boolean => machine !== undefined && (forms === null || Object.hasOwn(forms, type));
   const onSend = async (event: unknown): Promise<boolean> => {
     const { type, decision } = Object(event);
     const isAnswer = type === 'approval.given';
     const sent = isAnswer ? ANSWERED[decision as keyof typeof ANSWERED] : `Sent ${excerpt(String(type), 60)}.`;
-    const isSent = await requests.request({ type: 'send', runId: run.runId, event }, sent);
+    const isSent = await form.onSend(event, sent);
     if (isSent) choose(null);
     return isSent;
   };
   return (
     <>
-      {(waiting?.approvals ?? []).map((approval) => (
-        <Approval key={approval.id} approval={approval} blocked={blocked} requests={requests} onSend={onSend} />
+      {approvals.map(({ id, digest, question, askedAtMs }) => (
+        <section key={id} class="banner" aria-label="Waiting for approval">
+          <QuestionForm
+            label="Approval"
+            title={`Approve this? Asked ${startedText(askedAtMs) ?? ''}`}
+            given={question}
+            noun="question"
+            canApprove={blocked === null}
+            canDeny={blocked === null}
+            isBusy={form.isBusy}
+            onAnswer={({ edited, ...rest }) =>
+              void onSend({ type: 'approval.given', id, digest, ...rest, ...(edited && { edited: edited.json }) })
+            }
+          />
+        </section>
       ))}
-      <ul class="next" aria-label="What can happen next">
+      <ul class="next row" aria-label="What can happen next">
         {events.slice(0, MAX_EVENTS).map((type) => (
           <li key={type} class="verbatim">
             {canSend(type) ? (
@@ -185,7 +207,11 @@ function Next({ inspector, view, waits, requests, blocked }: NextProps) {
         {events.length > MAX_EVENTS && <li class="muted">and {events.length - MAX_EVENTS} more events</li>}
         {waits.flatMap((one) =>
           one.timers.map((timer) => (
-            <Timer key={`${one.machine} ${timer.delay} ${timer.leadsTo}`} view={view} {...timer} />
+            <li key={`${one.machine} ${timer.delay} ${timer.leadsTo}`} class="verbatim">
+              Timer <b>{excerpt(formatDelay(timer.delay), 60)}</b>{' '}
+              <Firing run={run} toMs={waiting?.dueAtMs === null ? Number.NaN : clockMs + (timer.dueMs ?? Number.NaN)} />
+              <LeadsTo text={timer.leadsTo} />
+            </li>
           )),
         )}
         {waits.length === 0 && waiting?.dueAtMs != null && (
@@ -193,10 +219,24 @@ function Next({ inspector, view, waits, requests, blocked }: NextProps) {
             Its next timer <Firing run={run} toMs={waiting.dueAtMs} />
           </li>
         )}
-        <Others waits={waits} own={own} hasApprovals={(waiting?.approvals.length ?? 0) > 0} />
+        {calls.length > 0 && (
+          <li class="verbatim">
+            Waits for <b>{namesText(calls.map(humanize))}</b> to finish
+          </li>
+        )}
+        {waits.map(
+          (one) =>
+            one !== own &&
+            one.events.length > 0 && (
+              <li key={one.machine} class="verbatim">
+                Its child machine <b>{excerpt(one.machine, 60)}</b> accepts {namesText(one.events)}
+              </li>
+            ),
+        )}
+        {waits.length > 0 && total === 0 && <li class="muted">Its states accept no events and have no timers.</li>}
       </ul>
       {chosen !== null && blocked === null && (
-        <ActorEventForm key={chosen} type={chosen} forms={forms} isBusy={requests.isBusy} onSend={onSend} />
+        <ActorEventForm key={chosen} type={chosen} forms={forms} isBusy={form.isBusy} onSend={onSend} />
       )}
     </>
   );
@@ -213,94 +253,16 @@ const LeadsTo = ({ text = '' }: { readonly text?: string | undefined }) =>
     </span>
   );
 
-interface ApprovalProps {
-  readonly approval: ActorWait['approvals'][number];
-  readonly blocked: string | null;
-  readonly requests: ActorRequests;
-  readonly onSend: (event: unknown) => Promise<boolean>;
-}
-
-function Approval({ approval: { id, digest, question, askedAtMs }, blocked, requests, onSend }: ApprovalProps) {
-  return (
-    <section class="banner" aria-label="Waiting for approval">
-      <QuestionForm
-        label="Approval"
-        title={`Approve this? Asked ${startedText(askedAtMs) ?? ''}`}
-        given={question}
-        noun="question"
-        canApprove={blocked === null}
-        canDeny={blocked === null}
-        isBusy={requests.isBusy}
-        onAnswer={({ edited, ...rest }) =>
-          void onSend({ type: 'approval.given', id, digest, ...rest, ...(edited && { edited: edited.json }) })
-        }
-      />
-    </section>
-  );
-}
-
-interface TimerProps extends Pick<PanelProps, 'view'> {
-  readonly delay: string;
-  readonly dueMs: number | null;
-  readonly leadsTo: string;
-}
-
-function Timer({ view, delay, dueMs, leadsTo }: TimerProps) {
-  const { run, fold } = view;
-  // Delays may pause while no process holds the actor; a process that opens it sets the clock again.
-  const isReopened = (fold.entries.of('resumed').at(-1) ?? -1) > (run.forkedFrom?.seq ?? -1);
-  const clockMs = isReopened ? clockStart(view) : Date.parse(run.startedAt);
-  const startMs = run.waiting?.dueAtMs === null ? Number.NaN : clockMs;
-  return (
-    <li class="verbatim">
-      Timer <b>{excerpt(formatDelay(delay), 60)}</b>{' '}
-      {dueMs === null || !Number.isFinite(startMs) ? 'fires' : <Firing run={run} toMs={startMs + dueMs} />}
-      <LeadsTo text={leadsTo} />
-    </li>
-  );
-}
-
-/** In an exported page, no time passes. */
+/** When a timer fires. In an exported page, no time passes. */
 function Firing({ run: { exportedAt }, toMs }: { readonly run: InspectedRun; readonly toMs: number }) {
   const isDue = useIsPast(toMs);
+  if (!Number.isFinite(toMs)) return <>fires</>;
   if (exportedAt !== undefined) return <>fires {startedText(toMs)}</>;
   if (isDue) return <>was due {startedText(toMs)}</>;
   return (
     <>
       fires
       <Countdown toMs={toMs} />
-    </>
-  );
-}
-
-interface OthersProps {
-  readonly waits: readonly MachineWaits[];
-  readonly own: MachineWaits | undefined;
-  readonly hasApprovals: boolean;
-}
-
-/** Calls and child machines that it waits for. */
-function Others({ waits, own, hasApprovals }: OthersProps) {
-  const actors = [...new Set(waits.flatMap((one) => one.actors))].filter(
-    (name) => !hasApprovals || name !== 'approval',
-  );
-  const inner = waits.filter((one) => one !== own && one.events.length > 0);
-  const total = waits.flatMap(({ events, timers }) => [...events, ...timers]).length;
-  return (
-    <>
-      {actors.length > 0 && (
-        <li class="verbatim">
-          Waits for <b>{namesText(actors.map(humanize))}</b> to finish
-        </li>
-      )}
-      {inner.map(({ machine, events }) => (
-        <li key={machine} class="verbatim">
-          Its child machine <b>{excerpt(machine, 60)}</b> accepts {namesText(events)}
-        </li>
-      ))}
-      {waits.length > 0 && total + actors.length === 0 && !hasApprovals && (
-        <li class="muted">Its states accept no events and have no timers.</li>
-      )}
     </>
   );
 }

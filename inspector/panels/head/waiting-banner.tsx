@@ -72,16 +72,6 @@ interface WaitingProps {
 /** The most characters of a call's arguments. */
 const MAX_CHARS = 100_000;
 
-const AskedCalls = ({ questions }: Pick<Extract<AwaitedAnswer, { for: 'approval' }>, 'questions'>) => (
-  <ul class="actions">
-    {questions.map(({ questionId, capability, arguments: given }) => (
-      <li key={questionId} class="verbatim">
-        <b>{revealHidden(capability)}</b> <LongText text={argumentWords(given, MAX_CHARS)} chars={120} />
-      </li>
-    ))}
-  </ul>
-);
-
 interface ElsewhereProps extends PanelProps {
   readonly waiting: AwaitedAnswer | null;
   readonly isStopped: boolean;
@@ -90,7 +80,15 @@ interface ElsewhereProps extends PanelProps {
 /** What a run that this page cannot answer asks, and how it is continued here. */
 function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewhereProps) {
   const { isBusy, act, messages } = useRunAction(inspector, run);
-  const asked = waiting?.for === 'approval' && <AskedCalls questions={waiting.questions} />;
+  const asked = waiting?.for === 'approval' && (
+    <ul class="actions">
+      {waiting.questions.map(({ questionId, capability, arguments: given }) => (
+        <li key={questionId} class="verbatim">
+          <b>{revealHidden(capability)}</b> <LongText text={argumentWords(given, MAX_CHARS)} chars={120} />
+        </li>
+      ))}
+    </ul>
+  );
   const connection = inspector.connection.value;
   const isDisabled = isBusy || connection !== 'open';
   if (connection === 'file') return <>{asked}</>;

@@ -1,38 +1,22 @@
 import './header.css';
-import { effect, signal } from '@preact/signals';
+import { effect } from '@preact/signals';
 import { statusWords } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { comparedRuns, isChartFull } from '../../ui-state/layout.ts';
+import { stored } from '../../ui-state/stored.ts';
 
 const THEMES = ['system', 'light', 'dark'] as const;
-type Theme = (typeof THEMES)[number];
 
-const STORAGE_KEY = 'postchain-theme';
+/** Light, dark or the system's theme. */
+const theme = stored('postchain-theme', (kept) => THEMES.find((name) => name === kept) ?? 'system');
 
-/** Light, dark or the system's theme; persisted if storage is available. */
-const theme = signal<Theme>(storedTheme());
-
-const nextTheme = (): Theme => THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'system';
+const nextTheme = () => THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'system';
 
 effect(() => {
   document.documentElement.dataset['theme'] = theme.value;
-  try {
-    localStorage.setItem(STORAGE_KEY, theme.value);
-  } catch {
-    // Pages opened from disk may have no storage.
-  }
 });
-
-function storedTheme(): Theme {
-  try {
-    const parameters = localStorage.getItem(STORAGE_KEY);
-    return THEMES.find((name) => name === parameters) ?? 'system';
-  } catch {
-    return 'system';
-  }
-}
 
 interface HeaderProps {
   readonly inspector: Inspector;
@@ -49,14 +33,14 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
       <div class="row">
         {isInRun && connection.value !== 'file' && (
           <a class="to-runs" href="#/">
-            <Icon name="arrow-left" /> All runs and actors
+            <Icon name="arrow-left" /> All<span class="wide-only"> runs and actors</span>
           </a>
         )}
         <span class="product">PostChain</span>
         {view !== null && (isChartFull.value || inspector.held.value !== null) && (
           <p class="where verbatim">
-            <b>{excerpt(view.run.title, 80) || 'Untitled'}</b>
-            <span class={statusWords(view.run).tone}>{statusWords(view.run).text}</span>
+            <b class="one-line">{excerpt(view.run.title, 80) || 'Untitled'}</b>
+            <span class={`one-line ${statusWords(view.run).tone}`}>{statusWords(view.run).text}</span>
           </p>
         )}
         <button

@@ -154,7 +154,7 @@ export function RunsSummary({ runs, found, query, nowMs, unread, onChange }: Run
           <button
             key={view}
             type="button"
-            class={`filter ${TONES[view] ?? ''}`}
+            class={`pill ${TONES[view] ?? ''}`}
             aria-pressed={query.status === view}
             onClick={() => onChange(withView(query, query.status === view ? '' : view))}
           >

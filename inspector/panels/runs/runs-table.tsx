@@ -45,7 +45,7 @@ import { listedCount } from './list-words.ts';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
-export const checkedRuns = signal<ReadonlySet<string>>(new Set());
+const checkedRuns = signal<ReadonlySet<string>>(new Set());
 
 function setQuery(query: RunQuery): void {
   addressParameters.value = printRunQuery(query);
@@ -134,7 +134,12 @@ interface CompareButtonProps {
 /** Compares two chosen runs, or one with the closest other run. */
 export function CompareButton({ chosen, runs }: CompareButtonProps) {
   const [one, other = one && closestTo(one, runs)] = chosen;
-  const title = chosen.length > 1 ? 'Compares two runs' : 'Select another run to compare it with';
+  const title =
+    other === undefined
+      ? 'There is no other run to compare it with'
+      : chosen.length > 2
+        ? 'Compares two runs'
+        : 'Compares this run with its fork or original, or the most similar run. You can choose another on the page.';
   return (
     <button
       type="button"
@@ -142,15 +147,12 @@ export function CompareButton({ chosen, runs }: CompareButtonProps) {
       onClick={() => {
         if (one !== undefined && other !== undefined) comparedRuns.value = earlierFirst(one, other);
       }}
-      title={chosen.length === 1 && other !== undefined ? COMPARES_CLOSEST : title}
+      title={title}
     >
       Compare
     </button>
   );
 }
-
-const COMPARES_CLOSEST =
-  'Compares this run with its fork or original, or a run with the same question. You can choose another on the page.';
 
 /** A run that the address names and that is not in the list. */
 function AbsentRun({ inspector, runId }: { readonly inspector: Inspector; readonly runId: string }) {
@@ -182,7 +184,7 @@ function NoRuns({ connection }: { readonly connection: string }) {
         <div class="first-steps stack">
           <h1>No runs or actors yet</h1>
           <p>Start one in a terminal. It appears here automatically:</p>
-          <pre>postchain run "How does a run end?" --docs docs</pre>
+          <pre class="sunken">postchain run "How does a run end?" --docs docs</pre>
           <p>
             Runs of your own program also appear if its <code>fileJournals</code> or <code>sqliteJournals</code> use the
             same directory or file.
@@ -277,16 +279,14 @@ function Grid({ placed, query, columns, onDelete }: GridProps) {
           ))}
         </tbody>
       </table>
-      {placed.length === 0 && <NoMatch query={query} />}
+      {placed.length === 0 && (
+        <p>
+          Nothing matches. <LinkButton onClick={() => setQuery(withoutFilters(query))}>Show all</LinkButton>
+        </p>
+      )}
     </div>
   );
 }
-
-const NoMatch = ({ query }: { readonly query: RunQuery }) => (
-  <p>
-    Nothing matches. <LinkButton onClick={() => setQuery(withoutFilters(query))}>Show all</LinkButton>
-  </p>
-);
 
 interface RunRowProps {
   readonly placed: PlacedRun;

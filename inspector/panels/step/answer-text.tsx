@@ -3,7 +3,7 @@ import { explanationOf, type FinalAnswer } from '../../../machines/contracts/syn
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { type CheckedSentence, checkedSentences } from '../../fold/origins.ts';
 import { confidenceCap, writerOf } from '../../fold/summary.ts';
-import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
+import { excerpt, sourceText } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { Toggle } from '../../link-button.tsx';
 import { Facts } from '../facts.tsx';
@@ -12,7 +12,6 @@ import { Markdown } from '../markdown.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { OriginItems } from './origins.tsx';
 
-const MAX_SOURCES = 12;
 const MAX_SENTENCES = 100;
 
 interface AnswerProps extends PanelProps {
@@ -44,7 +43,12 @@ export function AnswerWithSources({ inspector, view: { log, fold, stateCount }, 
       {sentences.length === 0 ? (
         <Markdown text={answerText} />
       ) : (
-        <Sentences sentences={sentences} moveTo={inspector.moveTo} />
+        <ol class="sentences stack" aria-label="Sentences of the answer">
+          {sentences.slice(0, MAX_SENTENCES).map((sentence) => (
+            <Sentence key={sentence.start} sentence={sentence} moveTo={inspector.moveTo} />
+          ))}
+          {sentences.length > MAX_SENTENCES && <li class="muted">and {sentences.length - MAX_SENTENCES} more</li>}
+        </ol>
       )}
       <p>
         Confidence{' '}
@@ -62,7 +66,7 @@ export function AnswerWithSources({ inspector, view: { log, fold, stateCount }, 
         facts={[
           ['No result from', excerpt(missingFields.join(', '), 200)],
           ['Notes', own !== '' && <LongText text={own} />],
-          ['Sources', sources.length > 0 && <Sources sources={sources} />],
+          ['Sources', sources.length > 0 && <LongText text={sources.map(sourceText).join('\n')} chars={1_200} />],
           [
             'Written by',
             <>
@@ -76,22 +80,13 @@ export function AnswerWithSources({ inspector, view: { log, fold, stateCount }, 
   );
 }
 
-interface SentencesProps {
-  readonly sentences: readonly CheckedSentence[];
+interface SentenceProps {
+  readonly sentence: CheckedSentence;
   readonly moveTo: (seq: number) => void;
 }
 
-const Sentences = ({ sentences, moveTo }: SentencesProps) => (
-  <ol class="sentences" aria-label="Sentences of the answer">
-    {sentences.slice(0, MAX_SENTENCES).map((sentence) => (
-      <Sentence key={sentence.start} sentence={sentence} moveTo={moveTo} />
-    ))}
-    {sentences.length > MAX_SENTENCES && <li class="muted">and {sentences.length - MAX_SENTENCES} more</li>}
-  </ol>
-);
-
 /** A sentence, whether the evidence supports it, and on request the passages. */
-function Sentence({ sentence, moveTo }: Pick<SentencesProps, 'moveTo'> & { readonly sentence: CheckedSentence }) {
+function Sentence({ sentence, moveTo }: SentenceProps) {
   const { text, support, isSupported, origins } = sentence;
   const [isOpen, open] = useState(false);
   const [hasMore, showMore] = useState(false);
@@ -125,14 +120,3 @@ function Sentence({ sentence, moveTo }: Pick<SentencesProps, 'moveTo'> & { reado
     </li>
   );
 }
-
-const Sources = ({ sources }: Pick<FinalAnswer, 'sources'>) => (
-  <ul>
-    {sources.slice(0, MAX_SOURCES).map((source) => (
-      <li key={source.messageId} class="verbatim mono">
-        {revealHidden(sourceText(source))}
-      </li>
-    ))}
-    {sources.length > MAX_SOURCES && <li class="muted">and {sources.length - MAX_SOURCES} more</li>}
-  </ul>
-);

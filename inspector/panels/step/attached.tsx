@@ -41,7 +41,7 @@ const dataUrl = ({ mediaType, data }: EntryOf<'attachment'>): string => `data:${
 function Picture({ label, url }: { readonly label: string; readonly url: string }) {
   const [isLarge, enlarge] = useState(false);
   return (
-    <button type="button" class="picture" aria-expanded={isLarge} onClick={() => enlarge(!isLarge)}>
+    <button type="button" class="picture plain" aria-expanded={isLarge} onClick={() => enlarge(!isLarge)}>
       <img src={url} alt={label} />
     </button>
   );

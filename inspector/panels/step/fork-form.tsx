@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import type { WhatIfChanges } from '../../../src/chain/journal/decided-run.ts';
@@ -7,7 +7,7 @@ import { capitalize, formatNumber, PHASE_NAMES } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import { settableNumbers } from '../../fold/what-if.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
-import { Field, ValueFields } from '../head/event-forms.tsx';
+import { Field, SubmitForm, TextField, type Typed, ValueFields, valueIn } from '../head/event-forms.tsx';
 import { useRunAction } from '../head/run-action.tsx';
 import { NumberSlider } from './number-slider.tsx';
 
@@ -43,44 +43,38 @@ interface ForkFormProps {
   readonly given?: WhatIfChanges;
   /** The entry of the prompt that the step sent; null if it sent none. */
   readonly promptAt?: number | null;
-  readonly onClose: () => void;
 }
 
 /** Starts a new run that is the same up to a step and continues with changes. */
-export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = null, onClose }: ForkFormProps) {
+export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = null }: ForkFormProps) {
   const { isBusy, act, messages } = useRunAction(inspector, view.run);
-  const id = useId();
   const [set, change] = useState<Values>(given);
-  const [typed, type] = useState<Texts>({});
+  const [typed, type] = useState<Typed>({});
   const [turns, edit] = useState<readonly ChatTurn[] | null>(null);
   const model = modelOf(inspector, view);
   const [otherModel, chooseModel] = useState('');
   // The current values of a long run are known only after a replay.
   useEffect(() => inspector.requestStates(view.run.runId), []);
   const values = Object.entries(typed).filter(([, text]) => text.trim() !== '');
-  const all = { ...set, ...Object.fromEntries(values.map(([path, text]) => [path, valueIn(text.trim())])) };
+  const all = { ...set, ...Object.fromEntries(values.map(([path, text]) => [path, valueIn(text)])) };
   const other = otherModel.trim();
   const isChanged = Object.keys(all).length > 0 || turns !== null || other !== '';
   return (
-    <form
-      class="step-form stack"
-      aria-label="Fork"
-      onSubmit={(submitted) => {
-        submitted.preventDefault();
-        const at = turns === null || promptAt === null ? seq : promptAt;
+    <SubmitForm
+      label="Fork"
+      class="sunken step-form stack"
+      isBusy={isBusy}
+      submit={isBusy ? 'Starting the fork…' : 'Start the fork'}
+      missing={isChanged ? '' : 'Change at least one value.'}
+      onSubmit={() =>
         void act({
           type: 'fork',
-          at,
+          at: turns === null || promptAt === null ? seq : promptAt,
           set: all,
           ...(turns !== null && { turns }),
           ...(other !== '' && { model: other }),
-        });
-      }}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.preventDefault();
-        onClose();
-      }}
+        })
+      }
     >
       <h3 class="verbatim">
         Fork at {step} (entry {formatNumber(seq)})
@@ -91,31 +85,19 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
       </p>
       <Settings view={view} seq={seq} set={set} onChange={change} typed={typed} onType={type} />
       {model.canChange && (
-        <Field label="Model">
-          <input
-            type="text"
-            autocomplete="off"
-            placeholder={`now ${excerpt(model.name ?? '', 60)}`}
-            value={otherModel}
-            onInput={({ currentTarget: { value } }) => chooseModel(value)}
-          />
-        </Field>
+        <TextField
+          label="Model"
+          placeholder={`now ${excerpt(model.name ?? '', 60)}`}
+          value={otherModel}
+          onText={chooseModel}
+        />
       )}
       {promptAt !== null && <Prompt turns={turns ?? view.fold.prompts.at(promptAt)?.turns ?? []} onEdit={edit} />}
-      <div class="row">
-        <button type="submit" class="primary" disabled={isBusy || !isChanged} aria-describedby={id}>
-          Start the fork
-        </button>
-        <span id={id} class="muted">
-          {isBusy ? 'Starting…' : isChanged ? '' : 'Change at least one value.'}
-        </span>
-      </div>
       {messages}
-    </form>
+    </SubmitForm>
   );
 }
 
-type Texts = Readonly<Record<string, string>>;
 type Values = Readonly<Record<string, unknown>>;
 
 interface SettingsProps {
@@ -124,8 +106,8 @@ interface SettingsProps {
   /** The changes so far, by path, and what was typed for the values that have no slider. */
   readonly set: Values;
   readonly onChange: (set: Values) => void;
-  readonly typed: Texts;
-  readonly onType: (typed: Texts) => void;
+  readonly typed: Typed;
+  readonly onType: (typed: Typed) => void;
 }
 
 /** The numbers that decisions compare, the next phase, and on request all other values that a fork can change. */
@@ -166,7 +148,7 @@ function Settings({ view, seq, set, onChange, typed, onType }: SettingsProps) {
         <ValueFields
           groups={{ limits: state?.limits ?? {}, thresholds: state?.thresholds ?? {}, reply: nextReply(view, seq) }}
           typed={typed}
-          onType={(path, text) => onType({ ...typed, [path]: text })}
+          onType={onType}
         />
       </details>
     </>
@@ -183,16 +165,14 @@ const Prompt = ({ turns, onEdit }: PromptProps) => (
   <details>
     <summary>Prompt of this call</summary>
     {turns.map((turn, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the turns keep their order
-      <Field key={index} label={turn.role}>
-        <textarea
-          rows={8}
-          spellcheck={false}
-          dir="auto"
-          value={turn.content}
-          onInput={({ currentTarget: { value } }) => onEdit(turns.with(index, { ...turn, content: value }))}
-        />
-      </Field>
+      <TextField
+        // biome-ignore lint/suspicious/noArrayIndexKey: the turns keep their order
+        key={index}
+        label={turn.role}
+        rows={8}
+        value={turn.content}
+        onText={(content) => onEdit(turns.with(index, { ...turn, content }))}
+      />
     ))}
   </details>
 );
@@ -205,13 +185,4 @@ function nextReply({ log, fold, count }: PanelView, at: number): object {
     if (entry.type === 'activity-event' && entry.event.type === 'reply.ended') return Object(entry.event.reply.value);
   }
   return {};
-}
-
-/** JSON or, failing that, text. */
-function valueIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

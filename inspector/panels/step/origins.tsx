@@ -83,42 +83,33 @@ interface OriginListProps extends PanelProps {
 
 function OriginList({ inspector: { moveTo }, view, selected, onClose }: OriginListProps) {
   const [phrase, search] = useState(selected.phrase);
-  const input = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
   const { log, fold, count } = view;
   const origins = useMemo(() => originsOf(log, fold, phrase), [log, fold, count, phrase]);
   // Before painting, so that the next key reaches the field.
   useLayoutEffect(() => {
-    const before = document.activeElement;
-    input.current?.focus();
-    return () => {
-      if (before instanceof HTMLElement) before.focus();
-    };
+    list.current?.showPopover();
+    list.current?.querySelector('input')?.focus();
   }, []);
   return (
     <div
+      ref={list}
       class="origins stack"
+      popover="auto"
       role="dialog"
       aria-label="Where is this from?"
       style={placeOf(selected)}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return;
-        event.preventDefault();
-        onClose();
-      }}
+      onToggle={({ newState }) => newState === 'closed' && onClose()}
+      // A search field would use the key to empty itself.
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
     >
-      <div class="row">
-        <input
-          ref={input}
-          type="search"
-          aria-label="Words to find"
-          value={phrase}
-          placeholder="words of the answer"
-          onInput={({ currentTarget }) => search(currentTarget.value)}
-        />
-        <button type="button" aria-label="Close" onClick={onClose}>
-          ×
-        </button>
-      </div>
+      <input
+        type="search"
+        aria-label="Words to find"
+        value={phrase}
+        placeholder="words of the answer"
+        onInput={({ currentTarget }) => search(currentTarget.value)}
+      />
       <p role="status" class="verbatim">
         {phrase.trim() === '' ? 'Type words, or select them on the page.' : revealHidden(originText(origins))}
       </p>
@@ -136,7 +127,7 @@ interface OriginItemsProps {
 
 /** Texts with their places; the words of a phrase are marked. */
 export const OriginItems = ({ origins, phrase, moveTo }: OriginItemsProps) => (
-  <ol class="origin-items">
+  <ol class="origin-items stack">
     {origins.map(({ seq, kind, place, excerpt, support }) => (
       <li key={`${seq} ${kind} ${place}`}>
         <EntryLink seq={seq} moveTo={moveTo}>

@@ -1,4 +1,4 @@
-import { type ComponentChildren, Fragment } from 'preact';
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PartialValue } from '../../../src/chain/presentation/partial-json.ts';
 import { formatDuration, formatScore, formatTokens, humanize } from '../../fold/format.ts';
@@ -172,7 +172,7 @@ export function CallReply({ log, at, call: { span, status, failure, usage, backO
   return (
     <div class={`attempt stack ${status}`}>
       {failure !== null && (
-        <Failure>
+        <div class="failure stack" role="note">
           <p>
             <LongText text={failure.message} chars={600} />{' '}
             <span class="muted">
@@ -184,7 +184,7 @@ export function CallReply({ log, at, call: { span, status, failure, usage, backO
           {backOffMs !== null && (
             <p class="muted">Retried {backOffMs === 0 ? 'immediately' : `after ${formatDuration(backOffMs)}`}.</p>
           )}
-        </Failure>
+        </div>
       )}
       {/* While fields arrive, this line is always there, so that nothing below it moves. */}
       {!isEnded && (
@@ -216,9 +216,3 @@ export function CallReply({ log, at, call: { span, status, failure, usage, backO
     </div>
   );
 }
-
-const Failure = ({ children }: { readonly children: ComponentChildren }) => (
-  <div class="failure stack" role="note">
-    {children}
-  </div>
-);

@@ -139,7 +139,6 @@ function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: n
           seq={Math.max(1, from)}
           step={`${name.charAt(0).toLowerCase()}${name.slice(1)}`}
           promptAt={promptAt}
-          onClose={() => setForking(false)}
         />
       )}
     </header>

@@ -1,14 +1,14 @@
 import { useMemo } from 'preact/hooks';
 import { actorEntryWords } from '../../../src/chain/presentation/entry-words.ts';
-import type { DurableEvent, Waiting } from '../../../src/durable/entries.ts';
+import type { DurableEvent } from '../../../src/durable/entries.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
 import { END_WORDS, humanizeEvent } from '../../fold/explain.ts';
 import { formatDelay, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { contextsAfter, type SystemStep, selectedCall, systemStep } from '../../fold/system-step.ts';
-import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
+import { systemWaits } from '../../fold/system-waits.ts';
 import { actorName } from '../../fold/system-words.ts';
-import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
+import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
@@ -37,7 +37,7 @@ export function ActorStep({ inspector, view }: PanelProps) {
       <Ends view={view} step={step} />
       <Contexts view={view} step={step} />
       <Started inspector={inspector} view={view} step={step} />
-      <Waits view={view} step={step} />
+      <Waited view={view} step={step} />
     </>
   );
 }
@@ -204,56 +204,25 @@ const dueWords = (ms: number): string => {
   return text === null ? '' : `, due ${text}`;
 };
 
-/** What the machines wait for after the step. */
-function Waits({ view, step }: PartProps) {
-  const { fold, charts, count, at } = view;
-  const entry = view.log.entry(step.to) as unknown as { readonly type: string; readonly waiting?: Waiting };
-  const parked = entry.type === 'closed' ? entry.waiting : undefined;
-  const all = systemWaits(fold, charts, Math.max(at, step.to)).filter(
-    ({ events, timers, actors, ends }) => events.length + timers.length + actors.length + ends.length > 0,
-  );
-  const isOpen = !isOver(view.run) && Math.max(at, step.to) >= count - 1;
-  const asked = (parked?.approvals ?? []).map(({ question }) => jsonExcerpt(question, 200)).join(', ');
-  const since = parked === undefined ? null : startedText(parked.sinceMs);
-  if (all.length === 0 && parked === undefined) return null;
+/** What the machines waited for after a step of the past; the head has what they wait for now. */
+function Waited({ view, step }: PartProps) {
+  const { run, fold, charts, count, at } = view;
+  const seq = Math.max(at, step.to);
+  const all = systemWaits(fold, charts, seq).slice(0, MAX_ENDS);
+  const facts = all.flatMap(({ machine, events, timers, actors, ends }) => {
+    const rows = [
+      ['Events', events.join(', ')],
+      ['Timers', [...new Set(timers.map(({ delay }) => formatDelay(delay)))].join(', ')],
+      ['The end of', [...new Set([...actors, ...ends])].join(', ')],
+    ] as const;
+    return rows.map(([label, text]) => [all.length > 1 ? `${label}, ${machine}` : label, verbatim(text)] as const);
+  });
+  if ((!isOver(run) && seq >= count - 1) || facts.every(([, text]) => text === false)) return null;
   return (
-    <Section
-      title={isOpen ? 'Waits for' : 'Waited for'}
-      aside={since !== null && <span class="muted">since {since}</span>}
-    >
-      {asked !== '' && <Facts facts={[['Approval of', verbatim(asked)]]} />}
-      {all.length === 0 && parked !== undefined && (
-        <Facts
-          facts={[
-            ['Events', verbatim(excerpt(parked.events.join(', '), 300))],
-            ['Next timer', parked.dueAtMs === null ? null : startedText(parked.dueAtMs)],
-          ]}
-        />
-      )}
-      {all.slice(0, MAX_ENDS).map((waits) => (
-        <div key={waits.machine}>
-          {all.length > 1 && <h3 class="verbatim">{excerpt(waits.machine, 60)}</h3>}
-          <Facts facts={waitFacts(view, waits)} />
-        </div>
-      ))}
-      {all.length > MAX_ENDS && <p class="muted">and {formatNumber(all.length - MAX_ENDS)} more machines</p>}
+    <Section title="Waited for">
+      <Facts facts={facts} />
     </Section>
   );
-}
-
-function waitFacts(view: PanelView, { states, events, timers, actors, ends }: MachineWaits) {
-  const due = timers.map(({ delay, dueMs }) => {
-    const ms = dueMs === null || view.run.waiting?.dueAtMs === null ? Number.NaN : clockStart(view, view.at) + dueMs;
-    return `after ${formatDelay(delay)}${dueWords(ms)}`;
-  });
-  const facts = [
-    ['In', states.join(', ')],
-    ['Events', events.join(', ')],
-    ['Timers', [...new Set(due)].join('\n')],
-    ['Calls', actors.join(', ')],
-    ['The end of', ends.join(', ')],
-  ] as const;
-  return facts.filter(([, text]) => text !== '').map(([label, text]) => [label, verbatim(revealHidden(text))] as const);
 }
 
 /** A call: what it returned. A journal has only a digest of its input. */

@@ -4,6 +4,7 @@ import { hasFailed, nextTry, type ToolUse } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
+import { valueIn } from '../head/event-forms.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
 
@@ -80,17 +81,8 @@ function CapabilityResult({ view: { run, log, fold, count }, use }: CapabilityPr
 }
 
 function Output({ text }: { readonly text: string }) {
-  const value = valueIn(text);
-  return value === undefined ? <LongText text={text} chars={1_200} /> : <JsonTree value={value} />;
-}
-
-function valueIn(text: string): unknown {
-  if (!/^\s*[[{]/u.test(text) || text.length > 100_000) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = /^\s*[[{]/u.test(text) && text.length <= 100_000 ? valueIn(text) : text;
+  return typeof value === 'string' ? <LongText text={value} chars={1_200} /> : <JsonTree value={value} />;
 }
 
 const MAX_PASSAGES = 30;

@@ -113,7 +113,6 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
           seq={outcome.now.seq}
           step={`decision after cycle ${outcome.now.cycle}`}
           given={set}
-          onClose={() => open(false)}
         />
       )}
       {inspector.connection.value === 'open' && (
@@ -171,7 +170,7 @@ function AllRuns({ ask, open }: AllRunsProps) {
         </button>
       </p>
     );
-  if (answer.problem !== null) return <p class="problem">{revealHidden(answer.problem)}</p>;
+  if (answer.problem !== null) return <p class="wrong">{revealHidden(answer.problem)}</p>;
   const { results, leftOut } = answer.result;
   const differing = results.filter(differs);
   const unfinished = results.filter(({ outcome }) => outcome === 'unfinished').length;

@@ -224,10 +224,7 @@ function Values({ guard, compared }: { readonly guard: string; readonly compared
           <span class="verbatim">{capitalized(one.name)}</span>{' '}
           <b>{describeValue(one.value, one.limit?.value ?? null)}</b>, {limitWords(guard, one)?.needs}
           {one.share !== null && (
-            <span class="share" aria-hidden="true">
-              <span class="share-value" style={{ width: `${one.share.value * 100}%` }} />
-              <span class="share-limit" style={{ left: `${one.share.limit * 100}%` }} />
-            </span>
+            <span class="share" aria-hidden="true" style={{ '--value': one.share.value, '--limit': one.share.limit }} />
           )}
         </li>
       ))}

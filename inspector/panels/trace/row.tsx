@@ -154,7 +154,7 @@ function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
         {row.moves && (
           <>
             {' '}
-            <span class="moves verbatim">
+            <span class="moves one-line verbatim">
               <WithArrows text={row.moves} />
             </span>
           </>

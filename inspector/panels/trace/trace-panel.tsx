@@ -302,7 +302,8 @@ interface TraceHeadProps extends PanelProps {
 
 /** The orders of the rows, the place of the cursor, and the titles of the columns. */
 function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHeadProps) {
-  const { run, fold } = view;
+  const { run, fold, at, count } = view;
+  const isAtEnd = at >= count - 1;
   const price = fold.spans.currency;
   const orders = useOneTabStop<HTMLFieldSetElement>();
   return (
@@ -310,9 +311,9 @@ function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHe
       <div class="row">
         {run.kind === 'system' && <h2>What happened</h2>}
         {run.kind === 'run' && (
-          <fieldset class="trace-orders" aria-label="Order" {...orders}>
+          <fieldset class="row" aria-label="Order" {...orders}>
             {ORDERS.filter(([name]) => name !== 'cost' || price !== null).map(([name, label]) => (
-              <button key={name} type="button" aria-pressed={order === name} onClick={() => onOrder(name)}>
+              <button key={name} type="button" class="pill" aria-pressed={order === name} onClick={() => onOrder(name)}>
                 {label}
               </button>
             ))}
@@ -321,13 +322,14 @@ function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHe
         {axis.isZoomed && order === 'order' && (
           <LinkButton onClick={() => axis.show(null)}>Show the whole time axis</LinkButton>
         )}
-        <Position
-          view={view}
-          isFollowing={inspector.cursor.value === null}
-          onFollow={() => {
-            inspector.cursor.value = null;
-          }}
-        />
+        <p class="position row small" data-at={at} data-count={count}>
+          {!isAtEnd && <span class="muted">at {formatDuration(fold.timeLine.atMs(at))}</span>}
+          {(!isAtEnd || (run.live && inspector.cursor.value !== null)) && (
+            <LinkButton onClick={() => inspector.moveTo(null)}>
+              {run.live ? 'Follow the run' : 'Go to the end'}
+            </LinkButton>
+          )}
+        </p>
       </div>
       <div class="trace-columns" aria-hidden="true">
         <span />
@@ -338,25 +340,5 @@ function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHe
         {run.kind === 'system' && <span class="when">When</span>}
       </div>
     </div>
-  );
-}
-
-interface PositionProps {
-  readonly view: PanelView;
-  readonly isFollowing: boolean;
-  readonly onFollow: () => void;
-}
-
-/** Where the cursor is, if it is not at the end. */
-function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: PositionProps) {
-  const { timeLine } = fold;
-  const isAtEnd = at >= count - 1;
-  return (
-    <p class="position" data-at={at} data-count={count}>
-      {!isAtEnd && <span class="muted">at {formatDuration(timeLine.atMs(at))}</span>}
-      {(!isAtEnd || (run.live && !isFollowing)) && (
-        <LinkButton onClick={onFollow}>{run.live ? 'Follow the run' : 'Go to the end'}</LinkButton>
-      )}
-    </p>
   );
 }

@@ -312,8 +312,8 @@ describe('the runs that a run can be compared with', () => {
     aRun('system', { ...day(9), kind: 'system' }),
   ];
 
-  it('is its fork or original, else one with the same question, else none; no damaged run and no system', () => {
-    const order = ['fork', 'same', undefined];
+  it('is its fork or original, else one with the same question, else the newest; no damaged run and no system', () => {
+    const order = ['fork', 'same', 'new', undefined];
     for (const [at, expected] of order.entries())
       expect(
         closestTo(

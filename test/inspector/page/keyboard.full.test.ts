@@ -79,7 +79,9 @@ function unreached(): readonly string[] {
     for (let at: Element | null = element; at !== null; at = at.parentElement) if (window.walked.has(at)) return true;
     // In a group of buttons, a radio group and a chart, one item is the tab stop and the arrow keys move from there.
     const group = element.closest('[role=radiogroup], [data-arrows], .chart-picture');
-    return group !== null && [...window.walked].some((one) => group.contains(one));
+    if (group !== null) return [...window.walked].some((one) => group.contains(one));
+    // The keys + and - of the trace zoom its axis, too.
+    return element.matches('.ruler') && [...window.walked].some((one) => one.matches('.trace-list'));
   };
   const labelled = (element: Element): Element =>
     element instanceof HTMLLabelElement ? (element.control ?? element) : element;
@@ -95,7 +97,7 @@ function unreached(): readonly string[] {
 const asWritten = (name: string): string =>
   name
     .replace('Arrow', '')
-    .replace('Shift+', 'Shift ')
+    .replace(/(?<=Shift|Ctrl)\+/u, ' ')
     .replace(/Page(?=Up|Down)/u, 'Page ');
 
 const blur = (page: Page): Promise<void> => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
@@ -221,6 +223,22 @@ describe.skipIf(tests.areSkipped)('keyboard operation', () => {
         await expect.poll(() => open.getAttribute('aria-expanded')).toBe(to);
       }
     });
+    const whole = page.getByRole('button', { name: 'Show the whole time axis' });
+    const ruler = page.locator('.ruler');
+    /** With a zoomed time axis. */
+    const zoomed = (act: (key: string) => Promise<void>) =>
+      inTrace('+', async (key) => {
+        await whole.waitFor();
+        await act(key);
+        await whole.waitFor({ state: 'detached' });
+      });
+    /** Zooms with the pointer, and shows the whole axis again. */
+    const withPointer = (act: () => Promise<void>) =>
+      inTrace('Home', async () => {
+        await act();
+        await whole.click();
+        await whole.waitFor({ state: 'detached' });
+      });
     const states = picture(page).locator('.state');
     const inChart = (check: (key: string) => Promise<void>) => async (key: string) => {
       await blur(page);
@@ -277,6 +295,22 @@ describe.skipIf(tests.areSkipped)('keyboard operation', () => {
       'Trace End': inTrace('Home', async (key) => {
         await page.keyboard.press(key);
         await expect.poll(() => activeRow(page)).toMatchObject({ isLast: true });
+      }),
+      'Trace +': zoomed(() => whole.click()),
+      'Trace -': zoomed((key) => page.keyboard.press(key)),
+      'Trace Escape': zoomed((key) => page.keyboard.press(key)),
+      'Trace Double-click': zoomed(() => ruler.dblclick()),
+      'Trace Drag': withPointer(async () => {
+        await ruler.hover({ position: { x: 20, y: 5 } });
+        await page.mouse.down();
+        await ruler.hover({ position: { x: 80, y: 5 } });
+        await page.mouse.up();
+      }),
+      'Trace Ctrl+Wheel': withPointer(async () => {
+        await ruler.hover({ position: { x: 20, y: 5 } });
+        await page.keyboard.down('Control');
+        await page.mouse.wheel(0, -100);
+        await page.keyboard.up('Control');
       }),
       'Trace Enter': toggles,
       'Trace Space': toggles,

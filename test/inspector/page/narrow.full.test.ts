@@ -81,20 +81,12 @@ it.skipIf(tests.areSkipped)('texts without spaces wrap, and those from right to 
   expect(await overflow()).toBeLessThanOrEqual(0);
 });
 
-it.skipIf(tests.areSkipped)(
-  'a low page has room for the trace: the head has two lines, and the rest on request',
-  async () => {
-    const { page } = await tests.open('/run/one', { width: 720, height: 450 });
-    const answer = page.getByRole('region', { name: 'Answer' });
-    const headHeight = async (): Promise<number> => (await page.locator('.run-head').boundingBox())?.height ?? 0;
-    await page.getByRole('button', { name: 'Show more' }).waitFor();
-    expect(await answer.isVisible()).toBe(false);
-    expect(await headHeight()).toBeLessThan(70);
-    const download = page.getByRole('button', { name: 'Download…' });
-    expect(await download.isVisible()).toBe(false);
-    await page.getByRole('button', { name: 'Show more' }).click();
-    expect([await answer.isVisible(), await download.isVisible()]).toEqual([true, true]);
-    await page.getByRole('button', { name: 'Show less' }).click();
-    expect(await answer.isVisible()).toBe(false);
-  },
-);
+it.skipIf(tests.areSkipped)('a low page scrolls as a whole, so that no part is cut off', async () => {
+  const { page } = await tests.open('/run/one', { width: 1_100, height: 450 });
+  await page.locator('.trace-row').first().waitFor();
+  await page.getByText('Observation').first().click();
+  await page.waitForFunction(() => document.activeElement?.closest('.step-head') !== null);
+  await page.getByRole('button', { name: 'Back to the trace' }).click();
+  const { y = 0, height = 0 } = (await page.locator('.trace-row[aria-selected=true]').boundingBox()) ?? {};
+  expect([y > 0, y + height < 450]).toEqual([true, true]);
+});

@@ -225,7 +225,7 @@ describe.skipIf(tests.areSkipped)('a decision', () => {
     expect(forked.filter(({ type }) => type === 'decision')).toHaveLength(2);
   });
 
-  it('offers a fork with the prompt to edit at the step, closed with Escape', async () => {
+  it('offers a fork with the prompt to edit at the step', async () => {
     const start = (await entriesOf('banana')).find(({ type }) => type === 'phase-start')?.seq ?? 0;
     const hash = `/run/banana/${start + 12}?step=phase-${start}`;
     const { page } = await tests.open(hash);
@@ -237,7 +237,7 @@ describe.skipIf(tests.areSkipped)('a decision', () => {
     expect(await axeViolations(page)).toEqual([]);
     await form.locator('textarea').first().fill('Answer in one word.');
     expect(await form.getByRole('button', { name: 'Start the fork' }).isEnabled()).toBe(true);
-    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Fork here' }).click();
     await form.waitFor({ state: 'detached' });
   });
 });

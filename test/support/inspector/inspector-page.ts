@@ -200,6 +200,8 @@ export async function openRun(page: Page, runId: string): Promise<void> {
 export async function selectEntry(page: Page, seq: number): Promise<void> {
   await page.evaluate((at) => {
     location.hash = location.hash.replace(/^(#\/run\/[^/?]+).*$/u, `$1/${at}`);
+    // The page writes its address a little later than it moves, so the hash may be the same.
+    dispatchEvent(new PopStateEvent('popstate'));
   }, seq);
   await page.locator(`.position[data-at="${seq}"]`).waitFor({ state: 'attached' });
   await nextFrames(page);

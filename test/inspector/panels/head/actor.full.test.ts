@@ -105,7 +105,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     expect(await axeViolations(page, '.head-area')).toEqual([]);
     await form.getByLabel('Reason').fill('as agreed');
     await form.getByRole('button', { name: button, exact: true }).click();
-    await page.locator('.waits').getByText(`In ${state}`).waitFor();
+    await page.locator('.waits').getByText(`Ended in ${state}`).waitFor();
     expect(await entriesOf(journals.read(id))).toContainEqual(
       expect.objectContaining({ event: expect.objectContaining({ decision: id, reason: 'as agreed' }) }),
     );

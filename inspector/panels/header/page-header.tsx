@@ -51,7 +51,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
         >
           Theme: {theme.value}
         </button>
-        <button type="button" class="help-button" onClick={onHelp} aria-haspopup="dialog" title="Keys and help (?)">
+        <button type="button" onClick={onHelp} aria-haspopup="dialog" title="Keys and help (?)">
           ?
         </button>
       </div>

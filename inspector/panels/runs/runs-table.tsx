@@ -419,7 +419,7 @@ function SortHeader({ name, query }: SortHeaderProps) {
     <th class={classOf(name)} aria-sort={isSorted ? order : 'none'}>
       <button
         type="button"
-        class="plain"
+        class="plain small muted"
         onClick={() => setQuery({ ...query, sort: name, isDescending: isSorted ? !query.isDescending : first })}
       >
         {title}
@@ -450,7 +450,7 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
     return (
       <td class="status" title={excerpt(run.problem ?? run.summary?.explanation ?? '', 400) || details}>
         <div class={`one-line ${tone}`}>{label}</div>
-        <div class={`one-line detail ${isDue(run, nowMs) ? 'bad' : 'muted'}`}>{details}</div>
+        <div class={`one-line small ${isDue(run, nowMs) ? 'bad' : 'muted'}`}>{details}</div>
       </td>
     );
   }

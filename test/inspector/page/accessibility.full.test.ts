@@ -50,7 +50,7 @@ describe.skipIf(tests.areSkipped)('the whole inspector page', () => {
       }
       await page.getByRole('button', { name: 'Slowest' }).click();
       await look('the slowest steps');
-      await page.locator('.help-button').click();
+      await page.getByRole('button', { name: '?', exact: true }).click();
       await look('the help sheet');
       expect(faults).toEqual([]);
     },

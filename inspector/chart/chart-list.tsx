@@ -1,24 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { ancestorsOf } from '../fold/chart-index.ts';
 import { isOwnChart, noteText, transitionWords } from '../fold/chart-words.ts';
-import type { Badges, Marks } from '../fold/marks.ts';
-import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { Icon } from '../icon.tsx';
-import { countText, type Hues, isMarkedFailed, marksOfCopy } from './chart-picture.tsx';
+import { type ChartViewProps, countText, isMarkedFailed, marksOfCopy } from './chart-picture.tsx';
 import { ownOf } from './drawing.ts';
-
-export interface ChartViewProps {
-  readonly charts: RunCharts;
-  readonly root: string;
-  readonly marks: Marks;
-  readonly badges?: Badges;
-  readonly hues?: Hues;
-  readonly selected?: ChartSelection | null;
-  readonly onSelect?: (selection: ChartSelection) => void;
-}
 
 interface ChartListProps extends ChartViewProps {
   /** Shown below the selected state. */
@@ -43,7 +30,7 @@ interface StatesProps extends ChartListProps {
 const MAX_OPEN = 16;
 
 function States(props: StatesProps) {
-  const { charts, chartId, copy, parent, marks, badges = {}, hues = {}, selected, onSelect } = props;
+  const { charts, chartId, copy, parent, marks, badges, hues, selected, onSelect } = props;
   const known = marksOfCopy(charts, marks, chartId, copy);
   if (known === null) return null;
   const { index, active, taken, reached, visited, last } = known;
@@ -78,7 +65,7 @@ function States(props: StatesProps) {
               class="plain row"
               aria-pressed={isSelected(id)}
               aria-current={isLeaf ? 'step' : undefined}
-              onClick={() => onSelect?.({ kind: 'state', chartId, stateId: id })}
+              onClick={() => onSelect({ kind: 'state', chartId, stateId: id })}
             >
               {hue !== undefined && <i class="hue" style={{ background: hue }} />}
               <span class="name verbatim">{excerpt(name, 80)}</span>

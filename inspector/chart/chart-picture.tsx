@@ -34,16 +34,20 @@ export interface ShownLevel {
 /** Colors of the outermost chart's states, by state id. */
 export type Hues = Readonly<Record<string, string>>;
 
-interface ChartPictureProps {
+export interface ChartViewProps {
   readonly charts: RunCharts;
-  readonly place: ShownLevel;
-  readonly level: DrawnLevel;
-  readonly scale: number;
+  readonly root: string;
   readonly marks: Marks;
   readonly badges: Badges;
   readonly hues: Hues;
   readonly selected: ChartSelection | null;
   readonly onSelect: (selection: ChartSelection) => void;
+}
+
+interface ChartPictureProps extends Omit<ChartViewProps, 'root'> {
+  readonly place: ShownLevel;
+  readonly level: DrawnLevel;
+  readonly scale: number;
   readonly hasInside: (stateId: string) => boolean;
   readonly onOpen: (stateId: string) => void;
 }

@@ -3,14 +3,13 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { indexChart } from '../fold/chart-index.ts';
-import type { Badges } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
 import { LinkButton } from '../link-button.tsx';
 import { useMeasured } from '../use-measured.ts';
 import { ChartLegend } from './chart-legend.tsx';
-import { ChartList, type ChartViewProps } from './chart-list.tsx';
-import { ChartPicture, type Hues, MARGIN, type ShownLevel } from './chart-picture.tsx';
+import { ChartList } from './chart-list.tsx';
+import { ChartPicture, type ChartViewProps, MARGIN, type ShownLevel } from './chart-picture.tsx';
 import { type Drawing, type LaidOut, ownOf } from './drawing.ts';
 import { LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
@@ -44,8 +43,6 @@ export function ChartView(props: ChartViewProps) {
 const LEAST_WHOLE = 0.75;
 const ZOOM_STEP = 1.25;
 const MAX_FIT = 1.25;
-const NO_BADGES: Badges = {};
-const NO_HUES: Hues = {};
 
 interface LevelsProps extends ChartViewProps {
   readonly drawings: Readonly<Record<string, Drawing>>;
@@ -126,7 +123,7 @@ const ChartTools = ({ scale, whole, setZoom }: ChartToolsProps) => (
 );
 
 function Levels(props: LevelsProps) {
-  const { charts, root, marks, drawings, selected = null, onSelect = () => {}, badges = NO_BADGES } = props;
+  const { root, marks, drawings, selected } = props;
   const [path, setPath] = useState<readonly ShownLevel[]>([
     { chartId: root, level: root, copy: root, name: root, host: '' },
   ]);
@@ -186,15 +183,10 @@ function Levels(props: LevelsProps) {
         {level !== undefined && (
           <ChartPicture
             key={`${place.copy} ${place.level}`}
-            charts={charts}
+            {...props}
             place={place}
             level={level}
             scale={scale}
-            marks={marks}
-            badges={badges}
-            hues={props.hues ?? NO_HUES}
-            selected={selected}
-            onSelect={onSelect}
             hasInside={(id) => insideOf(id) !== null}
             onOpen={(id) => {
               const inside = insideOf(id);

@@ -1,10 +1,8 @@
-import type { RunCharts } from '../../src/inspection/wire.ts';
-import type { RunLog } from '../wire/run-log.ts';
 import { activeStatesAt } from './active-states.ts';
 import { endReportedBy } from './actor-entries.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
 import { explainTransition } from './explain.ts';
-import type { RunFold } from './run-fold.ts';
+import type { LoadedEntries } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
 import { eventWords, guardsText } from './system-words.ts';
 
@@ -18,15 +16,9 @@ export interface ReachedState {
   readonly because: string;
 }
 
-interface ReachedView {
-  readonly log: RunLog;
-  readonly fold: RunFold;
-  readonly charts: RunCharts | null;
-}
-
 /** Returns the innermost active states of the root machine at an entry. Without a chart, those that its last transition has named. */
 export function reachedStates(
-  { log, fold, charts }: ReachedView,
+  { log, fold, charts }: LoadedEntries,
   machine: string,
   at: number,
 ): readonly ReachedState[] {

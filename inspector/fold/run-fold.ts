@@ -1,7 +1,8 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { ActorState, SystemState } from '../../src/inspection/wire.ts';
+import type { ActorState, RunCharts, SystemState } from '../../src/inspection/wire.ts';
 import { isCallFact } from '../../src/llm/call-facts.ts';
 import { createPromptReader, type PromptReader } from '../../src/llm/recorded-prompts.ts';
+import type { RunLog } from '../wire/run-log.ts';
 import { type ActorEntry, ActorReader } from './actor-entries.ts';
 import { type ActorLog, ActorLogFold, type ActorRecord } from './actor-log.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
@@ -87,6 +88,13 @@ export interface RunFold {
   takeOfActor(entry: ActorEntry): void;
   /** Takes state frames, each as JSON. `from`: the number of the first. */
   takeStates(from: number, frames: readonly string[]): void;
+}
+
+/** The entries of a run or a system, with what they mean. */
+export interface LoadedEntries {
+  readonly log: RunLog;
+  readonly fold: RunFold;
+  readonly charts: RunCharts | null;
 }
 
 export function createRunFold(): RunFold {

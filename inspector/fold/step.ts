@@ -49,9 +49,7 @@ function numbered(
 }
 
 function earlierCall(fold: RunFold, { source, to }: PhaseSpan, at: number): StepCalls | null {
-  if (source === null || to === null || to > at) return null;
-  const selected = { number: callIndexOf(fold).numbers.get(source) ?? 0, ...attemptAt(source, at) };
-  return { all: [selected], selected };
+  return source === null || to === null || to > at ? null : numbered(fold, [source], source, at);
 }
 
 const NEAR_PROMPTS = 3;
@@ -70,14 +68,10 @@ export function promptSeq(log: RunLog, { entries }: RunFold, { span, number: _ }
 }
 
 /** The model call whose prompt a call's prompt is compared with: the latest one of the same task, or else the one before. */
-export function callBefore(
-  { spans: { attempts } }: RunFold,
-  { number, span }: NumberedCall,
-  at: number,
-): NumberedCall | null {
-  const earlier = attempts.slice(0, number - 1);
+export function callBefore(fold: RunFold, { number, span }: NumberedCall, at: number): NumberedCall | null {
+  const earlier = fold.spans.attempts.slice(0, number - 1);
   const before = earlier.findLast(({ task }) => task === span.task) ?? earlier.at(-1);
-  return before === undefined ? null : { number: attempts.indexOf(before) + 1, ...attemptAt(before, at) };
+  return before === undefined ? null : (numbered(fold, [before], before, at)?.selected ?? null);
 }
 
 /** A run of a capability, or a search of the documents. Without an end, `result` is null: it was stopped, or is still running. */

@@ -1,21 +1,17 @@
 import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
-import type { RunLog } from '../wire/run-log.ts';
 import type { ActorEntry } from './actor-entries.ts';
 import type { ActorRecord } from './actor-log.ts';
 import { chartIndexOf } from './chart-index.ts';
 import type { FieldDifference } from './differences.ts';
 import { actorIn, type ExplainedTransition, explainTransition, ignoredWords, type Transition } from './explain.ts';
-import type { RunFold } from './run-fold.ts';
+import type { LoadedEntries, RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo } from './sorted.ts';
 import { machineWaits } from './system-waits.ts';
 import { actorName, contextDifferences, eventWords } from './system-words.ts';
 import { transitionLookup } from './transition-lookup.ts';
 
-export interface SystemView {
-  readonly log: RunLog;
-  readonly fold: RunFold;
-  readonly charts: RunCharts | null;
+export interface SystemView extends LoadedEntries {
   readonly count: number;
   readonly selection: Selection;
 }
@@ -101,10 +97,7 @@ export const isIgnored = ({ actors }: RunFold, seq: number): boolean =>
     ({ machine, events }) => machine !== null && events.some((one) => one.seq === seq && one.ignored !== null),
   );
 
-function ignoredBy(
-  { fold, charts }: Pick<SystemView, 'log' | 'fold' | 'charts'>,
-  { seq, actor }: Of<'delivery'>,
-): IgnoredEvent | null {
+function ignoredBy({ fold, charts }: LoadedEntries, { seq, actor }: Of<'delivery'>): IgnoredEvent | null {
   if (!isIgnored(fold, seq)) return null;
   const receiver = fold.actors.find(({ path, events }) => path === actor && events.some((one) => one.seq === seq));
   const guards = receiver?.events.find((one) => one.seq === seq)?.ignored ?? [];

@@ -1,5 +1,3 @@
-import type { RunCharts } from '../../src/inspection/wire.ts';
-import type { RunLog } from '../wire/run-log.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
 import { callIndexOf } from './call-index.ts';
@@ -7,7 +5,7 @@ import { ancestorsOf, chartIndexOf } from './chart-index.ts';
 import { ignoredWords, type Transition } from './explain.ts';
 import { pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
-import type { RunFold } from './run-fold.ts';
+import type { LoadedEntries, RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
 import { lastEntryOfStep } from './system-step.ts';
 import {
@@ -24,10 +22,7 @@ import { excerpt, jsonExcerpt } from './text.ts';
 import { callRows, callTrouble, plainRow, toolRow } from './trace-items.ts';
 import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
 
-interface System {
-  readonly log: RunLog;
-  readonly fold: RunFold;
-  readonly charts: RunCharts | null;
+interface System extends LoadedEntries {
   readonly count: number;
   readonly isOver: boolean;
 }

@@ -216,13 +216,18 @@ function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
 /** The numbers of a phase's calls, or where its result is from if it made none. */
 function callsNote(run: Run, { source, to, failure }: PhaseSpan, calls: readonly AttemptSpan[], start: number): string {
   const numbers = calls.map(run.numberOf);
-  const [first, last] = [numbers[0] ?? 0, numbers.at(-1) ?? 0];
   const early = (calls[0]?.from ?? start) < start;
-  if (numbers.length === 1) return `call ${first}${early ? ', started early' : ''}`;
-  if (numbers.length > 1)
-    return `calls ${last - first < numbers.length ? `${first}–${last}` : numbers.join(', ')}${early ? ', the first started early' : ''}`;
+  if (numbers.length > 0)
+    return `${numbersText(numbers)}${early ? `,${numbers.length > 1 ? ' the first' : ''} started early` : ''}`;
   if (to === null || failure !== null) return '';
   return source === null ? 'no model call' : `from call ${run.numberOf(source)}`;
+}
+
+/** `call 3`, `calls 3–5` or `calls 3, 7`; empty without calls. */
+function numbersText(numbers: readonly number[]): string {
+  const [first = 0, last = 0] = [numbers[0], numbers.at(-1)];
+  if (numbers.length < 2) return numbers.length === 0 ? '' : `call ${first}`;
+  return `calls ${last - first < numbers.length ? `${first}–${last}` : numbers.join(', ')}`;
 }
 
 function contextNotes({ log, fold: { entries } }: Run, from: number, to: number): readonly string[] {
@@ -306,7 +311,7 @@ function answerRows(run: Run): readonly TraceRow[] {
       id: 'answer',
       kind: 'answer',
       title: answer === undefined || answer.status === 'completed' ? 'Answer' : `Answer, ${answer.status}`,
-      note: [callsNoteOf(run, calls), confidence].filter(Boolean).join(' · '),
+      note: [numbersText(calls.map(run.numberOf)), confidence].filter(Boolean).join(' · '),
       // The head has the answer and the reasons.
       text: '',
       status: answer === undefined ? (isOver ? 'ended' : 'open') : isDegraded ? 'noted' : 'done',
@@ -320,9 +325,6 @@ function answerRows(run: Run): readonly TraceRow[] {
     },
   ];
 }
-
-const callsNoteOf = (run: Run, calls: readonly AttemptSpan[]): string =>
-  calls.length === 0 ? '' : `call${calls.length === 1 ? '' : 's'} ${calls.map(run.numberOf).join(', ')}`;
 
 /** What a list of steps can be sorted by. */
 export type Measure = 'time' | 'tokens' | 'cost';

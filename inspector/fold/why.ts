@@ -1,5 +1,5 @@
 import { refusalText } from '../../machines/contracts/events.ts';
-import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
+import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { type ChartIndex, chartIndexOf, type IndexedChart } from './chart-index.ts';
@@ -15,7 +15,7 @@ import {
   type WhyFact,
 } from './explain.ts';
 import { isExternalEvent } from './external-events.ts';
-import type { RunFold } from './run-fold.ts';
+import type { LoadedEntries } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 import { machineWaits } from './system-waits.ts';
@@ -54,11 +54,8 @@ export interface StepReasons {
   readonly transition: ExplainedTransition | null;
 }
 
-export interface WhyView {
+export interface WhyView extends LoadedEntries {
   readonly run: Pick<InspectedRun, 'live'>;
-  readonly log: RunLog;
-  readonly fold: RunFold;
-  readonly charts: RunCharts | null;
   readonly at: number;
   readonly end: object | null;
 }

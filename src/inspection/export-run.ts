@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { isStartOfRun, parseRun, withPictures } from '../chain/journal/run-journal.ts';
-import { isStored, originOf, runStartOf, startedAtOf } from '../chain/journal/run-start.ts';
+import { isStored, runStartOf } from '../chain/journal/run-start.ts';
 import { stateHistory } from '../chain/journal/state-at.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
@@ -10,7 +10,7 @@ import { chartDrawings } from './chart-drawings.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
 import { figuresIn } from './run-figures.ts';
-import { forkOf, frameWriter, limitationsOf, runCharts } from './source.ts';
+import { aboutRun, frameWriter, limitationsOf, runCharts } from './source.ts';
 import { type ActorPageEntry, actorPage } from './systems/export-actor.ts';
 import type { ReplayHost } from './systems/recorded-states.ts';
 import { type ExportedRun, type InspectedRun, WIRE_VERSION } from './wire.ts';
@@ -111,10 +111,7 @@ function runIn(entries: readonly JournalEntry[], recorded: RunStart, isRedacted:
   const last = entries.at(-1);
   return {
     runId: start.input.runId,
-    kind: 'run',
-    title: start.input.request,
-    startedAt: startedAtOf(start),
-    ...forkOf(originOf(start)),
+    ...aboutRun(start),
     ...(last?.type === 'end'
       ? { status: last.summary.status }
       : { status: 'interrupted', exportedAt: new Date().toISOString() }),

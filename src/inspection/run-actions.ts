@@ -41,7 +41,10 @@ export async function act(
   const options = { confirmed };
   const { type, ...change } = action;
   if (type === 'stop' || type === 'replay')
-    throw new PostChainError('invalid_option', `A recorded run does not support "${type}"; expected "resume" or "fork".`);
+    throw new PostChainError(
+      'invalid_option',
+      `A recorded run does not support "${type}"; expected "resume" or "fork".`,
+    );
   const result =
     type === 'resume'
       ? await actions.resume(runId, { ...options, force: action.force === true })

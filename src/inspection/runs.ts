@@ -1,12 +1,11 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
-import { originOf, startedAtOf } from '../chain/journal/run-start.ts';
 import { watchStates } from '../chain/journal/state-at.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { recordingsOf } from './recordings.ts';
 import { FiguresFold } from './run-figures.ts';
-import { forkOf, frameWriter, limitationsOf, logWithStates, problemOf, type RunSource, runCharts } from './source.ts';
+import { aboutRun, frameWriter, logWithStates, problemOf, type RunSource, runCharts } from './source.ts';
 import type { InspectedStore } from './stored-runs.ts';
 import type { ReplayHost } from './systems/recorded-states.ts';
 import type { InspectedRun, StateFrame } from './wire.ts';
@@ -203,15 +202,8 @@ function liveRun(run: Run, changed: () => void): LiveRun {
     changed();
   }
 
-  const about: Pick<InspectedRun, 'title' | 'startedAt' | 'fidelity' | 'forkedFrom'> =
-    start?.type === 'start'
-      ? {
-          title: start.input.request,
-          startedAt: startedAtOf(start),
-          fidelity: limitationsOf(start),
-          ...forkOf(originOf(start)),
-        }
-      : { title: '', startedAt: '', fidelity: [] };
+  const about =
+    start?.type === 'start' ? aboutRun(start) : ({ kind: 'run', title: '', startedAt: '', fidelity: [] } as const);
 
   return {
     run,
@@ -219,7 +211,7 @@ function liveRun(run: Run, changed: () => void): LiveRun {
     info() {
       const waiting = fold?.wait();
       const summary = fold?.figures() ?? null;
-      return { runId: run.id, kind: 'run', ...about, status, live: isLive, summary, ...(waiting && { waiting }) };
+      return { runId: run.id, ...about, status, live: isLive, summary, ...(waiting && { waiting }) };
     },
     charts: runCharts,
     follow: log.follow,

@@ -5,6 +5,7 @@ import type { JournalEntry, RunStart, RunSummary } from '../../machines/contract
 import { firstChars } from '../../machines/text/clip.ts';
 import { chartVersion } from '../chain/journal/replay.ts';
 import { withPictures } from '../chain/journal/run-journal.ts';
+import { originOf, startedAtOf } from '../chain/journal/run-start.ts';
 import type { StateAfter } from '../chain/journal/state-at.ts';
 import { chartOf } from '../durable/charts/chart.ts';
 import type { DurableEntry } from '../durable/entries.ts';
@@ -243,6 +244,16 @@ export function runCharts(): RunCharts {
 
 export const forkOf = (forkedFrom: RunSummary['forkedFrom']): Pick<InspectedRun, 'forkedFrom'> =>
   forkedFrom ? { forkedFrom: { runId: forkedFrom.actorId, seq: forkedFrom.seq } } : {};
+
+/** Returns what the first entry of a run says about it. */
+export const aboutRun = (start: RunStart) =>
+  ({
+    kind: 'run',
+    title: start.input.request,
+    startedAt: startedAtOf(start),
+    fidelity: limitationsOf(start),
+    ...forkOf(originOf(start)),
+  }) satisfies Partial<InspectedRun>;
 
 /** Returns what the journal of a run omits, one sentence each. */
 export function limitationsOf({ machine, product }: RunStart): readonly string[] {

@@ -1,11 +1,10 @@
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
-import type { RunLog } from '../../wire/run-log.ts';
 import { runStart } from '../answer.ts';
 import { changedFields } from '../differences.ts';
 import { type EntryOf, entriesIn, entryAt } from '../entry-index.ts';
 import { forkChanges } from '../fork-changes.ts';
-import type { RunFold } from '../run-fold.ts';
+import type { LoadedEntries, RunFold } from '../run-fold.ts';
 import { activityTitle } from '../trace-items.ts';
 import type { RecordedTransition } from '../transition-log.ts';
 import { transitionLookup } from '../transition-lookup.ts';
@@ -64,11 +63,8 @@ function causesFirst(steps: readonly ComparedStep[], nested: ReadonlySet<string>
 
 const MODEL_CALL = 'attempt';
 
-export interface ComparedRun {
+export interface ComparedRun extends LoadedEntries {
   readonly runId: string;
-  readonly log: RunLog;
-  readonly fold: RunFold;
-  readonly charts: RunCharts | null;
 }
 
 /** Two runs compared, as far as their entries have arrived. */

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import type { ChartViewProps } from '../../../../../inspector/chart/chart-list.tsx';
+import type { ChartViewProps } from '../../../../../inspector/chart/chart-picture.tsx';
 import { ChartView } from '../../../../../inspector/chart/chart-view.tsx';
 import { PHASE_NAMES } from '../../../../../inspector/fold/format.ts';
 import type { Marks } from '../../../../../inspector/fold/marks.ts';
@@ -51,7 +51,7 @@ const chartPage = {
       selections.push(selection);
       update({ selected: selection });
     };
-    props = { charts, root, marks: NO_MARKS, hues: HUES, onSelect };
+    props = { charts, root, marks: NO_MARKS, badges: {}, hues: HUES, selected: null, onSelect };
     update({});
   },
   mark: (marks: PlainMarks): void => update({ marks: marksOf(marks) }),

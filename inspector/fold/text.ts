@@ -42,7 +42,9 @@ function jsonStart(value: unknown, minChars: number): string {
   return `${text}${isList ? ']' : '}'}`;
 }
 
-export const shortRunId = (runId: string): string => excerpt(runId.slice(0, 8), 8);
+/** The start of a UUID; other ids, such as those of actors, are not cut, because they may have the same start. */
+export const shortRunId = (runId: string): string =>
+  /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu.test(runId) ? runId.slice(0, 8) : excerpt(runId, 80);
 
 /** A short state name, with its parent if that helps: `yield.deciding`. */
 export function stateName(id: string): string {

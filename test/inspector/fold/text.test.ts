@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excerpt, revealHidden } from '../../../inspector/fold/text.ts';
+import { excerpt, revealHidden, shortRunId } from '../../../inspector/fold/text.ts';
 
 describe('text from a model', () => {
   it.each([
@@ -27,4 +27,9 @@ describe('text from a model', () => {
     expect(excerpt(`two${' '.repeat(90)}`, 20)).toBe('two');
     expect(excerpt('x'.repeat(1_000_000), 10)).toBe(`${'x'.repeat(9)}…`);
   });
+});
+
+it('shortens the ids of runs, but not those of actors', () => {
+  expect(shortRunId('5138b606-48bc-4e2a-8131-1819065acbed')).toBe('5138b606');
+  expect(['refund-102', 'refund-103'].map(shortRunId)).toEqual(['refund-102', 'refund-103']);
 });

@@ -2,6 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ApprovalGiven } from '../durable/approval.ts';
 import type { Json } from '../durable/codec.ts';
 import type { OpenApproval } from '../durable/entries.ts';
+import { forkByName } from '../durable/fork-by-name.ts';
 import { differenceText } from '../durable/replay.ts';
 import { parseJson } from '../internal/json-text.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
@@ -85,7 +86,7 @@ async function advance({ host, id }: ActorOfModule): Promise<void> {
 
 /** Starts another actor with the same past, up to an entry, and continues it until it only waits. */
 export async function forkActor({ host, actor }: ActorOfModule, at: number): Promise<Printed> {
-  const fork = await host.fork(actor.id, { at });
+  const fork = await forkByName(host, actor.id, { at });
   await fork.park({ wait: true });
   const state = await stateOf({ host, id: fork.id });
   return { text: `${oneLine(fork.id)} is a fork of ${oneLine(actor.id)} at entry ${at}.\n${state}`, code: 0 };

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { DurableMachine } from '../../durable/durable-machine.ts';
+import { forkByName } from '../../durable/fork-by-name.ts';
 import { differenceText } from '../../durable/replay.ts';
 import { acceptedEvent, type EventSchemas, eventSchema } from '../../internal/accepted-events.ts';
 import { invalidOption } from '../../internal/options.ts';
@@ -56,7 +57,7 @@ export async function actOnActor(
       if (Object.keys(action.set).length > 0 || action.turns !== undefined || action.model !== undefined)
         throw new PostChainError('invalid_option', 'A fork of an actor takes no settings of a run; received some.');
       const event = action.event && (await checkedEvent(action.event, events));
-      const fork = await host.fork(id, { at: action.at, ...(event && { event: event as never }) });
+      const fork = await forkByName(host, id, { at: action.at, ...(event && { event: event as never }) });
       fork.park({ wait: true }).catch(() => {});
       return { runId: fork.id, note: '' };
     }

@@ -107,9 +107,10 @@ it('a fork continues until it only waits or ends', async () => {
   await sendCommand('r-1', '{"type":"refund","amount":40}', { module });
   await answerCommand('r-1', 'approve', undefined, { module });
   const { text, code } = await forkActor(await requireHosted('r-1', { module }), 6);
-  const fork = (await host.list()).find(({ id }) => id !== 'r-1');
   expect(code).toBe(0);
-  expect(text).toMatch(new RegExp(`^${fork?.id} is a fork of r-1 at entry 6\\.\n${fork?.id} · .* · waiting · `, 'u'));
+  expect(text).toMatch(/^r-1-fork-1 is a fork of r-1 at entry 6\.\nr-1-fork-1 · .* · waiting · /u);
+  const forkOfFork = await forkActor(await requireHosted('r-1-fork-1', { module }), 6);
+  expect(forkOfFork.text).toMatch(/^r-1-fork-2 is a fork of r-1-fork-1 at entry 6\./u);
 });
 
 it('a command without the module of the machine names the option to pass', async () => {

@@ -131,7 +131,8 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     await act(page, 'o-1', { type: 'stop' });
     const before = await entriesOf(journals.read('o-1'));
     const { result } = await act(page, 'o-1', { type: 'fork', at: 1, set: {}, event: { type: 'reject' } });
-    const fork = await row(page, result?.runId ?? '', ({ status }) => status === 'completed');
+    const fork = await row(page, 'o-1-fork-1', ({ status }) => status === 'completed');
+    expect(result?.runId).toBe('o-1-fork-1');
     expect(fork).toMatchObject({ forkedFrom: { runId: 'o-1' }, ending: { states: 'rejected' } });
     expect(await entriesOf(journals.read('o-1'))).toEqual(before);
     const ofRun = await act(page, 'o-1', { type: 'fork', at: 1, set: { 'limits.maxCycles': 2 } });

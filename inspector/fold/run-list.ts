@@ -381,11 +381,13 @@ export function waitedText(run: InspectedRun, nowMs: number): string | null {
   return sinceMs === undefined ? null : spanText(nowMs - sinceMs);
 }
 
-/** `due 5 min ago` or `fires in 2 h`; null without a delay. */
+/** `due 5 min ago` or `fires in 2 h 5 min`; null without a delay. */
 export function dueText(run: InspectedRun, nowMs: number): string | null {
   const dueMs = dueAt(run);
   if (dueMs === null) return null;
-  return isDue(run, nowMs) ? `due ${spanText(nowMs - dueMs)} ago` : `fires in ${spanText(dueMs - nowMs)}`;
+  if (isDue(run, nowMs)) return `due ${spanText(nowMs - dueMs)} ago`;
+  const minutes = Math.round((dueMs - nowMs) / 60_000);
+  return `fires in ${minutes === 0 ? spanText(0) : formatDuration(minutes * 60_000)}`;
 }
 
 const MAX_LISTED = 12;

@@ -161,7 +161,9 @@ describe('an actor that waits', () => {
 
   it('shows what it waits for, how long it has waited, and when its delay ends', () => {
     expect(waitedText(actor(), NOW_MS)).toBe('16 min');
-    expect(dueText(actor(), NOW_MS)).toBe('fires in 2 h');
+    expect(dueText(actor(), NOW_MS)).toBe('fires in 2 h 5 min');
+    expect(dueText(actor({ dueAtMs: NOW_MS + 14 * 24 * 60 * MINUTE - 20 }), NOW_MS)).toBe('fires in 14 d');
+    expect(dueText(actor({ dueAtMs: NOW_MS + 20_000 }), NOW_MS)).toBe('fires in less than 1 min');
     expect(actorText({ ...actor({ approvals: [approval] }), title: 'Umbrella' })).toBe(
       'a-1, actor of order, waits for approval of pay: 80, to: Ada, cancel',
     );

@@ -15,7 +15,8 @@ interface SortColumn {
 const tokensOf = ({ summary }: InspectedRun): number | null =>
   summary?.tokens ? summary.tokens.input + summary.tokens.output : null;
 
-const knownMs = ({ summary, ending }: InspectedRun): number | null => summary?.durationMs ?? ending?.durationMs ?? null;
+const knownMs = ({ status, summary, ending }: InspectedRun): number | null =>
+  summary?.durationMs ?? (ENDED.has(status) ? (ending?.durationMs ?? null) : null);
 
 /** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay; a machine has `ended`, `failed` or `stopped`. */
 export function stateOf({ kind, status, summary, isIdle = false }: InspectedRun): string {
@@ -32,6 +33,7 @@ const MACHINE_STATES: Readonly<Record<string, string>> = {
 export const SORT_COLUMNS = [
   { name: 'title', title: 'Title', of: ({ title }) => title.toLowerCase() },
   { name: 'status', title: 'Status', of: (run) => statusWords(run).text },
+  { name: 'state', title: 'State', of: ({ ending }) => ending?.states || null },
   { name: 'waiting', title: 'Waiting', of: (run) => waitOf(run)?.sinceMs ?? null },
   { name: 'due', title: 'Due', of: dueAt },
   { name: 'duration', title: 'Duration', of: knownMs, isDescending: true },
@@ -185,11 +187,8 @@ function hasWords(run: InspectedRun, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { title, runId, summary, machine, ending, problem = '' } = run;
   const { sessionId, models = [], explanation, rule, answer } = summary ?? {};
-  const failure = ending?.failure;
-  const text = [title, runId, machine, sessionId, rule, explanation, answer, problem, failure, waitsForText(run)]
-    .concat(models)
-    .join('\n')
-    .toLowerCase();
+  const own = [title, runId, machine, problem, ending?.states, ending?.failure, waitsForText(run)];
+  const text = [...own, sessionId, rule, explanation, answer].concat(models).join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -432,8 +431,9 @@ function questionText(question: unknown): string {
 }
 
 /** The duration of a run; of one in progress, up to now. Null if it is unknown. */
-export function durationOf({ kind, status, startedAt, summary, ending }: InspectedRun, nowMs: number): number | null {
-  if (kind === 'system') return status === 'running' ? elapsedMs(startedAt, nowMs) : (ending?.durationMs ?? null);
+export function durationOf(run: InspectedRun, nowMs: number): number | null {
+  const { kind, status, startedAt, summary } = run;
+  if (kind === 'system') return status === 'running' ? elapsedMs(startedAt, nowMs) : knownMs(run);
   const { durationMs = null, clockStartMs = null } = summary ?? {};
   return status === 'running' && clockStartMs !== null ? Math.max(durationMs ?? 0, nowMs - clockStartMs) : durationMs;
 }

@@ -15,6 +15,9 @@ import { changeSignal, FRAME_CHARS, problemOf, type SourceSink, type StopFollowi
 import { type InspectedStore, tailOf } from './stored-runs.ts';
 import type { InspectedRun, SentLines, StateFrame } from './wire.ts';
 
+/** Longer journals are read for the list only if they must be. */
+export const MAX_WANTED_ENTRIES = 2_000;
+
 /** How a page reads the entries of one kind of journal. */
 export type JournalReader<Entry> = Omit<FollowedJournal<Entry>, 'id' | 'journals' | 'parse' | 'nextChange'>;
 

@@ -5,14 +5,11 @@ import { stateSteps } from '../chain/journal/state-at.ts';
 import { storedEntry } from '../chain/journal/stored-entries.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import type { ActorSummary, JournalEnds, JournalTail } from '../durable/journals/journal-store.ts';
-import { type About, type JournalReader, RecordedJournal } from './recorded-journal.ts';
+import { type About, type JournalReader, MAX_WANTED_ENTRIES, RecordedJournal } from './recorded-journal.ts';
 import { FiguresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, problemOf, type RecordedSource, runCharts } from './source.ts';
 import { tailOf } from './stored-runs.ts';
 import { MAX_ENTRIES_WITH_STATES, type StateFrame } from './wire.ts';
-
-/** Longer runs are read only if they must be. */
-const MAX_WANTED_ENTRIES = 2_000;
 
 const NO_SUMMARY: Omit<RunSummary, 'id'> = {
   request: '',

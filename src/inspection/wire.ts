@@ -44,7 +44,7 @@ export interface InspectedRun {
   readonly waiting?: ActorWait;
   /** Why the page cannot act on a recorded actor that has not ended, and what to do; absent if it can. */
   readonly blocked?: string;
-  /** How a system ended or, while it runs, what failed. Absent otherwise, and for runs. */
+  /** How a system ended or, while it runs, what failed; for a recorded durable actor, also its state. Absent otherwise, and for runs. */
   readonly ending?: SystemEnding;
   /** The run that it is a fork of, and the number of the first entry that differs; absent if it is none. */
   readonly forkedFrom?: { readonly runId: string; readonly seq: number };
@@ -70,7 +70,7 @@ export interface ActorWait {
 interface SystemEnding {
   /** The names of the innermost states of its root machine; empty without any. */
   readonly states: string;
-  /** The last actor that failed, and why; empty if none has. */
+  /** The last actor that failed, and why; empty if none has. Of a durable actor that has not failed, the last call that failed and has not succeeded since. */
   readonly failure: string;
   readonly durationMs: number;
 }

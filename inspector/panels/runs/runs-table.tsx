@@ -357,10 +357,14 @@ const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) |
 /** The answer; without one, why, or what it waits for. */
 const resultOf = (run: InspectedRun): string => [resultIn(run), actorText(run)].filter(Boolean).join(' · ');
 
-const resultIn = ({ status, summary, problem, ending }: InspectedRun): string =>
-  excerpt(problem ?? (ending?.failure ? `${status === 'degraded' ? '' : 'Earlier: '}${ending.failure}` : ''), 300) ||
-  plainMarkdown(summary?.answer ?? '', 200) ||
-  excerpt(summary?.explanation ?? '', 300);
+function resultIn({ runId, status, summary, problem, ending }: InspectedRun): string {
+  const failure = ending?.failure.replace(`${runId} failed: `, '');
+  return (
+    excerpt(problem ?? (failure ? `${status === 'degraded' ? '' : 'Earlier: '}${failure}` : ''), 300) ||
+    plainMarkdown(summary?.answer ?? '', 200) ||
+    excerpt(summary?.explanation ?? '', 300)
+  );
+}
 
 function toggle({ runId }: InspectedRun): void {
   const next = new Set(checkedRuns.value);
@@ -391,6 +395,7 @@ function Place({ run: { forkedFrom }, depth, turn }: PlacedRun) {
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
   title: 'minmax(180px, 1fr)',
   status: '200px',
+  state: 'minmax(72px, 132px)',
   waiting: '104px',
   due: '136px',
   duration: '84px',
@@ -440,10 +445,13 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
   if (name === 'status') {
     const { label, detail, tone } = statusWords(run);
     const waited = waitedText(run, nowMs);
+    const states = run.status === 'completed' ? '' : excerpt(run.ending?.states ?? '', 80);
+    const lacks = (column: ColumnName): boolean => hasCards.value || !columns.includes(column);
     const details = [
       detail,
-      (hasCards.value || !columns.includes('waiting')) && waited && `for ${waited}`,
-      (hasCards.value || !columns.includes('due')) && dueText(run, nowMs),
+      lacks('state') && states && `in ${states}`,
+      lacks('waiting') && waited && `for ${waited}`,
+      lacks('due') && dueText(run, nowMs),
     ]
       .filter(Boolean)
       .join(', ');
@@ -476,6 +484,10 @@ function cellText(
       return timed(waitedText(run, nowMs), waiting?.sinceMs);
     case 'due':
       return timed(dueText(run, nowMs), waiting?.dueAtMs);
+    case 'state': {
+      const states = excerpt(run.ending?.states ?? '', 120);
+      return states === '' ? null : [states, states];
+    }
     case 'machine':
       return machine === undefined ? null : [excerpt(machine, 80), excerpt(machine, 200)];
     case 'duration': {

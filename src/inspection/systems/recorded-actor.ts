@@ -1,15 +1,16 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Json } from '../../durable/codec.ts';
 import { type DurableEntry, isExternal, type StartEntry, type Waiting } from '../../durable/entries.ts';
-import type { ActorSummary, JournalEnds } from '../../durable/journals/journal-store.ts';
+import type { ActorSummary, JournalEnds, JournalTail } from '../../durable/journals/journal-store.ts';
 import { clockStartOf } from '../../durable/replay.ts';
 import { readableValue } from '../readable-value.ts';
-import { type About, type JournalReader, RecordedJournal } from '../recorded-journal.ts';
+import { type About, type JournalReader, MAX_WANTED_ENTRIES, RecordedJournal } from '../recorded-journal.ts';
 import { forkOf, problemOf, type RecordedSource, type SourceSink } from '../source.ts';
-import type { InspectedStore } from '../stored-runs.ts';
+import { type InspectedStore, tailOf } from '../stored-runs.ts';
 import type { ActorWait, InspectedRun, RunCharts } from '../wire.ts';
 import type { InspectedActor } from './actor-actions.ts';
 import { actingHost } from './inspected-machine.ts';
+import { ListedState } from './listed-state.ts';
 import { actorStates, hostOf, type ReplayHost } from './recorded-states.ts';
 import { errorText, STATUS } from './system-log.ts';
 
@@ -34,12 +35,14 @@ const NO_SUMMARY: Omit<ActorSummary, 'id'> = {
 export class RecordedActor extends RecordedJournal<DurableEntry> implements RecordedSource {
   readonly charts = (): RunCharts => ({ charts: [], invoked: {} });
   readonly needsCount = (): boolean => false;
-  readonly wantsCount = (): boolean => false;
-  readonly count = async (): Promise<void> => {};
   readonly #hosts: readonly ReplayHost[];
   readonly #startedIn: StartedIn;
   #summary = NO_SUMMARY;
   #ending: InspectedRun['ending'];
+  #counted: { readonly tail: JournalTail; readonly state: ListedState; seq: number } | null = null;
+  /** Null until all entries have been read. */
+  #listed: ListedState | null = null;
+  #isCounted = false;
 
   constructor(
     id: string,
@@ -80,6 +83,29 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
     }
   }
 
+  wantsCount(): boolean {
+    return !this.#isCounted && this.#summary.lastSeq <= MAX_WANTED_ENTRIES;
+  }
+
+  async count(): Promise<void> {
+    this.#isCounted = true;
+    this.#counted ??= { tail: tailOf(this.journals, this.id), state: new ListedState(), seq: 0 };
+    const now = this.#counted;
+    try {
+      for await (const read of now.tail.read())
+        for (const json of read) {
+          const entry = this.entryOf(json, now.seq);
+          now.state.take(entry);
+          now.seq += 1;
+        }
+      this.#listed = now.state;
+      this.changed();
+    } catch {
+      // Its page says what is damaged.
+      this.#counted = this.#listed = null;
+    }
+  }
+
   actorEntries(): Promise<readonly DurableEntry[]> {
     return this.readAll();
   }
@@ -94,7 +120,9 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   }
 
   protected about(): About {
-    const { machine, title, startedAt, forkedFrom, waiting: wait } = this.#summary;
+    const { machine, title, startedAt, forkedFrom, waiting } = this.#summary;
+    const wait = this.isWritten ? this.#listed?.wait : waiting;
+    const ending = this.#shownEnding();
     const isOver = this.#ending !== undefined || this.status() === 'damaged';
     const blocked = !isOver && machine !== null ? this.#blocked() : null;
     return {
@@ -104,11 +132,20 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
       fidelity: [...(this.#host === null ? [noMachineText(machine?.id ?? '')] : []), ...this.found.limits],
       summary: null,
       ...(machine !== null && { machine: machine.id }),
-      ...(wait !== null && !this.isWritten && { waiting: waitOf(wait) }),
+      ...(wait && { waiting: waitOf(wait) }),
+      ...(wait && this.isWritten && { isIdle: true }),
       ...(blocked !== null && { blocked }),
-      ...(this.#ending !== undefined && { ending: this.#ending }),
+      ...(ending !== undefined && { ending }),
       ...forkOf(forkedFrom),
     };
+  }
+
+  /** How it has ended, or its state so far. */
+  #shownEnding(): InspectedRun['ending'] {
+    if (this.#listed === null) return this.#ending;
+    const { states, failure, atMs } = this.#listed;
+    const known = this.#ending ?? { states: '', failure: '', durationMs: atMs };
+    return { ...known, states: known.states || states, failure: known.failure || failure };
   }
 
   protected compared(): unknown {
@@ -144,7 +181,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
     this.changed();
   }
 
-  protected takeEnds({ machine, ...read }: ActorSummary, ends: JournalEnds): void {
+  protected takeEnds({ machine, ...read }: ActorSummary, ends: JournalEnds, isNew: boolean): void {
     const first = Object(ends.first) as StartEntry;
     // The start of a damaged journal may be anything, and `redact` may have replaced the time.
     const startMs = machine == null ? Number.NaN : clockStartOf(first);
@@ -152,6 +189,8 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
     const named = typeof Object(first.machine).id === 'string' ? first.machine : null;
     this.#summary = { ...NO_SUMMARY, ...read, machine: named, startedAt };
     this.#ending = endingOf(this.#summary, this.id, ends);
+    this.#isCounted &&= !isNew;
+    if (ends.lastSeq > MAX_WANTED_ENTRIES) this.#counted = this.#listed = null;
   }
 }
 

@@ -1,0 +1,72 @@
+import type { DurableEntry, Waiting } from '../../durable/entries.ts';
+import { readableValue } from '../readable-value.ts';
+import { errorText } from './system-log.ts';
+
+/** What a list shows of a durable actor besides the ends of its journal. Reads the entries without a replay. */
+export class ListedState {
+  /** What it still waits for, although a process has opened it again; null if something has happened since. */
+  wait: Waiting | null = null;
+  atMs = 0;
+  /** The names of the calls that failed and have not succeeded since, with their errors. */
+  readonly #failures = new Map<string, string>();
+  readonly #active = new Set<string>();
+  #root = '';
+
+  take(entry: DurableEntry): void {
+    this.atMs = entry.atMs;
+    if (entry.type === 'closed') this.wait = entry.waiting ?? null;
+    else if (entry.type !== 'resumed') this.wait = null;
+    if (entry.type === 'activity-event') this.#takeResult(entry);
+    else if (entry.type === 'transition' && entry.actor === '') this.#move(entry.source, entry.target);
+    // The names of timers and of calls without an id end with the id of their state.
+    else if (entry.type === 'timer-start' && entry.actor === '')
+      this.#enterFor(/^xstate\.after\.[^.]+\.(.+)$/su.exec(entry.event));
+    else if (entry.type === 'activity-start') this.#enterFor(/^\/\d+\.([^/]+)$/u.exec(entry.actor));
+    else if (entry.type === 'start') this.#root = `${entry.machine.id}.`;
+    else if (entry.type === 'keyframe') {
+      this.#active.clear();
+      for (const id of entry.state.snapshot.nodes) this.#enter(id);
+    }
+  }
+
+  /** The names of the innermost active states of the root, as far as the journal has them. */
+  get states(): string {
+    return Array.from(this.#active, (id) => id.split('.').at(-1)).join(', ');
+  }
+
+  get failure(): string {
+    const [source, error] = [...this.#failures].at(-1) ?? [];
+    return source === undefined ? '' : `${source} failed: ${error}`;
+  }
+
+  #takeResult({ source, event }: Extract<DurableEntry, { type: 'activity-event' }>): void {
+    const { type, data } = Object(event);
+    if (type === 'xstate.promise.reject' || type === 'xstate.promise.resolve') this.#failures.delete(source);
+    if (type === 'xstate.promise.reject') this.#failures.set(source, errorText(readableValue(data)));
+  }
+
+  /** Leaves what is inside the innermost state that contains both ends of a transition. */
+  #move(source: string, targets: readonly string[]): void {
+    if (targets.length === 0) return;
+    const paths = targets.map((id) => id.split('.'));
+    const path = source.split('.');
+    const end = path.findIndex((name, at) => paths.some((other) => other[at] !== name || other.length === at + 1));
+    const domain = path.slice(0, end === -1 ? path.length : end).join('.');
+    for (const id of this.#active)
+      if (domain === '' || isInside(id, domain) || isInside(domain, id)) this.#active.delete(id);
+    for (const id of targets) this.#enter(id);
+  }
+
+  #enterFor(match: RegExpExecArray | null): void {
+    const id = match?.[1] ?? '';
+    if (id.startsWith(this.#root)) this.#enter(id);
+  }
+
+  #enter(id: string): void {
+    if ([...this.#active].some((other) => isInside(other, id))) return;
+    for (const other of this.#active) if (isInside(id, other)) this.#active.delete(other);
+    this.#active.add(id);
+  }
+}
+
+const isInside = (id: string, outer: string): boolean => id === outer || id.startsWith(`${outer}.`);

@@ -32,7 +32,7 @@ export interface ShownLevel {
 }
 
 /** Colors of the outermost chart's states, by state id. */
-export type Hues = Readonly<Record<string, string>>;
+type Hues = Readonly<Record<string, string>>;
 
 export interface ChartViewProps {
   readonly charts: RunCharts;

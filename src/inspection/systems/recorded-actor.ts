@@ -96,6 +96,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
         for (const json of read) {
           const entry = this.entryOf(json, now.seq);
           now.state.take(entry);
+          if (entry.type === 'end' && entry.status === 'error') this.#takeFailure(entry.error);
           now.seq += 1;
         }
       this.#listed = now.state;

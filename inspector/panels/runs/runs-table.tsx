@@ -301,7 +301,7 @@ function RunRow({ placed, index, columns, nowMs, link }: RunRowProps) {
   const { run, depth } = placed;
   const isChecked = checkedRuns.value.has(run.runId);
   return (
-    <tr aria-rowindex={index + 2} class={isChecked ? 'checked' : ''}>
+    <tr aria-rowindex={index + 2} class={isChecked ? 'checked' : ''} style={{ '--depth': Math.min(depth, MAX_DEPTH) }}>
       <td class="check">
         <input
           type="checkbox"
@@ -313,7 +313,7 @@ function RunRow({ placed, index, columns, nowMs, link }: RunRowProps) {
       </td>
       {columns.map((name) =>
         name === 'title' ? (
-          <td key={name} class="title" style={{ '--depth': Math.min(depth, MAX_DEPTH) }}>
+          <td key={name} class="title">
             <div class="one-line" dir="auto">
               <Place {...placed} />
               <a

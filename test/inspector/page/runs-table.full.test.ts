@@ -121,6 +121,12 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
     const texts = await rows.allInnerTexts();
     const at = texts.findIndex((text) => text.startsWith('fork'));
     expect(texts[at - 1]).toMatch(/^Where is the bridge\?/u);
+    await page.setViewportSize({ width: 390, height: 800 });
+    const cells = rows.nth(at).locator('.title, .status, .started');
+    const indents = () => cells.evaluateAll((all) => all.map((cell) => getComputedStyle(cell).paddingLeft));
+    await expect.poll(indents).toEqual(Array(3).fill('20px'));
+    expect((await page.getByRole('group', { name: 'Status' }).boundingBox())?.height).toBeLessThan(40);
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('checkbox', { name: 'Grouped' }).uncheck();
     await page.waitForFunction(() => location.hash === '#/?list=flat');
     await rows.getByText('fork of first').click();

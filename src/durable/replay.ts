@@ -27,11 +27,33 @@ export interface Divergence {
   readonly cause: string;
 }
 
-const textOf = (event: object | null): string => (event ? cutEnd(JSON.stringify(event), 200) : 'nothing');
+/** Names what an entry records: `the transition from asking to paid`, or `"activity-start" of pay`. */
+function entryText(event: DurableEvent | null): string {
+  if (event === null) return 'nothing';
+  if (event.type !== 'transition') {
+    const { type, source, action, name, event: given } = event as unknown as Readonly<Record<string, unknown>>;
+    const subject = source ?? action ?? name ?? Object(given).type ?? given;
+    return cutEnd(`"${type}"${typeof subject === 'string' ? ` of ${subject}` : ''}`, 200);
+  }
+  const [source, ...targets] = [event.source, ...event.target].map((id) =>
+    id.startsWith(`${event.machine}.`) ? id.slice(event.machine.length + 1) : id,
+  );
+  return cutEnd(`the transition from ${source} to ${targets.join(', ') || source}`, 200);
+}
+
+/** The first member in which two entries differ, as JSON. */
+function memberText(event: DurableEvent, other: DurableEvent): string {
+  const name = comparedMembers({ ...other, ...event }).find((one) => !isSameMember(other, event, one)) ?? '';
+  return ` with ${name} ${cutEnd(JSON.stringify(event[name as never]) ?? 'undefined', 200)}`;
+}
 
 /** Returns a divergence in one line. */
-export const differenceText = ({ seq, expected, received, cause }: Divergence): string =>
-  `entry ${seq}: expected ${textOf(expected)}; received ${textOf(received)}. Likely cause: ${cause}`;
+export function differenceText({ seq, expected, received, cause }: Divergence): string {
+  let [was, now] = [entryText(expected), entryText(received)];
+  if (was === now && expected !== null && received !== null)
+    [was, now] = [was + memberText(expected, received), now + memberText(received, expected)];
+  return `entry ${seq}: the journal has ${was}; the machine now does ${now}. Likely cause: ${cause}`;
+}
 
 export function requireSame(id: string, divergence: Divergence | null): void {
   if (divergence !== null)

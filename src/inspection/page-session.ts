@@ -144,9 +144,9 @@ export function servePage(
     if (source === undefined) throw noSuchRun(request.runId);
     if (!source.hosted) return act(runs, actions, request);
     const actor = source.hosted();
-    const { runId, note } = await actOnActor(actor, request.action, eventsOf(actor));
-    if (runId !== null) await runs.refresh([runId]);
-    return { runId, note, needsTrust: null };
+    const result = await actOnActor(actor, request.action, eventsOf(actor));
+    if (result.runId !== null) await runs.refresh([result.runId]);
+    return { ...result, needsTrust: null };
   }
 
   const eventsOf = ({ host }: InspectedActor) => machines.find((machine) => machine.host === host)?.events;

@@ -147,6 +147,8 @@ export interface ActResult {
   readonly runId: string | null;
   /** A result in one sentence; may be empty. */
   readonly note: string;
+  /** The entry that the note is about: the first difference of a replay. */
+  readonly seq?: number;
   /** Send the action again with this as `confirmed` to confirm. */
   readonly needsTrust: NeedsTrust | null;
 }

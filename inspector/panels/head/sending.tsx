@@ -13,8 +13,8 @@ interface Sent {
   readonly event: unknown;
   /** The number of entries when it was sent: its delivery comes after them. */
   readonly from: number;
-  /** Null while it is being sent; `problem` is null if the run accepted it. */
-  readonly answer: { readonly problem: string | null; readonly note: string } | null;
+  /** Null while it is being sent; `problem` is null if the run accepted it. `seq`: the first entry that a replay does differently. */
+  readonly answer: { readonly problem: string | null; readonly note: string; readonly seq?: number | undefined } | null;
 }
 
 /** The last event or action that was sent to each run, by run id. */
@@ -33,7 +33,7 @@ export function sender(inspector: Inspector, runId: string) {
     const one = { event, from: inspector.openRun(runId).log.count, answer: null };
     note(one);
     const { result, problem } = await inspector.request(request);
-    note({ ...one, answer: { problem, note: result?.note || done } });
+    note({ ...one, answer: { problem, note: result?.note || done, seq: result?.seq } });
     const started = result?.runId ?? runId;
     if (started !== runId) location.hash = `#/run/${encodeURIComponent(started)}`;
     return problem === null;
@@ -54,13 +54,15 @@ export function SendingResult({ inspector, view }: PanelProps) {
   const isDelivered = run.kind === 'run' && last?.answer?.problem === null;
   const delivery = isDelivered ? deliveryOf(log, fold, last.event, last.from) : null;
   const rejection = problem ?? delivery?.rejection ?? null;
+  const differsAt = last?.answer?.seq;
+  const seq = delivery?.seq ?? differsAt;
   return (
-    <p class={`sent ${rejection === null ? '' : 'wrong'} verbatim`} role="status">
+    <p class={`sent ${rejection !== null ? 'wrong' : differsAt === undefined ? '' : 'warn'} verbatim`} role="status">
       {last && (run.kind === 'run' ? runWords(view, last) : actorWords(view, last))}
-      {delivery !== null && (
+      {seq !== undefined && (
         <>
           {' '}
-          <EntryLink seq={delivery.seq} moveTo={inspector.moveTo}>
+          <EntryLink seq={seq} moveTo={inspector.moveTo}>
             Show
           </EntryLink>
         </>
@@ -87,5 +89,5 @@ function actorWords({ fold }: PanelView, { event, from, answer }: Sent): string 
   const received = fold.actors[0]?.events.findLast(({ type, seq }) => type === name && seq >= from);
   const ignored = received?.ignored ?? null;
   const why = ignored?.length === 0 ? 'its states have no transition for it' : 'every guard was false';
-  return excerpt(answer.note, 400) + (ignored === null ? '' : ` The actor ignored it: ${why}.`);
+  return excerpt(answer.note, 600) + (ignored === null ? '' : ` The actor ignored it: ${why}.`);
 }

@@ -15,10 +15,11 @@ export interface InspectedActor {
   readonly host: DurableMachine<AnyStateMachine>;
 }
 
-/** The result of an action: the id of the actor to show, null for the same one, and a sentence. */
+/** The result of an action: the id of the actor to show, null for the same one, and a sentence with the entry that it is about. */
 interface ActorResult {
   readonly runId: string | null;
   readonly note: string;
+  readonly seq?: number;
 }
 
 /** Sends an event that a page has made. Resolves when its step is stored; calls that it starts continue in this process. */
@@ -48,10 +49,8 @@ export async function actOnActor(
     }
     case 'replay': {
       const { divergence } = await host.replay(id);
-      return {
-        runId: null,
-        note: divergence === null ? IDENTICAL : `Divergence at ${oneLine(differenceText(divergence))}`,
-      };
+      if (divergence === null) return { runId: null, note: IDENTICAL };
+      return { runId: null, note: `Divergence at ${oneLine(differenceText(divergence))}.`, seq: divergence.seq };
     }
     case 'fork': {
       if (Object.keys(action.set).length > 0 || action.turns !== undefined || action.model !== undefined)

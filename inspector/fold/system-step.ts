@@ -62,6 +62,15 @@ export function lastEntryOfStep({ externalEvents, entries }: RunFold, seq: numbe
   return Math.min(to, count, ...after) - 1;
 }
 
+/** The last step with a transition, or the start of a parked actor, as its row selects it; null if there is none, or the actor failed since. */
+export function lastMove({ log, fold, count }: Pick<SystemView, 'log' | 'fold' | 'count'>): Selection | null {
+  const seq = fold.transitions.seqs.at(-1) ?? (fold.entries.typeOf(count - 1) === 'closed' ? 0 : undefined);
+  if (seq === undefined || (fold.entries.of('failed').at(-1) ?? -1) > seq) return null;
+  const { from } = fold.externalEvents.stepOf(seq);
+  const [event, move] = [from, seq].map((one) => log.entry(one) as { readonly actor?: unknown });
+  return { kind: 'entry', from: event?.actor === move?.actor ? from : seq, to: lastEntryOfStep(fold, seq, count) };
+}
+
 /** The most entries of a step that are read. */
 const MAX_ENTRIES = 500;
 

@@ -10,6 +10,7 @@ import {
 import { chartsOfActors } from '../fold/actor-charts.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import { type Selection, selectionAt } from '../fold/selection.ts';
+import { lastMove } from '../fold/system-step.ts';
 import type { ConnectionState, PageListener, PageSource } from '../wire/page-source.ts';
 import { createRunLog, type RunLog } from '../wire/run-log.ts';
 
@@ -26,7 +27,7 @@ export interface PanelView {
   readonly stateCount: number;
   readonly states: StatesSent;
   readonly at: number;
-  /** What was selected, or else the step of the entry at the cursor. */
+  /** What was selected, or else the step of the entry at the cursor; of an actor at its end, the last step with a transition. */
   readonly selection: Selection;
   readonly end: { readonly problem: string | null } | null;
 }
@@ -185,6 +186,9 @@ function viewOf(run: InspectedRun, opened: OpenedRun, cursor: number | null, hel
   const { log, fold, count, stateCount, states, charts, end } = opened;
   const last = Math.max(0, count.value - 1);
   const at = Math.min(cursor ?? last, last);
+  // The latest entry of an actor often only records that it waits.
+  const latest =
+    run.kind === 'system' && cursor === null && count.value > 0 ? lastMove({ log, fold, count: count.value }) : null;
   return {
     run,
     log,
@@ -193,7 +197,7 @@ function viewOf(run: InspectedRun, opened: OpenedRun, cursor: number | null, hel
     count: count.value,
     at,
     // The address may name a step that has not arrived yet.
-    selection: held !== null && held.to <= last ? held : selectionAt(fold, at, count.value),
+    selection: held !== null && held.to <= last ? held : (latest ?? selectionAt(fold, at, count.value)),
     stateCount: stateCount.value,
     states: states.value,
     end: end.value,

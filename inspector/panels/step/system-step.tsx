@@ -13,6 +13,7 @@ import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { Facts } from '../facts.tsx';
+import { Folded } from '../folded.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { clockStart } from '../trace/use-clock.ts';
@@ -35,7 +36,7 @@ export function ActorStep({ inspector, view }: PanelProps) {
       {step.ignored !== null && <Ignored {...step.ignored} />}
       {step.transitions.length > 0 && <Transitions step={step} />}
       <Ends view={view} step={step} />
-      <Contexts view={view} step={step} />
+      <Contexts view={view} step={step} isLatest={inspector.cursor.value === null} />
       <Started inspector={inspector} view={view} step={step} />
       <Waited view={view} step={step} />
     </>
@@ -47,14 +48,27 @@ interface PartProps {
   readonly step: SystemStep;
 }
 
+/** What an approval's event is matched by. Its decision, reason and author are what a person gave. */
+const APPROVAL_IDS: readonly string[] = ['id', 'digest', 'shownDigest'];
+
 function EventMembers({ step: { event } }: Pick<PartProps, 'step'>) {
   // The result of a call is shown as such.
   if (event === null || endReportedBy(event.actor, event.event.type) !== null) return null;
-  const { type: _, ...members } = event.event;
+  const { type, ...members } = event.event;
   if (Object.keys(members).length === 0) return null;
+  const technical = type === 'approval.given' ? APPROVAL_IDS.filter((name) => Object.hasOwn(members, name)) : [];
+  const rest = Object.entries(members).filter(([name]) => !technical.includes(name));
   return (
     <Section title="Event">
-      <JsonTree value={members} />
+      <JsonTree value={Object.fromEntries(rest)} />
+      {technical.length > 0 && (
+        <Folded
+          summary="Id and digests"
+          content={() => (
+            <JsonTree value={Object.fromEntries(technical.map((name) => [name, members[name as never]]))} />
+          )}
+        />
+      )}
     </Section>
   );
 }
@@ -139,12 +153,12 @@ function Values({ output, error }: { readonly output: unknown; readonly error: u
 const MAX_FIELDS = 25;
 
 /** What the step changed in the contexts of the machines, and the whole contexts on request. */
-function Contexts({ view: { fold, stateCount }, step }: PartProps) {
+function Contexts({ view: { fold, stateCount }, step, isLatest }: PartProps & { readonly isLatest: boolean }) {
   const all = useMemo(() => contextsAfter(fold, step), [fold, step, stateCount]);
   if (all.length === 0) return null;
   return (
     <Section title="Context">
-      {all.every(({ fields }) => fields.length === 0) && <p class="muted">No change.</p>}
+      {!isLatest && all.every(({ fields }) => fields.length === 0) && <p class="muted">No change.</p>}
       {all.map(({ path, name, fields, context }) => (
         <div key={path}>
           {all.length > 1 && <h3 class="verbatim">{excerpt(name, 60)}</h3>}
@@ -159,7 +173,7 @@ function Contexts({ view: { fold, stateCount }, step }: PartProps) {
           {fields.length > MAX_FIELDS && (
             <p class="muted">and {pluralize(fields.length - MAX_FIELDS, 'more change')}</p>
           )}
-          <details>
+          <details open={isLatest}>
             <summary>The whole context after this step</summary>
             <JsonTree value={context} />
           </details>

@@ -16,6 +16,7 @@ const parcel = setup({
 }).createMachine({
   id: 'parcel',
   version: '1',
+  context: { tries: 3 },
   initial: 'ready',
   states: {
     ready: { on: { collect: 'collected', ask: 'asking' }, after: { patience: 'returned' } },
@@ -51,6 +52,16 @@ const events = {
 const start = async (id: string): Promise<void> => void (await (await host.open(id)).park());
 for (const id of ['form', 'approve', 'deny', 'stop', 'fork', 'file', 'replay']) await start(id);
 for (const id of ['approve', 'deny']) await host.send(id, { type: 'ask' });
+const older = setup({ delays: { patience: 48 * HOUR_MS } }).createMachine({
+  id: 'parcel',
+  version: '1',
+  context: { tries: 3 },
+  initial: 'ready',
+  states: { ready: { on: { collect: 'lost' }, after: { patience: 'lost' } }, lost: {} },
+});
+const olderHost = createDurableMachine(older, { journals });
+await (await olderHost.open('changed')).park();
+await olderHost.send('changed', { type: 'collect' });
 const bare = createDurableMachine(setup({}).createMachine({ id: 'bare', initial: 'a', states: { a: {} } }), {
   journals,
 });
@@ -106,6 +117,11 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await form.getByLabel('Reason').fill('as agreed');
     await form.getByRole('button', { name: button, exact: true }).click();
     await page.locator('.waits').getByText(`Ended in ${state}`).waitFor();
+    await page.locator('.step-head').getByText('approval finished').waitFor();
+    await page.locator('.trace-row').getByText('approval.given').click();
+    const given = page.locator('.step-view section').filter({ hasText: 'Event' }).first();
+    await given.getByText('Id and digests').waitFor();
+    expect(await given.innerText()).toMatch(/decision:\s+"\w+"\s+reason:\s+"as agreed"/u);
     expect(await entriesOf(journals.read(id))).toContainEqual(
       expect.objectContaining({ event: expect.objectContaining({ decision: id, reason: 'as agreed' }) }),
     );
@@ -139,6 +155,31 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     const { page } = await open('/run/replay');
     await page.getByRole('button', { name: 'Check the replay' }).click();
     await page.locator('.sent').getByText('Identical: ').waitFor();
+  });
+
+  it('names the first difference of a replay and links to it', async () => {
+    const { page } = await open('/run/changed');
+    await page.getByRole('button', { name: 'Check the replay' }).click();
+    const result = page.locator('.sent.warn');
+    await result.getByRole('button', { name: 'Show' }).click();
+    const [, seq, cause] =
+      /^Divergence at entry (\d+): the journal has the transition from ready to lost; the machine now does the transition from ready to collected\. (.*)/u.exec(
+        await result.innerText(),
+      ) ?? [];
+    expect(cause).toMatch(/^Likely cause: the machine has changed/u);
+    await page.waitForURL(`**/changed/${seq}`);
+    expect(await axeViolations(page, '.head-area')).toEqual([]);
+  });
+
+  it('opens at the last step with a transition, or at the start, and shows the context', async () => {
+    const { page } = await open('/run/file', { width: 390 });
+    const panel = page.locator('.step-view');
+    await panel.getByText('tries', { exact: true }).waitFor();
+    expect(await panel.locator('h2').first().innerText()).toBe('Started');
+    expect(await panel.innerText()).toMatch(/tries:\s+3/u);
+    expect(await panel.innerText()).not.toMatch(/Waits for|No change/u);
+    const topOf = async (part: string) => (await page.locator(part).boundingBox())?.y ?? 0;
+    expect(await topOf('.trace-area')).toBeLessThan(await topOf('.chart-area'));
   });
 
   it('disables what is not possible and says what to do: without its machine', async () => {

@@ -6,6 +6,7 @@ export interface EventField {
   readonly path: readonly string[];
   readonly kind: 'text' | 'number' | 'boolean' | 'choice' | 'json';
   readonly isRequired: boolean;
+  /** Its limits, and what the schema says about it. */
   readonly description: string;
   /** The values to choose from. */
   readonly choices: readonly unknown[];
@@ -36,7 +37,7 @@ function fieldsOf(given: unknown, path: readonly string[], isRequired: boolean):
       path,
       kind,
       isRequired,
-      description: typeof description === 'string' ? description : '',
+      description: [rangeText(schema), typeof description === 'string' ? description : ''].filter(Boolean).join(', '),
       choices,
       initial: initial === undefined ? '' : initialText(initial, kind, choices),
     },
@@ -49,6 +50,24 @@ function initialText(value: unknown, kind: EventField['kind'], choices: readonly
   const index = choices.indexOf(value);
   return index < 0 ? '' : String(index);
 }
+
+/** `more than 0, at most 1000`; `at least 3 characters`. Without the limits that only keep an integer exact. */
+function rangeText(schema: EventForm): string {
+  const limits = Object.entries(LIMITS).flatMap(([name, [before, after]]) => {
+    const limit = schema[name];
+    return typeof limit === 'number' && Math.abs(limit) < Number.MAX_SAFE_INTEGER ? `${before} ${limit}${after}` : [];
+  });
+  return limits.join(', ');
+}
+
+const LIMITS: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  exclusiveMinimum: ['more than', ''],
+  minimum: ['at least', ''],
+  exclusiveMaximum: ['less than', ''],
+  maximum: ['at most', ''],
+  minLength: ['at least', ' characters'],
+  maxLength: ['at most', ' characters'],
+};
 
 /** The members of an object that has only these; null otherwise. */
 function membersOf({ type, properties, additionalProperties = false }: EventForm) {
@@ -82,15 +101,22 @@ export function eventOf(
   for (const field of fields) {
     const text = texts[fieldKey(field)] ?? field.initial;
     const isLeftOut = text === '' && !(field.isRequired && (field.kind === 'text' || field.kind === 'boolean'));
-    if (isLeftOut && field.isRequired) return { field, problem: `${field.path.join('.')}: expected a value.` };
+    if (isLeftOut && field.isRequired) return { field, problem: EXPECTED[field.kind === 'choice' ? 'choice' : 'text'] };
     if (isLeftOut) continue;
     const value = readText(field, text);
-    if (value === undefined)
-      return { field, problem: `${field.path.join('.')}: expected ${field.kind === 'number' ? 'a number' : 'JSON'}.` };
+    if (value === undefined) return { field, problem: EXPECTED[field.kind] };
     put(members, field.path, value);
   }
   return { event: { ...members, type } };
 }
+
+const EXPECTED: Readonly<Record<EventField['kind'], string>> = {
+  text: 'Enter a value.',
+  number: 'Enter a number.',
+  boolean: 'Choose a value.',
+  choice: 'Choose a value.',
+  json: 'Enter JSON.',
+};
 
 /** Returns undefined for an invalid text. */
 function readText({ kind, choices }: EventField, text: string): unknown {

@@ -1,54 +1,81 @@
-import { useId, useState } from 'preact/hooks';
+import { Fragment } from 'preact';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { EventForms } from '../../../src/inspection/wire.ts';
 import { type EventField, eventFields, eventOf, type FieldTexts, fieldKey } from '../../fold/event-fields.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { type EventFormProps, Field, JsonForm, Problem, SubmitForm, TextField } from './event-forms.tsx';
 
-interface ActorEventFormProps extends EventFormProps {
+interface ActorEventFormProps extends Pick<EventFormProps, 'isBusy'> {
   readonly type: string;
   /** The schemas of the machine's events; null if it has none. */
   readonly forms: EventForms | null;
+  /** The words of the button. */
+  readonly submit?: string;
+  /** Passes on what is wrong with the event. Resolves to whether it was accepted. */
+  readonly onSend: (event: unknown, onProblem: (problem: string) => void) => Promise<boolean>;
+}
+
+/** The key of the field that the server names: `event.amount: Too big`; and what is wrong. */
+function fieldProblem(text: string, fields: readonly EventField[]) {
+  const [, name, problem = text] = /^event\.([^:]+): (.*)$/su.exec(text) ?? [];
+  const field = fields.find(({ path }) => path.join('.') === name);
+  return field === undefined ? { key: null, problem: text } : { key: fieldKey(field), problem };
 }
 
 /** Sends one event to an actor: with a field for each member that its schema names, or else as JSON. */
-export function ActorEventForm({ type, forms, isBusy, onSend }: ActorEventFormProps) {
+export function ActorEventForm(props: ActorEventFormProps) {
+  const { type, forms, isBusy, submit: words = `Send ${excerpt(type, 60)}`, onSend } = props;
   const id = useId();
+  const form = useRef<HTMLDivElement>(null);
   const schema = forms !== null && Object.hasOwn(forms, type) ? forms[type] : undefined;
   const fields = schema === undefined ? null : eventFields(schema);
   const [texts, setTexts] = useState<FieldTexts>({});
-  const [wrong, setWrong] = useState<{ readonly key: string; readonly problem: string } | null>(null);
+  const [wrong, setWrong] = useState<ReturnType<typeof fieldProblem> | null>(null);
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [wrong]);
+  const send = (event: unknown): Promise<boolean> => {
+    setWrong(null);
+    return onSend(event, (problem) => setWrong(fieldProblem(problem, fields ?? [])));
+  };
+  const rest = <Problem text={wrong?.key === null ? excerpt(wrong.problem, 400) : ''} />;
   if (fields === null)
     return (
-      <JsonForm given={`{ "type": ${JSON.stringify(type.replace(/\*$/u, ''))} }`} isBusy={isBusy} onSend={onSend} />
+      <div class="stack">
+        <JsonForm
+          given={`{ "type": ${JSON.stringify(type.replace(/\*$/u, ''))} }`}
+          submit={words}
+          isBusy={isBusy}
+          onSend={send}
+        />
+        {rest}
+      </div>
     );
 
   function submit(): void {
     const made = eventOf(type, fields ?? [], texts);
-    if ('event' in made) void onSend(made.event);
-    setWrong('problem' in made ? { key: fieldKey(made.field), problem: made.problem } : null);
+    if ('event' in made) void send(made.event);
+    else setWrong({ key: fieldKey(made.field), problem: made.problem });
   }
 
   return (
-    <SubmitForm
-      label={`Event ${excerpt(type, 80)}`}
-      isBusy={isBusy}
-      submit={`Send ${excerpt(type, 60)}`}
-      onSubmit={submit}
-    >
-      {fields.map((field) => {
-        const key = fieldKey(field);
-        return (
-          <FieldInput
-            key={key}
-            field={field}
-            text={texts[key] ?? field.initial}
-            wrong={wrong?.key === key ? id : undefined}
-            onText={(text) => setTexts((before) => ({ ...before, [key]: text }))}
-          />
-        );
-      })}
-      <Problem id={id} text={wrong?.problem ?? ''} />
-    </SubmitForm>
+    <div ref={form}>
+      <SubmitForm label={`Event ${excerpt(type, 80)}`} isBusy={isBusy} submit={words} onSubmit={submit}>
+        {fields.map((field) => {
+          const key = fieldKey(field);
+          return (
+            <Fragment key={key}>
+              <FieldInput
+                field={field}
+                text={texts[key] ?? field.initial}
+                wrong={wrong?.key === key ? id : undefined}
+                onText={(text) => setTexts((before) => ({ ...before, [key]: text }))}
+              />
+              {wrong?.key === key && <Problem id={id} text={excerpt(wrong.problem, 400)} />}
+            </Fragment>
+          );
+        })}
+        {rest}
+      </SubmitForm>
+    </div>
   );
 }
 

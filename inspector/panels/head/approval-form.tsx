@@ -98,31 +98,31 @@ export function QuestionForm(props: QuestionFormProps) {
         <JsonTree value={given} />
       )}
       <Problem id={id} text={invalid} />
-      {canApprove && (
-        <div class="row">
-          <SendButton isBusy={isBusy} onSend={approve}>
+      {canDeny && (
+        <input
+          aria-label="Reason"
+          value={reason}
+          placeholder="reason, optional"
+          onInput={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+      )}
+      <div class="row">
+        {canApprove && (
+          <SendButton isBusy={isBusy} isPrimary onSend={approve}>
             {text === original ? 'Approve' : 'Approve as edited'}
           </SendButton>
-          {!isEditing && (
-            <button type="button" onClick={() => setEditing(true)}>
-              Edit {noun}
-            </button>
-          )}
-        </div>
-      )}
-      {canDeny && (
-        <div class="row">
-          <input
-            aria-label="Reason"
-            value={reason}
-            placeholder="reason, optional"
-            onInput={({ currentTarget }) => setReason(currentTarget.value)}
-          />
+        )}
+        {canDeny && (
           <SendButton isBusy={isBusy} onSend={deny}>
             Deny
           </SendButton>
-        </div>
-      )}
+        )}
+        {canApprove && !isEditing && (
+          <button type="button" onClick={() => setEditing(true)}>
+            Edit {noun}
+          </button>
+        )}
+      </div>
     </form>
   );
 }

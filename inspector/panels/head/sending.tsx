@@ -20,29 +20,46 @@ interface Sent {
 /** The last event or action that was sent to each run, by run id. */
 const sent = signal<ReadonlyMap<string, Sent>>(new Map());
 
-/** Sends events and actions to a run or an actor, one at a time. All resolve to whether it accepted them; `done`: what to say then. */
+type OnProblem = (problem: string) => void;
+
+/** Sends events and actions to a run or an actor, one at a time. All resolve to whether it accepted them; `done`: what to say then. `onProblem` receives what is wrong, to show it elsewhere. */
 export function sender(inspector: Inspector, runId: string) {
   const isSending = (): boolean => sent.value.get(runId)?.answer === null;
   const note = (one: Sent): void => {
     sent.value = new Map(sent.value).set(runId, one);
   };
 
-  async function send(request: PageRequest & { readonly type: 'send' | 'act' }, done: string): Promise<boolean> {
+  async function send(
+    request: PageRequest & { readonly type: 'send' | 'act' },
+    done: string,
+    onProblem?: OnProblem,
+  ): Promise<boolean> {
     if (isSending()) return false;
     const event = request.type === 'send' ? request.event : null;
     const one = { event, from: inspector.openRun(runId).log.count, answer: null };
     note(one);
     const { result, problem } = await inspector.request(request);
-    note({ ...one, answer: { problem, note: result?.note || done, seq: result?.seq } });
+    const shown = onProblem === undefined ? problem : null;
+    const answer = { problem: shown, note: problem === null ? result?.note || done : '', seq: result?.seq };
+    note({ ...one, answer });
+    if (problem !== null) onProblem?.(problem);
     const started = result?.runId ?? runId;
-    if (started !== runId) location.hash = `#/run/${encodeURIComponent(started)}`;
+    if (started !== runId) {
+      const { event = null, at = 0 } = Object('action' in request && request.action) as {
+        event?: unknown;
+        at?: number;
+      };
+      sent.value = new Map(sent.value).set(started, { event, from: at + 1, answer });
+      location.hash = `#/run/${encodeURIComponent(started)}`;
+    }
     return problem === null;
   }
 
   return {
     isBusy: isSending(),
-    onSend: (event: unknown, done = '') => send({ type: 'send', runId, event }, done),
-    act: (action: RunAction, done = '') => send({ type: 'act', runId, action, confirmed: null }, done),
+    onSend: (event: unknown, done = '', onProblem?: OnProblem) => send({ type: 'send', runId, event }, done, onProblem),
+    act: (action: RunAction, done = '', onProblem?: OnProblem) =>
+      send({ type: 'act', runId, action, confirmed: null }, done, onProblem),
   };
 }
 
@@ -89,5 +106,5 @@ function actorWords({ fold }: PanelView, { event, from, answer }: Sent): string 
   const received = fold.actors[0]?.events.findLast(({ type, seq }) => type === name && seq >= from);
   const ignored = received?.ignored ?? null;
   const why = ignored?.length === 0 ? 'its states have no transition for it' : 'every guard was false';
-  return excerpt(answer.note, 600) + (ignored === null ? '' : ` The actor ignored it: ${why}.`);
+  return excerpt(answer.note, 600) + (ignored === null ? '' : ` The actor ignored the event: ${why}.`);
 }

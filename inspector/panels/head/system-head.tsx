@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { reachedStates } from '../../fold/reached.ts';
-import { durationOf, endedText, namesText } from '../../fold/run-list.ts';
+import { dueText, durationOf, endedText, isDue, namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
@@ -43,7 +43,9 @@ export function SystemHead({ inspector, view }: PanelProps) {
       <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
       <p class="verdict" role="status">
         <b class={`word ${tone}`}>{word}</b>
-        {run.waiting && ` since ${startedText(run.waiting.sinceMs)}`} <ForkMark inspector={inspector} run={run} />
+        {run.waiting && ` since ${startedText(run.waiting.sinceMs)}`}
+        {run.exportedAt === undefined && isDue(run, Date.now()) && `, ${dueText(run, Date.now())}`}{' '}
+        <ForkMark inspector={inspector} run={run} />
       </p>
       {problem && (
         <p class="verbatim" role="alert">
@@ -59,7 +61,9 @@ export function SystemHead({ inspector, view }: PanelProps) {
       <States inspector={inspector} view={view} />
       {over && <Output view={view} />}
       {!over && <Next inspector={inspector} view={view} waits={waits} blocked={blocked} />}
-      {isActor && <ActorToolbar inspector={inspector} view={view} blocked={blocked} />}
+      {isActor && inspector.connection.value !== 'file' && (
+        <ActorToolbar inspector={inspector} view={view} blocked={blocked} />
+      )}
       <SendingResult inspector={inspector} view={view} />
       {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
       <Figures view={view} />
@@ -160,11 +164,13 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
   );
   const total = waits.flatMap((one) => [...one.events, ...one.timers]).length + calls.length + approvals.length;
   const canSend = (type: string): boolean => machine !== undefined && (forms === null || Object.hasOwn(forms, type));
-  const onSend = async (event: unknown): Promise<boolean> => {
+  const area = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => area.current?.querySelector<HTMLElement>('input, select, textarea, button')?.focus(), [chosen]);
+  const onSend = async (event: unknown, onProblem?: (problem: string) => void): Promise<boolean> => {
     const { type, decision } = Object(event);
     const isAnswer = type === 'approval.given';
     const sent = isAnswer ? ANSWERED[decision as keyof typeof ANSWERED] : `Sent ${excerpt(String(type), 60)}.`;
-    const isSent = await form.onSend(event, sent);
+    const isSent = await form.onSend(event, sent, onProblem);
     if (isSent) choose(null);
     return isSent;
   };
@@ -189,7 +195,7 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
       <ul class="next row" aria-label="What can happen next">
         {events.slice(0, MAX_EVENTS).map((type) => (
           <li key={type} class="verbatim">
-            {canSend(type) ? (
+            {canSend(type) && inspector.connection.value !== 'file' ? (
               <button
                 type="button"
                 aria-expanded={chosen === type}
@@ -230,13 +236,16 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
             one.events.length > 0 && (
               <li key={one.machine} class="verbatim">
                 Its child machine <b>{excerpt(one.machine, 60)}</b> accepts {namesText(one.events)}
+                {machine !== undefined && ', which only its parent can send'}
               </li>
             ),
         )}
         {waits.length > 0 && total === 0 && <li class="muted">Its states accept no events and have no timers.</li>}
       </ul>
       {chosen !== null && blocked === null && (
-        <ActorEventForm key={chosen} type={chosen} forms={forms} isBusy={form.isBusy} onSend={onSend} />
+        <div ref={area}>
+          <ActorEventForm key={chosen} type={chosen} forms={forms} isBusy={form.isBusy} onSend={onSend} />
+        </div>
       )}
     </>
   );

@@ -37,8 +37,32 @@ describe('the form of an event', () => {
     expect(eventOf('go', fields, textsOf({ 'a.b': '1.5' }))).toEqual({
       event: { type: 'go', a: { b: 1.5 }, d: false, e: '' },
     });
-    expect(eventOf('go', fields, textsOf({ 'a.b': 'x' }))).toMatchObject({ problem: 'a.b: expected a number.' });
-    expect(eventOf('go', fields, {})).toMatchObject({ problem: 'a.b: expected a value.' });
+    expect(eventOf('go', fields, textsOf({ 'a.b': 'x' }))).toMatchObject({ problem: 'Enter a number.' });
+    expect(eventOf('go', fields, {})).toMatchObject({ problem: 'Enter a value.' });
+  });
+
+  it('begins with the default of a choice, and names the limits of values', () => {
+    const fields = fieldsOf(
+      z.object({
+        currency: z.enum(['EUR', 'USD']).default('USD'),
+        amount: z.number().positive().max(1_000),
+        reason: z.string().min(3).default('none'),
+        count: z.int(),
+      }),
+    );
+    expect(fields.map(({ description, initial }) => [description, initial])).toEqual([
+      ['', '1'],
+      ['more than 0, at most 1000', ''],
+      ['at least 3 characters', 'none'],
+      ['', ''],
+    ]);
+    const texts = textsOf({ amount: '5', count: '1' });
+    expect(eventOf('pay', fields, texts)).toEqual({
+      event: { type: 'pay', currency: 'USD', amount: 5, reason: 'none', count: 1 },
+    });
+    expect(eventOf('pay', fields, { ...texts, ...textsOf({ currency: '' }) })).toMatchObject({
+      problem: 'Choose a value.',
+    });
   });
 
   it('starts with the defaults of a schema, and sends them unless they are changed', () => {

@@ -25,6 +25,7 @@ const action: z.ZodMiniType<RunAction> = z.discriminatedUnion('type', [
       ),
     ),
     event: z.optional(eventSchema),
+    input: z.optional(z.unknown()),
     model: z.optional(z.string()),
   }),
   z.object({ type: z.literal('replay') }),

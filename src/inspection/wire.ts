@@ -124,8 +124,10 @@ export type RunAction =
       readonly set: Readonly<Record<string, unknown>>;
       /** Sent instead of the prompt whose entry is `at`. */
       readonly turns?: readonly ChatTurn[] | undefined;
-      /** Sent to the fork of an actor, which has no other changes. */
+      /** Sent to the fork of an actor. */
       readonly event?: { readonly type: string } | undefined;
+      /** Another input for the fork of an actor. */
+      readonly input?: unknown;
       /** The model of the new run, if it is not the recorded one: only for runs of `postchain run`. */
       readonly model?: string | undefined;
     }

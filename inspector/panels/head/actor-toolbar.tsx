@@ -1,13 +1,16 @@
 import { useState } from 'preact/hooks';
+import { forkPoint } from '../../fold/fork-point.ts';
+import { namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { useIsPast } from '../../ui-state/use-now.ts';
 import type { PanelProps } from '../panel.tsx';
+import { ActorEventForm } from './actor-events.tsx';
 import { Dialog } from './dialog.tsx';
-import { JsonForm, SendButton } from './event-forms.tsx';
+import { Field, Problem, SendButton, TextField } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
-import { SendingResult, sender } from './sending.tsx';
+import { sender } from './sending.tsx';
 
 /** Why no event can be sent to an actor now, and what to do; null if one can. */
 export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelView, 'run' | 'end'>): string | null {
@@ -22,7 +25,7 @@ export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelV
 
 /** Continue, stop, fork, check the replay, download. What cannot be done is disabled; the reason is `blocked`. */
 export function ActorToolbar({ inspector, view, blocked }: PanelProps & { readonly blocked: string | null }) {
-  const { run, at } = view;
+  const { run } = view;
   const { isBusy, act } = sender(inspector, run.runId);
   const [open, setOpen] = useState<'stop' | 'fork' | 'export' | null>(null);
   const isDue = useIsPast(run.waiting?.dueAtMs ?? null);
@@ -59,24 +62,95 @@ export function ActorToolbar({ inspector, view, blocked }: PanelProps & { readon
           </SendButton>
         </Dialog>
       )}
-      {open === 'fork' && (
-        <Dialog title={`Fork at entry ${at}`} class="stack" onClose={() => setOpen(null)}>
-          <p>
-            Starts another actor with the same history up to the step of entry {at} and sends it this event. To fork at
-            another step, select that step first. {excerpt(run.title, 80)} does not change.
-          </p>
-          <JsonForm
-            isBusy={isBusy}
-            given={`{ "type": ${JSON.stringify(run.waiting?.events[0] ?? '')} }`}
-            submit="Start the fork"
-            onSend={(event) => act({ type: 'fork', at, set: {}, event: event as { type: string } }, 'Forked.')}
-          />
-          <SendButton isBusy={isBusy} onSend={() => void act({ type: 'fork', at, set: {} }, 'Forked.')}>
-            Start without an event
-          </SendButton>
-          <SendingResult inspector={inspector} view={view} />
-        </Dialog>
-      )}
+      {open === 'fork' && <ForkDialog inspector={inspector} view={view} onClose={() => setOpen(null)} />}
     </div>
+  );
+}
+
+const OTHER = 'another event';
+const NONE = 'none';
+
+/** Starts another actor with the same history up to a step, with an event that the state accepts there, or without one. */
+function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClose: () => void }) {
+  const { run, log, fold, charts, at } = view;
+  const { machine = '', runId, title } = run;
+  const { isBusy, act } = sender(inspector, runId);
+  const { step, waits, next } = forkPoint(log, fold, charts, machine, at);
+  const forms = inspector.machines.value[machine] ?? null;
+  const accepted = (waits?.events ?? []).filter((type) => forms === null || Object.hasOwn(forms, type));
+  const types = [...accepted, ...(forms === null ? [OTHER] : []), NONE];
+  const [chosen, choose] = useState(types[0] ?? NONE);
+  const [input, setInput] = useState('');
+  const [problem, setProblem] = useState('');
+  const states = waits === undefined ? '' : `, in ${namesText(waits.states)}`;
+
+  async function start(event: unknown, onProblem: (problem: string) => void): Promise<boolean> {
+    try {
+      const changes = {
+        ...(event !== null && { event: event as { type: string } }),
+        ...(input.trim() !== '' && { input: JSON.parse(input) as unknown }),
+      };
+      return await act({ type: 'fork', at, set: {}, ...changes }, 'Forked.', onProblem);
+    } catch {
+      onProblem('Input: enter JSON.');
+      return false;
+    }
+  }
+
+  return (
+    <Dialog
+      title={`Fork after ${excerpt(step, 60)} (entry ${at})${excerpt(states, 120)}`}
+      class="stack"
+      onClose={onClose}
+    >
+      {waits === undefined ? (
+        <p>The actor ended in this step. Select an earlier step to fork there.</p>
+      ) : (
+        <>
+          <p>
+            Starts another actor with the same history. {excerpt(title, 80)} does not change
+            {next === null ? '.' : `; it received ${excerpt(next, 60)} next.`} To fork at another step, select it first.
+          </p>
+          <Field label="Event for the fork">
+            <select value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+              {types.map((type) => (
+                <option key={type} value={type}>
+                  {excerpt(type, 80)}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <details>
+            <summary>Another input</summary>
+            <TextField
+              label="Input as JSON"
+              hint="the events of the past are evaluated again with it"
+              rows={2}
+              value={input}
+              onText={setInput}
+            />
+          </details>
+          {chosen === NONE ? (
+            <div class="stack">
+              <Problem text={excerpt(problem, 400)} />
+              <div class="row">
+                <SendButton isBusy={isBusy} isPrimary onSend={() => void start(null, setProblem)}>
+                  Start the fork
+                </SendButton>
+              </div>
+            </div>
+          ) : (
+            <ActorEventForm
+              key={chosen}
+              type={chosen === OTHER ? '' : chosen}
+              forms={forms}
+              isBusy={isBusy}
+              submit="Start the fork"
+              onSend={start}
+            />
+          )}
+        </>
+      )}
+    </Dialog>
   );
 }

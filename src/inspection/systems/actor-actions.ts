@@ -56,7 +56,8 @@ export async function actOnActor(
       if (Object.keys(action.set).length > 0 || action.turns !== undefined || action.model !== undefined)
         throw new PostChainError('invalid_option', 'A fork of an actor takes no settings of a run; received some.');
       const event = action.event && (await checkedEvent(action.event, events));
-      const fork = await forkByName(host, id, { at: action.at, ...(event && { event: event as never }) });
+      const input = action.input === undefined ? {} : { input: action.input as never };
+      const fork = await forkByName(host, id, { at: action.at, ...(event && { event: event as never }), ...input });
       fork.park({ wait: true }).catch(() => {});
       return { runId: fork.id, note: '' };
     }

@@ -28,6 +28,7 @@ import type { RunActions } from './run-actions.ts';
 import { runList } from './runs.ts';
 import { openSockets, type SocketEndpoint } from './sockets.ts';
 import type { InspectedStore } from './stored-runs.ts';
+import { actorContinuer } from './systems/continue-actors.ts';
 import { describeMachines, hostsOf, type InspectedMachine } from './systems/inspected-machine.ts';
 import type { Inspect } from './systems/observe-for-inspector.ts';
 import type { ReplayHost } from './systems/recorded-states.ts';
@@ -69,6 +70,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
   const { journals, machines, port, page, token, actions } = readInspectionOptions(options);
   const runs = runList(journals, hostsOf(machines));
   const described = await describeMachines(machines);
+  const continuer = actorContinuer(runs);
   const server = createServer({ headersTimeout: MAX_HEADERS_MS, connectionsCheckingInterval: CHECK_MS });
   const connections = limitConnections(server, MAX_CONNECTIONS);
   await listen(server, port);
@@ -81,7 +83,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
         maxMessageBytes: MAX_MESSAGE_BYTES,
         maxSockets: MAX_PAGES,
         allows: isOwnOrigin,
-        accept: (socket) => servePage(socket, runs, actions, { machines, described }),
+        accept: (socket) => servePage(socket, runs, actions, { machines, described, continuer }),
       },
     ],
     ['systems', systemsEndpoint(runs)],
@@ -99,7 +101,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
     watch: (run) => runs.watch(run),
     choose: runs.choose,
     close() {
-      closed ??= closeAll(server, sockets.close);
+      closed ??= Promise.all([closeAll(server, sockets.close), continuer.stop()]).then(() => {});
       return closed;
     },
   };

@@ -13,6 +13,7 @@ import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { problemOf, type RunSource, type StopFollowing } from './source.ts';
 import { actOnActor, type InspectedActor, sendToActor } from './systems/actor-actions.ts';
+import type { ActorContinuer } from './systems/continue-actors.ts';
 import { hostsOf, type InspectedMachine } from './systems/inspected-machine.ts';
 import {
   type ActResult,
@@ -45,6 +46,7 @@ const MAX_WHAT_IF = 500;
 interface MachinesOfPage {
   readonly machines: readonly InspectedMachine[];
   readonly described: InspectedMachines;
+  readonly continuer: ActorContinuer | null;
 }
 
 /** Serves one page until its socket closes. No message makes it throw. */
@@ -52,7 +54,7 @@ export function servePage(
   socket: WebSocket,
   runs: RunList,
   actions: RunActions | null = null,
-  { machines, described }: MachinesOfPage = { machines: [], described: {} },
+  { machines, described, continuer }: MachinesOfPage = { machines: [], described: {}, continuer: null },
 ): void {
   const hosts = hostsOf(machines);
   const page = channelTo(socket);
@@ -133,7 +135,8 @@ export function servePage(
     if (source.hosted) {
       const actor = source.hosted();
       await sendToActor(actor, event, eventsOf(actor));
-      return runs.refresh([runId]);
+      await runs.refresh([runId]);
+      return continuer?.start(actor);
     }
     if (!source.send) throw new PostChainError('invalid_option', 'This run is not live; it accepts no events.');
     source.send(event);
@@ -145,7 +148,10 @@ export function servePage(
     if (!source.hosted) return act(runs, actions, request);
     const actor = source.hosted();
     const result = await actOnActor(actor, request.action, eventsOf(actor));
-    if (result.runId !== null) await runs.refresh([result.runId]);
+    if (result.runId !== null) {
+      await runs.refresh([result.runId]);
+      continuer?.start({ ...actor, id: result.runId });
+    }
     return { ...result, needsTrust: null };
   }
 

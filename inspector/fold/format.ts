@@ -66,7 +66,7 @@ export function humanize(name: string): string {
 }
 
 /** What charts call a guard that is an anonymous function. */
-const UNNAMED = 'inline';
+export const UNNAMED = 'inline';
 
 /** A guard with its parameters: `nextPhaseIs(action)` as `next phase is action`. */
 export function humanizeGuard(guard: string): string {

@@ -5,6 +5,7 @@ import { explainTransition } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
 import { eventWords, guardsText } from './system-words.ts';
+import { excerpt, jsonExcerpt } from './text.ts';
 
 /** An active state, and why it was entered. */
 export interface ReachedState {
@@ -12,7 +13,7 @@ export interface ReachedState {
   readonly path: string;
   /** The entry of the transition into it; null if none is recorded. */
   readonly seq: number | null;
-  /** `entered from booking on booking finished, because …`; without a recorded transition, `the initial state` or `first recorded here`. */
+  /** `entered from booking on bookHotel failed: The hotel is full, because …`; without a recorded transition, `the initial state` or `first recorded here`. */
   readonly because: string;
 }
 
@@ -36,16 +37,27 @@ export function reachedStates(
     const entry = seqs.length === 0 ? null : log.entry(Math.max(...seqs));
     if (entry?.type !== 'transition') return { path, seq: null, because: startWords(chart, leaf) };
     const { source, event } = explainTransition(entry, index);
-    const isEnd = endReportedBy('', entry.event) !== null;
-    const words = isEnd ? eventWords({ fold, charts }, '', entry.event) : event;
+    const ended = endReportedBy('', entry.event);
+    const words = ended === null ? event : eventWords({ fold, charts }, '', entry.event) + errorOf(fold, ended, at);
     const guards = guardsText(entry.candidates);
-    return {
-      path,
-      seq: entry.seq,
-      because: `entered from ${source.name} on ${words}${guards && `, because ${guards}`}`,
-    };
+    const because = `entered from ${source.name} ${words.startsWith('at once') ? '' : 'on '}${words}`;
+    return { path, seq: entry.seq, because: `${because}${guards && `, because ${guards}`}` };
   });
 }
+
+/** `: The hotel is full`, for an actor that has failed. */
+function errorOf(
+  { actors }: LoadedEntries['fold'],
+  { path, status }: NonNullable<ReturnType<typeof endReportedBy>>,
+  at: number,
+): string {
+  const end = actors.findLast((actor) => actor.path === path && actor.end !== null && actor.end.seq <= at)?.end;
+  if (status !== 'error' || end?.status !== 'error') return '';
+  const { message = jsonExcerpt(end.error, MAX_ERROR_CHARS) } = Object(end.error) as { readonly message?: unknown };
+  return `: ${excerpt(String(message), MAX_ERROR_CHARS)}`;
+}
+
+const MAX_ERROR_CHARS = 160;
 
 /** An actor that was running when it was first observed may have reached its state before. */
 function startWords(chart: IndexedChart | undefined, leaf: string): string {

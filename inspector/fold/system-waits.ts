@@ -2,7 +2,7 @@ import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart, nameIn, statePath } from './chart-index.ts';
-import { humanizeGuard } from './format.ts';
+import { UNNAMED } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 
 type Transition = Chart['transitions'][number];
@@ -14,7 +14,7 @@ export interface MachineWaits {
   readonly events: readonly string[];
   /** `dueMs`: since the start of the system; null if it is unknown. */
   readonly timers: readonly { readonly delay: string; readonly dueMs: number | null; readonly leadsTo: string }[];
-  /** By event: `paying (if is small), else waiting`. */
+  /** By event: `paying if isSmall; waiting otherwise`. */
   readonly leadsTo: Readonly<Record<string, string>>;
   /** The actors that its states invoke. */
   readonly actors: readonly string[];
@@ -103,7 +103,8 @@ function leadsTo(
   return ways
     .map(({ target, guard, otherwise, source: from }) => {
       const places = target.map((id) => statePath(chart, id)).join(', ') || `stays in ${nameIn(chart, from)}`;
-      const condition = guard === null ? (otherwise ? ' otherwise' : '') : ` if ${humanizeGuard(guard)}`;
+      const condition =
+        guard === null ? (otherwise ? ' otherwise' : '') : ` if ${guard === UNNAMED ? 'a guard holds' : guard}`;
       return `${places}${condition}`;
     })
     .join('; ');

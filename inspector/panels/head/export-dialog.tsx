@@ -101,7 +101,7 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
   );
 }
 
-const ACTOR_CONTENT = 'events, contexts, and the inputs and results of calls';
+const ACTOR_CONTENT = 'input, events, contexts and the results of calls';
 const MAX_NAME_CHARS = 80;
 
 function save(name: string, html: string): void {

@@ -275,7 +275,7 @@ const ACTOR_WORDS: ActorWords = {
   },
   note: ({ note }) => ['Note', valueText(note)],
   failed: ({ actor, error }) => [`${oneLine(actor === '' ? 'Actor' : idAt(actor))} failed`, errorText(error)],
-  resumed: ({ wasPaused }) => [wasPaused ? 'Began after a pause' : 'Continued by another process'],
+  resumed: ({ wasPaused }) => [wasPaused ? 'Began after a pause' : 'Continued'],
   closed: ({ waiting }) => [
     waiting === undefined ? 'Closed by its process' : 'Parked',
     waiting === undefined ? '' : waitText(waiting),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { setup } from 'xstate';
+import { assign, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { approval, createDurableMachine, memoryJournals } from '../../../../src/entries/durable.ts';
@@ -66,8 +66,30 @@ const bare = createDurableMachine(setup({}).createMachine({ id: 'bare', initial:
   journals,
 });
 await (await bare.open('unknown')).park();
+const retrying = createDurableMachine(
+  setup({
+    types: { events: {} as { type: 'pay' } },
+    actors: { charge: fromPromise(() => Promise.reject(new Error('no funds'))) },
+    guards: { canRetry: ({ context }) => (context as { tries: number }).tries < 3 },
+  }).createMachine({
+    id: 'retrying',
+    initial: 'idle',
+    context: { tries: 0 },
+    states: {
+      idle: { on: { pay: 'paying' } },
+      paying: {
+        entry: assign({ tries: ({ context }) => (context as { tries: number }).tries + 1 }),
+        invoke: { src: 'charge', onError: [{ guard: 'canRetry', target: 'backingOff' }, { target: 'stuck' }] },
+      },
+      backingOff: { after: { 30: 'paying' } },
+      stuck: { on: { pay: 'paying' } },
+    },
+  }),
+  { journals, logger: () => {} },
+);
+await (await retrying.open('retries')).park();
 
-const tests = await inspectorTests('acting on actors', { journals, hosts: [{ host, events }] });
+const tests = await inspectorTests('acting on actors', { journals, hosts: [{ host, events }, retrying] });
 const { open } = tests;
 const statusOf = async (id: string) => (await host.list()).find((actor) => actor.id === id)?.status;
 
@@ -79,19 +101,22 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     expect(await next.innerText()).toMatch(
       /collect\s+collected[\s\S]*Timer patience fires in (?:2 d|1 d 23 h) \(.*\)\s+returned/u,
     );
-    await next.getByRole('button', { name: 'collect' }).click();
+    await next.getByRole('button', { name: 'collect' }).press('Enter');
+    await page.keyboard.type('A');
     const form = page.getByRole('form', { name: 'Event collect' });
     expect(await axeViolations(page, '.head-area')).toEqual([]);
-    await form.getByLabel('name').fill('A');
     await form.getByLabel('count').fill('many');
     await form.getByRole('button', { name: 'Send collect' }).click();
-    await page.getByText('count: expected a number.').waitFor();
+    await form.getByText('Enter a number.').waitFor();
     await form.getByLabel('count').fill('2');
     await form.getByLabel('kind').selectOption('letter');
     await form.getByLabel('place.city').fill('Oslo');
     await form.getByLabel('extra').fill('["ribbon"]');
     await form.getByRole('button', { name: 'Send collect' }).click();
-    await page.locator('.sent').getByText('event.name: ').waitFor();
+    await form.getByRole('textbox', { name: 'name at least 2 characters', exact: true }).waitFor();
+    await page.locator('[aria-invalid="true"]:focus').waitFor();
+    expect(await form.getByRole('alert').innerText()).toMatch(/^Too small/u);
+    expect(await page.locator('.sent').innerText()).toBe('');
     expect(await statusOf('form')).toBe('waiting');
     await form.getByLabel('name').fill('Ada');
     await form.getByRole('button', { name: 'Send collect' }).click();
@@ -140,15 +165,48 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
   it('forks it at the selected entry with an event, and opens the fork', async () => {
     const { page } = await open('/run/fork/1');
     await page.getByRole('button', { name: 'Fork…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Fork at entry 1' });
-    await dialog.getByRole('textbox', { name: 'Event as JSON' }).fill('{"type": "nonsense"}');
+    const dialog = page.getByRole('dialog', { name: 'Fork after the start (entry 1), in ready' });
+    expect(await dialog.getByLabel('Event for the fork').evaluate((field) => field === document.activeElement)).toBe(
+      true,
+    );
+    expect(await dialog.getByLabel('Event for the fork').getByRole('option').allInnerTexts()).toEqual([
+      'collect',
+      'ask',
+      'none',
+    ]);
+    await dialog.getByLabel('kind').waitFor();
+    expect(await axeViolations(page, 'dialog')).toEqual([]);
+    await dialog.getByLabel('Event for the fork').selectOption('ask');
+    await dialog.getByText('Another input').click();
+    await dialog.getByLabel('Input as JSON').fill('{');
     await dialog.getByRole('button', { name: 'Start the fork' }).click();
-    await dialog.getByText('type: expected one of collect, ask, approval.given').waitFor();
-    await dialog.getByRole('textbox', { name: 'Event as JSON' }).fill('{"type": "ask"}');
+    await dialog.getByText('Input: enter JSON.').waitFor();
+    await dialog.getByLabel('Input as JSON').fill('');
     await dialog.getByRole('button', { name: 'Start the fork' }).click();
     await page.getByRole('link', { name: 'fork at entry' }).waitFor();
     await page.getByRole('form', { name: 'Approval' }).waitFor();
     expect(await statusOf('fork')).toBe('waiting');
+  });
+
+  it('says that a fork has ignored its event', async () => {
+    const { page } = await open('/run/retries/1');
+    await page.getByRole('button', { name: 'Fork…' }).click();
+    await page.getByLabel('Event for the fork').selectOption('another event');
+    await page.getByRole('textbox', { name: 'Event as JSON' }).fill('{"type": "refund"}');
+    await page.getByRole('button', { name: 'Start the fork' }).click();
+    await page.getByText('Forked. The actor ignored the event: its states have no transition for it.').waitFor();
+  });
+
+  it('fires the short delays that follow an event, and gives the error of the call that failed last', async () => {
+    const { page } = await open('/run/retries');
+    await page.getByRole('list', { name: 'What can happen next' }).getByRole('button', { name: 'pay' }).click();
+    await page.getByRole('button', { name: 'Send pay' }).click();
+    await page
+      .locator('.waits')
+      .getByText('In stuck, entered from paying on charge failed: no funds, because')
+      .waitFor();
+    const types = (await entriesOf(journals.read('retries'))).filter(({ type }) => type === 'timer');
+    expect(types).toHaveLength(2);
   });
 
   it('compares it with a replay', async () => {
@@ -194,7 +252,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     const { html } = await exportRun(await entriesOf(journals.read('file')), { hosts: [host] });
     const { page } = await tests.openFile('actor.html', html);
     await page.getByText('This page is an exported file').waitFor();
-    expect(await page.getByRole('button', { name: 'collect', exact: true }).isDisabled()).toBe(true);
+    expect(await page.locator('.head-area').getByRole('button').count()).toBe(0);
     expect(await page.getByRole('timer').count()).toBe(0);
     await page.getByText(/Timer patience fires \w+ \d+, \d\d:\d\d/u).waitFor();
   });
@@ -202,7 +260,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
   it('downloads a file with the name of the actor, after listing its content', async () => {
     const { page } = await open('/run/replay');
     await page.getByRole('button', { name: 'Download…' }).click();
-    await page.getByText('the whole journal: events, contexts, and the inputs and results of calls').waitFor();
+    await page.getByText('the whole journal: input, events, contexts and the results of calls').waitFor();
     const saved = page.waitForEvent('download');
     await page.getByRole('dialog').getByRole('button', { name: 'Download' }).click();
     expect((await saved).suggestedFilename()).toBe('actor-replay.html');

@@ -18,3 +18,13 @@ async function layOut({ charts, invoked }: RunCharts, onPart: (part: LaidOut) =>
 self.addEventListener('message', async ({ data }: MessageEvent<RunCharts>) => {
   self.postMessage(await layOut(data, (part) => self.postMessage(part)));
 });
+
+/** Compiles what all layouts use, while the page is still waiting for the first chart. */
+const state = { parent: 'm', type: 'atomic', description: '', initial: null, invokes: [] } as const;
+const states = ['m', 'a', 'b'].map((id) => ({ ...state, id, name: id, parent: id === 'm' ? null : 'm' }));
+const way = { event: 'GO', guard: null, otherwise: false, actions: [] };
+const transitions = [
+  { ...way, source: 'a', target: ['b'] },
+  { ...way, source: 'b', target: ['a'] },
+];
+void drawingsOf([{ id: 'm', states, transitions }]);

@@ -57,6 +57,25 @@ export function layoutOf(charts: RunCharts, take: (done: LaidOut) => void): () =
   return () => layout.listeners.delete(take);
 }
 
+/** A worker that has no work. */
+let idle: Worker | null = null;
+
+const startWorker = (): Worker => new Worker(new URL('layout.js', document.baseURI), { type: 'module' });
+
+/** Starts the worker before the first chart is known, because loading its script takes longer than most layouts. */
+export function prepareLayout(): void {
+  if (idle !== null || layouts.size > 0) return;
+  try {
+    const worker = startWorker();
+    idle = worker;
+    worker.addEventListener('error', () => {
+      if (idle === worker) idle = null;
+    });
+  } catch {
+    // The first layout reports it.
+  }
+}
+
 /** Workers are unavailable in a page opened from disk. */
 const NO_WORKER = 'The chart could not be laid out: the layout worker did not start.';
 
@@ -65,11 +84,12 @@ function inWorker({ charts, invoked }: RunCharts, take: (done: LaidOut) => void)
   const fail = (problem: string): void => take({ drawings: whole?.drawings ?? null, problem });
   let worker: Worker;
   try {
-    worker = new Worker(new URL('layout.js', document.baseURI), { type: 'module' });
+    worker = idle ?? startWorker();
   } catch {
     fail(NO_WORKER);
     return;
   }
+  idle = null;
   const end = (): void => {
     clearTimeout(timer);
     worker.terminate();

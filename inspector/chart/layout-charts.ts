@@ -154,7 +154,7 @@ function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
   const text = Math.max(0, ...lines.map((line) => widthOf(`${line.text}${count}`, FONT.label) + 2 * BOX.side));
   const head = Math.max(headWidth(state, chart, level), text);
   const top = HEAD + (lines.length > 0 ? lines.length * BOX.line + BOX.below : 0);
-  const chips = chipsOf(inside, Math.max(head, BOX.chipsWidth), top);
+  const chips = chipsOf(inside, chart, Math.max(head, BOX.chipsWidth), top);
   const bottom = Math.max(0, ...chips.map(({ y, height }) => y + height + BOX.below));
   const right = Math.max(0, ...chips.map(({ x, width }) => x + width + BOX.side));
   return { lines, chips, width: Math.max(head, right), height: Math.max(top, bottom) };
@@ -162,13 +162,20 @@ function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
 
 const MAX_ROWS = 3;
 
-/** The states inside a folded state, in rows. The last one has the number of those that do not fit. */
-function chipsOf(states: readonly ChartState[], width: number, top: number): readonly Chip[] {
+/** The longest names of a state and the states inside it: `b › c`. */
+function longestPath({ id, name }: ChartState, chart: Chart): string {
+  const inner = chart.states.filter(({ parent }) => parent === id).map((state) => ` › ${longestPath(state, chart)}`);
+  return name + inner.reduce((longest, path) => (path.length > longest.length ? path : longest), '');
+}
+
+/** The states inside a folded state, in rows, each with room for an active state inside it. The last one has the number of those that do not fit. */
+function chipsOf(states: readonly ChartState[], chart: Chart, width: number, top: number): readonly Chip[] {
   const chips: Chip[] = [];
   let [x, row] = [BOX.side, 0];
-  for (const { id, name } of states) {
+  for (const state of states) {
+    const { id, name } = state;
     const text = excerpt(name, MAX_CHIP);
-    const size = widthOf(text, FONT.label) + 12;
+    const size = widthOf(excerpt(longestPath(state, chart), MAX_CHIP), FONT.label) + 12;
     if (x > BOX.side && x + size + BOX.side > width) [x, row] = [BOX.side, row + 1];
     if (row === MAX_ROWS) {
       const last = chips.pop() as Chip;

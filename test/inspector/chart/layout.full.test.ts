@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chartDigest, type Drawing, type DrawnLevel, tooLarge } from '../../../inspector/chart/drawing.ts';
+import { isDrawing } from '../../../inspector/chart/is-drawing.ts';
 import { drawingsOf } from '../../../inspector/chart/layout-charts.ts';
 import { normalizeChart } from '../../../inspector/chart/normalize-chart.ts';
 import { bake } from '../../../inspector/vite-plugins.ts';
@@ -138,6 +139,19 @@ describe('the layout of any chart', () => {
     expect(states.find(({ id }) => id === 'g0')?.chips.map(({ text }) => text)).toEqual(['a', 'b', 'c']);
   });
 
+  it('leaves room in a folded state for the active state inside a state inside it', async () => {
+    const groups = Array.from({ length: 6 }, (_, at) => state(`g${at}`, 'root', { type: 'compound' }));
+    const inner = groups.flatMap(({ id }) => [
+      state(`${id}.a`, id, { name: 'a' }),
+      state(`${id}.b`, id, { name: 'b' }),
+      state(`${id}.b.c`, `${id}.b`, { name: 'charging' }),
+    ]);
+    const { states } = wholeOf(await drawn(chart([...groups, ...inner], [transition('g0', ['g1'])])));
+    const [a, b] = states.find(({ id }) => id === 'g0')?.chips ?? [];
+    expect(b?.text).toBe('b');
+    expect((b?.width ?? 0) - (a?.width ?? 0)).toBeGreaterThan(50);
+  });
+
   it('completes for a large chart', async () => {
     const count = sampleSize('states of a large chart', 100, 280);
     const groups = Array.from({ length: 20 }, (_, group) => state(`g${group}`, 'root'));
@@ -146,6 +160,28 @@ describe('the layout of any chart', () => {
     const one = chart([...groups, ...inner], ways);
     expect(tooLarge({ charts: [one], invoked: {} })).toBeNull();
     expect(drawingFlaws(one, await drawn(one))).toEqual([]);
+  });
+});
+
+describe('a drawing in a file', () => {
+  it('is valid only if every number, text and list is', async () => {
+    const one = chart([state('a', 'root'), state('b', 'root')], [transition('a', ['b'])]);
+    const text = JSON.stringify(await drawn(one));
+    expect(isDrawing(JSON.parse(text))).toBe(true);
+    for (const [from, to] of [
+      [/"x":[\d.]+/u, '"x":"1"'],
+      [/"points":\[/u, '"points":[null,'],
+      [/"width":[\d.]+/u, '"width":null'],
+      [/"chips":\[\]/u, '"chips":{}'],
+      [/"text":|"id":/u, '"other":'],
+      [/"edges":\[/u, '"edges":[{},'],
+      [/^\{"root":\{/u, '{"more":1,"root":{'],
+    ] as const) {
+      const forged = text.replace(from, to);
+      expect(forged).not.toBe(text);
+      expect(isDrawing(JSON.parse(forged)), forged).toBe(false);
+    }
+    expect([null, 'text', undefined].some(isDrawing)).toBe(false);
   });
 });
 

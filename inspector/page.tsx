@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { prepareLayout } from './chart/layout.ts';
 import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePage } from './panels/compare/compare-page.tsx';
@@ -24,9 +25,12 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   const view = inspector.view.value;
   const compared = comparedRuns.value;
   const isRun = view !== null && compared === null;
-  // An actor of another machine shows its chart and its history together, and has no phases.
+  // The chart of an actor is laid out in a worker.
+  const hasActors = inspector.connection.value !== 'file' && inspector.runs.value.some(({ kind }) => kind === 'system');
+  useEffect(() => (hasActors ? prepareLayout() : undefined), [hasActors]);
+  // An actor of another machine has no phases.
   const hasPhases = view?.run.kind === 'run';
-  const runKeys = [...moveKeys(inspector, hasPhases), ...(hasPhases ? [chartKey] : []), searchKey];
+  const runKeys = [...moveKeys(inspector, hasPhases), chartKey, searchKey];
   useKeys([...(isRun ? runKeys : []), helpKey(() => setHelps(true))], [isRun, hasPhases]);
   useEffect(() => {
     document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;
@@ -50,7 +54,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   );
 }
 
-/** Head, trace, and the selected step, all at the same entry. Of other machines, the chart comes first. */
+/** Head, trace, and the selected step, all at the same entry. Other machines show the chart above the trace, unless it has full size. */
 function RunPage({ inspector, view }: PanelProps) {
   const { runId, kind, live } = view.run;
   // Also after its end, so that nothing moves then.
@@ -61,6 +65,7 @@ function RunPage({ inspector, view }: PanelProps) {
   // A recorded actor without its machine has no chart.
   const isCharted = view.count === 0 || view.charts?.charts.some(({ states }) => states.length > 0);
   const hasChart = isSystem ? view.run.machine === undefined || isCharted : isChartFull.value;
+  const hasTrace = !hasChart || !isChartFull.value;
   return (
     <main class={`page ${kind}${isFollowed ? ' followed' : ''}`} data-run={runId} style={Object.fromEntries(sizes)}>
       <section class="head-area" aria-label="Run">
@@ -82,8 +87,8 @@ function RunPage({ inspector, view }: PanelProps) {
           </ErrorBoundary>
         </section>
       )}
-      {isSystem && hasChart && <Separator pane="trace" />}
-      {(isSystem || !hasChart) && (
+      {hasTrace && hasChart && <Separator pane="trace" />}
+      {hasTrace && (
         <section class="trace-area" aria-label="Trace">
           <ErrorBoundary name="The trace" resetKey={`${runId} ${view.count}`}>
             <Trace key={runId} inspector={inspector} view={view} />
@@ -94,7 +99,7 @@ function RunPage({ inspector, view }: PanelProps) {
       <section class="step-area" aria-label="Details">
         {inspector.cursor.value !== null && (
           <button type="button" class="to-trace" onClick={backToTrace}>
-            Back to the {isSystem || !hasChart ? 'trace' : 'chart'}
+            Back to the {hasTrace ? 'trace' : 'chart'}
           </button>
         )}
         <StepPanel inspector={inspector} view={view} />

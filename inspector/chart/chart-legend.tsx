@@ -1,13 +1,14 @@
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
+import { Icon } from '../icon.tsx';
 
 /** The marks of a chart with their meanings. The pictures have the classes of the chart's own shapes. */
 const MARKS = [
   ['edge outside', 'a transition on an event or a delay'],
   ['edge', 'a transition when an actor ends, or without an event (always)'],
   ['edge taken', 'taken up to this moment; ×4: four times'],
-  ['edge last', 'the latest transition'],
+  ['edge taken last', 'the latest transition'],
   ['state leaf', 'active'],
-  ['state failed', 'exited after a failure, or with failed calls'],
+  ['state failed', 'failed here, exited after a failure, or with failed calls'],
   ['state never', 'not visited'],
   ['state region', 'a region: active together with the others'],
   ['state history', 'a history state'],
@@ -24,13 +25,19 @@ const TEXTS = [
   ['+', 'contains states; select it again to open it'],
 ] as const;
 
+/** A button beside the chart. A click elsewhere or Escape closes the legend. */
 export function ChartLegend() {
+  const id = useId();
   const [isOpen, setOpen] = useState(false);
   return (
-    <details class="chart-legend" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Legend</summary>
-      {isOpen && <Meanings />}
-    </details>
+    <>
+      <button type="button" popovertarget={id} aria-label="Legend" title="Legend">
+        <Icon name="list" />
+      </button>
+      <div id={id} class="chart-legend" popover="auto" onToggle={({ newState }) => setOpen(newState === 'open')}>
+        {isOpen && <Meanings />}
+      </div>
+    </>
   );
 }
 

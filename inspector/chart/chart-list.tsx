@@ -26,30 +26,44 @@ interface StatesProps extends ChartListProps {
   readonly parent: string;
 }
 
-/** With more states, the insides of those that are neither active nor selected are left out. */
-const MAX_OPEN = 16;
+/** With more states, the active ones are first, and those that are neither active nor selected are one line each. */
+const MAX_OPEN = 8;
 
 function States(props: StatesProps) {
   const { charts, chartId, copy, parent, marks, badges, hues, selected, onSelect } = props;
   const known = marksOfCopy(charts, marks, chartId, copy);
   if (known === null) return null;
   const { index, active, taken, reached, visited, last } = known;
+  const isOwn = isOwnChart(chartId);
   const isOpen = (id: string): boolean =>
-    index.states.length <= MAX_OPEN || id === index.root?.initial || active.has(id) || isSelected(id);
+    index.states.length <= MAX_OPEN ||
+    ((isOwn || active.size === 0) && id === index.root?.initial) ||
+    active.has(id) ||
+    index.states.some((one) => isSelected(one.id) && ancestorsOf(index, one.id).some((around) => around.id === id));
   const isSelected = (id: string): boolean =>
     selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === id;
+  const children = index.childrenOf(parent);
+  const ordered =
+    isOwn || index.states.length <= MAX_OPEN
+      ? children
+      : [...children].sort((one, other) => Number(active.has(other.id)) - Number(active.has(one.id)));
   return (
     <ul>
-      {index.childrenOf(parent).map(({ id, name, invokes }) => {
+      {ordered.map(({ id, name, invokes }) => {
         const own = index.transitionsFrom(id);
         const isInside = (one: string): boolean => ancestorsOf(index, one).some((around) => around.id === id);
-        // Without its inside, a state has the ways out of it.
-        const sources = isOpen(id) ? [id] : index.states.flatMap((state) => (isInside(state.id) ? state.id : []));
+        // Without its inside, a phase of the chain has the ways out of it.
+        const sources = isOpen(id)
+          ? [id]
+          : isOwn
+            ? index.states.flatMap((state) => (isInside(state.id) ? state.id : []))
+            : [];
+        const isFolded = !isOpen(id) && !isOwn && own.length + index.childrenOf(id).length > 0;
         const ways = sources
           .flatMap(index.transitionsFrom)
           .filter(
             ({ index: at, source, target }) =>
-              target.length > 0 && (source === id || !target.some(isInside)) && (!isOwnChart(chartId) || taken.has(at)),
+              target.length > 0 && (source === id || !target.some(isInside)) && (!isOwn || taken.has(at)),
           );
         const inner = invokes.map((actor) => ownOf(charts.invoked, actor)).find((one) => one !== undefined);
         const isLeaf = active.has(id) && !index.childrenOf(id).some((child) => active.has(child.id));
@@ -64,11 +78,13 @@ function States(props: StatesProps) {
               type="button"
               class="plain row"
               aria-pressed={isSelected(id)}
+              aria-expanded={isFolded ? false : undefined}
               aria-current={isLeaf ? 'step' : undefined}
               onClick={() => onSelect({ kind: 'state', chartId, stateId: id })}
             >
               {hue !== undefined && <i class="hue" style={{ background: hue }} />}
               <span class="name verbatim">{excerpt(name, 80)}</span>
+              {isFolded && <Icon name="plus" />}
               <span class={isFailed ? 'wrong' : 'muted'}>{excerpt(note, 80)}</span>
             </button>
             {ways.map(({ index: at, target, ...way }) => (

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
@@ -42,9 +43,11 @@ export interface ChartViewProps {
   readonly hues: Hues;
   readonly selected: ChartSelection | null;
   readonly onSelect: (selection: ChartSelection) => void;
+  /** A button that gives the chart the height of the page, and back. */
+  readonly resize?: ComponentChildren;
 }
 
-interface ChartPictureProps extends Omit<ChartViewProps, 'root'> {
+interface ChartPictureProps extends Omit<ChartViewProps, 'root' | 'resize'> {
   readonly place: ShownLevel;
   readonly level: DrawnLevel;
   readonly scale: number;
@@ -364,15 +367,19 @@ const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
 
 const lineText = (line: BoxLine, known: KnownMarks): string => `${line.text} ${countText(timesOf(line, known))}`.trim();
 
-/** The inner states of a folded state as they are shown. An active one that does not fit replaces the number of the others. */
+/** The inner states of a folded state as they are shown, an active one with the active state inside it. One that does not fit replaces the number of the others. */
 function chipsOf({ drawn: { id, chips }, index, known: { active } }: StateShapeProps) {
   const shown = new Set(chips.map((chip) => chip.id));
+  const activeIn = (parent: string) => index.childrenOf(parent).find((state) => active.has(state.id));
   const hidden = index.childrenOf(id).find((state) => active.has(state.id) && !shown.has(state.id));
   return chips.map((chip) => {
     const state = chip.id ?? hidden?.id ?? '';
-    const text = chip.id === null && hidden !== undefined ? hidden.name : chip.text;
+    const names = [chip.id === null && hidden !== undefined ? hidden.name : chip.text];
+    for (let inner = activeIn(state); active.has(state) && inner !== undefined; inner = activeIn(inner.id))
+      names.push(inner.name);
     const chars = Math.max(3, Math.floor((chip.width - 8) / 7.5));
-    return { chip, state, text: excerpt(text, chars) };
+    const path = names.join(' › ');
+    return { chip, state, text: excerpt(path.length > chars && names.length > 1 ? `… ${names.at(-1)}` : path, chars) };
   });
 }
 
@@ -472,9 +479,7 @@ function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
       <path class="line" d={path} />
       <path class="head" d={arrowPath(points)} />
       {isLast && <path key={times} class="moving" d={path} pathLength={1} />}
-      {label !== null && (
-        <Label label={label} texts={texts.filter((text) => text !== '')} points={points} isChip={line.isEach} />
-      )}
+      {label !== null && <Label {...{ label, points, line }} texts={texts.filter((text) => text !== '')} />}
     </g>
   );
 }
@@ -483,22 +488,32 @@ interface LabelProps {
   readonly label: Box;
   readonly texts: readonly string[];
   readonly points: readonly Point[];
-  readonly isChip: boolean;
+  readonly line: Line;
+}
+
+const canvas = document.createElement('canvas').getContext('2d');
+
+/** The width of a label in the font of the page. */
+function measured(text: string, isBold: boolean): number {
+  if (canvas === null) return widthOf(text, FONT.label);
+  const family = getComputedStyle(document.documentElement).getPropertyValue('--font');
+  canvas.font = `${isBold ? 700 : 400} ${FONT.label}px ${family}`;
+  return canvas.measureText(text).width;
 }
 
 /** A label on a gap in its line, or beside it. The box may be larger than the text. */
-function Label({ label, texts, points, isChip }: LabelProps) {
-  const pad = isChip ? CHIP_PAD : NO_CHIP;
+function Label({ label, texts, points, line: { isEach, isLast } }: LabelProps) {
+  const pad = isEach ? CHIP_PAD : NO_CHIP;
   const { x, y, width, height } = label;
   const isBeside = points.every((point) => point.x <= x);
   const middle = isBeside ? x + pad.x + 2 : x + width / 2;
-  const shown = Math.max(0, ...texts.map((text) => widthOf(text, FONT.label)));
+  const shown = Math.max(0, ...texts.map((text) => measured(text, isLast)));
   const top = y + (height - texts.length * LABEL_LINE) / 2;
   return (
     <>
       {texts.length > 0 && (
         <rect
-          class={isChip ? 'behind bordered' : 'behind'}
+          class={isEach ? 'behind bordered' : 'behind'}
           x={(isBeside ? middle : middle - shown / 2) - pad.x}
           y={top - pad.y}
           width={shown + 2 * pad.x}

@@ -1,4 +1,5 @@
 import './chart.css';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
@@ -103,22 +104,20 @@ interface ChartToolsProps {
   readonly scale: number;
   readonly whole: number;
   readonly setZoom: (zoom: Zoom) => void;
+  readonly resize: ComponentChildren;
 }
 
-const ChartTools = ({ scale, whole, setZoom }: ChartToolsProps) => (
+const ChartTools = ({ scale, whole, setZoom, resize }: ChartToolsProps) => (
   <div class="chart-tools">
     <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
     <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
-    {(scale > whole || scale < LEGIBLE) && (
-      <button
-        type="button"
-        class="chart-size"
-        title={scale > whole ? '0' : '1'}
-        onClick={() => setZoom(scale > whole ? 'whole' : 'readable')}
-      >
-        {scale > whole ? 'Whole chart' : 'Readable size'}
-      </button>
+    {scale > whole ? (
+      <IconButton icon="whole" label="Whole chart" keys="0" onClick={() => setZoom('whole')} />
+    ) : (
+      scale < LEGIBLE && <IconButton icon="letter" label="Readable size" keys="1" onClick={() => setZoom('readable')} />
     )}
+    {resize}
+    <ChartLegend />
   </div>
 );
 
@@ -142,9 +141,14 @@ function Levels(props: LevelsProps) {
   const unselected = useRef(0);
   if (selected === null) unselected.current = fitting;
   const scale = zoom === 'whole' ? whole : zoom === 'readable' ? readable : (zoom ?? (unselected.current || fitting));
+  /** The level and the size that were shown before: when a level opens, the chart around its active state is visible on all sides. */
+  const centered = useRef('');
   useLayoutEffect(() => {
     const selector = scroll.current?.querySelector('.state.selected') ? '.state.selected' : '.leaf';
-    if (scroll.current !== null) bringIntoView(scroll.current, selector);
+    const opened = `${place.copy} ${place.level} ${scale}`;
+    if (scroll.current !== null)
+      bringIntoView(scroll.current, selector, zoom === null && selected === null && centered.current !== opened);
+    centered.current = opened;
   }, [marks, path, scale, selected]);
 
   /** The focus follows into a state, and back to it. */
@@ -177,8 +181,7 @@ function Levels(props: LevelsProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: its states have the focus; the keys are also buttons
     <div class="chart-view" onKeyDown={press}>
       {path.length > 1 && <LevelPath path={path} goTo={goTo} />}
-      <ChartTools scale={scale} whole={whole} setZoom={setZoom} />
-      <ChartLegend />
+      <ChartTools scale={scale} whole={whole} setZoom={setZoom} resize={props.resize} />
       <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}`} ref={scroll}>
         {level !== undefined && (
           <ChartPicture
@@ -199,13 +202,13 @@ function Levels(props: LevelsProps) {
   );
 }
 
-/** Scrolls only this element, and only if something is not visible. */
-function bringIntoView(element: HTMLElement, selector: string): void {
+/** Scrolls only this element, and without `isCentered` only if something is not visible. */
+function bringIntoView(element: HTMLElement, selector: string, isCentered: boolean): void {
   const box = element.querySelector(selector)?.getBoundingClientRect();
   const view = element.getBoundingClientRect();
   if (box === undefined) return;
-  if (box.top < view.top || box.bottom > view.bottom)
+  if (isCentered || box.top < view.top || box.bottom > view.bottom)
     element.scrollTop += box.top + box.height / 2 - view.top - view.height / 2;
-  if (box.left < view.left || box.right > view.right)
+  if (isCentered || box.left < view.left || box.right > view.right)
     element.scrollLeft += box.left + box.width / 2 - view.left - view.width / 2;
 }

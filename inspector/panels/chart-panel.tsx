@@ -1,3 +1,4 @@
+import { IconButton } from '../icon.tsx';
 import { LinkButton } from '../link-button.tsx';
 import './selection-note.css';
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
@@ -18,7 +19,7 @@ import { excerpt } from '../fold/text.ts';
 import { transitionLookup } from '../fold/transition-lookup.ts';
 import { chartSelection } from '../ui-state/chart-selection.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
-import { isChartFull, isNarrowPage } from '../ui-state/layout.ts';
+import { isChartFull, isNarrowPage, toggleChart } from '../ui-state/layout.ts';
 import { isPhone } from '../ui-state/media.ts';
 import type { PanelProps } from './panel.tsx';
 
@@ -93,6 +94,15 @@ export function ChartPanel({ inspector, view }: PanelProps) {
       </button>
     </aside>
   );
+  const isFull = isChartFull.value;
+  const resize = view.run.kind === 'system' && (
+    <IconButton
+      icon={isFull ? 'shrink' : 'grow'}
+      label={isFull ? 'Show the trace' : 'Full size'}
+      keys="c"
+      onClick={toggleChart}
+    />
+  );
   const shared = { charts, root, marks, badges, hues: HUES, selected, onSelect: select };
   return (
     <>
@@ -110,7 +120,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         <ChartList {...shared}>{notes}</ChartList>
       ) : (
         <>
-          <ChartView {...shared} />
+          <ChartView {...shared} resize={resize} />
           {notes}
         </>
       )}

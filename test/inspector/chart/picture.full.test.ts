@@ -48,6 +48,7 @@ function flawsOf(page: Page): Promise<readonly string[]> {
 const textsOf = async (page: Page, selector: string): Promise<string> =>
   (await page.locator(`.chart-picture ${selector}`).allTextContents()).join(' ');
 
+const noMarks = { active: {}, where: {}, taken: {}, last: null };
 const leaf = { parent: 'large', type: 'atomic', description: '', initial: null, invokes: [] } as const;
 const strange: RunCharts = {
   charts: [
@@ -175,6 +176,43 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await stateItem(page, 'action').waitFor();
   });
 
+  it('opens a level with its active state in the middle, its labels in frames, and its buttons beside it', async () => {
+    const charts = groupsOf(10, 5);
+    const page = await openChart({ charts, root: 'groups', size: { width: 480, height: 300 } });
+    const active = ['groups', 'group4', 'groups.group4.step2'];
+    await page.locator('.edge').first().waitFor();
+    await page.locator('.state').first().press('-');
+    await callPage(page, 'mark', { ...noMarks, active: { groups: active } });
+    const chip = page.locator('.chip.active');
+    expect(await chip.textContent()).toBe('step2 ');
+    const boxOf = async (selector: string) =>
+      await page
+        .locator(selector)
+        .first()
+        .evaluate((one) => one.getBoundingClientRect());
+    const [view, tools] = [await boxOf('.chart-scroll'), await boxOf('.chart-tools')];
+    expect(tools.left).toBeGreaterThanOrEqual(view.right);
+    const leaf = await boxOf('.leaf');
+    expect(leaf.top).toBeGreaterThanOrEqual(view.top);
+    expect(leaf.bottom).toBeLessThanOrEqual(view.bottom);
+    const frames = await page.locator('.edge').evaluateAll((edges) =>
+      edges.map((edge) => {
+        const frame = edge.querySelector('.behind')?.getBoundingClientRect() as DOMRect;
+        return [...edge.querySelectorAll('text')].map((text) => frame.width - text.getBoundingClientRect().width);
+      }),
+    );
+    expect(Math.min(...frames.flat())).toBeGreaterThan(0);
+    expect(Math.max(...frames.map((room) => Math.min(...room)))).toBeLessThan(14);
+  });
+
+  it('opens the legend beside the chart, which Escape closes', async () => {
+    const page = await openChart();
+    await page.getByRole('button', { name: 'Legend' }).click();
+    await page.getByText('the latest transition').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('the latest transition').waitFor({ state: 'hidden' });
+  });
+
   it('shows the whole chart on request, and in a readable size everything can be scrolled to', async () => {
     const page = await openChart({ size: { width: 390, height: 400 } });
     await callPage(page, 'mark', marksAfterFailing);
@@ -228,6 +266,14 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     const active = ['regions', 'regions.a', 'regions.a.off', 'regions.b', 'regions.b.on'];
     await callPage(page, 'mark', { active: { regions: active }, where: {}, taken: {}, last: null });
     expect(await page.locator('.chart-list [aria-current=step] .name').allTextContents()).toEqual(['off', 'on']);
+    // Of many states, the active ones are first, and the others are folded.
+    await callPage(page, 'show', groupsOf(10, 2), 'groups');
+    const step = ['groups', 'group4', 'groups.group4.step1'];
+    await callPage(page, 'mark', { active: { groups: step }, where: {}, taken: {}, last: null });
+    const names = async () => (await page.locator('.chart-list .name').allTextContents()).slice(0, 5);
+    expect(await names()).toEqual(['group4', 'step1', 'step0', 'group0', 'group1']);
+    await page.getByRole('button', { name: 'group0', expanded: false }).click();
+    expect(await names()).toEqual(['group4', 'step1', 'step0', 'group0', 'step0']);
   });
 
   it('explains that a chart is too large to draw', async () => {

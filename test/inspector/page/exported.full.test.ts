@@ -51,6 +51,13 @@ describe.skipIf(tests.areSkipped)('the exported page', () => {
       /Started in waiting .*input \{"amount":40\} .*approve .*waiting .*paying .*isAffordable held \(amount 40, limit 100\) .*Effect remind .*paid .*Ended/u,
     );
     expect(requests).toEqual([page.url().split('#')[0]]);
+    const height = async () => (await page.locator('.chart-scroll').boundingBox())?.height ?? 0;
+    const beside = await height();
+    await page.getByRole('button', { name: 'Full size' }).click();
+    expect(await page.locator('.trace-area').count()).toBe(0);
+    expect(await height()).toBeGreaterThan(1.5 * beside);
+    await page.keyboard.press('c');
+    await page.locator('.trace-area').waitFor();
     const waiting = await entriesOf(orders.journals.read('o-waiting'));
     const other = await openFile('waiting-actor.html', (await exportRun(waiting)).html);
     await other.page.getByText('approve').first().waitFor();

@@ -12,9 +12,9 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6510, exported: 133, floors: 9 },
   'src/cli': { lines: 4990, exported: 110, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
-  'src/durable': { lines: 10120, exported: 166, floors: 11 },
+  'src/durable': { lines: 10170, exported: 167, floors: 11 },
   'src/entries': { lines: 460, exported: 0, floors: 1 },
-  'src/inspection': { lines: 4880, exported: 72, floors: 13 },
+  'src/inspection': { lines: 5050, exported: 77, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2840, exported: 131, floors: 4 },
   'src/llm': { lines: 4510, exported: 74, floors: 9 },
@@ -23,8 +23,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 5360, exported: 90, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 19510, exported: 405, floors: 15 },
-  test: { lines: 76860, exported: 370, floors: 7 },
+  inspector: { lines: 19510, exported: 417, floors: 15 },
+  test: { lines: 77290, exported: 370, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

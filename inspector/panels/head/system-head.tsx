@@ -1,12 +1,13 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
-import { reachedStates } from '../../fold/reached.ts';
+import { type ReachedState, reachedStates } from '../../fold/reached.ts';
 import { dueText, durationOf, endedText, isDue, namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { useIsPast } from '../../ui-state/use-now.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
@@ -38,6 +39,8 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const [word, tone] = run.isIdle ? ['Waiting', 'waiting'] : (WORDS[run.status] ?? [capitalize(endedText(run)), '']);
   const blocked = blockedText(inspector, view);
   const isActor = run.machine !== undefined;
+  const states = statesOf(view);
+  const failure = excerpt(run.ending?.failure ?? '', 400);
   return (
     <div class="run-head system">
       <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
@@ -52,13 +55,13 @@ export function SystemHead({ inspector, view }: PanelProps) {
           {excerpt(problem, 400)}
         </p>
       )}
-      {run.ending?.failure && (
+      {failure !== '' && !states.some(({ because }) => because.includes(failure)) && (
         <p class="verbatim">
           {run.status !== 'degraded' && 'Earlier: '}
-          {excerpt(run.ending.failure, 400)}
+          {failure}
         </p>
       )}
-      <States inspector={inspector} view={view} />
+      <States inspector={inspector} run={run} states={states} />
       {over && <Output view={view} />}
       {!over && <Next inspector={inspector} view={view} waits={waits} blocked={blocked} />}
       {isActor && inspector.connection.value !== 'file' && (
@@ -100,11 +103,19 @@ function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
   );
 }
 
-/** The active states of the root machine, and which transitions led there. */
-function States({ inspector, view }: PanelProps) {
-  const { run, fold, charts, count, log } = view;
+/** The active states of the root machine. */
+function statesOf({ run, fold, charts, count, log }: PanelView): readonly ReachedState[] {
   const id = run.machine ?? fold.actors[0]?.machine ?? '';
-  const states = count === 0 ? [] : reachedStates({ log, fold, charts }, id, count - 1);
+  return count === 0 ? [] : reachedStates({ log, fold, charts }, id, count - 1);
+}
+
+interface StatesProps extends Pick<PanelProps, 'inspector'> {
+  readonly run: InspectedRun;
+  readonly states: readonly ReachedState[];
+}
+
+/** The active states, and which transitions led there. */
+function States({ inspector, run, states }: StatesProps) {
   if (states.length === 0) return null;
   return (
     <ul class="waits row">

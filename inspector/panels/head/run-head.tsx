@@ -188,9 +188,9 @@ function Figures({ inspector, view }: PanelProps) {
           isOver &&
           `, ${unfinishedCalls === calls ? '' : `${formatNumber(unfinishedCalls)} `}unfinished`}
       </span>
+      {/* One text: the parts of several would move when the numbers grow. */}
       <span>
-        {pluralize(tokens, 'token')} ({formatNumber(inputTokens)} in, {formatNumber(outputTokens)} out
-        {isEstimated && ', estimated'})
+        {`${pluralize(tokens, 'token')} (${formatNumber(inputTokens)} in, ${formatNumber(outputTokens)} out${isEstimated ? ', estimated' : ''})`}
       </span>
       {cost !== null && <span>{formatCost(cost)}</span>}
       {run.forkedFrom !== undefined && (

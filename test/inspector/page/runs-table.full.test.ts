@@ -159,6 +159,8 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
     await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('heading', { name: 'Delete 1 run?' }).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
+    // Its close event has also arrived.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await journals.list()).toHaveLength(3);
     await row.getByRole('link').focus();
     await page.keyboard.press('Delete');

@@ -8,7 +8,7 @@ import { Icon } from '../../icon.tsx';
 import { Toggle } from '../../link-button.tsx';
 import { Facts } from '../facts.tsx';
 import { LongText } from '../long-text.tsx';
-import { Markdown } from '../markdown.tsx';
+import { Markdown, plainMarkdown } from '../markdown.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { OriginItems } from './origins.tsx';
 
@@ -96,7 +96,7 @@ function Sentence({ sentence, moveTo }: SentenceProps) {
         <summary>
           <Icon name={support === null ? 'minus' : isSupported ? 'check' : 'cross'} />
           <span class="verbatim" dir="auto">
-            {excerpt(text, 1_000)}
+            {plainMarkdown(text, 1_000)}
           </span>
           {support === null ? (
             <span class="muted">nothing to check</span>

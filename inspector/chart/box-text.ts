@@ -18,7 +18,7 @@ export function boxLinesOf(state: ChartState, chart: Chart, level: Level): reado
   }));
 }
 
-/** The first lines; if there are more, the last one has their number and their transitions. */
+/** The first lines. If there are more, the last line shows their number and stands for their transitions. */
 function atMost(lines: readonly BoxLine[], most: number): readonly BoxLine[] {
   const [shown, others] = [lines.slice(0, most - 1), lines.slice(most - 1)];
   const [last] = others;
@@ -48,7 +48,7 @@ function partsOf(state: ChartState, { transitions }: Chart): readonly BoxLine[] 
   ];
 }
 
-/** In the chain's charts, fewer omitted lines at a state are named only by the state at their other end. */
+/** In the chain's charts, a state with fewer omitted lines does not name them: the states at their other ends do. */
 const MIN_OWN = 3;
 
 /** Stands for the state itself. No state of a machine has an empty id. */
@@ -58,7 +58,7 @@ const TO_ITSELF = '';
 function stubsOf({ id, name }: ChartState, chart: Chart, { states, stubs, edges }: Level): readonly BoxLine[] {
   const isOwn = isOwnChart(chart.id);
   const isState = (end: string): boolean => states.some((state) => state.id === end);
-  /** Transitions of the state to itself. Around its own inside, both ends are stubs. */
+  /** Whether a line has transitions of the state to itself. On the level inside the state, both ends are stubs. */
   const isToItself = ({ source, target, transitions }: LevelEdge): boolean =>
     (source === target || (source !== id && !isState(target))) &&
     transitions.some((at) => chart.transitions[at]?.source === id && chart.transitions[at]?.target.includes(id));
@@ -98,7 +98,7 @@ interface StubText {
   readonly transitions: readonly number[];
 }
 
-/** The transitions by the words for what takes them, then by the states at their other ends. The most ends are first. */
+/** Groups transitions by what takes them, and merges groups with the same states at the other end. Groups with the most states come first. */
 function stubTexts(edges: readonly LevelEdge[], chart: Chart, other: 'source' | 'target'): readonly StubText[] {
   const ways = edges.flatMap((edge) =>
     edge.transitions.flatMap((index) => {

@@ -52,7 +52,7 @@ function States(props: StatesProps) {
       {ordered.map(({ id, name, invokes }) => {
         const own = index.transitionsFrom(id);
         const isInside = (one: string): boolean => ancestorsOf(index, one).some((around) => around.id === id);
-        // Without its inside, a phase of the chain has the ways out of it.
+        // A folded phase of the chain lists the transitions that leave it, also those of its inner states.
         const sources = isOpen(id)
           ? [id]
           : isOwn

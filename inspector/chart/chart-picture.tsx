@@ -367,7 +367,7 @@ const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
 
 const lineText = (line: BoxLine, known: KnownMarks): string => `${line.text} ${countText(timesOf(line, known))}`.trim();
 
-/** The inner states of a folded state as they are shown, an active one with the active state inside it. One that does not fit replaces the number of the others. */
+/** The inner states that a folded state shows; an active one also names the active state inside it, and replaces the number of the others if it does not fit. */
 function chipsOf({ drawn: { id, chips }, index, known: { active } }: StateShapeProps) {
   const shown = new Set(chips.map((chip) => chip.id));
   const activeIn = (parent: string) => index.childrenOf(parent).find((state) => active.has(state.id));

@@ -19,7 +19,7 @@ self.addEventListener('message', async ({ data }: MessageEvent<RunCharts>) => {
   self.postMessage(await layOut(data, (part) => self.postMessage(part)));
 });
 
-/** Compiles what all layouts use, while the page is still waiting for the first chart. */
+/** Lays out a small chart while the page waits for its first one, so that the code of the layout is already compiled then. */
 const state = { parent: 'm', type: 'atomic', description: '', initial: null, invokes: [] } as const;
 const states = ['m', 'a', 'b'].map((id) => ({ ...state, id, name: id, parent: id === 'm' ? null : 'm' }));
 const way = { event: 'GO', guard: null, otherwise: false, actions: [] };

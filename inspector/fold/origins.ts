@@ -35,8 +35,8 @@ const MAX_CLOSEST = 5;
 
 /**
  * Returns the texts that contain a phrase, in the order in which the run received them. The first need not be the source: a model may
- * have taken the phrase from a later one. Ignores case, accents, endings, spacing and punctuation. If only models wrote it, the texts follow that
- * the run was given and that support the phrase, the best first. Linear in the texts.
+ * have taken the phrase from a later one. Ignores case, accents, endings, spacing and punctuation. If only models wrote it, the given texts that
+ * support the phrase follow, the best first. Linear in the texts.
  */
 export function originsOf(log: RunLog, fold: RunFold, phrase: string): readonly Origin[] {
   const stems = stemsIn(phrase);
@@ -245,7 +245,7 @@ export function originText(origins: readonly Origin[]): string {
   const [first] = exact;
   if (first === undefined) return `No text of the run contains these words.${supportWords}`;
   if (first.kind === 'answer')
-    return `In no passage, tool result or earlier reply: ${first.place === 'the engine' ? 'the engine wrote it' : `the model wrote it in ${first.place}`}.${supportWords}`;
+    return `Not in any passage, tool result or earlier reply: ${first.place === 'the engine' ? 'the engine wrote it' : `the model wrote it in ${first.place}`}.${supportWords}`;
   const documents = new Set(exact.filter(({ kind }) => kind === 'passage').map(({ place }) => place)).size;
   const several =
     documents > 1 ? ` ${documents} passages contain these words; the journal does not say which one was used.` : '';

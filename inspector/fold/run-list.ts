@@ -398,7 +398,7 @@ export const namesText = (names: readonly string[]): string =>
     .map((name) => excerpt(name, 200))
     .join(', ')}${names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : ''}`;
 
-/** Returns the id of a recorded durable actor if it has a title, its machine, and what it waits for. */
+/** Returns what the list shows of a durable actor below its title: its id if that is not its title, its machine, and what it waits for. */
 export function actorText(run: InspectedRun): string {
   const { title, runId, kind, machine } = run;
   const parts = [

@@ -62,7 +62,7 @@ export function lastEntryOfStep({ externalEvents, entries }: RunFold, seq: numbe
   return Math.min(to, count, ...after) - 1;
 }
 
-/** The last step with a transition, or the start of a parked actor, as its row selects it; null if there is none, or the actor failed since. */
+/** Selects the last step with a transition, or the start of a parked actor. Null if there is neither, or if the actor has failed since. */
 export function lastMove({ log, fold, count }: Pick<SystemView, 'log' | 'fold' | 'count'>): Selection | null {
   const seq = fold.transitions.seqs.at(-1) ?? (fold.entries.typeOf(count - 1) === 'closed' ? 0 : undefined);
   if (seq === undefined || (fold.entries.of('failed').at(-1) ?? -1) > seq) return null;

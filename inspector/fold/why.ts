@@ -122,7 +122,7 @@ function currentStateFacts(view: WhyView, chart: IndexedChart | undefined): read
   if (waits === null) return [];
   return [
     { label: 'Current states', text: waits.states.join(', ') },
-    { label: 'Accepted events', text: waits.events.join(', ') || 'nothing' },
+    { label: 'Accepted events', text: waits.events.join(', ') || 'none' },
   ];
 }
 

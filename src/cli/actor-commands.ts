@@ -98,7 +98,7 @@ async function sent(
   options: { readonly id?: string } = {},
 ): Promise<Printed> {
   const causes =
-    'the actor has ended, it has already received an event with this id, or the question is no longer open';
+    'the actor has ended, has already received an event with this id, or no longer waits for this approval';
   const isChanged = await hosted.host.send(hosted.id, event as never, options);
   // The actor may have calls in progress.
   if (isChanged) await advance(hosted);

@@ -70,7 +70,7 @@ export interface ActorWait {
 interface SystemEnding {
   /** The names of the innermost states of its root machine; empty without any. */
   readonly states: string;
-  /** The last actor that failed, and why; empty if none has. Of a durable actor that has not failed, the last call that failed and has not succeeded since. */
+  /** The last actor that failed, and why; empty if none has. For a durable actor that has not failed: the last call that failed and has not succeeded since. */
   readonly failure: string;
   readonly durationMs: number;
 }

@@ -16,7 +16,8 @@ import { sender } from './sending.tsx';
 export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelView, 'run' | 'end'>): string | null {
   if (connection.value === 'file')
     return 'This page is an exported file. To act on the actor, run "postchain inspect".';
-  if (run.machine === undefined) return 'The inspector only observes this program. Send events in the program itself.';
+  if (run.machine === undefined)
+    return 'The inspector only observes this program. Send events from the program itself.';
   if (run.status === 'damaged' || (end?.problem ?? null) !== null)
     return 'The journal is damaged. To act on the actor, restore the journal from a backup.';
   if (connection.value !== 'open') return 'The inspector is not connected. Start it again and reload the page.';
@@ -124,7 +125,7 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
             <summary>Another input</summary>
             <TextField
               label="Input as JSON"
-              hint="the events of the past are evaluated again with it"
+              hint="the history is replayed with it"
               rows={2}
               value={input}
               onText={setInput}

@@ -173,7 +173,7 @@ function Figures({ inspector, view }: PanelProps) {
   const started = ageText(run.startedAt, Date.now());
   return (
     <p class="figures dotted muted small">
-      {/* What grows while the run goes on comes last, so that nothing moves. */}
+      {/* The figures that grow during the run come last, so that nothing moves. */}
       {models.length > 0 && <span class="verbatim">{models.map((model) => excerpt(model, 60)).join(', then ')}</span>}
       {started !== null && (
         <time dateTime={run.startedAt} title={startedText(run.startedAt) ?? ''}>

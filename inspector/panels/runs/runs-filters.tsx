@@ -93,7 +93,7 @@ export function RunsFilters({ runs, query, columns, canGroup, onChange }: RunsFi
       {canGroup && (
         <label
           class="row"
-          title="Forks under their originals, turns of a session under each other. Each group is where its newest member would be."
+          title="Lists forks under their originals and the turns of a session together. Each group is sorted by its newest member."
         >
           <input
             type="checkbox"

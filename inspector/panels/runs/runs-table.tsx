@@ -136,8 +136,8 @@ export function CompareButton({ chosen, runs }: CompareButtonProps) {
   const [one, other = one && closestTo(one, runs)] = chosen;
   const title =
     other === undefined
-      ? 'There is no other run to compare it with'
-      : chosen.length > 2
+      ? 'No other run to compare with'
+      : chosen.length > 1
         ? 'Compares two runs'
         : 'Compares this run with its fork or original, or the most similar run. You can choose another on the page.';
   return (

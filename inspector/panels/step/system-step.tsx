@@ -80,7 +80,7 @@ function Ignored({ words, states, events }: NonNullable<SystemStep['ignored']>) 
       <Facts
         facts={[
           ['Current states', verbatim(excerpt(states.join(', '), 600))],
-          ['Accepted events', verbatim(excerpt(states.length === 0 ? '' : events.join(', ') || 'nothing', 600))],
+          ['Accepted events', verbatim(excerpt(states.length === 0 ? '' : events.join(', ') || 'none', 600))],
         ]}
       />
     </Section>

@@ -218,7 +218,7 @@ function useVisibleRows(
   list: TraceListProps['list'],
 ) {
   const selectedIndex = shown.get(selected ?? '') ?? -1;
-  // What is over opens at its beginning. Otherwise, the current row stays in view until the user scrolls.
+  // What has ended opens at its beginning. Otherwise, the current row stays in view until the user scrolls.
   // A narrow page scrolls as a whole, to the chosen step.
   const isGrowing = steps === null && (run.kind === 'system' ? !isOver : run.live);
   const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrowPage();

@@ -31,7 +31,7 @@ export async function sendToActor(
   if (await host.send(id, (await checkedEvent(event, events)) as never)) return;
   throw new PostChainError(
     'invalid_option',
-    'Nothing changed: the actor has ended, or the question is no longer open.',
+    'Nothing changed: the actor has ended or no longer waits for this approval.',
   );
 }
 
@@ -54,7 +54,10 @@ export async function actOnActor(
     }
     case 'fork': {
       if (Object.keys(action.set).length > 0 || action.turns !== undefined || action.model !== undefined)
-        throw new PostChainError('invalid_option', 'A fork of an actor takes no settings of a run; received some.');
+        throw new PostChainError(
+          'invalid_option',
+          'A fork of an actor accepts only "event" and "input"; received run settings.',
+        );
       const event = action.event && (await checkedEvent(action.event, events));
       const input = action.input === undefined ? {} : { input: action.input as never };
       const fork = await forkByName(host, id, { at: action.at, ...(event && { event: event as never }), ...input });

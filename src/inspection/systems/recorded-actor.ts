@@ -204,8 +204,7 @@ const noModuleText = (machine: string): string =>
 const otherStoreText = (machine: string): string =>
   `The module of the machine ${JSON.stringify(machine)} uses another store, which does not contain this actor. To act on it, change the module to use the store of this actor.`;
 
-const HELD =
-  'Another process holds this actor. Send events in that process, or stop that process to act on the actor here.';
+const HELD = 'Another process holds this actor. Send events from that process, or stop it to act on the actor here.';
 
 function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWait {
   return {

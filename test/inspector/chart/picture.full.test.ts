@@ -266,7 +266,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     const active = ['regions', 'regions.a', 'regions.a.off', 'regions.b', 'regions.b.on'];
     await callPage(page, 'mark', { active: { regions: active }, where: {}, taken: {}, last: null });
     expect(await page.locator('.chart-list [aria-current=step] .name').allTextContents()).toEqual(['off', 'on']);
-    // Of many states, the active ones are first, and the others are folded.
+    // In a long list, the active states come first, and the others are folded.
     await callPage(page, 'show', groupsOf(10, 2), 'groups');
     const step = ['groups', 'group4', 'groups.group4.step1'];
     await callPage(page, 'mark', { active: { groups: step }, where: {}, taken: {}, last: null });

@@ -41,8 +41,8 @@ describe('the origins of a phrase', () => {
     const written = log.entry(fold.entries.of('answer')[0] ?? 0);
     const text = written.type === 'answer' ? written.answer.answerText : '';
     const only = originsOf(log, fold, text).filter(({ kind }) => kind === 'answer');
-    const writer = attempts.findIndex(({ task }) => task === 'synthesis') + 1;
-    expect(originText(only)).toBe(`In no passage, tool result or earlier reply: the model wrote it in call ${writer}.`);
+    const words = `the model wrote it in call ${attempts.findIndex(({ task }) => task === 'synthesis') + 1}.`;
+    expect(originText(only)).toBe(`Not in any passage, tool result or earlier reply: ${words}`);
   });
 
   it('ignore case, accents and punctuation', () => {

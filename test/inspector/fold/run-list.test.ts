@@ -314,7 +314,7 @@ describe('the runs that a run can be compared with', () => {
     aRun('system', { ...day(9), kind: 'system' }),
   ];
 
-  it('is its fork or original, else one with the same question, else the newest; no damaged run and no system', () => {
+  it('is its fork or original, else one with the same question, else the newest; never a damaged run or a system', () => {
     const order = ['fork', 'same', 'new', undefined];
     for (const [at, expected] of order.entries())
       expect(

@@ -181,7 +181,7 @@ describe.skipIf(tests.areSkipped)('the end of a run', () => {
     await page.getByRole('button', { name: 'Where is this from?' }).click();
     const found = page.getByRole('dialog', { name: 'Where is this from?' });
     expect(await found.getByRole('searchbox').inputValue()).toBe(words);
-    await found.getByText(/^Found in|^In no passage/u).waitFor();
+    await found.getByText(/^Found in|^Not in any passage/u).waitFor();
     expect(await axeViolations(page, '.origins')).toEqual([]);
     await page.keyboard.press('Escape');
     await found.waitFor({ state: 'detached' });

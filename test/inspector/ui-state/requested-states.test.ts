@@ -14,7 +14,7 @@ function pageOf(entries: number) {
       listener = given;
     },
     open: (...request) => void requests.push(request),
-    request: async () => ({ result: null, problem: 'There is no server.' }),
+    request: async () => ({ result: null, problem: 'The server is not running.' }),
   };
   const inspector = createInspector(source);
   listener?.runs([{ runId: 'long', kind: 'run', status: 'completed', live: false } as never], 'long', 0);

@@ -137,7 +137,7 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     expect(fork).toMatchObject({ forkedFrom: { runId: 'o-1' }, ending: { states: 'rejected' } });
     expect(await entriesOf(journals.read('o-1'))).toEqual(before);
     const ofRun = await act(page, 'o-1', { type: 'fork', at: 1, set: { 'limits.maxCycles': 2 } });
-    expect(ofRun.problem).toBe('A fork of an actor takes no settings of a run; received some.');
+    expect(ofRun.problem).toBe('A fork of an actor accepts only "event" and "input"; received run settings.');
     const refused = await act(page, 'o-1', { type: 'fork', at: 1, set: {}, event: { type: 'xstate.stop' } });
     expect(refused.problem).toMatch(/^type: /u);
   });

@@ -52,7 +52,7 @@ it('the list has the states of all regions and the last error, without a replay'
   expect((await listed()).failure).toBe('pay failed: card declined');
 });
 
-it('a call that has succeeded since is no failure', async () => {
+it('the list omits the failure of a call that has succeeded since', async () => {
   let isDown = true;
   const call = fromPromise(async () => {
     if (isDown) throw new Error('503');

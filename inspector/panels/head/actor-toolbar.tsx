@@ -73,10 +73,10 @@ const NONE = 'none';
 
 /** Starts another actor with the same history up to a step, with an event that the state accepts there, or without one. */
 function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClose: () => void }) {
-  const { run, log, fold, charts, at } = view;
+  const { run, at } = view;
   const { machine = '', runId, title } = run;
   const { isBusy, act } = sender(inspector, runId);
-  const { step, waits, next } = forkPoint(log, fold, charts, machine, at);
+  const { step, waits, next } = forkPoint(view, machine, at);
   const forms = inspector.machines.value[machine] ?? null;
   const accepted = (waits?.events ?? []).filter((type) => forms === null || Object.hasOwn(forms, type));
   const types = [...accepted, ...(forms === null ? [OTHER] : []), NONE];

@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createMachine } from 'xstate';
-import { chartsOfActors } from '../../../inspector/fold/actor-charts.ts';
 import { reachedStates } from '../../../inspector/fold/reached.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
-import { actorStates } from '../../../src/inspection/systems/recorded-states.ts';
-import type { RunCharts } from '../../../src/inspection/wire.ts';
-import { foldedSystem } from '../../support/inspector/inspected-runs.ts';
+import { foldedActor } from '../../support/inspector/inspected-runs.ts';
 
 const machine = createMachine({
   id: 'job',
@@ -36,18 +33,9 @@ async function reachedAfter(events: readonly string[]): Promise<Readonly<Record<
   const job = await jobs.open('j-1');
   for (const type of events) await job.send({ type });
   await job.park();
-  const entries = await entriesOf(journals.read('j-1'));
-  let charts: RunCharts = { charts: [], invoked: {} };
-  const frames: string[] = [];
-  for (const more of actorStates(entries, jobs as never, (all) => {
-    charts = all;
-  }))
-    frames.push(...more.map((frame) => JSON.stringify(frame)));
-  const lines = entries.map((entry) => JSON.stringify(entry));
-  const { log, fold } = foldedSystem(lines, frames);
-  const view = { log, fold, charts: chartsOfActors(charts, fold.charts) };
+  const view = foldedActor(await entriesOf(journals.read('j-1')), jobs);
   return Object.fromEntries(
-    reachedStates(view, 'job', log.count - 1).map(({ path, seq, because }) => [
+    reachedStates(view, 'job', view.log.count - 1).map(({ path, seq, because }) => [
       path,
       seq === null ? 'began' : (because.split(',')[0] ?? ''),
     ]),

@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
-import { chartsOfActors } from '../../../inspector/fold/actor-charts.ts';
 import type { ActorEntry } from '../../../inspector/fold/actor-entries.ts';
 import { lastName } from '../../../inspector/fold/chart-index.ts';
 import { systemStep } from '../../../inspector/fold/system-step.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { systemWaits } from '../../../inspector/fold/system-waits.ts';
 import { rowsIn, type TraceRow } from '../../../inspector/fold/trace-row.ts';
-import { actorStates } from '../../../src/inspection/systems/recorded-states.ts';
-import type { RunCharts } from '../../../src/inspection/wire.ts';
 import { scenarios } from '../../support/durable-machines.ts';
 import { runScenario } from '../../support/durable-runs.ts';
-import { foldedSystem } from '../../support/inspector/inspected-runs.ts';
+import { foldedActor } from '../../support/inspector/inspected-runs.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { randomScenario } from '../../support/random-machines.ts';
 import { sampleSize } from '../../support/soak.ts';
@@ -24,18 +21,10 @@ const allRows = (rows: readonly TraceRow[]): readonly TraceRow[] =>
 /** Runs a scenario and returns what its page shows of the journal. */
 async function shown(scenario: Parameters<typeof runScenario>[0]) {
   const { entries, machine, snapshot } = await runScenario(scenario);
-  const frames: string[] = [];
-  let charts: RunCharts = { charts: [], invoked: {} };
-  for (const more of actorStates(entries, machine as never, (all) => {
-    charts = all;
-  }))
-    frames.push(...more.map((frame) => JSON.stringify(frame)));
-  const lines = entries.map((entry) => JSON.stringify(entry));
-  const { log, fold } = foldedSystem(lines, frames);
-  const count = log.count;
-  const system = { log, fold, charts: chartsOfActors(charts, fold.charts), count };
+  const folded = foldedActor(entries, machine);
+  const system = { ...folded, count: folded.log.count };
   const rows = allRows(systemTrace({ ...system, isOver: false }));
-  const read = entries.map((_, seq) => log.entry(seq) as unknown as ActorEntry);
+  const read = entries.map((_, seq) => system.log.entry(seq) as unknown as ActorEntry);
   return { system, rows, read, snapshot };
 }
 

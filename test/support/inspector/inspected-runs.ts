@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
+import { chartsOfActors } from '../../../inspector/fold/actor-charts.ts';
 import type { ComparedRun } from '../../../inspector/fold/compare/comparison.ts';
 import { createRunFold, type RunFold } from '../../../inspector/fold/run-fold.ts';
 import { createRunLog, type RunLog } from '../../../inspector/wire/run-log.ts';
@@ -15,10 +16,12 @@ import type { ProfileOption } from '../../../src/chain/runtime/profile.ts';
 import type { Run } from '../../../src/chain/runtime/run.ts';
 import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
+import type { DurableEntry } from '../../../src/durable/entries.ts';
 import type { JournalStore } from '../../../src/durable/journals/journal-store.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
 import { forkOf, frameWriter, runCharts } from '../../../src/inspection/source.ts';
+import { actorStates } from '../../../src/inspection/systems/recorded-states.ts';
 import type { ExportedRun, InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
 import { WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
@@ -165,6 +168,19 @@ export function foldedSystem(lines: readonly string[], frames: readonly string[]
   log.add(lines, fold.takeOfActor as never, fold.readOfActor);
   if (order === 'entries first') fold.takeStates(0, frames);
   return { log, fold };
+}
+
+/** Processes the entries of a durable actor, with the charts and states of a replay, as the inspector's page does. */
+export function foldedActor(entries: readonly DurableEntry[], machine: unknown) {
+  const frames: string[] = [];
+  let charts: RunCharts = { charts: [], invoked: {} };
+  for (const more of actorStates(entries, machine as never, (all) => {
+    charts = all;
+  }))
+    frames.push(...more.map((frame) => JSON.stringify(frame)));
+  const lines = entries.map((entry) => JSON.stringify(entry));
+  const { log, fold } = foldedSystem(lines, frames);
+  return { log, fold, charts: chartsOfActors(charts, fold.charts) };
 }
 
 /** A run as the inspector's page compares it. */

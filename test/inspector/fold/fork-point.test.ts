@@ -1,0 +1,39 @@
+import { expect, it, vi } from 'vitest';
+import { createMachine, fromPromise } from 'xstate';
+import { forkPoint } from '../../../inspector/fold/fork-point.ts';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
+import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { foldedActor } from '../../support/inspector/inspected-runs.ts';
+
+const machine = createMachine({
+  id: 'trip',
+  version: '1',
+  initial: 'ready',
+  states: {
+    ready: { on: { BOOK: 'booking' } },
+    booking: { invoke: { id: 'book', src: fromPromise(async () => 'KX71'), onDone: 'held' } },
+    held: { after: { 1: 'offered' }, on: { CANCEL: 'over' } },
+    offered: { on: { TAKE: 'over' } },
+    over: { type: 'final' },
+  },
+});
+
+it('names the step of an entry, what the actor waits for after it, and what it received next', async () => {
+  const journals = memoryJournals();
+  const trips = createDurableMachine(machine, { journals, logger: () => {} });
+  const trip = await trips.open('t-1');
+  await trip.send({ type: 'BOOK' });
+  await vi.waitFor(() => expect(trip.ref.getSnapshot().value).toBe('offered'));
+  await trip.send({ type: 'TAKE' });
+  const view = foldedActor(await entriesOf(journals.read('t-1')), trips);
+  const points = view.log.count;
+  const all = Array.from({ length: points }, (_, at) => forkPoint(view, 'trip', at));
+  const shown = all.map(({ step, waits, next }) => [step, waits?.states.join() ?? 'over', next].join(' | '));
+  expect([...new Set(shown)]).toEqual([
+    'the start | ready | BOOK',
+    'BOOK | booking | book finished',
+    'book finished | held | after 1 ms',
+    'after 1 ms | offered | TAKE',
+    'TAKE | over | ',
+  ]);
+});

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { copyKey } from '../fold/chart-copies.ts';
-import { ancestorsOf } from '../fold/chart-index.ts';
+import { isInside } from '../fold/chart-index.ts';
 import { isOwnChart, noteText, transitionWords } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { Icon } from '../icon.tsx';
@@ -39,7 +39,7 @@ function States(props: StatesProps) {
     index.states.length <= MAX_OPEN ||
     ((isOwn || active.size === 0) && id === index.root?.initial) ||
     active.has(id) ||
-    index.states.some((one) => isSelected(one.id) && ancestorsOf(index, one.id).some((around) => around.id === id));
+    index.states.some((one) => isSelected(one.id) && isInside(index, one.id, id));
   const isSelected = (id: string): boolean =>
     selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === id;
   const children = index.childrenOf(parent);
@@ -51,19 +51,19 @@ function States(props: StatesProps) {
     <ul>
       {ordered.map(({ id, name, invokes }) => {
         const own = index.transitionsFrom(id);
-        const isInside = (one: string): boolean => ancestorsOf(index, one).some((around) => around.id === id);
+        const isWithin = (one: string): boolean => isInside(index, one, id);
         // A folded phase of the chain lists the transitions that leave it, also those of its inner states.
         const sources = isOpen(id)
           ? [id]
           : isOwn
-            ? index.states.flatMap((state) => (isInside(state.id) ? state.id : []))
+            ? index.states.flatMap((state) => (isWithin(state.id) ? state.id : []))
             : [];
         const isFolded = !isOpen(id) && !isOwn && own.length + index.childrenOf(id).length > 0;
         const ways = sources
           .flatMap(index.transitionsFrom)
           .filter(
             ({ index: at, source, target }) =>
-              target.length > 0 && (source === id || !target.some(isInside)) && (!isOwn || taken.has(at)),
+              target.length > 0 && (source === id || !target.some(isWithin)) && (!isOwn || taken.has(at)),
           );
         const inner = invokes.map((actor) => ownOf(charts.invoked, actor)).find((one) => one !== undefined);
         const isLeaf = active.has(id) && !index.childrenOf(id).some((child) => active.has(child.id));

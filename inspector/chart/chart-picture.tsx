@@ -313,7 +313,7 @@ function StateShape(props: StateShapeProps) {
   const around = index.state(parent ?? '');
   const isInside = hasInside(id);
   const isPlain = !isOpen && lines.length === 0 && chips.length === 0;
-  const head = isPlain ? height : HEAD;
+  const head = isPlain ? height : BOX.head;
   const isRegion = around?.type === 'parallel';
   const hue = place.copy === place.chartId ? ownOf(hues, id) : undefined;
   const kind = type === 'atomic' || type === 'compound' ? '' : type;
@@ -359,8 +359,6 @@ function StateShape(props: StateShapeProps) {
     </g>
   );
 }
-
-const HEAD = 26;
 
 const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
   transitions.reduce((sum, index) => sum + (taken.get(index) ?? 0), 0);
@@ -426,7 +424,7 @@ const Lines = ({ lines, x, y, known, onStub }: LinesProps) => (
 function BoxContent(props: StateShapeProps) {
   const { drawn, known, onStub } = props;
   const { x, y, width, isOpen, lines, chips } = drawn;
-  const top = y + HEAD;
+  const top = y + BOX.head;
   return (
     <>
       {lines.length + chips.length > 0 && !isOpen && <path class="rule" d={`M${x} ${top}h${width}`} />}

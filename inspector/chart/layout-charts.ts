@@ -131,7 +131,6 @@ const LEVEL_OPTIONS: Readonly<Record<string, Options>> = {
 /** For levels without lines. */
 const PACKED: Options = { 'elk.algorithm': 'rectpacking' };
 
-const HEAD = 26;
 const PAD = 10;
 /** Space beside a name. */
 const SIDE = 14;
@@ -153,7 +152,7 @@ function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
   const count = isOwnChart(chart.id) ? '' : ' ×99';
   const text = Math.max(0, ...lines.map((line) => widthOf(`${line.text}${count}`, FONT.label) + 2 * BOX.side));
   const head = Math.max(headWidth(state, chart, level), text);
-  const top = HEAD + (lines.length > 0 ? lines.length * BOX.line + BOX.below : 0);
+  const top = BOX.head + (lines.length > 0 ? lines.length * BOX.line + BOX.below : 0);
   const chips = chipsOf(inside, chart, Math.max(head, BOX.chipsWidth), top);
   const bottom = Math.max(0, ...chips.map(({ y, height }) => y + height + BOX.below));
   const right = Math.max(0, ...chips.map(({ x, width }) => x + width + BOX.side));

@@ -1,5 +1,5 @@
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
-import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
+import { ancestorsOf, type IndexedChart, indexChart } from '../fold/chart-index.ts';
 import { groupBy } from '../fold/group-by.ts';
 
 /** States and lines that are drawn together: the inside of a state, with some of its compound states open. */
@@ -103,12 +103,8 @@ function edgesOf(
 ): readonly LevelEdge[] {
   /** The state and its ancestors below the root; null outside the level. */
   const pathOf = (id: string): readonly string[] | null => {
-    const path: string[] = [];
-    for (let state = tree.state(id); state !== undefined; state = tree.state(state.parent ?? '')) {
-      if (state.id === root.id) return path;
-      path.push(state.id);
-    }
-    return null;
+    const path = ancestorsOf(tree, id).map((state) => state.id);
+    return path.includes(root.id) ? path.slice(0, path.indexOf(root.id)) : null;
   };
   const stub = (kind: string, parent: string, text: string): string => {
     const id = JSON.stringify([kind, parent, text]);

@@ -151,6 +151,10 @@ export function ancestorsOf(tree: StateTree, id: string): readonly ChartState[] 
   return [...path];
 }
 
+/** Whether a state is `outer`, or inside it. */
+export const isInside = (tree: StateTree, id: string, outer: string): boolean =>
+  ancestorsOf(tree, id).some((state) => state.id === outer);
+
 /** The path of a state without the root: `cycling › yield › deciding`. The id if the chart does not have the state. */
 export function statePath(tree: StateTree | undefined, id: string): string {
   const path = tree === undefined ? [] : ancestorsOf(tree, id);

@@ -1,6 +1,6 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import { lastName } from './chart-index.ts';
-import { formatDelay, humanizeGuard } from './format.ts';
+import { formatDelay, humanizeGuard, UNNAMED } from './format.ts';
 
 type Transition = Chart['transitions'][number];
 
@@ -48,14 +48,14 @@ const wordsIn = (words: Readonly<Record<string, string>>, key: string): string |
 export function noteText(chartId: string, invokes: readonly string[], own: readonly Transition[], count = ''): string {
   if (invokes.length > 0) return `${isOwnChart(chartId) ? '' : 'invokes '}${invokes.join(', ')}`;
   const events = own.flatMap(({ event, target }) => (target.length > 0 || event === '' ? [] : [event]));
-  if (events.length === 0 || OWN_CHARTS.has(chartId)) return '';
+  if (events.length === 0 || isOwnChart(chartId)) return '';
   return `on ${[...new Set(events.map(eventName))].join(', ')}${count === '' ? '' : ` ${count}`}`;
 }
 
 /** What takes a transition: in words for the chain's charts, by its names for those of other programs. */
 export function transitionWords(chartId: string, transition: Transition): string {
   const { event, guard, otherwise } = transition;
-  if (!OWN_CHARTS.has(chartId)) return transitionName(transition);
+  if (!isOwnChart(chartId)) return transitionName(transition);
   const known = wordsIn(EVENTS, event);
   if (known !== undefined) return known;
   if (otherwise) return event === 'done' ? 'failed' : 'otherwise';
@@ -83,7 +83,7 @@ const eventName = (event: string): string =>
 
 /** The event and the guard of a transition, as the chart names them: `after hold (2 d) [isCheap]`. */
 export function transitionName({ event, guard, otherwise, delayMs }: Transition): string {
-  const name = guard === 'inline' ? 'unnamed guard' : guard;
+  const name = guard === UNNAMED ? 'unnamed guard' : guard;
   const condition = name ?? (otherwise ? 'else' : null);
   return [
     eventName(event) || 'always',

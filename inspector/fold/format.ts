@@ -13,6 +13,9 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / large)} ${unit}${part === 0 ? '' : ` ${part} ${rest}`}`;
 }
 
+/** A duration in its largest unit: `5 min`, `2 h`, `3 d`. */
+export const formatRoughly = (ms: number): string => formatDuration(ms).split(' ', 2).join(' ');
+
 /** Formats a delay of a chart: milliseconds as `60 s` or `5 min`, a named delay as its name. */
 export function formatDelay(delay: string): string {
   const ms = Number(delay);
@@ -65,7 +68,7 @@ export function humanize(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/gu, (_, before: string, next: string) => `${before} ${next.toLowerCase()}`);
 }
 
-/** What charts call a guard that is an anonymous function. */
+/** What charts call an anonymous function, and logic without an id. */
 export const UNNAMED = 'inline';
 
 /** A guard with its parameters: `nextPhaseIs(action)` as `next phase is action`. */

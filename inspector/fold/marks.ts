@@ -2,10 +2,9 @@ import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
 import { copyKey, type StateRef } from './chart-copies.ts';
-import type { IndexedChart } from './chart-index.ts';
-import { ancestorsOf, chartIndexOf, indexChart } from './chart-index.ts';
+import { ancestorsOf, chartIndexOf, type IndexedChart, indexChart } from './chart-index.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
-import type { RecordedTransition, TransitionLog } from './transition-log.ts';
+import { INIT, type RecordedTransition, type TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
 
 /** Distinguishes the copies of an invoked chart by the state that had invoked it at an entry. */
@@ -31,9 +30,6 @@ function chartCopiesOf(log: TransitionLog, charts: RunCharts): ChartCopies {
   copies.catchUp();
   return copies;
 }
-
-/** The event of a machine's initial steps: recorded right before the entry of the state that invokes it. */
-const INIT = 'xstate.init';
 
 interface Hosted {
   readonly inner: string;
@@ -93,6 +89,7 @@ function createCopies(log: TransitionLog, charts: RunCharts): ChartCopies {
       split.set(transition, known);
       for (; known.count < transition.seqs.length; known.count += 1) {
         const seq = transition.seqs[known.count] ?? 0;
+        // Initial steps are recorded right before the entry of the state that invokes the machine.
         const copy = copyAt(transition.machine, transition.event === INIT ? seq + 1 : seq);
         const seqs = known.byCopy.get(copy) ?? [];
         known.byCopy.set(copy, seqs);

@@ -4,8 +4,9 @@ import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart
 import { explainTransition } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
-import { eventWords, guardsText } from './system-words.ts';
-import { excerpt, jsonExcerpt } from './text.ts';
+import { errorText, eventWords, guardsText, isInitial } from './system-words.ts';
+import { excerpt } from './text.ts';
+import { INIT } from './transition-log.ts';
 
 /** An active state, and why it was entered. */
 export interface ReachedState {
@@ -28,14 +29,15 @@ export function reachedStates(
   const id = chart?.id ?? machine;
   const position = fold.transitions.positionAt(id, at)?.targets ?? [];
   const leaves = (charts && activeStatesAt(fold.transitions, charts, at).leaf[id]) ?? position;
-  const own = fold.transitions.distinct.filter((taken) => taken.machine === id && taken.event !== 'xstate.init');
+  const own = fold.transitions.distinct.filter((taken) => taken.machine === id && taken.event !== INIT);
   return leaves.map((leaf) => {
     const path = chart === undefined ? leaf : statePath(chart, leaf);
     const seqs = own.flatMap(({ source, target, seqs: all }) =>
       enters(chart, leaf, { source, target }) ? (lastUpTo(all, at) ?? []) : [],
     );
     const entry = seqs.length === 0 ? null : log.entry(Math.max(...seqs));
-    if (entry?.type !== 'transition') return { path, seq: null, because: startWords(chart, leaf) };
+    if (entry?.type !== 'transition')
+      return { path, seq: null, because: isInitial(chart, leaf) ? 'the initial state' : 'first recorded here' };
     const { source, event } = explainTransition(entry, index);
     const ended = endReportedBy('', entry.event);
     const words = ended === null ? event : eventWords({ fold, charts }, '', entry.event) + errorOf(fold, ended, at);
@@ -53,18 +55,10 @@ function errorOf(
 ): string {
   const end = actors.findLast((actor) => actor.path === path && actor.end !== null && actor.end.seq <= at)?.end;
   if (status !== 'error' || end?.status !== 'error') return '';
-  const { message = jsonExcerpt(end.error, MAX_ERROR_CHARS) } = Object(end.error) as { readonly message?: unknown };
-  return `: ${excerpt(String(message), MAX_ERROR_CHARS)}`;
+  return `: ${excerpt(errorText(end.error), MAX_ERROR_CHARS)}`;
 }
 
 const MAX_ERROR_CHARS = 160;
-
-/** An actor that was running when it was first observed may have reached its state before. */
-function startWords(chart: IndexedChart | undefined, leaf: string): string {
-  const initial = chart?.state(chart.root?.initial ?? '');
-  const isInitial = chart === undefined || initial === undefined || ancestorsOf(chart, leaf).includes(initial);
-  return isInitial ? 'the initial state' : 'first recorded here';
-}
 
 /**
  * Whether a transition enters an innermost state that is active after it: also a state that a history or another region of its target leads

@@ -1,5 +1,5 @@
 import type { ActorWait, InspectedRun } from '../../src/inspection/wire.ts';
-import { capitalize, formatDuration, startedText } from './format.ts';
+import { capitalize, formatDuration, formatRoughly, startedText } from './format.ts';
 import { groupBy } from './group-by.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 
@@ -444,7 +444,7 @@ function elapsedMs(startedAt: string, nowMs: number): number | null {
 }
 
 /** `5 min`, `2 h`, `3 d`. */
-const spanText = (ms: number): string => (ms < 60_000 ? 'less than 1 min' : formatDuration(ms).split(' ', 2).join(' '));
+const spanText = (ms: number): string => (ms < 60_000 ? 'less than 1 min' : formatRoughly(ms));
 
 const WEEK_MS = 7 * 86_400_000;
 

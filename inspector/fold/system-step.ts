@@ -2,6 +2,7 @@ import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
 import type { ActorEntry } from './actor-entries.ts';
 import type { ActorRecord } from './actor-log.ts';
 import { chartIndexOf } from './chart-index.ts';
+import { actionNames } from './chart-words.ts';
 import type { FieldDifference } from './differences.ts';
 import { actorIn, type ExplainedTransition, explainTransition, ignoredWords, type Transition } from './explain.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
@@ -23,8 +24,8 @@ interface StepTransition extends ExplainedTransition {
   readonly actor: string;
   /** The event in words. */
   readonly trigger: string;
-  /** The actions of the chart. */
-  readonly actions: readonly string[];
+  /** The names of its actions in the chart. */
+  readonly actions: string;
 }
 
 interface IgnoredEvent {
@@ -100,19 +101,24 @@ export function systemStep({ log, fold, charts, count, selection }: SystemView):
   };
 }
 
-/** Whether an event led to no transition of its receiver. */
-export const isIgnored = ({ actors }: RunFold, seq: number): boolean =>
-  actors.some(
-    ({ machine, events }) => machine !== null && events.some((one) => one.seq === seq && one.ignored !== null),
-  );
+/** The event of an entry that led to no transition of the machine that received it, with that machine. */
+function ignoredEvent({ actors }: RunFold, seq: number) {
+  for (const { machine, events } of actors) {
+    const ignored = events.find((one) => one.seq === seq)?.ignored ?? null;
+    if (machine !== null && ignored !== null) return { machine, guards: ignored };
+  }
+  return null;
+}
 
-function ignoredBy({ fold, charts }: LoadedEntries, { seq, actor }: Of<'delivery'>): IgnoredEvent | null {
-  if (!isIgnored(fold, seq)) return null;
-  const receiver = fold.actors.find(({ path, events }) => path === actor && events.some((one) => one.seq === seq));
-  const guards = receiver?.events.find((one) => one.seq === seq)?.ignored ?? [];
-  const chart = chartIndexOf(charts).chart(receiver?.machine ?? '');
+/** Whether an event led to no transition of its receiver. */
+export const isIgnored = (fold: RunFold, seq: number): boolean => ignoredEvent(fold, seq) !== null;
+
+function ignoredBy({ fold, charts }: LoadedEntries, { seq }: Of<'delivery'>): IgnoredEvent | null {
+  const ignored = ignoredEvent(fold, seq);
+  if (ignored === null) return null;
+  const chart = chartIndexOf(charts).chart(ignored.machine);
   const { states = [], events = [] } = (chart && machineWaits(fold, chart, seq)) ?? {};
-  return { words: `Ignored: ${ignoredWords(guards)}.`, states, events };
+  return { words: `Ignored: ${ignoredWords(ignored.guards)}.`, states, events };
 }
 
 function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | null): StepTransition {
@@ -124,7 +130,7 @@ function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | n
     ...explainTransition(taken, chartIndexOf(charts)),
     actor: entry.actor === '' ? '' : actorName({ fold, charts }, entry.actor),
     trigger: eventWords({ fold, charts }, entry.actor, entry.event),
-    actions: actions.map((name) => name.replace(/^xstate\./u, '')),
+    actions: actionNames(actions),
   };
 }
 

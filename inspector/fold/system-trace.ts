@@ -1,7 +1,7 @@
 import { endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
 import { callIndexOf } from './call-index.ts';
-import { ancestorsOf, chartIndexOf } from './chart-index.ts';
+import { chartIndexOf } from './chart-index.ts';
 import { ignoredWords, type Transition } from './explain.ts';
 import { pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
@@ -12,15 +12,17 @@ import {
   actorName,
   contextDifferences,
   contextText,
+  errorText,
   eventWords,
   guardsText,
-  INIT,
+  isInitial,
   movesText,
   statesText,
 } from './system-words.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 import { callRows, callTrouble, plainRow, toolRow } from './trace-items.ts';
 import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
+import { INIT } from './transition-log.ts';
 
 interface System extends LoadedEntries {
   readonly count: number;
@@ -64,11 +66,6 @@ function endRow({ fold: { entries } }: Traced, { end }: ActorRecord): readonly T
   const words = { done: 'Ended', error: 'Failed', stopped: 'Stopped' } as const;
   const text = status === 'error' ? errorText(error) : output == null ? '' : jsonExcerpt(output, 200);
   return [{ ...plainRow('end', seq, words[status]), text, status: status === 'error' ? 'failed' : 'done' }];
-}
-
-function errorText(error: unknown): string {
-  const { message = jsonExcerpt(error, 200) } = Object(error) as { readonly message?: unknown };
-  return String(message);
 }
 
 /** The rows of an actor: its steps, its calls, its children, and whatever else is recorded about it. */
@@ -207,11 +204,8 @@ function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): st
   const chart = chartIndexOf(charts).chart(machine ?? '');
   const first = fold.transitions.positionsOf(machine ?? '').find(({ since }) => since >= from);
   if (first === undefined || !first.isInitial) return '';
-  const start = chart?.state(chart.root?.initial ?? '');
-  const isIn = (id: string): boolean =>
-    chart !== undefined && ancestorsOf(chart, id).some((around) => around.id === start?.id);
   const words = statesText(chart, fold.charts.get(machine ?? '')?.of ?? machine ?? '', first.targets);
-  return start === undefined || first.targets.some(isIn) ? `in ${words}` : `first recorded in ${words}`;
+  return first.targets.some((id) => isInitial(chart, id)) ? `in ${words}` : `first recorded in ${words}`;
 }
 
 function noteRow({ type, seq, title, text, isFailure }: ActorNote): readonly TraceRow[] {

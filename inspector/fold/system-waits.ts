@@ -1,7 +1,7 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
-import { ancestorsOf, chartIndexOf, type IndexedChart, nameIn, statePath } from './chart-index.ts';
+import { chartIndexOf, type IndexedChart, isInside, nameIn, statePath } from './chart-index.ts';
 import { UNNAMED } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 
@@ -60,7 +60,9 @@ export function machineWaits(
   const accepted = outgoing.filter(
     (one) =>
       doesSomething(one) &&
-      !forbidding.some(({ event, source }) => event === one.event && isAbove(chart, one.source, source)),
+      !forbidding.some(
+        ({ event, source }) => event === one.event && source !== one.source && isInside(chart, source, one.source),
+      ),
   );
   /** If a timer is not recorded, its due time is known only for the state that was entered last, which started its timers then. */
   const timerOf = ({ event, source }: Transition) => {
@@ -114,6 +116,3 @@ const distinct = (names: readonly string[]): readonly string[] => [...new Set(na
 
 /** Whether a transition has a target or actions. One with neither only keeps outer states from handling the event. */
 const doesSomething = ({ target, actions }: Transition): boolean => target.length > 0 || actions.length > 0;
-
-const isAbove = (chart: IndexedChart, outer: string, inner: string): boolean =>
-  outer !== inner && ancestorsOf(chart, inner).some(({ id }) => id === outer);

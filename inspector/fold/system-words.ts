@@ -1,14 +1,13 @@
 import { type ActorPath, idAt } from '../../src/durable/entries.ts';
 import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
-import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
+import { ancestorsOf, chartIndexOf, type IndexedChart, isInside, statePath } from './chart-index.ts';
 import { changedFields, type FieldDifference } from './differences.ts';
 import { actorIn, humanizeEvent, type Transition } from './explain.ts';
+import { UNNAMED } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
-
-/** What a machine receives in its first step. */
-export const INIT = 'xstate.init';
+import { INIT } from './transition-log.ts';
 
 interface Named {
   readonly fold: Pick<RunFold, 'actors'>;
@@ -21,8 +20,8 @@ export function actorName({ fold: { actors }, charts = null }: Named, path: Acto
   const [, index = '', state = ''] = /^(\d+)\.(.*)$/su.exec(idAt(path)) ?? [];
   if (actor === undefined || state === '') return actor?.name ?? actorIn(path);
   const parent = actors.findLast((one) => one.path === parentPath(path))?.machine ?? '';
-  const invoked = chartIndexOf(charts).chart(parent)?.state(state)?.invokes[Number(index)] ?? 'inline';
-  return invoked === 'inline' ? actor.name : invoked;
+  const invoked = chartIndexOf(charts).chart(parent)?.state(state)?.invokes[Number(index)] ?? UNNAMED;
+  return invoked === UNNAMED ? actor.name : invoked;
 }
 
 /** An event type in words for its receiver: the end of an actor has the name of that actor. */
@@ -43,6 +42,12 @@ function enteredLeaf(chart: IndexedChart, id: string): string {
     leaf = state.initial;
   }
   return chart.state(leaf)?.type === 'history' ? id : leaf;
+}
+
+/** Whether a machine can be in a state when it starts. If it cannot, it was running when it was first observed. */
+export function isInitial(chart: IndexedChart | undefined, id: string): boolean {
+  const initial = chart?.root?.initial ?? '';
+  return chart?.state(initial) === undefined || isInside(chart, id, initial);
 }
 
 const names = new WeakMap<IndexedChart, ReadonlySet<string>>();
@@ -118,7 +123,7 @@ export const guardsText = (candidates: readonly Candidate[]): string =>
     .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated')
     .map(({ guard, result, inputs }) => {
       const values = Object.entries(inputs ?? {}).map(([name, value]) => `${name} ${jsonExcerpt(value, 40)}`);
-      const name = guard === 'inline' ? 'an unnamed guard' : excerpt(guard ?? '', 60);
+      const name = guard === UNNAMED ? 'an unnamed guard' : excerpt(guard ?? '', 60);
       return `${name} ${result === 'taken' ? 'held' : 'did not hold'}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;
     })
     .join(', ');
@@ -134,6 +139,12 @@ export function contextDifferences(
   if (before === undefined || after === undefined || before.started !== after.started) return [];
   if (before.context === after.context) return [];
   return changedFields(Object(before.context), Object(after.context));
+}
+
+/** The message of an error, or its value as JSON. */
+export function errorText(error: unknown): string {
+  const { message = error } = Object(error) as { readonly message?: unknown };
+  return typeof message === 'string' ? message : jsonExcerpt(message, 200);
 }
 
 const MAX_FIELDS = 3;

@@ -1,4 +1,4 @@
-import { formatDuration } from './format.ts';
+import { formatRoughly } from './format.ts';
 import type { TimeLine } from './time-line.ts';
 
 const SECOND = 1_000;
@@ -72,7 +72,7 @@ export function cutsOf(gaps: readonly Gap[], axisPx: number): readonly Tick[] {
   for (const { from, to, ms } of gaps) {
     // A gap near the start leaves room for the first time.
     const at = Math.min(Math.max(from, 0, Math.min(tickWidth(axisPx, TICK_PX), to - width)), 1 - width);
-    const label = `skips ${formatDuration(ms).split(' ', 2).join(' ')}`;
+    const label = `skips ${formatRoughly(ms)}`;
     if (cuts.every((cut) => Math.abs(cut.at - at) >= width)) cuts.push({ at, label });
   }
   return cuts;

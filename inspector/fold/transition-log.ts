@@ -50,7 +50,7 @@ const NO_POSITIONS: readonly MachinePosition[] = [];
 const ATTEMPT = 'attempt';
 
 /** The event of a machine's initial steps. */
-const INIT = 'xstate.init';
+export const INIT = 'xstate.init';
 
 /** Whether a transition of a run only executes actions: it enters no state and decides nothing. */
 export const isInternal = (entry: EntryOf<'transition'>): boolean =>

@@ -6,7 +6,7 @@ import { type EntryOf, entriesIn, entryAt } from '../entry-index.ts';
 import { forkChanges } from '../fork-changes.ts';
 import type { LoadedEntries, RunFold } from '../run-fold.ts';
 import { activityTitle } from '../trace-items.ts';
-import type { RecordedTransition } from '../transition-log.ts';
+import { INIT, type RecordedTransition } from '../transition-log.ts';
 import { transitionLookup } from '../transition-lookup.ts';
 import { type Pair, type Rows, rowsOf } from './align.ts';
 
@@ -51,7 +51,7 @@ function causesFirst(steps: readonly ComparedStep[], nested: ReadonlySet<string>
   };
   for (const step of steps) {
     const { machine, event } = step.transition;
-    if (event !== 'xstate.init' || !nested.has(machine)) {
+    if (event !== INIT || !nested.has(machine)) {
       ordered.push(step);
       release();
     } else if (postponed.at(-1)?.[0]?.transition.machine === machine) postponed.at(-1)?.push(step);

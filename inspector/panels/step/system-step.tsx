@@ -100,9 +100,7 @@ function Transitions({ step: { transitions } }: Pick<PartProps, 'step'>) {
                 .filter(Boolean)
                 .join(', ')}
             />
-            {transition.actions.length > 0 && (
-              <p class="muted verbatim">Actions: {excerpt(transition.actions.join(', '), 300)}</p>
-            )}
+            {transition.actions !== '' && <p class="muted verbatim">Actions: {excerpt(transition.actions, 300)}</p>}
           </li>
         ))}
       </ol>

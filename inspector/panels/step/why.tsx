@@ -2,7 +2,7 @@ import type { Thresholds } from '../../../machines/contracts/limits.ts';
 import { runStart } from '../../fold/answer.ts';
 import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
 import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
-import { formatScore, pluralize } from '../../fold/format.ts';
+import { formatScore, pluralize, UNNAMED } from '../../fold/format.ts';
 import { capWords, flipWords, guardTitle, limitWords, meaningOf, valueTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
@@ -193,7 +193,7 @@ function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
           <span class="title verbatim">{revealHidden(name === null ? guard : guardTitle(name))}</span>{' '}
           <span class="muted">
             {guard !== 'no condition' && RESULTS[result]}
-            {!isRule && name !== null && name !== 'inline' && <code class="verbatim"> {revealHidden(name)}</code>}{' '}
+            {!isRule && name !== null && name !== UNNAMED && <code class="verbatim"> {revealHidden(name)}</code>}{' '}
             {!isRule && (
               <>
                 <Icon name="arrow-right" />{' '}

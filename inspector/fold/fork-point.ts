@@ -1,11 +1,12 @@
-import type { ActorEntry } from './actor-entries.ts';
+import { type ActorEntry, endReportedBy } from './actor-entries.ts';
+import { humanizeEvent } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
 import { type MachineWaits, systemWaits } from './system-waits.ts';
-import { eventWords } from './system-words.ts';
+import { actorName } from './system-words.ts';
 
 /** The step of an actor after which a fork begins. */
 interface ForkPoint {
-  /** What happened in the step: `flight.chosen`, `book finished`, `the start`. */
+  /** What happened in the step: `flight.chosen`, `the result of book`, `a timer`, `the start`. */
   readonly step: string;
   /** What the machine waits for after it; undefined if the actor has ended in it. */
   readonly waits: MachineWaits | undefined;
@@ -27,6 +28,9 @@ export function forkPoint(loaded: LoadedEntries, machine: string, at: number): F
 
 function receivedText({ log, fold, charts }: LoadedEntries, seq: number): string {
   const entry = log.entry(seq) as unknown as ActorEntry;
-  if (entry.type === 'delivery') return eventWords({ fold, charts }, entry.actor, entry.event.type);
-  return entry.type === 'failed' ? 'a failure' : 'a stop';
+  if (entry.type !== 'delivery') return entry.type === 'failed' ? 'a failure' : 'a stop';
+  const { actor, event, sender, isExternal } = entry;
+  const ended = endReportedBy(actor, event.type);
+  if (ended !== null) return `the result of ${actorName({ fold, charts }, ended.path)}`;
+  return sender === null && !isExternal ? 'a timer' : humanizeEvent(event.type);
 }

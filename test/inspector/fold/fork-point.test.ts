@@ -4,6 +4,7 @@ import { forkPoint } from '../../../inspector/fold/fork-point.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { foldedActor } from '../../support/inspector/inspected-runs.ts';
+import { TestClock } from '../../support/simulated-clock.ts';
 
 const machine = createMachine({
   id: 'trip',
@@ -12,7 +13,7 @@ const machine = createMachine({
   states: {
     ready: { on: { BOOK: 'booking' } },
     booking: { invoke: { id: 'book', src: fromPromise(async () => 'KX71'), onDone: 'held' } },
-    held: { after: { 1: 'offered' }, on: { CANCEL: 'over' } },
+    held: { after: { 60000: 'offered' }, on: { CANCEL: 'over' } },
     offered: { on: { TAKE: 'over' } },
     over: { type: 'final' },
   },
@@ -20,9 +21,12 @@ const machine = createMachine({
 
 it('names the step of an entry, what the actor waits for after it, and what it received next', async () => {
   const journals = memoryJournals();
-  const trips = createDurableMachine(machine, { journals, logger: () => {} });
+  const clock = new TestClock();
+  const trips = createDurableMachine(machine, { journals, clock, logger: () => {} });
   const trip = await trips.open('t-1');
   await trip.send({ type: 'BOOK' });
+  await vi.waitFor(() => expect(trip.ref.getSnapshot().value).toBe('held'));
+  clock.increment(60_000);
   await vi.waitFor(() => expect(trip.ref.getSnapshot().value).toBe('offered'));
   await trip.send({ type: 'TAKE' });
   const view = foldedActor(await entriesOf(journals.read('t-1')), trips);
@@ -31,9 +35,9 @@ it('names the step of an entry, what the actor waits for after it, and what it r
   const shown = all.map(({ step, waits, next }) => [step, waits?.states.join() ?? 'over', next].join(' | '));
   expect([...new Set(shown)]).toEqual([
     'the start | ready | BOOK',
-    'BOOK | booking | book finished',
-    'book finished | held | after 1 ms',
-    'after 1 ms | offered | TAKE',
+    'BOOK | booking | the result of book',
+    'the result of book | held | a timer',
+    'a timer | offered | TAKE',
     'TAKE | over | ',
   ]);
 });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { chartsOfActors } from '../../../inspector/fold/actor-charts.ts';
-import type { ComparedRun } from '../../../inspector/fold/compare/comparison.ts';
 import { createRunFold, type RunFold } from '../../../inspector/fold/run-fold.ts';
 import { createRunLog, type RunLog } from '../../../inspector/wire/run-log.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
@@ -182,13 +181,6 @@ export function foldedActor(entries: readonly DurableEntry[], machine: unknown) 
   const { log, fold } = foldedSystem(lines, frames);
   return { log, fold, charts: chartsOfActors(charts, fold.charts) };
 }
-
-/** A run as the inspector's page compares it. */
-export const comparedRun = (entries: readonly JournalEntry[], runId = 'run'): ComparedRun => ({
-  runId,
-  charts: ownCharts,
-  ...folded(entries),
-});
 
 type UserEvents = RandomRun['words'];
 type StartOptions = Parameters<ReturnType<typeof scriptedChain>['chain']['run']>[0];

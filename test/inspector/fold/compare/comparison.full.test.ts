@@ -2,12 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pair } from '../../../../inspector/fold/compare/align.ts';
 import { causeWords, settingWords } from '../../../../inspector/fold/compare/cause.ts';
-import { compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
+import { type ComparedRun, compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
-import { comparedRun } from '../../../support/inspector/inspected-runs.ts';
+import { folded, ownCharts } from '../../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { repliesWith, scriptedChain, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+
+/** A run as the inspector's page compares it. */
+const comparedRun = (entries: readonly JournalEntry[]): ComparedRun => ({
+  runId: 'run',
+  charts: ownCharts,
+  ...folded(entries),
+});
 
 async function runWith(confidence: number, limits = {}): Promise<readonly JournalEntry[]> {
   const answer = unsureAnswer(1, { confidence });

@@ -12,7 +12,7 @@ import { withPauses } from '../internal/async.ts';
 import { parseJson } from '../internal/json-text.ts';
 import { grouped } from '../internal/printable.ts';
 import { changeSignal, FRAME_CHARS, problemOf, type SourceSink, type StopFollowing } from './source.ts';
-import { type InspectedStore, tailOf } from './stored-runs.ts';
+import { type InspectedStore, type ReadNew, tailOf } from './stored-runs.ts';
 import type { InspectedRun, SentLines, StateFrame } from './wire.ts';
 
 /** Longer journals are read for the list only if they must be. */
@@ -60,7 +60,7 @@ export abstract class RecordedJournal<Entry> {
   /** Takes the first and last entries of a new version. `summary` is that of a journal that no process writes. */
   protected abstract takeEnds(summary: ActorSummary, ends: JournalEnds, isNew: boolean): void;
 
-  protected readonly entryOf = (json: string, seq: number): Entry =>
+  readonly #entryOf = (json: string, seq: number): Entry =>
     this.parse(parsedEntry(placeOf(this.id), parseJson(json), seq));
 
   protected status(): InspectedRun['status'] {
@@ -99,7 +99,7 @@ export abstract class RecordedJournal<Entry> {
   async #read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
     const { id, journals } = this;
     const reader = this.reader(sink);
-    const journal = { ...reader, id, journals, parse: this.entryOf, nextChange: this.#signal.next };
+    const journal = { ...reader, id, journals, parse: this.#entryOf, nextChange: this.#signal.next };
     const result = await followJournal(journal, from, sink, isStopped);
     if (result === null) return;
     const problem = result.problem?.replace(/^run /u, `${reader.format} `) ?? null;
@@ -109,10 +109,17 @@ export abstract class RecordedJournal<Entry> {
     sink.end(problem);
   }
 
+  protected entryReader(): ReadNew<Entry> {
+    const tail = tailOf(this.journals, this.id);
+    let seq = 0;
+    return async (take) => {
+      for await (const piece of tail.read()) for (const json of piece) take(this.#entryOf(json, seq++));
+    };
+  }
+
   protected async readAll(): Promise<readonly Entry[]> {
     const entries: Entry[] = [];
-    for await (const piece of tailOf(this.journals, this.id).read())
-      for (const json of piece) entries.push(this.entryOf(json, entries.length));
+    await this.entryReader()((entry) => entries.push(entry));
     return entries;
   }
 

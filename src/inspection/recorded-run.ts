@@ -4,11 +4,11 @@ import { parseRunEntry, runSummary, tryRead, withPictures } from '../chain/journ
 import { stateSteps } from '../chain/journal/state-at.ts';
 import { storedEntry } from '../chain/journal/stored-entries.ts';
 import type { DurableEntry } from '../durable/entries.ts';
-import type { ActorSummary, JournalEnds, JournalTail } from '../durable/journals/journal-store.ts';
+import type { ActorSummary, JournalEnds } from '../durable/journals/journal-store.ts';
 import { type About, type JournalReader, MAX_WANTED_ENTRIES, RecordedJournal } from './recorded-journal.ts';
 import { FiguresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, problemOf, type RecordedSource, runCharts } from './source.ts';
-import { tailOf } from './stored-runs.ts';
+import type { ReadNew } from './stored-runs.ts';
 import { MAX_ENTRIES_WITH_STATES, type StateFrame } from './wire.ts';
 
 const NO_SUMMARY: Omit<RunSummary, 'id'> = {
@@ -32,7 +32,7 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
   /** With the status of a run that no process writes. */
   #idle = NO_SUMMARY;
   #fold: FiguresFold | null = null;
-  #counted: { readonly tail: JournalTail; seq: number; fold: FiguresFold | null } | null = null;
+  #counted: { readonly readNew: ReadNew<JournalEntry>; fold: FiguresFold | null } | null = null;
   #isCounted = false;
   #lastSeq = 0;
 
@@ -54,16 +54,13 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
 
   async count(): Promise<void> {
     this.#isCounted = true;
-    this.#counted ??= { tail: tailOf(this.journals, this.id), seq: 0, fold: null };
+    this.#counted ??= { readNew: this.entryReader(), fold: null };
     const now = this.#counted;
     try {
-      for await (const read of now.tail.read())
-        for (const json of read) {
-          const entry = this.entryOf(json, now.seq);
-          now.seq += 1;
-          if (entry.type === 'start') now.fold = new FiguresFold(entry, true);
-          now.fold?.take(entry);
-        }
+      await now.readNew((entry) => {
+        if (entry.type === 'start') now.fold = new FiguresFold(entry, true);
+        now.fold?.take(entry);
+      });
       this.#fold = now.fold;
       this.changed();
       if (this.status() !== 'running') this.#counted = null;

@@ -16,6 +16,9 @@ export type InspectedStore = Pick<
   'list' | 'read' | 'delete' | 'tail' | 'bounds' | 'changes' | 'hasChecksums'
 >;
 
+/** Passes on the entries of a journal that its earlier calls did not. */
+export type ReadNew<Entry> = (take: (entry: Entry) => void) => Promise<void>;
+
 /** Returns a reader of a journal; without `tail`, it is read from the start each time. */
 export function tailOf(store: InspectedStore, id: string): JournalTail {
   if (store.tail !== undefined) return store.tail(id);

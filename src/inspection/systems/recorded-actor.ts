@@ -1,12 +1,12 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Json } from '../../durable/codec.ts';
 import { type DurableEntry, isExternal, type StartEntry, type Waiting } from '../../durable/entries.ts';
-import type { ActorSummary, JournalEnds, JournalTail } from '../../durable/journals/journal-store.ts';
+import type { ActorSummary, JournalEnds } from '../../durable/journals/journal-store.ts';
 import { clockStartOf } from '../../durable/replay.ts';
 import { readableValue } from '../readable-value.ts';
 import { type About, type JournalReader, MAX_WANTED_ENTRIES, RecordedJournal } from '../recorded-journal.ts';
 import { forkOf, problemOf, type RecordedSource, type SourceSink } from '../source.ts';
-import { type InspectedStore, tailOf } from '../stored-runs.ts';
+import type { InspectedStore, ReadNew } from '../stored-runs.ts';
 import type { ActorWait, InspectedRun, RunCharts } from '../wire.ts';
 import type { InspectedActor } from './actor-actions.ts';
 import { actingHost } from './inspected-machine.ts';
@@ -39,7 +39,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   readonly #startedIn: StartedIn;
   #summary = NO_SUMMARY;
   #ending: InspectedRun['ending'];
-  #counted: { readonly tail: JournalTail; readonly state: ListedState; seq: number } | null = null;
+  #counted: { readonly readNew: ReadNew<DurableEntry>; readonly state: ListedState } | null = null;
   /** Null until all entries have been read. */
   #listed: ListedState | null = null;
   #isCounted = false;
@@ -58,9 +58,8 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   /** Returns the actor with its durable machine. Throws `invalid_option` if the inspector does not have it. */
   hosted(): InspectedActor {
     const host = this.#host && actingHost(this.#host);
-    const problem =
-      host === null ? noModuleText(this.#machineId) : this.#isIn(host) ? null : otherStoreText(this.#machineId);
-    if (host === null || problem !== null) throw new PostChainError('invalid_option', problem ?? '');
+    if (host === null) throw new PostChainError('invalid_option', noModuleText(this.#machineId));
+    if (!this.#isIn(host)) throw new PostChainError('invalid_option', otherStoreText(this.#machineId));
     return { id: this.id, host };
   }
 
@@ -89,16 +88,13 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
 
   async count(): Promise<void> {
     this.#isCounted = true;
-    this.#counted ??= { tail: tailOf(this.journals, this.id), state: new ListedState(), seq: 0 };
+    this.#counted ??= { readNew: this.entryReader(), state: new ListedState() };
     const now = this.#counted;
     try {
-      for await (const read of now.tail.read())
-        for (const json of read) {
-          const entry = this.entryOf(json, now.seq);
-          now.state.take(entry);
-          if (entry.type === 'end' && entry.status === 'error') this.#takeFailure(entry.error);
-          now.seq += 1;
-        }
+      await now.readNew((entry) => {
+        now.state.take(entry);
+        if (entry.type === 'end' && entry.status === 'error') this.#takeFailure(entry.error);
+      });
       this.#listed = now.state;
       this.changed();
     } catch {

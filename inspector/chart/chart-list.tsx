@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { copyKey } from '../fold/chart-copies.ts';
-import { isInside } from '../fold/chart-index.ts';
 import { isOwnChart, noteText, transitionWords } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { Icon } from '../icon.tsx';
@@ -39,7 +38,7 @@ function States(props: StatesProps) {
     index.states.length <= MAX_OPEN ||
     ((isOwn || active.size === 0) && id === index.root?.initial) ||
     active.has(id) ||
-    index.states.some((one) => isSelected(one.id) && isInside(index, one.id, id));
+    index.states.some((one) => isSelected(one.id) && index.isInside(one.id, id));
   const isSelected = (id: string): boolean =>
     selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === id;
   const children = index.childrenOf(parent);
@@ -51,7 +50,7 @@ function States(props: StatesProps) {
     <ul>
       {ordered.map(({ id, name, invokes }) => {
         const own = index.transitionsFrom(id);
-        const isWithin = (one: string): boolean => isInside(index, one, id);
+        const isWithin = (one: string): boolean => index.isInside(one, id);
         // A folded phase of the chain lists the transitions that leave it, also those of its inner states.
         const sources = isOpen(id)
           ? [id]

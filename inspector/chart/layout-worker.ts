@@ -18,13 +18,3 @@ async function layOut({ charts, invoked }: RunCharts, onPart: (part: LaidOut) =>
 self.addEventListener('message', async ({ data }: MessageEvent<RunCharts>) => {
   self.postMessage(await layOut(data, (part) => self.postMessage(part)));
 });
-
-/** Lays out a small chart while the page waits for its first one, so that the code of the layout is already compiled then. */
-const state = { parent: 'm', type: 'atomic', description: '', initial: null, invokes: [] } as const;
-const states = ['m', 'a', 'b'].map((id) => ({ ...state, id, name: id, parent: id === 'm' ? null : 'm' }));
-const way = { event: 'GO', guard: null, otherwise: false, actions: [] };
-const transitions = [
-  { ...way, source: 'a', target: ['b'] },
-  { ...way, source: 'b', target: ['a'] },
-];
-void drawingsOf([{ id: 'm', states, transitions }]);

@@ -129,6 +129,8 @@ interface StateTree {
   readonly root: ChartState | undefined;
   state(id: string): ChartState | undefined;
   childrenOf(id: string): readonly ChartState[];
+  /** Whether a state is `outer`, or inside it. */
+  isInside(id: string, outer: string): boolean;
 }
 
 const NO_STATES: readonly ChartState[] = [];
@@ -136,11 +138,13 @@ const NO_STATES: readonly ChartState[] = [];
 function createStateTree(states: readonly ChartState[]): StateTree {
   const byId = new Map(states.map((state) => [state.id, state]));
   const children = groupBy(states, ({ parent }) => parent ?? '');
-  return {
+  const tree: StateTree = {
     root: children.get('')?.[0],
     state: (id) => byId.get(id),
     childrenOf: (id) => children.get(id) ?? NO_STATES,
+    isInside: (id, outer) => ancestorsOf(tree, id).some((state) => state.id === outer),
   };
+  return tree;
 }
 
 /** The state and its ancestors, innermost first, each once: in a damaged file, a state may be its own ancestor. */
@@ -150,10 +154,6 @@ export function ancestorsOf(tree: StateTree, id: string): readonly ChartState[] 
   for (; state !== undefined && !path.has(state); state = tree.state(state.parent ?? '')) path.add(state);
   return [...path];
 }
-
-/** Whether a state is `outer`, or inside it. */
-export const isInside = (tree: StateTree, id: string, outer: string): boolean =>
-  ancestorsOf(tree, id).some((state) => state.id === outer);
 
 /** The path of a state without the root: `cycling › yield › deciding`. The id if the chart does not have the state. */
 export function statePath(tree: StateTree | undefined, id: string): string {

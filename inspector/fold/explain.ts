@@ -287,6 +287,3 @@ export const ignoredWords = (guards: readonly string[]): string =>
   guards.length === 0
     ? 'the current states have no transition for it'
     : `${[...new Set(guards)].map(humanizeGuard).join(', ')} did not hold`;
-
-/** How an actor ended, as the words after its name. */
-export const END_WORDS = { done: 'finished', error: 'failed', stopped: 'was stopped' } as const;

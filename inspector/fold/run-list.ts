@@ -216,9 +216,6 @@ export interface PlacedRun {
   readonly turn: number | null;
 }
 
-export const placedFlat = (runs: readonly InspectedRun[]): readonly PlacedRun[] =>
-  runs.map((run) => ({ run, depth: 0, turn: null }));
-
 /** Places forks under their originals, and the turns of a session under each other, where the first of them is. */
 export function placedTogether(runs: readonly InspectedRun[]): readonly PlacedRun[] {
   const byId = new Map(runs.map((run) => [run.runId, run]));

@@ -2,6 +2,7 @@ import { endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
 import { callIndexOf } from './call-index.ts';
 import { chartIndexOf } from './chart-index.ts';
+import type { FieldDifference } from './differences.ts';
 import { ignoredWords, type Transition } from './explain.ts';
 import { pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
@@ -11,7 +12,6 @@ import { lastEntryOfStep } from './system-step.ts';
 import {
   actorName,
   contextDifferences,
-  contextText,
   errorText,
   eventWords,
   guardsText,
@@ -212,4 +212,14 @@ function noteRow({ type, seq, title, text, isFailure }: ActorNote): readonly Tra
   if (type === 'start') return [];
   const row = plainRow(isFailure ? 'event' : 'aside', seq, excerpt(title, 80));
   return [{ ...row, text: excerpt(text, 200), status: isFailure ? 'failed' : 'done' }];
+}
+
+const MAX_FIELDS = 3;
+
+/** The first changes of a context: `pnr: null → "KX71"`. */
+function contextText(fields: readonly FieldDifference[]): string {
+  const shown = fields
+    .slice(0, MAX_FIELDS)
+    .map(({ path, before, after }) => `${excerpt(path, 60)}: ${jsonExcerpt(before, 40)} → ${jsonExcerpt(after, 60)}`);
+  return [...shown, ...(fields.length > MAX_FIELDS ? [`${fields.length - MAX_FIELDS} more`] : [])].join(', ');
 }

@@ -1,7 +1,7 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
-import { chartIndexOf, type IndexedChart, isInside, nameIn, statePath } from './chart-index.ts';
+import { chartIndexOf, type IndexedChart, nameIn, statePath } from './chart-index.ts';
 import { UNNAMED } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 
@@ -61,7 +61,7 @@ export function machineWaits(
     (one) =>
       doesSomething(one) &&
       !forbidding.some(
-        ({ event, source }) => event === one.event && source !== one.source && isInside(chart, source, one.source),
+        ({ event, source }) => event === one.event && source !== one.source && chart.isInside(source, one.source),
       ),
   );
   /** If a timer is not recorded, its due time is known only for the state that was entered last, which started its timers then. */

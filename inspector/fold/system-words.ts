@@ -1,7 +1,7 @@
 import { type ActorPath, idAt } from '../../src/durable/entries.ts';
 import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
-import { ancestorsOf, chartIndexOf, type IndexedChart, isInside, statePath } from './chart-index.ts';
+import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
 import { changedFields, type FieldDifference } from './differences.ts';
 import { actorIn, humanizeEvent, type Transition } from './explain.ts';
 import { UNNAMED } from './format.ts';
@@ -47,7 +47,7 @@ function enteredLeaf(chart: IndexedChart, id: string): string {
 /** Whether a machine can be in a state when it starts. If it cannot, it was running when it was first observed. */
 export function isInitial(chart: IndexedChart | undefined, id: string): boolean {
   const initial = chart?.root?.initial ?? '';
-  return chart?.state(initial) === undefined || isInside(chart, id, initial);
+  return chart?.state(initial) === undefined || chart.isInside(id, initial);
 }
 
 const names = new WeakMap<IndexedChart, ReadonlySet<string>>();
@@ -145,14 +145,4 @@ export function contextDifferences(
 export function errorText(error: unknown): string {
   const { message = error } = Object(error) as { readonly message?: unknown };
   return typeof message === 'string' ? message : jsonExcerpt(message, 200);
-}
-
-const MAX_FIELDS = 3;
-
-/** The first changes of a context: `pnr: null → "KX71"`. */
-export function contextText(fields: readonly FieldDifference[]): string {
-  const shown = fields
-    .slice(0, MAX_FIELDS)
-    .map(({ path, before, after }) => `${excerpt(path, 60)}: ${jsonExcerpt(before, 40)} → ${jsonExcerpt(after, 60)}`);
-  return [...shown, ...(fields.length > MAX_FIELDS ? [`${fields.length - MAX_FIELDS} more`] : [])].join(', ');
 }

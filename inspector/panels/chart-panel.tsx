@@ -6,7 +6,7 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartList } from '../chart/chart-list.tsx';
 import { ChartView } from '../chart/chart-view.tsx';
 import { badgesOf } from '../fold/badges.ts';
-import { chartIndexOf, isInside } from '../fold/chart-index.ts';
+import { chartIndexOf } from '../fold/chart-index.ts';
 import { transitionName, transitionWords } from '../fold/chart-words.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { type Marks, marksAt } from '../fold/marks.ts';
@@ -162,7 +162,7 @@ function TransitionNotes({ inspector, view: { fold, at }, charts, selected }: Tr
   const index = chartIndexOf(charts).chart(selected.chartId);
   if (chart === undefined || index === undefined) return null;
   const state = selected.kind === 'state' ? index.state(selected.stateId) : undefined;
-  const isInState = (id: string): boolean => state !== undefined && isInside(index, id, state.id);
+  const isInState = (id: string): boolean => state !== undefined && index.isInside(id, state.id);
   const nameOf = (id: string): string => index.state(id)?.name ?? id;
   const lookup = transitionLookup(charts.charts);
   const recorded = fold.transitions.distinct.filter(({ machine }) => machine === selected.chartId);

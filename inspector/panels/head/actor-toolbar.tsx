@@ -105,7 +105,10 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
       onClose={onClose}
     >
       {waits === undefined ? (
-        <p>The actor ended in this step. Select an earlier step to fork there.</p>
+        <p>
+          {isOver(run) ? 'The actor ended in this step.' : 'The state after this step is not known.'} Select an earlier
+          step to fork there.
+        </p>
       ) : (
         <>
           <p>

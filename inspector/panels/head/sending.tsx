@@ -45,11 +45,8 @@ export function sender(inspector: Inspector, runId: string) {
     if (problem !== null) onProblem?.(problem);
     const started = result?.runId ?? runId;
     if (started !== runId) {
-      const { event = null, at = 0 } = Object('action' in request && request.action) as {
-        event?: unknown;
-        at?: number;
-      };
-      sent.value = new Map(sent.value).set(started, { event, from: at + 1, answer });
+      const fork = request.type === 'act' && request.action.type === 'fork' ? request.action : null;
+      sent.value = new Map(sent.value).set(started, { event: fork?.event, from: (fork?.at ?? 0) + 1, answer });
       location.hash = `#/run/${encodeURIComponent(started)}`;
     }
     return problem === null;

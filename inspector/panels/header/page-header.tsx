@@ -1,22 +1,9 @@
 import './header.css';
-import { effect } from '@preact/signals';
 import { statusWords } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { comparedRuns, isChartFull } from '../../ui-state/layout.ts';
-import { stored } from '../../ui-state/stored.ts';
-
-const THEMES = ['system', 'light', 'dark'] as const;
-
-/** Light, dark or the system's theme. */
-const theme = stored('postchain-theme', (kept) => THEMES.find((name) => name === kept) ?? 'system');
-
-const nextTheme = () => THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'system';
-
-effect(() => {
-  document.documentElement.dataset['theme'] = theme.value;
-});
 
 interface HeaderProps {
   readonly inspector: Inspector;
@@ -43,14 +30,6 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
             <span class={`one-line ${statusWords(view.run).tone}`}>{statusWords(view.run).text}</span>
           </p>
         )}
-        <button
-          type="button"
-          onClick={() => {
-            theme.value = nextTheme();
-          }}
-        >
-          Theme: {theme.value}
-        </button>
         <button type="button" onClick={onHelp} aria-haspopup="dialog" title="Keys and help (?)">
           ?
         </button>

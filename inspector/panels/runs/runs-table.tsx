@@ -17,7 +17,6 @@ import {
   isDue,
   type PlacedRun,
   parseRunQuery,
-  placedFlat,
   placedTogether,
   printRunQuery,
   queriedRuns,
@@ -60,7 +59,8 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const columns = useMemo(() => shownColumns(found, query), [found, query]);
   const together = useMemo(() => (query.sort === 'started' ? placedTogether(found) : null), [found, query.sort]);
   const canGroup = together?.some(({ depth }) => depth > 0) === true;
-  const placed = together === null || query.list === 'flat' ? placedFlat(found) : together;
+  const placed =
+    together === null || query.list === 'flat' ? found.map((run) => ({ run, depth: 0, turn: null })) : together;
   const chosen = found.filter(({ runId }) => checkedRuns.value.has(runId));
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
   const [isExporting, setExporting] = useState(false);

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { actorEntryWords } from '../../../src/chain/presentation/entry-words.ts';
 import type { DurableEvent } from '../../../src/durable/entries.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
-import { END_WORDS, humanizeEvent } from '../../fold/explain.ts';
+import { humanizeEvent } from '../../fold/explain.ts';
 import { formatDelay, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { contextsAfter, type SystemStep, selectedCall, systemStep } from '../../fold/system-step.ts';
@@ -21,6 +21,9 @@ import { Section } from './section.tsx';
 import { Taken } from './why.tsx';
 
 const MAX_SHOWN = 24;
+
+/** How an actor ended, as the words after its name. */
+const END_WORDS = { done: 'finished', error: 'failed', stopped: 'was stopped' } as const;
 
 const verbatim = (text: string) => text !== '' && <span class="verbatim">{text}</span>;
 

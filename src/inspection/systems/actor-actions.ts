@@ -54,10 +54,7 @@ export async function actOnActor(
     }
     case 'fork': {
       if (Object.keys(action.set).length > 0 || action.turns !== undefined || action.model !== undefined)
-        throw new PostChainError(
-          'invalid_option',
-          'A fork of an actor accepts only "event" and "input"; received run settings.',
-        );
+        throw new PostChainError('invalid_option', RUN_SETTINGS);
       const event = action.event && (await checkedEvent(action.event, events));
       const input = action.input === undefined ? {} : { input: action.input as never };
       const fork = await forkByName(host, id, { at: action.at, ...(event && { event: event as never }), ...input });
@@ -69,6 +66,7 @@ export async function actOnActor(
   }
 }
 
+const RUN_SETTINGS = 'A fork of an actor accepts only "event" and "input"; received run settings.';
 const IDENTICAL = 'Identical: the replay produced every entry of the journal.';
 
 async function checkedEvent(event: unknown, events: EventSchemas | undefined) {

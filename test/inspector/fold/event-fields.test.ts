@@ -41,13 +41,15 @@ describe('the form of an event', () => {
     expect(eventOf('go', fields, {})).toMatchObject({ problem: 'Enter a value.' });
   });
 
-  it('begins with the default of a choice, and names the limits of values', () => {
+  it('begins with the defaults of a schema, and names the limits of values', () => {
     const fields = fieldsOf(
       z.object({
         currency: z.enum(['EUR', 'USD']).default('USD'),
         amount: z.number().positive().max(1_000),
         reason: z.string().min(3).default('none'),
         count: z.int(),
+        level: z.literal([1, 2, 3]).default(1),
+        urgent: z.boolean().default(true),
       }),
     );
     expect(fields.map(({ description, initial }) => [description, initial])).toEqual([
@@ -55,30 +57,17 @@ describe('the form of an event', () => {
       ['more than 0, at most 1000', ''],
       ['at least 3 characters', 'none'],
       ['', ''],
+      ['', '0'],
+      ['', 'true'],
     ]);
     const texts = textsOf({ amount: '5', count: '1' });
     expect(eventOf('pay', fields, texts)).toEqual({
-      event: { type: 'pay', currency: 'USD', amount: 5, reason: 'none', count: 1 },
+      event: { type: 'pay', currency: 'USD', amount: 5, reason: 'none', count: 1, level: 1, urgent: true },
     });
     expect(eventOf('pay', fields, { ...texts, ...textsOf({ currency: '' }) })).toMatchObject({
       problem: 'Choose a value.',
     });
-  });
-
-  it('starts with the defaults of a schema, and sends them unless they are changed', () => {
-    const schema = z.object({
-      kind: z.enum(['a', 'b']).default('b'),
-      level: z.literal([1, 2, 3]).default(1),
-      urgent: z.boolean().default(true),
-      note: z.string().default('none'),
-    });
-    const fields = eventFields(z.toJSONSchema(schema, { io: 'input' }) as Readonly<Record<string, unknown>>) ?? [];
-    expect(eventOf('go', fields, {})).toEqual({
-      event: { type: 'go', kind: 'b', level: 1, urgent: true, note: 'none' },
-    });
-    expect(eventFields({ type: 'object', properties: { k: { enum: ['a'], default: 'z' } } })).toMatchObject([
-      { initial: '' },
-    ]);
+    expect(eventFields({ type: 'object', properties: { k: { enum: ['a'], default: 'z' } } })?.[0]?.initial).toBe('');
   });
 
   it('keeps the type of the event, whatever a member is called', () => {

@@ -9,6 +9,7 @@ const entry = {
   index: 'src/entries/index.ts',
   'structured-output': 'src/entries/structured-output.ts',
   durable: 'src/entries/durable.ts',
+  agents: 'src/entries/agents.ts',
   machines: 'src/entries/machines.ts',
   openai: 'src/entries/openai.ts',
   'ai-sdk': 'src/entries/ai-sdk.ts',

@@ -2,9 +2,9 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ActorLogic, ActorSystem, ActorSystemInfo, AnyActorRef, Snapshot, SnapshotFrom } from 'xstate';
 import type { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import type { AttemptInput, AttemptOutcome, ReplyEvent } from '../../../machines/contracts/attempt.ts';
-import type { TextTurn } from '../../../machines/contracts/model.ts';
+import type { ReplyForm, TextTurn } from '../../../machines/contracts/model.ts';
 import type { RetryHooks } from '../../../machines/policies/retry.ts';
-import { systemClock } from '../../durable/clock.ts';
+import { type Clock, systemClock } from '../../durable/clock.ts';
 import type { Json } from '../../durable/codec.ts';
 import { addNote, isHosted } from '../../durable/hosted-call.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
@@ -14,7 +14,7 @@ import type { PromptSpec } from '../request.ts';
 import { outputShape } from '../schemas/output-shape.ts';
 import { type AttemptOptions, type AttemptPrompt, parseAttemptOptions, promptTurns } from './attempt-options.ts';
 import { callNotes } from './call-notes.ts';
-import { type CallObserver, noopCallObserver, provideAttempt } from './provide-attempt.ts';
+import { type CallObserver, noopCallObserver, provideAttempt, type SpecSource } from './provide-attempt.ts';
 import { hooksOf } from './retry-policy.ts';
 import type { DeepPartial } from './updates.ts';
 
@@ -55,19 +55,22 @@ export function createAttempt<Schema extends StandardSchemaV1>({
   onPartial,
   ...options
 }: CreateAttemptOptions<Schema>): Attempt<StandardSchemaV1.InferOutput<Schema>> {
-  const readers: Pick<CallObserver, 'onPartial'> = {
-    onPartial: ({ attemptId, attempt }, value) => onPartial?.({ attemptId, attempt, value: value as never }),
-  };
-  const { clock = systemClock } = options;
-  const observerOf = (self: AnyActorRef): CallObserver => ({
-    ...(isHosted({ self })
-      ? callNotes({ note: (note) => addNote({ self }, note as unknown as Json), clock, prompts: wholePrompts })
-      : noopCallObserver),
-    ...readers,
-  });
+  const observerOf = observerIn(options.clock, ({ attemptId, attempt }, value) =>
+    onPartial?.({ attemptId, attempt, value: value as never }),
+  );
   const { machine, input } = resolveAttempt(options, observerOf, ['onPartial']);
   return { machine: machine as unknown as AttemptLogic<StandardSchemaV1.InferOutput<Schema>>, input };
 }
+
+/** Returns the observer of a call: it notes the call in the journal of its durable actor, if it has one. */
+export const observerIn =
+  (clock: Clock = systemClock, onPartial: CallObserver['onPartial']) =>
+  (self: AnyActorRef): CallObserver => ({
+    ...(isHosted({ self })
+      ? callNotes({ note: (note) => addNote({ self }, note as unknown as Json), clock, prompts: wholePrompts })
+      : noopCallObserver),
+    onPartial,
+  });
 
 interface AttemptParts {
   readonly machine: typeof attemptMachine;
@@ -84,29 +87,37 @@ export function resolveAttempt<Schema extends StandardSchemaV1>(
   others: readonly string[],
 ): AttemptParts {
   const { name, replyForm, policy } = parseAttemptOptions(options, others);
-  const { model, schema, system, jsonSchema, clock = systemClock, newId = () => crypto.randomUUID() } = options;
-  const resolved = jsonSchema ?? jsonSchemaOf(schema);
+  const { schema, system, jsonSchema = jsonSchemaOf(schema), newId = () => crypto.randomUUID() } = options;
   const spec: PromptSpec = {
     schemaName: wireName(name),
-    shape: outputShape(schema, name, resolved),
+    shape: outputShape(schema, name, jsonSchema),
     turns: (input) => input as readonly TextTurn[],
   };
-  const rules = options.policy ?? {};
+  const { machine, thrown, models } = provideCalls(options, { replyForm, specFor: () => spec, observerOf });
+  return {
+    jsonSchema,
+    thrown,
+    machine,
+    input: (prompt) => ({ id: newId(), task: name, input: promptTurns(prompt, system, models), policy }),
+  };
+}
+
+interface CallParts {
+  readonly replyForm: ReplyForm;
+  readonly specFor: SpecSource;
+  readonly observerOf: (self: AnyActorRef) => CallObserver;
+}
+
+/** Returns the attempt machine with its model calls, the models in the order in which they are called, and the errors of the retry rules. */
+export function provideCalls<Schema extends StandardSchemaV1>(
+  { model, policy: rules = {}, clock = systemClock }: AttemptOptions<Schema>,
+  { observerOf, ...parts }: CallParts,
+) {
   const thrown: HookError = { error: undefined, final: undefined };
   const hooks = captureHookErrors(hooksOf(rules), thrown);
   const models = [model, ...(rules.fallbackModels ?? [])];
-  return {
-    jsonSchema: resolved,
-    thrown,
-    machine: provideAttempt({
-      models,
-      specFor: () => spec,
-      replyForm,
-      callScope: (self) => ({ clock, observer: observerOf(self) }),
-      hooks,
-    }),
-    input: (prompt) => ({ id: newId(), task: name, input: promptTurns(prompt, system, models), policy }),
-  };
+  const callScope = (self: AnyActorRef) => ({ clock, observer: observerOf(self) });
+  return { machine: provideAttempt({ ...parts, models, callScope, hooks }), thrown, models };
 }
 
 /** The errors of custom retry rules: the machine itself keeps only their messages, because its state is JSON. */

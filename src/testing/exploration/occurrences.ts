@@ -1,7 +1,8 @@
-import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
+import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
+import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes, actorNames, descriptorMatches } from '../../internal/xstate-internals.ts';
 import {
@@ -93,7 +94,8 @@ export interface Occurrences {
 }
 
 /** Returns the events that can occur in a machine. Throws `invalid_option` if `outcomes` misses an actor. */
-export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, events: EventsOption): Occurrences {
+export function occurrencesOf(machine: AnyStateMachine, given: Outcomes, events: EventsOption): Occurrences {
+  const outcomes = { ...declaredBy(machine), ...given };
   requireAllActors(machine, outcomes);
   let read: readonly [type: string, member: string] | null = null;
   const bare = events === undefined ? bareEvents(machine, outcomes, (...what) => (read ??= what)) : [];
@@ -130,7 +132,7 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
       );
     },
     requireAllKnown() {
-      const unknown = strayOutcomes(machine, outcomes).find((name) => !used.has(name));
+      const unknown = strayOutcomes(machine, given).find((name) => !used.has(name));
       if (unknown === undefined) return;
       const names = [...new Set([...actorsOf(machine).map(({ name }) => name), ...actorNames(machine)])].join(', ');
       throw new PostChainError(
@@ -152,10 +154,10 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
   }
 
   function ofActor(actor: ActiveActor, snapshot: AnyMachineSnapshot): readonly Occurrence[] {
-    const given = outcomesOf(actor);
-    if (given === undefined) throw missingOutcomes(actor.name, `${machine.id} spawns`);
+    const found = outcomesOf(actor);
+    if (found === undefined) throw missingOutcomes(actor.name, `${machine.id} spawns`);
     const input = inputOf(childOf(snapshot, actor.id));
-    return (typeof given === 'function' ? given(input, snapshot) : given).map((outcome) => ({
+    return (typeof found === 'function' ? found(input, snapshot) : found).map((outcome) => ({
       kind: outcome.kind === 'snapshot' ? 'emitted' : outcome.kind,
       name: `${actor.name}: ${outcome.name}`,
       event: eventOf(outcome, actor.id),
@@ -274,6 +276,15 @@ function bareEvents(
       },
     });
   });
+}
+
+/** The outcomes that the machine's actors declare themselves, by their names. */
+function declaredBy({ implementations }: AnyStateMachine): Outcomes {
+  const declared = Object.entries(implementations.actors).map(([name, logic]) => {
+    const outcomes = typeof logic === 'string' ? undefined : declaredOutcomes(logic as AnyActorLogic);
+    return [name, outcomes] as const;
+  });
+  return Object.fromEntries(declared.flatMap(([name, outcomes]) => (outcomes === undefined ? [] : [[name, outcomes]])));
 }
 
 function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes): void {

@@ -1,0 +1,21 @@
+import type { AnyActorLogic, AnyMachineSnapshot } from 'xstate';
+
+/** A mark, also of another copy of the package. */
+const DECLARED = Symbol.for('postchain.outcomes');
+
+/** An outcome as the testing kit has them, without its functions. */
+type DeclaredOutcome =
+  | { readonly kind: 'done'; readonly name: string; readonly output: unknown }
+  | { readonly kind: 'error'; readonly name: string; readonly error: unknown }
+  | { readonly kind: 'emitted'; readonly name: string; readonly event: { readonly type: string } };
+
+/** What an actor may do, given its input and the snapshot of the chart that started it. */
+export type DeclaredOutcomes = (input: unknown, snapshot: AnyMachineSnapshot) => readonly DeclaredOutcome[];
+
+/** Returns the logic, which declares what its actors may do: `explore` then needs no outcomes for them. */
+export const declareOutcomes = <Logic extends object>(logic: Logic, outcomes: DeclaredOutcomes): Logic =>
+  Object.defineProperty(logic, DECLARED, { value: outcomes });
+
+/** Returns the outcomes that logic declares; undefined if it declares none. */
+export const declaredOutcomes = (logic: AnyActorLogic): DeclaredOutcomes | undefined =>
+  (logic as unknown as { readonly [DECLARED]?: DeclaredOutcomes })[DECLARED];

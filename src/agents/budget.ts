@@ -9,6 +9,9 @@ import { addUsage, NO_USAGE, usageSoFar } from '../../machines/policies/usage.ts
 import { declareOutcomes } from '../internal/declared-outcomes.ts';
 import { parseOption } from '../internal/options.ts';
 
+/** The code of a call that was refused. */
+export const REFUSED = 'budget_exhausted';
+
 /** The `systemId` of a budget. */
 const BUDGET = 'budget';
 
@@ -31,7 +34,7 @@ const limitsSchema = z.strictObject({
   ms: z.optional(z.number().check(z.gt(0), z.lte(MAX_TIMER_MS))),
 });
 
-/** Sent to the chart that invokes a budget when a limit is reached: which one, and what was used by then. */
+/** Sent to the chart that invokes a budget when a call is refused or the time is over: the limit, and what was used by then. */
 export interface BudgetReached {
   readonly type: 'budget.reached';
   readonly limit: keyof BudgetLimits;
@@ -42,12 +45,14 @@ export interface BudgetReached {
 export interface BudgetUse extends UsageInFlight {
   readonly type: 'budget.used';
   readonly id: string;
+  /** Whether its call was refused, because nothing was left. */
+  readonly isRefused: boolean;
 }
 
 interface BudgetState {
   readonly limits: BudgetLimits;
-  /** By the id of the report: the usage of its finished calls, and with the call in progress. */
-  readonly used: Readonly<Record<string, { readonly finished: Usage; readonly started: Usage }>>;
+  /** The usage of each actor with a model, by the id of its attempt: a call in progress is an estimate. */
+  readonly used: Readonly<Record<string, Usage>>;
 }
 
 const budgetMachine = setup({
@@ -56,22 +61,17 @@ const budgetMachine = setup({
     context: {} as BudgetState,
     events: {} as BudgetUse | { readonly type: 'time.over' },
   },
-  guards: { isUsedUp: ({ context }) => limitReached(context, 'finished') !== null },
+  guards: { isRefused: (_, { isRefused }: BudgetUse) => isRefused },
   actions: {
-    recordUse: assign({
-      used: ({ context }, use: BudgetUse) => ({
-        ...context.used,
-        [use.id]: { finished: use.finished, started: usageSoFar(use) },
-      }),
-    }),
+    recordUse: assign({ used: ({ context }, use: BudgetUse) => ({ ...context.used, [use.id]: usageSoFar(use) }) }),
     startTimer: enqueueActions(({ context: { limits }, enqueue }) => {
       if (limits.ms !== undefined) enqueue.raise({ type: 'time.over' }, { delay: limits.ms });
     }),
     report: sendParent(
       ({ context }): BudgetReached => ({
         type: 'budget.reached',
-        limit: limitReached(context, 'finished') ?? 'ms',
-        usage: usedOf(context, 'finished'),
+        limit: limitReached(context) ?? 'ms',
+        usage: usedOf(context),
       }),
     ),
   },
@@ -84,19 +84,29 @@ const budgetMachine = setup({
   on: { 'budget.used': { actions: { type: 'recordUse', params: ({ event }) => event } } },
   states: {
     open: {
-      description: 'Something of each limit is left.',
-      always: { guard: 'isUsedUp', target: 'usedUp' },
-      on: { 'time.over': 'usedUp' },
+      description: 'No call was refused yet.',
+      on: {
+        'budget.used': [
+          {
+            guard: { type: 'isRefused', params: ({ event }) => event },
+            target: 'usedUp',
+            actions: { type: 'recordUse', params: ({ event }) => event },
+          },
+          { actions: { type: 'recordUse', params: ({ event }) => event } },
+        ],
+        'time.over': 'usedUp',
+      },
     },
-    usedUp: { description: 'A limit is reached: no call starts any more.', entry: 'report' },
+    usedUp: { description: 'A call was refused, or the time is over: the chart is told.', entry: 'report' },
   },
 });
 
 /**
  * The logic of an actor that limits what all model calls of its actor system use together. Invoke it at the root of your chart with
  * `systemId: 'budget'`: `generate`, `decide` and `useTools` find it wherever they run in the system, and report their usage. A call starts
- * only while something of each limit is left, so the last one may exceed it; other calls fail with `budget_exhausted`. When a limit is
- * reached, the chart receives `budget.reached`. Input: `BudgetLimits`; an invalid one fails with `invalid_option`.
+ * only while something of each limit is left, so the last one may exceed it. When a call is refused, or the time is over, the chart receives
+ * `budget.reached`; if it stays in its state, the refused call fails with `budget_exhausted`. Input: `BudgetLimits`; an invalid one fails
+ * with `invalid_option`.
  *
  * @example
  * invoke: { src: 'budget', systemId: 'budget', input: { calls: 20, tokens: 50_000, ms: 600_000 } },
@@ -110,18 +120,12 @@ export const budget = declareOutcomes(budgetMachine, (input) =>
   })),
 );
 
-type Calls = 'finished' | 'started';
+const usedOf = ({ used }: BudgetState): Usage => Object.values(used).reduce(addUsage, NO_USAGE);
 
-function usedOf({ used }: BudgetState, calls: Calls): Usage {
-  return Object.values(used)
-    .map((one) => one[calls])
-    .reduce(addUsage, NO_USAGE);
-}
-
-/** The first limit that the finished calls, or all started ones, have reached; null if none. */
-function limitReached(state: BudgetState, which: Calls): Exclude<keyof BudgetLimits, 'ms'> | null {
+/** The first limit that is reached, with the calls in progress; null if none. */
+function limitReached(state: BudgetState): Exclude<keyof BudgetLimits, 'ms'> | null {
   const { calls, tokens, cost } = state.limits;
-  const used = usedOf(state, which);
+  const used = usedOf(state);
   if (calls !== undefined && used.modelCalls >= calls) return 'calls';
   if (tokens !== undefined && used.inputTokens + used.outputTokens >= tokens) return 'tokens';
   return cost !== undefined && (used.cost ?? 0) >= cost ? 'cost' : null;
@@ -131,10 +135,10 @@ function limitReached(state: BudgetState, which: Calls): Exclude<keyof BudgetLim
 export function budgetFailure(self: Pick<AnyActorRef, 'system'>): Failure | null {
   const snapshot = budgetOf(self)?.getSnapshot() as SnapshotFrom<typeof budget> | undefined;
   if (snapshot === undefined) return null;
-  const limit = limitReached(snapshot.context, 'started') ?? (snapshot.value === 'open' ? null : 'ms');
+  const limit = limitReached(snapshot.context) ?? (snapshot.value === 'open' ? null : 'ms');
   if (limit === null) return null;
   const message = `The budget of the actor system is used up: at most ${limitText(snapshot.context.limits, limit)}.`;
-  return failureOf('aborted', 'budget_exhausted', message, { retryable: false });
+  return failureOf('aborted', REFUSED, message, { retryable: false });
 }
 
 const limitText = (limits: BudgetLimits, limit: keyof BudgetLimits): string =>

@@ -245,7 +245,7 @@ function chooser<Input>(
   };
   return modelActor({
     options,
-    others: [],
+    others: ['events', 'prompt'],
     specFor:
       (name) =>
       ({ input }, self): PromptSpec => {

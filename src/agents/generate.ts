@@ -53,7 +53,7 @@ export function generate<Input = AttemptPrompt, Schema extends StandardSchemaV1 
   const json = () => (isText ? zodJsonSchema(textSchema) : (jsonSchema ?? jsonSchemaOf(schema)));
   return modelActor({
     options: { ...others, schema: schema ?? textSchema },
-    others: [],
+    others: ['prompt', 'onPartial'],
     specFor: (name) => {
       const shape = outputShape(schema ?? textSchema, name, json());
       const spec: PromptSpec = { schemaName: wireName(name), shape, turns, ...(isText && TEXT) };

@@ -9,15 +9,17 @@ import {
   type Snapshot,
   type SnapshotFrom,
 } from 'xstate';
+import * as z from 'zod/mini';
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { attemptSetup } from '../../machines/attempt/setup.ts';
 import { callInput, initialAttemptState, usageInFlight } from '../../machines/attempt/state.ts';
 import type { ReplyEvent } from '../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { EmittedEvent } from '../../machines/contracts/events.ts';
-import type { PriceTable } from '../../machines/contracts/usage.ts';
+import { type PriceTable, priceTableSchema } from '../../machines/contracts/usage.ts';
 import { NO_FAILURE } from '../../machines/policies/failures.ts';
 import { declareOutcomes } from '../internal/declared-outcomes.ts';
+import { parseOption } from '../internal/options.ts';
 import {
   type AttemptOptions,
   type AttemptPrompt,
@@ -27,7 +29,7 @@ import {
 import { AttemptsExhausted } from '../llm/attempts/attempts-exhausted.ts';
 import { observerIn, provideCalls } from '../llm/attempts/create-attempt.ts';
 import type { CallObserver, SpecSource } from '../llm/attempts/provide-attempt.ts';
-import { budgetFailure, budgetOf } from './budget.ts';
+import { type BudgetUse, budgetFailure, budgetOf, REFUSED } from './budget.ts';
 import { examplesOf } from './examples.ts';
 
 /** What every actor with a model accepts. */
@@ -72,12 +74,14 @@ export function modelActor<Input, Output>({
   onPartial = () => {},
   values = () => [],
 }: ModelActorParts) {
-  const { name, replyForm, policy } = parseAttemptOptions(options, [...others, 'prices']);
+  const { prices: table, ...attempt } = options;
+  parseOption(pricesSchema, { prices: table }, 'options');
+  const { name, replyForm, policy } = parseAttemptOptions(attempt, [...others, 'prices']);
   const observerOf = observerIn(options.clock, onPartial);
-  const { machine, models } = provideCalls(options, { replyForm, specFor: specFor(name), observerOf });
-  const prices = models.map(({ id }) => options.prices?.models[id] ?? null);
+  const { machine, models } = provideCalls(attempt, { replyForm, specFor: specFor(name), observerOf });
+  const prices = models.map(({ id }) => table?.models[id] ?? null);
   const { states = {}, ...config } = attemptMachine.config;
-  const { calling, failed } = states;
+  const { calling, succeeded, failed } = states;
   const logic = attemptSetup.createMachine({
     ...config,
     context: ({ input }: { readonly input: unknown }) =>
@@ -86,7 +90,12 @@ export function modelActor<Input, Output>({
     states: {
       ...states,
       calling: { ...calling, invoke: { ...calling?.invoke, input: budgetedInput } },
-      failed: { ...failed, entry: raiseFailure },
+      succeeded: { ...succeeded, entry: 'reportUsage' },
+      failed: {
+        description: failed?.description,
+        entry: failNext,
+        on: { 'attempt.failed': { actions: raiseFailure } },
+      },
     },
   } as never);
   const provided = logic.provide(machine.implementations as never).provide({
@@ -94,6 +103,8 @@ export function modelActor<Input, Output>({
   });
   return declareOutcomes(provided, () => [...values(), ...FAILURES]) as unknown as ModelActor<Input, Output>;
 }
+
+const pricesSchema = z.object({ prices: z.optional(priceTableSchema) });
 
 /** How every actor with a model may fail. */
 export const FAILURES = [
@@ -132,13 +143,20 @@ function budgetedInput({ context, self }: Args) {
 
 const reportToBudget = enqueueActions(({ context, self, enqueue }) => {
   const budget = budgetOf(self);
+  if (budget === undefined) return;
   const state = context as Args['context'];
-  if (budget !== undefined) enqueue.sendTo(budget, { type: 'budget.used', id: state.id, ...usageInFlight(state) });
+  const { finished, call } = usageInFlight(state);
+  const isRefused = state.failure?.code === REFUSED && call === null;
+  const made = isRefused ? { ...finished, modelCalls: finished.modelCalls - 1 } : finished;
+  enqueue.sendTo(budget, { type: 'budget.used', id: state.id, isRefused, finished: made, call } satisfies BudgetUse);
 });
+
+/** A transition that throws loses what it has sent: the actor reports its usage first, and fails in the next transition. */
+const failNext = enqueueActions(({ enqueue, self }) => enqueue.sendTo(self, { type: 'attempt.failed' }));
 
 /** Fails the actor within its step: a replay computes an `assign` again. */
 const raiseFailure = assign(({ context }) => {
   const { failure, execution } = context as Args['context'];
-  if (failure?.code === 'budget_exhausted') throw new PostChainError('budget_exhausted', failure.message);
+  if (failure?.code === REFUSED) throw new PostChainError(REFUSED, failure.message);
   throw new AttemptsExhausted(failure ?? NO_FAILURE, execution);
 });

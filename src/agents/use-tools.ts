@@ -158,7 +158,7 @@ function thinker<Input>(
   const offers = descriptors.map(({ name, description, arguments: parameters }) => ({ name, description, parameters }));
   return modelActor({
     options,
-    others: [],
+    others: ['tools', 'approval', 'prompt'],
     specFor: (name) => {
       const specOf = (mayCall: boolean): PromptSpec => ({
         schemaName: wireName(name),

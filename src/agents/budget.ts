@@ -103,7 +103,7 @@ const budgetMachine = setup({
 
 /**
  * The logic of an actor that limits what all model calls of its actor system use together. Invoke it at the root of your chart with
- * `systemId: 'budget'`: `generate`, `decide` and `useTools` find it wherever they run in the system, and report their usage. A call starts
+ * `systemId: 'budget'`: `generate`, `decide` and `runTools` find it wherever they run in the system, and report their usage. A call starts
  * only while something of each limit is left, so the last one may exceed it. When a call is refused, or the time is over, the chart receives
  * `budget.reached`; if it stays in its state, the refused call fails with `budget_exhausted`. Input: `BudgetLimits`; an invalid one fails
  * with `invalid_option`.

@@ -47,7 +47,7 @@ interface ToolCallState extends ToolCallInput {
 type CheckCall = ReturnType<
   typeof promiseActivity<ArgumentsCheck, { readonly tool: string; readonly arguments: string }>
 >;
-type RunTool = ReturnType<typeof promiseActivity<CapabilityRunResult, ToolQuestion>>;
+type ExecuteTool = ReturnType<typeof promiseActivity<CapabilityRunResult, ToolQuestion>>;
 
 const ended = (
   { call }: ToolCallInput,
@@ -84,7 +84,7 @@ export const toolCallMachine = setup({
   types: { input: {} as ToolCallInput, context: {} as ToolCallState, output: {} as ToolResult },
   actors: {
     checkCall: missingActor('checkCall') as unknown as CheckCall,
-    runTool: missingActor('runTool') as unknown as RunTool,
+    executeTool: missingActor('executeTool') as unknown as ExecuteTool,
     approval,
   },
   guards: guardsOf(guards),
@@ -181,7 +181,7 @@ export const toolCallMachine = setup({
     running: {
       description: 'The tool runs. An error or a timeout is a result too: the model reads it.',
       invoke: {
-        src: 'runTool',
+        src: 'executeTool',
         input: ({ context }) => ({ tool: context.call.tool, arguments: context.arguments }),
         onDone: {
           target: 'ended',

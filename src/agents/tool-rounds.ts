@@ -1,7 +1,7 @@
 import type { GuardResult } from '../../machines/contracts/decision.ts';
 import type { AskedCall, ToolResult } from './tool-call.machine.ts';
 
-/** Limits of `useTools`. */
+/** Limits of `runTools`. */
 export interface ToolLimits {
   /** Rounds of calls, after which the model is told to answer. Default 50. */
   readonly maxRounds?: number;

@@ -9,11 +9,11 @@ export { type BudgetLimits, type BudgetReached, budget } from '../agents/budget.
 export { type ChosenEvent, type DecideActor, type DecideOptions, decide, type EventChoices } from '../agents/decide.ts';
 export { type GenerateOptions, generate } from '../agents/generate.ts';
 export type { ModelActor, ModelOptions, PromptFor } from '../agents/model-actor.ts';
+export type { ToolsOutput } from '../agents/run-tools.machine.ts';
+export { type RunToolsActor, type RunToolsOptions, runTools } from '../agents/run-tools.ts';
 export { type SearchInput, search } from '../agents/search.ts';
 export type { AskedCall, ToolQuestion, ToolResult } from '../agents/tool-call.machine.ts';
 export type { Round, ToolLimits, ToolsStop } from '../agents/tool-rounds.ts';
-export type { ToolsOutput } from '../agents/use-tools.machine.ts';
-export { type UseToolsActor, type UseToolsOptions, useTools } from '../agents/use-tools.ts';
 export { type ApprovalDecision, type ApprovalGiven, approval } from '../durable/approval.ts';
 export type { AttemptPrompt, PromptTurn } from '../llm/attempts/attempt-options.ts';
 export { AttemptsExhausted } from '../llm/attempts/attempts-exhausted.ts';

@@ -30,7 +30,7 @@ export interface ThinkReply {
   readonly calls: readonly AskedCall[];
 }
 
-/** The output of `useTools`. */
+/** The output of `runTools`. */
 export interface ToolsOutput<Answer> {
   readonly answer: Answer;
   /** The calls of each round, with their results. */
@@ -98,7 +98,7 @@ const toolsSetup = setup({
 /** The open loop of a model and its tools: any number of rounds, within limits, until the model answers. */
 export const createToolsMachine = (settings: ToolsSettings) =>
   toolsSetup.createMachine({
-    id: 'useTools',
+    id: 'runTools',
     description: 'A model answers with the help of tools, in as many rounds as it needs.',
     context: ({ input }) => ({
       ...settings,

@@ -32,12 +32,12 @@ import {
   type PromptFor,
   turnsFor,
 } from './model-actor.ts';
+import { createToolsMachine, type ThinkInput, type ThinkReply, type ToolsOutput } from './run-tools.machine.ts';
 import { type ToolQuestion, toolCallMachine } from './tool-call.machine.ts';
 import type { Limits, Round, ToolLimits } from './tool-rounds.ts';
-import { createToolsMachine, type ThinkInput, type ThinkReply, type ToolsOutput } from './use-tools.machine.ts';
 
-/** Options of `useTools`. */
-export interface UseToolsOptions<Input, Schema extends StandardSchemaV1> extends Omit<ModelOptions, 'limits'> {
+/** Options of `runTools`. */
+export interface RunToolsOptions<Input, Schema extends StandardSchemaV1> extends Omit<ModelOptions, 'limits'> {
   /** The tools that the model may call, made by `defineCapability`. */
   readonly tools: readonly Capability[];
   /** Whether a tool without an `approval` of its own needs the approval of a person for each call. Default `never`. */
@@ -52,7 +52,7 @@ export interface UseToolsOptions<Input, Schema extends StandardSchemaV1> extends
 }
 
 /** An actor whose output is an answer, with the tool calls that led to it. */
-export type UseToolsActor<Input, Answer> = ActorLogic<
+export type RunToolsActor<Input, Answer> = ActorLogic<
   Snapshot<ToolsOutput<Answer>>,
   EventObject,
   Input,
@@ -67,14 +67,14 @@ export type UseToolsActor<Input, Answer> = ActorLogic<
  *
  * @throws PostChainError `invalid_option`, `invalid_schema` or `duplicate_capability`.
  * @example
- * const support = useTools({ model, tools: [findOrder, refund], prompt: (mail: string) => `Answer this mail:\n${mail}` });
+ * const support = runTools({ model, tools: [findOrder, refund], prompt: (mail: string) => `Answer this mail:\n${mail}` });
  * answering: {
  *   invoke: { src: 'support', input: ({ context }) => context.mail, onDone: 'replying', onError: 'waitingForPerson' },
  * }
  */
-export function useTools<Input = AttemptPrompt, Schema extends StandardSchemaV1 = StandardSchemaV1<string>>(
-  options: UseToolsOptions<Input, Schema>,
-): UseToolsActor<Input, StandardSchemaV1.InferOutput<Schema>> {
+export function runTools<Input = AttemptPrompt, Schema extends StandardSchemaV1 = StandardSchemaV1<string>>(
+  options: RunToolsOptions<Input, Schema>,
+): RunToolsActor<Input, StandardSchemaV1.InferOutput<Schema>> {
   const { tools, approval = 'never', prompt, schema, jsonSchema, limits: given = {}, ...others } = options;
   parseOption(optionsSchema, { tools, approval, prompt }, 'options');
   const { limits, rest } = limitsOf(given);
@@ -94,7 +94,7 @@ export function useTools<Input = AttemptPrompt, Schema extends StandardSchemaV1 
       };
     },
   );
-  const runTool = promiseActivity(
+  const executeTool = promiseActivity(
     ({ input, signal, self }: { input: ToolQuestion; signal: AbortSignal; self: object }) =>
       runCapability(registry, {
         capability: input.tool,
@@ -106,7 +106,9 @@ export function useTools<Input = AttemptPrompt, Schema extends StandardSchemaV1 
         now,
       }),
   );
-  const toolCall = toolCallMachine.provide({ actors: { checkCall: checkCall as never, runTool: runTool as never } });
+  const toolCall = toolCallMachine.provide({
+    actors: { checkCall: checkCall as never, executeTool: executeTool as never },
+  });
   const timeouts = Object.fromEntries(
     registry.descriptors.flatMap(({ name, timeoutMs }) => (timeoutMs === null ? [] : [[name, timeoutMs]])),
   );
@@ -132,7 +134,7 @@ const optionsSchema = z.object({
 });
 
 /** Returns the limits of tools, and the others. Throws `invalid_option`. */
-function limitsOf(given: NonNullable<UseToolsOptions<unknown, StandardSchemaV1>['limits']>) {
+function limitsOf(given: NonNullable<RunToolsOptions<unknown, StandardSchemaV1>['limits']>) {
   const { limits } = parseOption(z.object({ limits: limitsSchema }), { limits: given }, 'options');
   const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(limits, name)));
   return { limits: limits as Limits, rest };
@@ -242,7 +244,7 @@ function checkedReply(value: unknown, { name, answer, mayCall }: ReplyRules): Va
 
 const misfit = (name: string, path: string, message: string): Validation => ({
   ok: false,
-  failure: schemaFailure(name, 'useTools', [{ path: [path], message }]),
+  failure: schemaFailure(name, 'runTools', [{ path: [path], message }]),
 });
 
 /** The rounds as text, for a model without native tool calls. */

@@ -56,7 +56,7 @@ describe('a budget', () => {
     ['calls', { calls: 3 }, 3, 'at most 3 model calls'],
     ['tokens', { tokens: 120 }, 3, 'at most 120 tokens'],
     ['cost', { cost: 0.1 }, 2, 'at most a cost of 0.1'],
-  ])('of %s holds for the calls of a whole actor system', async (_, limits, calls, text) => {
+  ])('of %s holds for the calls of a whole actor system [G3]', async (_, limits, calls, text) => {
     const end = await endsOf(() => talker(limits) as never);
     expect(end).toMatchObject({ value: 'failed', output: calls, code: 'budget_exhausted' });
     expect(end.message).toContain(text);

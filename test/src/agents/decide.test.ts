@@ -63,7 +63,7 @@ function desk(script: Script, isClosed = false) {
 const end = (script: Script, isClosed?: boolean) => endsOf(() => desk(script, isClosed).machine as never);
 
 describe('decide', () => {
-  it('chooses one of the events that the state accepts, with its members', async () => {
+  it('chooses one of the events that the state accepts, with its members [G2]', async () => {
     expect(await end({ route: [{ type: 'refund', cents: 500 }] })).toMatchObject({ value: 'refunding', output: 500 });
     expect(await end({ route: [{ type: 'escalate' }] })).toMatchObject({ value: 'waiting' });
   });

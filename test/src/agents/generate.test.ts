@@ -10,7 +10,7 @@ const triageOf = (script: Script) =>
   generate({ model: scriptedModel(script), schema: Ticket, name: 'ticket', prompt: (mail: string) => `Mail: ${mail}` });
 
 describe('generate', () => {
-  it('ends with the validated value of the prompt for its input', async () => {
+  it('ends with the validated value of the prompt for its input [G1]', async () => {
     const model = scriptedModel({
       ticket: [
         { urgent: true, summary: 'down' },

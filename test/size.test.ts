@@ -7,24 +7,25 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15740, exported: 549, floors: 18 },
+  machines: { lines: 15750, exported: 549, floors: 18 },
   'machines/policies': { lines: 7740, exported: 336, floors: 7 },
+  'src/agents': { lines: 1540, exported: 20, floors: 5 },
   'src/chain': { lines: 6510, exported: 133, floors: 9 },
   'src/cli': { lines: 4990, exported: 110, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
-  'src/durable': { lines: 10170, exported: 167, floors: 11 },
-  'src/entries': { lines: 460, exported: 0, floors: 1 },
+  'src/durable': { lines: 10180, exported: 167, floors: 11 },
+  'src/entries': { lines: 480, exported: 0, floors: 1 },
   'src/inspection': { lines: 5050, exported: 77, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
-  'src/internal': { lines: 2840, exported: 131, floors: 4 },
-  'src/llm': { lines: 4510, exported: 74, floors: 9 },
+  'src/internal': { lines: 2860, exported: 133, floors: 4 },
+  'src/llm': { lines: 4520, exported: 76, floors: 9 },
   'src/models': { lines: 4270, exported: 72, floors: 5 },
-  'src/testing': { lines: 4610, exported: 94, floors: 8 },
+  'src/testing': { lines: 4620, exported: 94, floors: 8 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 5360, exported: 90, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 19360, exported: 417, floors: 15 },
-  test: { lines: 77310, exported: 370, floors: 7 },
+  test: { lines: 77930, exported: 372, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -20,7 +20,6 @@ export type ErrorCode =
   | 'attempts_exhausted'
   | 'budget_exhausted'
   | 'no_event'
-  | 'same_calls'
   | 'embedding_failed'
   | 'session_failed'
   | 'mcp_failed'

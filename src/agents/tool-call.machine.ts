@@ -37,7 +37,7 @@ export interface ToolQuestion {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-interface ToolCallState extends ToolCallInput {
+export interface ToolCallState extends ToolCallInput {
   /** Whether a person has changed the arguments. */
   readonly isEdited: boolean;
   readonly arguments: Readonly<Record<string, unknown>>;

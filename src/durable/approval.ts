@@ -30,7 +30,9 @@ export interface ApprovalDecision {
 
 type ApprovalSnapshot = Snapshot<ApprovalDecision> & OpenApproval;
 
-const approvalLogic: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly question: Json }> = {
+type ApprovalLogic = ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly question: Json }>;
+
+const approvalLogic: ApprovalLogic = {
   getInitialSnapshot({ sessionId }, input) {
     const { question } = Object(input) as Partial<typeof input>;
     if (question === undefined)
@@ -59,7 +61,7 @@ const approvalLogic: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly ques
  * @example
  * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }
  */
-export const approval = declareOutcomes(approvalLogic, (input) => {
+export const approval: ApprovalLogic = declareOutcomes(approvalLogic, (input) => {
   const { question = null } = Object(input) as { readonly question?: Json };
   const given = { question, isEdited: false, reason: null, by: null };
   return [

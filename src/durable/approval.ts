@@ -1,4 +1,4 @@
-import type { ActorLogic, Snapshot } from 'xstate';
+import type { ActorLogic, ActorSystem, ActorSystemInfo, Snapshot } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { declareOutcomes } from '../internal/declared-outcomes.ts';
 import type { Json } from './codec.ts';
@@ -30,7 +30,12 @@ export interface ApprovalDecision {
 
 type ApprovalSnapshot = Snapshot<ApprovalDecision> & OpenApproval;
 
-type ApprovalLogic = ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly question: Json }>;
+type ApprovalLogic = ActorLogic<
+  ApprovalSnapshot,
+  ApprovalGiven,
+  { readonly question: Json },
+  ActorSystem<ActorSystemInfo>
+>;
 
 const approvalLogic: ApprovalLogic = {
   getInitialSnapshot({ sessionId }, input) {

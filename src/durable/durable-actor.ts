@@ -94,6 +94,9 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   #isBusy = true;
   #isBegun = false;
   #isInStep = false;
+  /** Whether it was stopped before it began: then no timer fires, and effects run after that is stored. */
+  #isStoppedFirst = false;
+  readonly #delayedEffects: Effect[] = [];
   /** Until its effects have ended, it only stores what they and its calls report; nothing new starts. */
   isClosed = false;
   #isReleased = false;
@@ -155,7 +158,8 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     this.#isInStep = false;
     const effects = isNew ? this.#system.effects : given;
     const afterWrite = (): void => {
-      this.#runEffects(effects);
+      if (this.#isStoppedFirst && !this.#hasEnded) this.#delayedEffects.push(...effects);
+      else this.#runEffects(effects);
       this.#continue();
     };
     const written = this.#writer.write();
@@ -202,6 +206,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   }
 
   async stop(): Promise<boolean> {
+    this.#isStoppedFirst ||= !this.#isBegun;
     return this.#offer({ type: 'stopped' });
   }
 
@@ -380,7 +385,8 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   }
 
   #nextItem(): Omit<Item, 'atMs'> | undefined {
-    const timer = this.#hasEnded || this.isClosed ? undefined : this.#time.dueBefore(this.#inbox.nextAtMs);
+    const noTimer = this.#hasEnded || this.isClosed || this.#isStoppedFirst;
+    const timer = noTimer ? undefined : this.#time.dueBefore(this.#inbox.nextAtMs);
     return timer === undefined ? this.#inbox.take() : { event: { type: 'timer', timer } };
   }
 
@@ -413,7 +419,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
 
   #afterStep(effects: readonly Effect[], sender: Sender | undefined): void {
     if (this.failure === null) {
-      this.#runEffects(effects);
+      this.#runEffects([...this.#delayedEffects.splice(0), ...effects]);
       sender?.resolve(true);
     } else sender?.reject(this.failure);
   }

@@ -186,7 +186,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * Rejects with the errors of `open` too: then the event was not processed, and may be sent again.
    */
   send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean>;
-  /** Ends an actor, as its own `stop` does. If no process holds it, its calls do not start again. Also rejects with the errors of `open`. */
+  /** As an actor's own `stop`. One that no process holds fires no due delay and starts no call again. Also rejects with the errors of `open`. */
   stop(id: string): Promise<boolean>;
   /**
    * Reads an actor after its last stored step, without continuing it: one that is open from memory, any other by a replay from its last

@@ -84,6 +84,8 @@ export interface Finished {
   readonly machine: DurableMachine<AnyStateMachine>;
 }
 
+/** More than the longest delay of the scenarios. */
+const FAR_MS = 1e11;
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
 interface RunOptions {
@@ -127,6 +129,19 @@ export async function runScenario(scenario: Scenario, { life, keyframes = true }
   void actor?.close();
   await quiet(() => journals.entries.length);
   return { snapshot, entries: journals.entries, calls: world.calls, machine: durable };
+}
+
+/** Stops an actor that was killed after a number of entries, when all its timers are due, and returns what that adds. */
+export async function stopScenario(scenario: Scenario, { entries }: Finished, life: number) {
+  const world = createWorld();
+  const clock = new TestClock();
+  clock.set(START_MS + FAR_MS);
+  const journals = new MortalJournals(entries.slice(0, life), false);
+  const machine = durableOn(scenario.machine(world), journals, clock);
+  const isStopped = await machine.stop('a');
+  await quiet(() => journals.entries.length);
+  const { divergence } = await machine.replay('a');
+  return { isStopped, divergence, added: journals.entries.slice(life), calls: world.calls };
 }
 
 function durableOn(machine: AnyStateMachine, journals: MortalJournals, clock: Clock) {

@@ -76,7 +76,7 @@ export const ordersIn = (folder: string) =>
   createDurableMachine(order, { journals: fileJournals(folder), logger: () => {} });
 
 /** A clock that is two days behind, and whose timers never fire. */
-const past = { now: () => Date.now() - 2 * DAY_MS, setTimeout: () => 0, clearTimeout: () => {} };
+export const past = { now: () => Date.now() - 2 * DAY_MS, setTimeout: () => 0, clearTimeout: () => {} };
 
 /** Stores seven actors of a machine, one in each status, and two runs of a chain. */
 export async function storeActors(folder: string) {

@@ -13,6 +13,7 @@ import {
 import { find, requireHosted } from '../../../src/cli/find-run.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { approval, createDurableMachine, fileJournals, memoryJournals } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { checkingMachine } from '../../support/recorded-actors.ts';
@@ -93,10 +94,19 @@ it('an actor is replayed and continued with the module of its machine, and a dif
   expect(changed).toMatchObject({ code: 1, text: expect.stringContaining('Different: entry') });
 });
 
-it('an actor is stopped once, and a second stop exits with 1', async () => {
-  const { host, module } = moduleOf();
-  await (await host.open('r-1')).close();
+it('an actor is stopped once, before its due timer, and a second stop exits with 1', async () => {
+  const late = createMachine({
+    id: 'refunds',
+    after: { 1000: '.end' },
+    initial: 'idle',
+    states: { idle: {}, end: {} },
+  });
+  const { module, journals } = moduleOf(late as never);
+  const past = { now: () => 0, setTimeout: () => 0, clearTimeout: () => {} };
+  await (await createDurableMachine(late, { journals, clock: past }).open('r-1')).close();
   expect(await stopCommand('r-', { module })).toMatchObject({ code: 0, text: expect.stringContaining('stopped') });
+  const stored = await entriesOf(journals.read('r-1'));
+  expect(stored.map(({ type }) => type)).not.toContain('timer');
   const again = 'Nothing changed: the actor has already ended.';
   expect(await stopCommand('r-1', { module })).toMatchObject({ code: 1, text: expect.stringContaining(again) });
 });

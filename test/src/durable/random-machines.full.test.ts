@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { DurableEntry } from '../../../src/durable/entries.ts';
-import { asText, fromEachKeyframe, repeatedAfterEnd, runScenario } from '../../support/durable-runs.ts';
+import { type DurableEntry, isExternal } from '../../../src/durable/entries.ts';
+import { asText, fromEachKeyframe, repeatedAfterEnd, runScenario, stopScenario } from '../../support/durable-runs.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { randomScenario } from '../../support/random-machines.ts';
+import { sampleSize } from '../../support/soak.ts';
 
 const MACHINES = 500;
+const STOPPED = sampleSize('machines that are stopped at each entry', 100, MACHINES);
 const BATCH = 50;
 
 describe('500 random machines, with calls, sources, children, delays and effects', () => {
@@ -28,22 +30,54 @@ describe('500 random machines, with calls, sources, children, delays and effects
       }
     },
   );
+
+  it.each(Array.from({ length: STOPPED / BATCH }, (_, at) => at * BATCH))(
+    'are stopped, after a kill at each entry, before a timer fires or a call starts again (from number %i) [D3]',
+    async (from) => {
+      for (let number = from; number < from + BATCH; number += 1) {
+        const scenario = { ...randomScenario(createRandom(SEED + number)), ends: null };
+        const whole = await runScenario(scenario, { keyframes: false });
+        for (let life = 1; life <= whole.entries.length; life += 1) {
+          const { isStopped, divergence, added, calls } = await stopScenario(scenario, whole, life);
+          const place = `machine ${number}, POSTCHAIN_SEED=${SEED}, stopped after a kill at entry ${life}`;
+          expect(divergence, place).toBeNull();
+          expect(added.filter(isExternal).map(typeOf), place).toEqual(isStopped ? ['stopped'] : []);
+          const types = added.map(typeOf);
+          expect(openEffects([...whole.entries.slice(0, life), ...added]), place).toEqual(new Set());
+          const after = types.slice(types.indexOf('stopped') + 1);
+          if (isStopped) expect(after, place).toEqual(types.includes('effect-end') ? ['end', 'effect-end'] : ['end']);
+          expect(
+            calls.filter((call) => !call.startsWith('effect ')),
+            place,
+          ).toEqual([]);
+        }
+      }
+    },
+  );
 });
+
+const typeOf = ({ type }: DurableEntry): string => type;
 
 /** Timers that fired twice, activities that reported a result twice, effects that were never executed, and events that count twice. */
 function lostOrDoubled(entries: readonly DurableEntry[]): readonly string[] {
   const seen = new Map<string, number>();
   const count = (key: string): void => void seen.set(key, (seen.get(key) ?? 0) + 1);
-  const effects = new Set<number>();
   for (const entry of entries) {
     if (entry.type === 'timer') count(`timer ${entry.timer}`);
     if (entry.type === 'delivery' && entry.id !== undefined) count(`event ${entry.id}`);
     if (entry.type === 'activity-event' && JSON.stringify(entry.event).startsWith('{"type":"xstate.promise.'))
       count(`activity ${entry.activity}`);
-    if (entry.type === 'effect') effects.add(entry.effect);
-    if (entry.type === 'effect-end') for (const effect of entry.effects) effects.delete(effect);
   }
   const doubled = [...seen].filter(([, times]) => times > 1).map(([key]) => `${key} twice`);
   const hasEnded = entries.some(({ type }) => type === 'end');
-  return [...doubled, ...(hasEnded ? [] : [...effects].map((effect) => `effect ${effect} never ended`))];
+  return [...doubled, ...(hasEnded ? [] : [...openEffects(entries)].map((effect) => `effect ${effect} never ended`))];
+}
+
+function openEffects(entries: readonly DurableEntry[]): ReadonlySet<number> {
+  const effects = new Set<number>();
+  for (const entry of entries) {
+    if (entry.type === 'effect') effects.add(entry.effect);
+    if (entry.type === 'effect-end') for (const effect of entry.effects) effects.delete(effect);
+  }
+  return effects;
 }

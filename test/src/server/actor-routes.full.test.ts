@@ -15,6 +15,7 @@ import type { ActorState } from '../../../src/server/actor-states.ts';
 import { ALICE, BOB, clientOf, eventsIn, serveUntilEnd, startServer } from '../../support/chain-server.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { hasPostgres, startPostgres } from '../../support/postgres.ts';
+import { past } from '../../support/recorded-actors.ts';
 import { TestClock } from '../../support/simulated-clock.ts';
 
 /** An order that is paid after an approval, and shipped by an event or after a day. `pay` ends when the test says so. */
@@ -247,16 +248,19 @@ describe('an actor of a durable machine', () => {
     expect(await statuses()).toEqual([404, 404, 200, 200]);
   });
 
-  it('is stopped by its owner, once, also while it makes a call or after its process was killed', async () => {
+  it('is stopped by its owner, once, also while it makes a call, after its process was killed, or when it is due', async () => {
     const journals = memoryJournals();
     let calls = 0;
     const pay = () => new Promise<string>(() => (calls += 1));
     const killed = ordersIn(journals, pay).start('o-1', { product: { owner: 'alice' } });
+    const late = createDurableMachine(orderMachine(), { journals, clock: past }).start('o-2', {
+      product: { owner: 'alice' },
+    });
     // No worker of the server continues an actor meanwhile.
     const given = { journals, pay, limits: { eventsPerRun: 2 }, clock: new TestClock() };
     const { begin, say, state, stop, health, get } = await serveOrders(given);
     const id = await begin();
-    for (const sent of [killed, null]) {
+    for (const sent of [killed, late, null]) {
       const of = sent?.id ?? id;
       const send = async (event: object) => (sent ? sent.send(event as never) : say(of, event));
       await send({ type: 'PAY' });
@@ -264,12 +268,12 @@ describe('an actor of a durable machine', () => {
       await send({ type: 'approval.given', id: asked, digest, decision: 'approve' });
     }
     expect([await stop('o-1'), (await state('o-1')).status]).toEqual([[409, 'actor_busy'], 'running']);
-    await killed.close();
+    await Promise.all([killed.close(), late.close()]);
     expect([await stop(id, BOB), await stop('none')]).toEqual([
       [404, 'unknown_actor'],
       [404, 'unknown_actor'],
     ]);
-    for (const of of [id, 'o-1']) {
+    for (const of of [id, 'o-1', 'o-2']) {
       expect([await stop(of), await stop(of)]).toEqual([
         [200, true],
         [200, false],

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { createMachine } from 'xstate';
 import * as z from 'zod';
+import type { Clock } from '../../../../src/durable/clock.ts';
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, fileJournals, memoryJournals } from '../../../../src/entries/durable.ts';
@@ -9,7 +10,7 @@ import type { InspectionOptions } from '../../../../src/inspection/inspection-se
 import type { InspectedRun, RunAction } from '../../../../src/inspection/wire.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { openPage, startInspector, type TestPage } from '../../../support/inspection-server.ts';
-import { order } from '../../../support/recorded-actors.ts';
+import { order, past } from '../../../support/recorded-actors.ts';
 
 const events = { approve: z.object({ note: z.string().min(2) }), ask: z.object({}) };
 
@@ -29,9 +30,10 @@ const act = (page: TestPage, runId: string, action: RunAction) =>
 const send = (page: TestPage, runId: string, event: unknown) => page.request({ type: 'send', runId, event });
 
 /** A parked order. */
-async function storedOrder(journals = memoryJournals()) {
+async function storedOrder(journals = memoryJournals(), clock?: Clock) {
   const orders = createDurableMachine(order, { journals, logger: () => {} });
-  const actor = await orders.open('o-1', { input: { amount: 40 } });
+  const first = clock === undefined ? orders : createDurableMachine(order, { journals, clock });
+  const actor = await first.open('o-1', { input: { amount: 40 } });
   await actor.park();
   return { orders, journals };
 }
@@ -123,6 +125,16 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     expect((await act(other, 'o-1', { type: 'replay' })).result?.note).toMatch(
       /^Divergence at entry \d+: the journal has /u,
     );
+  });
+
+  it('stops one whose delay is due, and the delay does not fire', async () => {
+    const { orders, journals } = await storedOrder(memoryJournals(), past);
+    const page = await pageOf({ hosts: [orders] });
+    await row(page, 'o-1', ({ status }) => status === 'waiting');
+    const { length } = await entriesOf(journals.read('o-1'));
+    expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toBe('Stopped.');
+    const added = typesIn((await entriesOf(journals.read('o-1'))).slice(length));
+    expect(added).toEqual(['resumed', 'stopped', 'end']);
   });
 
   it('forks it at an entry with an event, also after its end, without changing the original', async () => {

@@ -113,7 +113,7 @@ export interface Marks {
   /** The transitions taken up to the entry, by chart or copy. */
   readonly reached: Readonly<Record<string, ReadonlySet<number>>>;
   readonly last: LastTransition | null;
-  /** States that were last left because of a failure, by chart or copy. */
+  /** States that were last left because of a failure, and not entered since, by chart or copy. */
   readonly failed: Readonly<Record<string, ReadonlySet<string>>>;
 }
 
@@ -189,7 +189,7 @@ interface Exit {
 /** The state of the built-in chart that handles failed phases. */
 const RECOVERING = 'recovering';
 
-/** Notes that a transition left its source, and the states around it that do not contain its target. */
+/** Notes that a transition left its source, and the states around it that do not contain its target, and entered others. */
 function leave(
   exits: Map<string, Map<string, Exit>>,
   copy: string,
@@ -207,8 +207,11 @@ function leave(
   const around = new Set(transition.target.flatMap((id) => ancestorsOf(chart, id)).map(({ id }) => id));
   const own = exits.get(copy) ?? new Map<string, Exit>();
   exits.set(copy, own);
-  for (const { id } of ancestorsOf(chart, transition.source))
-    if (!around.has(id) && (own.get(id)?.seq ?? -1) < seq) own.set(id, { seq, isFailure });
+  const note = (id: string, failed: boolean): void => {
+    if ((own.get(id)?.seq ?? -1) < seq) own.set(id, { seq, isFailure: failed });
+  };
+  for (const { id } of ancestorsOf(chart, transition.source)) if (!around.has(id)) note(id, isFailure);
+  for (const id of chart.entered(transition.target).active) note(id, false);
 }
 
 function failedIn(exits: ReadonlyMap<string, ReadonlyMap<string, Exit>>): Record<string, ReadonlySet<string>> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createMachine } from 'xstate';
+import { createMachine, fromPromise } from 'xstate';
+import { marksAt } from '../../../inspector/fold/marks.ts';
 import { reachedStates } from '../../../inspector/fold/reached.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
@@ -67,4 +68,22 @@ describe('why an actor is in its states', () => {
       'work › right › two': 'entered from one on STEP',
     });
   });
+});
+
+it('marks a state as failed until it is entered again', async () => {
+  const calling = { invoke: { src: fromPromise(() => Promise.reject(new Error('503'))), onError: 'waiting' } };
+  const calls = createDurableMachine(
+    createMachine({ id: 'sync', initial: 'calling', states: { calling, waiting: { on: { RETRY: 'calling' } } } }),
+    { journals: memoryJournals(), logger: () => {} },
+  );
+  const call = await calls.open('c-1');
+  const failed = () => {
+    const { fold, charts, log } = foldedActor(call.entries, calls);
+    return [...(marksAt(fold.transitions, charts, log.count - 1).failed['sync'] ?? [])];
+  };
+  await expect.poll(failed).toEqual(['sync.calling']);
+  const retried = call.send({ type: 'RETRY' });
+  expect(failed()).toEqual([]);
+  await retried;
+  await call.stop();
 });

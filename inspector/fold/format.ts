@@ -23,6 +23,10 @@ export function formatDelay(delay: string): string {
   return ms < 1_000 ? `${ms} ms` : ms <= 120_000 ? `${ms / 1_000} s` : formatDuration(ms);
 }
 
+/** The message of an error with times as people read them: `30 s` for `30000 ms`. */
+export const messageText = (message: string): string =>
+  message.replace(/\b(\d{4,}) ms\b/gu, (_, ms: string) => formatDelay(ms));
+
 /** Formats with tenths of a millisecond below a second, with milliseconds above. */
 export const formatTime = (ms: number): string =>
   ms < 999.95 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(3)} s`;

@@ -166,7 +166,7 @@ export const viewsOf = (run: InspectedRun, nowMs: number): readonly string[] => 
   ...(askedOf(run) === null ? [] : ['for-you']),
   ...(isDue(run, nowMs) ? ['due'] : []),
   stateOf(run),
-  ...((run.summary?.failures ?? 0) > 0 || run.ending?.failure ? ['with-failures'] : []),
+  ...((run.summary?.failures ?? 0) > 0 || run.ending?.failure || isAnswerless(run) ? ['with-failures'] : []),
 ];
 
 /** What needs a person comes first. */
@@ -307,9 +307,15 @@ const REASONS: Readonly<Record<string, string>> = {
 export const reasonWords = (reason: string): string =>
   (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? excerpt(reason, 60).replaceAll('_', ' ');
 
-/** How a completed system ended. Any state can be final, so "ended" does not mean success. */
-export const endedText = ({ ending }: InspectedRun): string =>
-  ending?.states ? `ended in ${excerpt(ending.states, 80)}` : 'ended';
+/** An answer of which some sentences have no support. */
+export const PARTLY = 'partly unsupported';
+
+/** Whether a text is only the engine's sentence that there is no answer. */
+export const isNoAnswer = (text: string, confidence: number | null): boolean =>
+  confidence === 0 && text.startsWith('No answer was reached.');
+
+const isAnswerless = ({ summary }: InspectedRun): boolean =>
+  summary !== null && isNoAnswer(summary.answer, summary.confidence);
 
 export function statusWords(run: InspectedRun): StatusWords {
   const words = wordsOf(run);
@@ -319,26 +325,24 @@ export function statusWords(run: InspectedRun): StatusWords {
 }
 
 function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Partial<StatusWords> {
-  const { confidence = null, unsupported, reason, phase, waitingFor } = run.summary ?? {};
+  const { confidence = null, durationMs = null, unsupported, reason, phase, waitingFor } = run.summary ?? {};
   const score = confidence === null ? '' : `confidence ${confidence.toFixed(2)}`;
+  // How long a killed run went on after that is not known.
+  const written = durationMs === null ? '' : `last entry after ${formatDuration(durationMs)}`;
   const awaited = askedOf(run) ?? waitingFor;
   const waiting = `waiting${awaited ? ` for ${waitWords(awaited)}` : ''}`;
   const state = stateOf(run);
   switch (state) {
-    case 'ended':
-      return { label: endedText(run), tone: 'plain' };
     case 'completed':
-      return unsupported
-        ? { label: 'partly unsupported', detail: score, tone: 'warn' }
-        : { label: state, detail: score, tone: 'ok' };
+      return { label: state, detail: [unsupported ? PARTLY : '', score].filter(Boolean).join(', '), tone: 'ok' };
     case 'degraded': {
       const parts = [reason ? reasonWords(reason) : '', !reason || reason === 'not_grounded' ? score : ''];
-      return { label: state, detail: parts.filter(Boolean).join(', '), tone: 'warn' };
+      return { label: state, detail: parts.filter(Boolean).join(', '), tone: isAnswerless(run) ? 'bad' : 'warn' };
     }
     case 'waiting':
       return { label: waiting, tone: askedOf(run) === null ? 'plain' : 'asks' };
     case 'interrupted':
-      return { label: state, detail: awaited ? waiting : '', tone: 'warn' };
+      return { label: state, detail: awaited ? waiting : written, tone: 'warn' };
     case 'damaged':
     case 'failed':
       return { label: state, tone: 'bad' };
@@ -427,11 +431,12 @@ function questionText(question: unknown): string {
   return members.map(([name, value]) => `${name}: ${textOf(value)}`).join(', ');
 }
 
-/** The duration of a run; of one in progress, up to now. Null if it is unknown. */
+/** The duration of a run; of one in progress, up to now. Null if it is unknown, as after its process was killed. */
 export function durationOf(run: InspectedRun, nowMs: number): number | null {
   const { kind, status, startedAt, summary } = run;
   if (kind === 'system') return status === 'running' ? elapsedMs(startedAt, nowMs) : knownMs(run);
   const { durationMs = null, clockStartMs = null } = summary ?? {};
+  if (status === 'interrupted') return null;
   return status === 'running' && clockStartMs !== null ? Math.max(durationMs ?? 0, nowMs - clockStartMs) : durationMs;
 }
 

@@ -98,7 +98,9 @@ export function stepTitle(view: StepView): StepTitle {
       const usage = calls.selected.usage;
       const tokens = usage === null ? [] : [pluralize(usage.inputTokens + usage.outputTokens, 'token')];
       const name = `Call ${number}: ${capitalize(excerpt(span.phases?.join(', ') ?? taskWords(span.task), 60))}`;
-      return { name, facts: [...tries, ...where, duration, ...tokens], status: attemptStatus(view, calls.selected) };
+      // The trace has the time of a call in progress.
+      const time = span.to === null && !isOver(view.run) ? [] : [duration];
+      return { name, facts: [...tries, ...where, ...time, ...tokens], status: attemptStatus(view, calls.selected) };
     }
     case 'decision': {
       const entry = log.entry(from);
@@ -200,7 +202,7 @@ function systemTitle(view: StepView): StepTitle {
     const name = `Call ${excerpt(actorName(view, call.path), 80)}`;
     return {
       name,
-      facts: [formatDuration(ms)],
+      facts: end === null && !isOver(view.run) ? [] : [formatDuration(ms)],
       status: end === null ? openStatus(view, false) : ended[end.status],
     };
   }

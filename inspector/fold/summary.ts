@@ -1,4 +1,3 @@
-import type { RecordedState } from '../../machines/contracts/chain-state.ts';
 import { followsPhases } from '../../machines/contracts/phase.ts';
 import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { RunLog } from '../wire/run-log.ts';
@@ -7,27 +6,13 @@ import { decisionReason } from './decision-words.ts';
 import { entryAt } from './entry-index.ts';
 import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { reasonWords } from './run-list.ts';
+import { isNoAnswer, PARTLY, reasonWords } from './run-list.ts';
 import { RETRIEVAL } from './selection.ts';
 import { lastUpTo } from './sorted.ts';
 import { type Spans, usageOf } from './spans.ts';
 
-/** Cost is null if a price is unknown. */
-export interface RunTotals {
-  readonly ms: number;
-  /** Those that were completed. */
-  readonly cycles: number;
-  /** Those that were started. */
-  readonly calls: number;
-  readonly unfinishedCalls: number;
-  readonly tokens: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly isEstimated: boolean;
-  readonly cost: { readonly amount: number; readonly currency: string } | null;
-}
-
-export function figuresOf(log: RunLog, fold: RunFold, count: number): RunTotals {
+/** The figures of a run up to an entry: completed cycles, started calls. `hasNoUsage`: no call has reported its tokens. The cost is null if unknown. */
+export function figuresOf(log: RunLog, fold: RunFold, count: number) {
   const { spans, timeLine } = fold;
   const { attempts, currency } = spans;
   const started = attempts.filter(({ from }) => from < count);
@@ -39,12 +24,19 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number): RunTotals 
     cycles: metadata?.cycles ?? completedCycles(log, fold, count),
     calls: used.modelCalls,
     unfinishedCalls: metadata === undefined ? started.filter(({ to }) => to === null || to >= count).length : 0,
+    hasNoUsage: metadata === undefined && started.length > 0 && ended.length === 0,
     tokens: used.inputTokens + used.outputTokens,
     inputTokens: used.inputTokens,
     outputTokens: used.outputTokens,
     isEstimated: used.estimated,
     cost: metadata?.cost ?? (currency === null || used.cost === null ? null : { amount: used.cost, currency }),
   };
+}
+
+/** How many events the actors of a system received: sent events, results of calls and elapsed delays. In a journal, each is one entry. */
+export function eventCounts({ actors, entries }: Pick<RunFold, 'actors' | 'entries'>) {
+  const events = actors.flatMap((actor) => (actor.machine === null ? [] : actor.events));
+  return { received: entries.of('delivery').length, ignored: events.filter((event) => event.ignored !== null).length };
 }
 
 /** As in the answer: a cycle is complete with Yield's reply, or with a decision of the user. */
@@ -85,19 +77,11 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
   };
 }
 
-/** The confidence of the draft with which Yield decided, if the final answer shows another one; else null. */
-function draftConfidence({ states, entries }: RunFold, { confidence, metadata }: FinalAnswer): string | null {
-  const decided = entries.of('decision').at(-1);
-  const state = decided === undefined ? null : (states.after(decided) as RecordedState | null);
-  const draft = metadata.decision?.inputs['confidence'] ?? state?.assessment?.confidence;
-  return typeof draft !== 'number' || formatScore(draft) === formatScore(confidence) ? null : formatScore(draft);
-}
-
 /** How far an answer can be trusted: `Completed`, with the confidence of the answer itself and what supports it. */
 export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   const { status, reasons, confidence, grounding, sources } = answer;
+  const isNone = isNoAnswer(answer.answerText, confidence);
   const cap = confidenceCap(log, fold, answer);
-  const draft = cap === null ? draftConfidence(fold, answer) : null;
   const [first] = status === 'degraded' ? reasons : [];
   const source = sources.length > 0 ? 'its sources' : 'the results of the run';
   const support =
@@ -106,16 +90,15 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
       : grounding.score < grounding.threshold
         ? `not supported by ${source}`
         : grounding.unsupported.length > 0
-          ? `all but ${pluralize(grounding.unsupported.length, 'sentence')} supported by ${source}`
+          ? `${PARTLY}: all but ${pluralize(grounding.unsupported.length, 'sentence')} supported by ${source}`
           : `supported by ${source}`;
   // Said once: the cap and the reason may name the same fact.
   const isSaid = cap !== null || first?.code === 'not_grounded' || first?.code === 'no_evidence';
+  const score = `confidence ${formatScore(confidence)}${cap === null ? '' : `, capped: ${cap.short}`}`;
   return {
     word: `${capitalize(status)}${first === undefined ? '' : `: ${reasonWords(first.code)}`}`,
-    trust: [
-      `confidence ${formatScore(confidence)}${draft === null ? '' : ` (draft ${draft})`}${cap === null ? '' : `, capped: ${cap.short}`}`,
-      ...(isSaid ? [] : [support]),
-    ],
+    isNone,
+    trust: isNone ? [] : [score, ...(isSaid ? [] : [support])],
     title: cap?.full,
   };
 }
@@ -136,7 +119,9 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
     const isFinished = fold.transitions.distinct.some(
       ({ event, target, seqs }) => event === 'run.finished' && target.length > 0 && (seqs[0] ?? count) < count,
     );
-    const words = [isFinished ? 'The user finished the run.' : '', explanation].filter(Boolean).join(' ');
+    // The text of the answer contains it.
+    const said = isNoAnswer(answer.answerText, answer.confidence) ? '' : explanation;
+    const words = [isFinished ? 'The user finished the run.' : '', said].filter(Boolean).join(' ');
     return `Ended ${lastPhaseInWords(fold)}${words === '' ? '.' : `: ${words}`}`;
   }
   const { confidence, above } = decision.inputs;

@@ -7,7 +7,7 @@ import { runStart } from './answer.ts';
 import { earlyCallWords, earlyWords } from './call-index.ts';
 import { decisionReason } from './decision-words.ts';
 import { type EntryOf, entriesIn, entryAt } from './entry-index.ts';
-import { capitalize, humanize, pluralize } from './format.ts';
+import { capitalize, humanize, messageText, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
 import { firstIndexWhere, numbersIn, startedIn } from './sorted.ts';
@@ -98,7 +98,7 @@ function callRow(run: TracedRun, call: AttemptSpan, before: AttemptSpan | undefi
     kind: 'call',
     title: `Call ${run.numberOf(call)}`,
     note: notes.filter(Boolean).join(', '),
-    text: failure?.message ?? '',
+    text: messageText(failure?.message ?? ''),
     status: isFailed(call) ? 'failed' : statusOf(run, to, usage !== null && failure === null),
     from,
     to,

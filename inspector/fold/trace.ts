@@ -5,7 +5,7 @@ import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { type CallIndex, callIndexOf, callsOfPhase, searchesBetween, searchesOf } from './call-index.ts';
 import { entriesIn, entryAt } from './entry-index.ts';
-import { capitalize, formatDuration, formatNumber, formatScore, humanize } from './format.ts';
+import { capitalize, formatDuration, formatNumber, formatScore, humanize, messageText } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countsOf } from './run-list.ts';
 import { answerSelection, selectionOf } from './selection.ts';
@@ -162,7 +162,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const searches = searchesOf(fold.spans, span);
   const early = earlyStretch([...calls, ...searches], start);
   /** Errors that a row above shows. */
-  const shown = new Map(failure === null ? [] : [[failure.message, 'the phase']]);
+  const shown = new Map(failure === null ? [] : [[messageText(failure.message), 'the phase']]);
   const children = itemRows(run, start, until, calls, searches).map((child) => {
     if (child.kind !== 'call') return child;
     const sameErrorAs = shown.get(child.text);
@@ -175,7 +175,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     title: capitalize(phase),
     note: [callsNote(run, span, calls, start), ...contextNotes(run, from, until)].filter(Boolean).join(' · '),
     text:
-      failure?.message ??
+      (failure && messageText(failure.message)) ??
       ([finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : (foundIn(children) ?? 'nothing new'))),
     status: to === null ? (isOver ? 'ended' : 'open') : isAborted ? 'ended' : failure === null ? 'done' : 'failed',
     phase,

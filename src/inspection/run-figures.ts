@@ -22,6 +22,7 @@ const answerSchema = z.object({
     }),
   }),
 });
+const failureSchema = z.nullable(z.union([z.string(), z.object({ stage: z.string() })]));
 const capabilitySchema = z.object({ success: z.boolean(), code: z.optional(z.nullable(z.string())) });
 const askedSchema = z.object({
   type: z.enum(['consent-asked', 'approval-asked', 'direction-asked']),
@@ -33,8 +34,8 @@ const askedSchema = z.object({
 const entrySchema = z.discriminatedUnion('type', [
   answerSchema,
   z.object({ type: z.literal('phase-start'), phase: phaseSchema }),
-  z.object({ type: z.literal('phase-end'), failure: z.nullable(z.object({ stage: z.string() })) }),
-  z.object({ type: z.literal('attempt-end'), usage: tokenUsageSchema }),
+  z.object({ type: z.enum(['phase-end', 'retrieval']), failure: failureSchema }),
+  z.object({ type: z.literal('attempt-end'), usage: tokenUsageSchema, failure: failureSchema }),
   z.object({ type: z.literal('capability-end'), result: capabilitySchema }),
   askedSchema,
   z.object({ type: z.literal('approval-resolved'), questionId: z.string() }),
@@ -59,7 +60,7 @@ export class FiguresFold {
   readonly isWhole: boolean;
   readonly #start: FoldedStart;
   #answer: z.infer<typeof answerSchema>['answer'] | null = null;
-  #tokens = { input: 0, output: 0, estimated: false };
+  #tokens: RunFigures['tokens'] = null;
   #durationMs: number | null = null;
   #phase: string | null = null;
   #failures = 0;
@@ -86,6 +87,7 @@ export class FiguresFold {
   }
 
   #takeEntry(entry: z.infer<typeof entrySchema>): void {
+    if ('failure' in entry && entry.failure !== null && Object(entry.failure).stage !== 'aborted') this.#failures += 1;
     switch (entry.type) {
       case 'answer':
         this.#answer = entry.answer;
@@ -96,14 +98,14 @@ export class FiguresFold {
         break;
       case 'phase-end':
         this.#phase = null;
-        if (entry.failure !== null && entry.failure.stage !== 'aborted') this.#failures += 1;
         break;
+      case 'retrieval':
       case 'capability-end':
-        if (!entry.result.success && !wasDenied(entry.result.code)) this.#failures += 1;
+        if ('result' in entry && !entry.result.success && !wasDenied(entry.result.code)) this.#failures += 1;
         break;
       case 'attempt-end': {
         const { inputTokens, outputTokens, estimated } = entry.usage;
-        const { input, output, estimated: before } = this.#tokens;
+        const { input, output, estimated: before } = this.#tokens ?? { input: 0, output: 0, estimated: false };
         this.#tokens = { input: input + inputTokens, output: output + outputTokens, estimated: before || estimated };
         break;
       }
@@ -144,12 +146,11 @@ export class FiguresFold {
 
   figures(): RunFigures {
     const { input, product } = this.#start;
-    const clockStartMs = this.#clockStartMs;
     const whole = <Value>(value: Value): Value | null => (this.isWhole ? value : null);
     const counted: RunFigures = {
       models: [product.modelId, ...product.fallbackModelIds],
       sessionId: input.sessionId,
-      clockStartMs: Number.isFinite(clockStartMs) ? clockStartMs : null,
+      clockStartMs: Number.isFinite(this.#clockStartMs) ? this.#clockStartMs : null,
       waitingFor: [...this.#asked.values()].at(-1)?.type.replace('-asked', '') ?? this.#parkedFor,
       rule: null,
       explanation: '',
@@ -166,6 +167,7 @@ export class FiguresFold {
     if (this.#answer === null) return counted;
     const { answerText, confidence, reasons, grounding, metadata } = this.#answer;
     const { inputTokens, outputTokens, estimated } = metadata.usage;
+    const failures = metadata.failures.filter(({ failure }) => !wasDenied(failure.code)).length;
     return {
       ...counted,
       rule: metadata.decision?.complete ? metadata.decision.rule : null,
@@ -177,7 +179,7 @@ export class FiguresFold {
       cost: metadata.cost,
       durationMs: this.#durationMs,
       confidence,
-      failures: metadata.failures.filter(({ failure }) => !wasDenied(failure.code)).length,
+      failures: Math.max(failures, counted.failures ?? 0),
       phase: null,
     };
   }

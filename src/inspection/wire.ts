@@ -87,7 +87,7 @@ export interface RunFigures {
   readonly answer: string;
   /** How many sentences of the answer the evidence does not support; null if there was nothing to compare them with. */
   readonly unsupported: number | null;
-  /** The phases that failed and the failed runs of tools, without those that were not approved. */
+  /** Failed phases, model calls, searches and runs of tools, without those that were not approved; at least so many of an ended run. */
   readonly failures: number | null;
   /** The phase in progress. */
   readonly phase: string | null;

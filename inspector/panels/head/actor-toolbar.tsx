@@ -36,7 +36,12 @@ export function ActorToolbar({ inspector, view, blocked }: PanelProps & { readon
   return (
     <div class="row">
       {(run.status === 'interrupted' || isDue) && (
-        <button type="button" disabled={blocked !== null} onClick={() => void act({ type: 'resume' }, 'Continued.')}>
+        <button
+          type="button"
+          class="primary"
+          disabled={blocked !== null}
+          onClick={() => void act({ type: 'resume' }, 'Continued.')}
+        >
           {isDue ? 'Fire the due timer' : 'Continue'}
         </button>
       )}
@@ -58,7 +63,7 @@ export function ActorToolbar({ inspector, view, blocked }: PanelProps & { readon
       {open === 'stop' && (
         <Dialog title="Stop this actor" class="stack" onClose={() => setOpen(null)}>
           <p>The actor ends now: its timers do not fire, and its calls are not restarted. This cannot be undone.</p>
-          <SendButton isBusy={isBusy} onSend={() => void act({ type: 'stop' }, 'Stopped.').then(() => setOpen(null))}>
+          <SendButton isBusy={isBusy} onSend={() => void act({ type: 'stop' }).then(() => setOpen(null))}>
             Stop the actor
           </SendButton>
         </Dialog>

@@ -1,6 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { messageText } from '../../fold/format.ts';
 import { provisionalAnswer } from '../../fold/provisional-answer.ts';
+import { isNoAnswer } from '../../fold/run-list.ts';
 import { answerSelection, RETRIEVAL, type Selection, selectionOf } from '../../fold/selection.ts';
 import { activityOf } from '../../fold/summary.ts';
 import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
@@ -15,8 +17,8 @@ const MAX_SOURCES = 6;
 
 /** The answer as its readers see it, cut to a few lines on demand, with links to where its sources were found. */
 export function Answer({ inspector, view, answer }: PanelProps & { readonly answer: FinalAnswer }) {
-  const { answerText, sources } = answer;
-  const { text, button } = useCutText(answerText);
+  const { answerText, confidence, sources } = answer;
+  const { text, button } = useCutText(isNoAnswer(answerText, confidence) ? messageText(answerText) : answerText);
   return (
     <section class="answer" aria-label="Answer">
       {text}
@@ -89,7 +91,7 @@ export function ProvisionalAnswer({ view: { run, log, fold, count, end } }: { re
       {found !== null && (
         <div class="provisional">
           <b class="muted">{isRunning ? 'Provisional answer' : 'Draft, not an answer yet'}:</b>{' '}
-          <LongText text={found.text} chars={280} open={found.isOpen} />
+          <LongText text={found.text} chars={280} open={found.isOpen && isRunning} />
         </div>
       )}
     </section>

@@ -107,10 +107,10 @@ function showWhatIf(inspector: PanelProps['inspector'], seq: number): void {
 function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps) {
   const answer = answerUpTo(log, fold, count - 1)?.answer;
   if (answer !== undefined && run.status !== 'damaged') {
-    const { word, trust, title } = verdictOf(log, fold, answer);
+    const { word, trust, title, isNone } = verdictOf(log, fold, answer);
     return (
       <p class="verdict dotted" role="status" title={title}>
-        <b class={`word ${answer.status}`}>{word}</b>
+        <b class={`word ${isNone ? 'bad' : answer.status}`}>{word}</b>
         {trust.map((words) => (
           <span key={words}>{words}</span>
         ))}
@@ -163,10 +163,8 @@ function Chip({ inspector, view: { selection }, incident }: PanelProps & { reado
 function Figures({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
   const sinceMs = useClock(view);
-  const { ms, cycles, calls, unfinishedCalls, tokens, inputTokens, outputTokens, isEstimated, cost } = useMemo(
-    () => figuresOf(log, fold, count),
-    [fold, count],
-  );
+  const { ms, cycles, calls, unfinishedCalls, hasNoUsage, tokens, inputTokens, outputTokens, isEstimated, cost } =
+    useMemo(() => figuresOf(log, fold, count), [fold, count]);
   const { sessionId = null, models = [] } = run.summary ?? {};
   // Before its last entry has arrived, longer words would shift what follows.
   const isOver = view.end !== null;
@@ -180,7 +178,9 @@ function Figures({ inspector, view }: PanelProps) {
           started {started}
         </time>
       )}
-      <span>{formatDuration(ms + sinceMs)}</span>
+      <span>
+        {run.status === 'interrupted' ? `last entry after ${formatDuration(ms)}` : formatDuration(ms + sinceMs)}
+      </span>
       <span>{cycles === 0 && isOver ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
       <span>
         {pluralize(calls, 'model call')}
@@ -190,7 +190,9 @@ function Figures({ inspector, view }: PanelProps) {
       </span>
       {/* One text: the parts of several would move when the numbers grow. */}
       <span>
-        {`${pluralize(tokens, 'token')} (${formatNumber(inputTokens)} in, ${formatNumber(outputTokens)} out${isEstimated ? ', estimated' : ''})`}
+        {hasNoUsage
+          ? 'tokens not reported'
+          : `${pluralize(tokens, 'token')} (${formatNumber(inputTokens)} in, ${formatNumber(outputTokens)} out${isEstimated ? ', estimated' : ''})`}
       </span>
       {cost !== null && <span>{formatCost(cost)}</span>}
       {run.forkedFrom !== undefined && (

@@ -2,9 +2,11 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { type ReachedState, reachedStates } from '../../fold/reached.ts';
-import { dueText, durationOf, endedText, isDue, namesText } from '../../fold/run-list.ts';
+import { dueText, durationOf, isDue, namesText, statusWords } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
+import { eventCounts } from '../../fold/summary.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
+import { errorText } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
@@ -20,14 +22,9 @@ import { QuestionForm } from './approval-form.tsx';
 import { Countdown } from './countdown.tsx';
 import { SendingResult, sender } from './sending.tsx';
 
-const WORDS: Readonly<Record<string, readonly [string, string]>> = {
-  running: ['Running', 'running'],
-  waiting: ['Waiting', 'waiting'],
-  interrupted: ['Interrupted: its process ended before the actor did', 'waiting'],
-  damaged: ['Damaged', 'bad'],
-  degraded: ['Failed', 'bad'],
-  cancelled: ['Stopped', ''],
-  disconnected: ['Disconnected: its program has ended or closed the connection', 'waiting'],
+const WHY: Readonly<Record<string, string>> = {
+  interrupted: 'its process ended before the actor did',
+  disconnected: 'its program has ended or closed the connection',
 };
 
 /** The head of a system of another program, or of a durable actor: its state and why, what can happen next, and what one can do. */
@@ -36,19 +33,27 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const over = isOver(run);
   const waits = !over && charts !== null && count > 0 ? systemWaits(fold, charts, count - 1) : [];
   const problem = view.end?.problem ?? run.problem;
-  const [word, tone] = run.isIdle ? ['Waiting', 'waiting'] : (WORDS[run.status] ?? [capitalize(endedText(run)), '']);
+  const { label, tone } = statusWords(run);
   const blocked = blockedText(inspector, view);
   const isActor = run.machine !== undefined;
   const states = statesOf(view);
-  const failure = excerpt(run.ending?.failure ?? '', 400);
+  const failure = excerpt(failureWords(view), 400);
+  const isPast = useIsPast(run.waiting?.dueAtMs ?? null);
+  const due = isPast && run.exportedAt === undefined && isDue(run, Date.now()) ? dueText(run, Date.now()) : null;
+  const ended = endTime(view);
   return (
     <div class="run-head system">
       <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
       <p class="verdict" role="status">
-        <b class={`word ${tone}`}>{word}</b>
+        <b class={`word ${tone}`}>{capitalize(label)}</b>
+        {Object.hasOwn(WHY, run.status) && `: ${WHY[run.status]}`}
         {run.waiting && ` since ${startedText(run.waiting.sinceMs)}`}
-        {run.exportedAt === undefined && isDue(run, Date.now()) && `, ${dueText(run, Date.now())}`}{' '}
-        <ForkMark inspector={inspector} run={run} />
+        {due !== null && (
+          <>
+            , <b class="wrong">{due}</b>
+          </>
+        )}
+        {over && ended !== null && ` ${ended}`} <ForkMark inspector={inspector} run={run} />
       </p>
       {problem && (
         <p class="verbatim" role="alert">
@@ -80,13 +85,29 @@ export function SystemHead({ inspector, view }: PanelProps) {
   );
 }
 
+/** `call charge failed: TypeError: card declined`: the call that ended the actor, and the class of the error. Without them, only the message. */
+function failureWords({ run, fold }: PanelView): string {
+  const text = (run.ending?.failure ?? '').replace(`${run.runId} failed: `, '');
+  const [root, ...others] = fold.actors;
+  if (root?.end?.status !== 'error') return text;
+  const [at, { name }] = [root.end.seq, Object(root.end.error) as { readonly name?: unknown }];
+  const call = others.findLast(({ machine, end }) => machine === null && end?.status === 'error' && end.seq <= at);
+  const isOwn = call?.end != null && errorText(call.end.error) === errorText(root.end.error);
+  return `${isOwn ? `${call.name} failed: ` : ''}${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${text}`;
+}
+
+/** When an actor ended; null if that is not known. */
+function endTime(view: PanelView): string | null {
+  const end = view.fold.actors[0]?.end;
+  return end == null ? null : startedText(clockStart(view, end.seq) + view.fold.timeLine.atMs(end.seq));
+}
+
 function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
-  const events = fold.actors.filter(({ machine }) => machine !== null).flatMap((actor) => actor.events);
-  const ignored = events.filter((event) => event.ignored !== null).length;
+  const { received, ignored } = eventCounts(fold);
   const { seqs, machines } = fold.transitions;
   const figures = [
     run.machine === undefined ? pluralize(machines.length, 'machine') : `actor of ${excerpt(run.machine, 80)}`,
-    `${pluralize(events.length - ignored, 'event')} handled`,
+    `${pluralize(received, 'event')} received`,
     ...(ignored > 0 ? [`${ignored} ignored`] : []),
     pluralize(seqs.length, 'transition'),
     // While it waits, the trace has the time.
@@ -121,7 +142,7 @@ function States({ inspector, run, states }: StatesProps) {
     <ul class="waits row">
       {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (
         <li key={path} class="verbatim">
-          {isOver(run) ? 'Ended in' : 'In'} <b>{excerpt(path, 80)}</b>
+          In <b>{excerpt(path, 80)}</b>
           {seq === null ? (
             !isOver(run) && `, ${because}`
           ) : (
@@ -241,16 +262,6 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
             Waits for <b>{namesText(calls.map(humanize))}</b> to finish
           </li>
         )}
-        {waits.map(
-          (one) =>
-            one !== own &&
-            one.events.length > 0 && (
-              <li key={one.machine} class="verbatim">
-                Its child machine <b>{excerpt(one.machine, 60)}</b> accepts {namesText(one.events)}
-                {machine !== undefined && ', which only its parent can send'}
-              </li>
-            ),
-        )}
         {waits.length > 0 && total === 0 && <li class="muted">Its states accept no events and have no timers.</li>}
       </ul>
       {chosen !== null && blocked === null && (
@@ -278,7 +289,7 @@ function Firing({ run: { exportedAt }, toMs }: { readonly run: InspectedRun; rea
   const isDue = useIsPast(toMs);
   if (!Number.isFinite(toMs)) return <>fires</>;
   if (exportedAt !== undefined) return <>fires {startedText(toMs)}</>;
-  if (isDue) return <>was due {startedText(toMs)}</>;
+  if (isDue) return <b class="wrong">was due {startedText(toMs)}</b>;
   return (
     <>
       fires

@@ -445,7 +445,7 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
   if (name === 'status') {
     const { label, detail, tone } = statusWords(run);
     const waited = waitedText(run, nowMs);
-    const states = run.status === 'completed' ? '' : excerpt(run.ending?.states ?? '', 80);
+    const states = excerpt(run.ending?.states ?? '', 80);
     const lacks = (column: ColumnName): boolean => hasCards.value || !columns.includes(column);
     const details = [
       detail,

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { type CheckedSentence, checkedSentences } from '../../fold/origins.ts';
+import { isNoAnswer } from '../../fold/run-list.ts';
 import { confidenceCap, writerOf } from '../../fold/summary.ts';
 import { excerpt, sourceText } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
@@ -41,7 +42,7 @@ export function AnswerWithSources({ inspector, view: { log, fold, stateCount }, 
         </p>
       )}
       {sentences.length === 0 ? (
-        <Markdown text={answerText} />
+        !isNoAnswer(answerText, confidence) && <Markdown text={answerText} />
       ) : (
         <ol class="sentences stack" aria-label="Sentences of the answer">
           {sentences.slice(0, MAX_SENTENCES).map((sentence) => (

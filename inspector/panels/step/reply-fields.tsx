@@ -170,7 +170,7 @@ export function CallReply({ log, at, call: { span, status, failure, usage, backO
   const isEnded = status !== 'running' || isOver;
   const pending = fields.filter(({ value }) => value === null).map(({ name }) => name);
   return (
-    <div class={`attempt stack ${status}`}>
+    <div class={`attempt stack ${status}${isEnded ? ' ended' : ''}`}>
       {failure !== null && (
         <div class="failure stack" role="note">
           <p>

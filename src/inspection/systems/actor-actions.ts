@@ -43,10 +43,8 @@ export async function actOnActor(
   switch (action.type) {
     case 'resume':
       return { runId: id, note: await resume(id, host) };
-    case 'stop': {
-      const isChanged = await host.stop(id);
-      return { runId: id, note: isChanged ? 'Stopped.' : 'Nothing changed: the actor has already ended.' };
-    }
+    case 'stop':
+      return { runId: id, note: (await host.stop(id)) ? '' : 'Nothing changed: the actor has already ended.' };
     case 'replay': {
       const { divergence } = await host.replay(id);
       if (divergence === null) return { runId: null, note: IDENTICAL };

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { messageText } from '../../../inspector/fold/format.ts';
 import { incidentsOf } from '../../../inspector/fold/incidents.ts';
 import { provisionalAnswer } from '../../../inspector/fold/provisional-answer.ts';
+import { statusWords, viewsOf } from '../../../inspector/fold/run-list.ts';
+import { selectionOf } from '../../../inspector/fold/selection.ts';
+import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { activityOf, endingOf, lastPhaseInWords, verdictOf } from '../../../inspector/fold/summary.ts';
 import { numbersAt } from '../../../inspector/fold/what-if.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
@@ -40,7 +44,7 @@ describe('how far an answer can be trusted', () => {
     const good = { status: 'completed', reasons: [], confidence: 1, grounding, sources } as const;
     expect(verdict(good)).toMatchObject({
       word: 'Completed',
-      trust: ['confidence 1 (draft 0.95)', 'supported by its sources'],
+      trust: ['confidence 1', 'supported by its sources'],
     });
     expect(verdict({ ...good, confidence: 0.95, grounding: null }).trust).toEqual([
       'confidence 0.95',
@@ -48,7 +52,7 @@ describe('how far an answer can be trusted', () => {
     ]);
     const unsupported = [{ text: 'So.', start: 0, end: 3 }];
     expect(verdict({ ...good, sources: [], grounding: { ...grounding, unsupported } }).trust[1]).toBe(
-      'all but 1 sentence supported by the results of the run',
+      'partly unsupported: all but 1 sentence supported by the results of the run',
     );
     const failed = [{ code: 'capability_failed', message: 'It failed.', capability: 'work' }] as const;
     expect(verdict({ ...good, status: 'degraded', reasons: failed }).word).toBe('Degraded: tool failed');
@@ -87,11 +91,37 @@ describe('how a run ended', () => {
     );
   });
 
+  it('has the sentence that there is no answer once: in the answer', () => {
+    const message = 'The model was unavailable: action: No reply began within 30000 ms.';
+    const [text, reasons] = [`No answer was reached. ${message}`, [{ code: 'model_unavailable', message }] as const];
+    const none = { status: 'degraded', reasons, confidence: 0, answerText: text, grounding: null } as const;
+    const metadata = { ...answer.metadata, decision: null };
+    const failed = withAnswer({ ...none, metadata });
+    expect(endingOf(failed.log, failed.fold, entries.length)).toBe('Ended in Yield, cycle 3.');
+    expect(verdictOf(log, fold, { ...answer, ...none })).toMatchObject({
+      word: 'Degraded: model unavailable',
+      isNone: true,
+      trust: [],
+    });
+    expect(messageText(text)).toMatch(/within 30 s\.$/u);
+    const run = { status: 'degraded', summary: { ...none, answer: text, reason: 'model_unavailable', failures: null } };
+    expect(statusWords(run as never)).toMatchObject({ text: 'degraded: model unavailable', tone: 'bad' });
+    expect(viewsOf(run as never, 0)).toEqual(['degraded', 'with-failures']);
+  });
+
   it('is unknown before the answer; until then, the run says where it is', () => {
     const at = entries.find(({ type }) => type === 'text-delta')?.seq ?? 0;
     const early = folded(entries.slice(0, at + 1));
     expect(endingOf(early.log, early.fold, at + 1)).toBeNull();
     expect(lastPhaseInWords(early.fold)).toBe('in Action, cycle 1');
+    const call = early.fold.spans.attempts.at(-1);
+    if (call === undefined) throw new Error('no call');
+    const view = { ...early, at, selection: selectionOf('attempt', call, at + 1) };
+    // While it runs, only the trace has its time.
+    for (const live of [true, false]) {
+      const { facts } = stepTitle({ ...view, run: { kind: 'run', live, status: live ? 'running' : 'interrupted' } });
+      expect(facts.some((fact) => /\d m?s$/u.test(fact))).toBe(!live);
+    }
     expect(activityOf(early.fold)).toBe('Action, cycle 1: the model is replying');
     expect(lastPhaseInWords(folded(entries.slice(0, 1)).fold)).toBe('before its first phase');
   });

@@ -213,7 +213,7 @@ describe('a system of another program', () => {
   it('ends in a state, whatever that means, and has a duration', () => {
     const ending = { states: 'canceled', failure: 'charge failed: card declined', durationMs: 300 };
     const system = aRun('s', { kind: 'system', summary: null, ending });
-    expect(statusWords(system)).toMatchObject({ text: 'ended in canceled', tone: 'plain' });
+    expect(statusWords(system)).toMatchObject({ text: 'ended', tone: 'plain' });
     expect(durationOf(system, 0)).toBe(300);
     expect(queriedRuns([system], parseRunQuery({ status: 'with-failures' }), 0)).toEqual([system]);
   });
@@ -258,7 +258,7 @@ describe('runs that belong together', () => {
 describe('the status of a run, in words', () => {
   it.each([
     ['completed, confidence 0.95', aRun('a', {}, { confidence: 0.95, unsupported: 0 })],
-    ['partly unsupported, confidence 0.50', aRun('a', {}, { confidence: 0.5, unsupported: 2 })],
+    ['completed, partly unsupported, confidence 0.50', aRun('a', {}, { confidence: 0.5, unsupported: 2 })],
     ['degraded: tool failed', aRun('a', { status: 'degraded' }, { reason: 'capability_failed' })],
     [
       'degraded: unsupported, confidence 0.30',
@@ -269,7 +269,7 @@ describe('the status of a run, in words', () => {
     ['waiting for a direction', aRun('a', { status: 'waiting' }, { waitingFor: 'direction' })],
     ['running in Experience', aRun('a', { status: 'running' }, { phase: 'experience' })],
     ['running', aRun('a', { status: 'running', summary: null })],
-    ['interrupted', aRun('a', { status: 'interrupted' })],
+    ['interrupted, last entry after 100 ms', aRun('a', { status: 'interrupted' })],
     ['interrupted, waiting for approval', aRun('a', { status: 'interrupted' }, { waitingFor: 'approval' })],
     ['waiting', aRun('a', { kind: 'system', status: 'running', summary: null, isIdle: true })],
     ['ended', aRun('a', { kind: 'system', status: 'completed', summary: null })],
@@ -284,6 +284,7 @@ it('counts the time of a run in progress up to now', () => {
   const clockStartMs = Date.parse('2026-01-01T00:00:00Z');
   expect(durationOf(aRun('a', { status: 'running' }, { clockStartMs }), nowMs)).toBe(30_000);
   expect(durationOf(aRun('a', {}, { clockStartMs }), nowMs)).toBe(100);
+  expect(durationOf(aRun('a', { status: 'interrupted' }, { clockStartMs }), nowMs)).toBeNull();
   expect(durationOf(aRun('a', { summary: null }), nowMs)).toBeNull();
 });
 

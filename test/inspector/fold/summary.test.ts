@@ -67,7 +67,7 @@ describe('the figures of a run', () => {
       const head = figuresOf(killed.log, killed.fold, at + 1);
       const titles = traceOf(killed.log, killed.fold, at + 1, true).flatMap(titlesIn);
       const { tokens } = list.figures();
-      expect(tokens && tokens.input + tokens.output).toBe(head.tokens);
+      expect((tokens?.input ?? 0) + (tokens?.output ?? 0)).toBe(head.tokens);
       expect(new Set(titles.filter((title) => /^Call \d/u.test(title))).size).toBe(head.calls);
     }
   });

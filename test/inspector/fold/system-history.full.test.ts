@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { ActorEntry } from '../../../inspector/fold/actor-entries.ts';
 import { lastName } from '../../../inspector/fold/chart-index.ts';
+import { eventCounts } from '../../../inspector/fold/summary.ts';
 import { systemStep } from '../../../inspector/fold/system-step.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { systemWaits } from '../../../inspector/fold/system-waits.ts';
 import { rowsIn, type TraceRow } from '../../../inspector/fold/trace-row.ts';
+import { isExternal } from '../../../src/durable/entries.ts';
 import { scenarios } from '../../support/durable-machines.ts';
 import { runScenario } from '../../support/durable-runs.ts';
 import { foldedActor } from '../../support/inspector/inspected-runs.ts';
@@ -21,11 +23,12 @@ const allRows = (rows: readonly TraceRow[]): readonly TraceRow[] =>
 /** Runs a scenario and returns what its page shows of the journal. */
 async function shown(scenario: Parameters<typeof runScenario>[0]) {
   const { entries, machine, snapshot } = await runScenario(scenario);
+  const sent = entries.filter((entry) => isExternal(entry) && entry.type !== 'failed' && entry.type !== 'stopped');
   const folded = foldedActor(entries, machine);
   const system = { ...folded, count: folded.log.count };
   const rows = allRows(systemTrace({ ...system, isOver: false }));
   const read = entries.map((_, seq) => system.log.entry(seq) as unknown as ActorEntry);
-  return { system, rows, read, snapshot };
+  return { system, rows, read, snapshot, sent: sent.length };
 }
 
 type Shown = Awaited<ReturnType<typeof shown>>;
@@ -55,8 +58,9 @@ function checkTransitions({ system, rows, read }: Shown, label: string): void {
   }
 }
 
-/** Every event from outside has a row, which is muted if and only if the journal has no transition for it. */
-function checkEvents({ system, rows, read }: Shown, label: string): void {
+/** The head counts the events of the journal. Every event from outside has a row, which is muted if and only if the journal has no transition for it. */
+function checkEvents({ system, rows, read, sent }: Shown, label: string): void {
+  expect(eventCounts(system.fold).received, label).toBe(sent);
   const isMachine = (path: string): boolean =>
     system.fold.actors.some((actor) => actor.path === path && actor.machine !== null);
   for (const entry of read) {

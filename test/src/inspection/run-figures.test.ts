@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { incidentsOf } from '../../../inspector/fold/incidents.ts';
 import { figuresOf } from '../../../inspector/fold/summary.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { FiguresFold } from '../../../src/inspection/run-figures.ts';
@@ -43,7 +44,7 @@ it('counts a call that was interrupted, and no cycle that was not completed', as
   const entries = recordedEntries(await plainRun());
   const first = entries.findIndex(({ type }) => type === 'attempt-start') + 1;
   const { log, fold } = folded(entries.slice(0, first));
-  expect(figuresOf(log, fold, first)).toMatchObject({ cycles: 0, calls: 1, unfinishedCalls: 1, tokens: 0 });
+  expect(figuresOf(log, fold, first)).toMatchObject({ cycles: 0, calls: 1, unfinishedCalls: 1, hasNoUsage: true });
 });
 
 function figuresOfAll(entries: readonly JournalEntry[], isWhole = true): RunFigures {
@@ -54,15 +55,18 @@ function figuresOfAll(entries: readonly JournalEntry[], isWhole = true): RunFigu
   return fold.figures();
 }
 
-it('has the failures and the first line of the answer', async () => {
+it('counts as many failures as the head has in its badges, and has the first line of the answer', async () => {
   const entries = recordedEntries(await failingRun());
   const { failures, answer } = figuresOfAll(entries);
   const final = entries.find(({ type }) => type === 'answer');
   if (final?.type !== 'answer') throw new Error('no answer');
-  expect(failures).toBeGreaterThan(0);
-  expect(failures).toBe(final.answer.metadata.failures.length);
+  const known = final.answer.metadata.failures.length;
+  const { log, fold } = folded(entries);
+  const badges = incidentsOf(log, fold, entries.length).filter(({ text }) => text.endsWith(' failed'));
+  expect(failures).toBe(badges.reduce((sum, { text }) => sum + Number.parseInt(text, 10), 0));
+  expect(known).toBeGreaterThan(0);
   expect(final.answer.answerText.trim().startsWith(answer)).toBe(true);
-  expect(figuresOfAll(entries, false)).toMatchObject({ failures });
+  expect(figuresOfAll(entries, false)).toMatchObject({ failures: known });
   // Without the answer, at both ends only, they are unknown.
   expect(figuresOfAll(entries.slice(0, 20), false)).toMatchObject({ failures: null });
 });

@@ -141,7 +141,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     expect(await axeViolations(page, '.head-area')).toEqual([]);
     await form.getByLabel('Reason').fill('as agreed');
     await form.getByRole('button', { name: button, exact: true }).click();
-    await page.locator('.waits').getByText(`Ended in ${state}`).waitFor();
+    await page.locator('.waits').getByText(`In ${state}`).waitFor();
     await page.locator('.step-head').getByText('approval finished').waitFor();
     await page.locator('.trace-row').getByText('approval.given').click();
     const given = page.locator('.step-view section').filter({ hasText: 'Event' }).first();
@@ -159,6 +159,8 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     expect(await statusOf('stop')).toBe('waiting');
     await page.getByRole('button', { name: 'Stop the actor' }).click();
     await page.locator('.verdict').getByText('Stopped').waitFor();
+    expect(await page.locator('.head-area').innerText()).toMatch(/Stopped \w+ \d+, \d+:\d+\n/u);
+    expect(await page.locator('.head-area').getByText('Stopped').count()).toBe(1);
     expect(await page.getByRole('button', { name: 'Stop…' }).count()).toBe(0);
   });
 

@@ -112,7 +112,7 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     const page = await pageOf({ hosts: [orders] });
     await row(page, 'o-1', ({ status }) => status === 'waiting');
     expect((await act(page, 'o-1', { type: 'replay' })).result?.note).toMatch(/^Identical: /u);
-    expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toBe('Stopped.');
+    expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toBe('');
     expect(await row(page, 'o-1', ({ status }) => status === 'cancelled')).not.toHaveProperty('waiting');
     expect(typesIn(await entriesOf(journals.read('o-1')))).toContain('stopped');
     expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toMatch(/^Nothing changed/u);
@@ -132,7 +132,7 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     const page = await pageOf({ hosts: [orders] });
     await row(page, 'o-1', ({ status }) => status === 'waiting');
     const { length } = await entriesOf(journals.read('o-1'));
-    expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toBe('Stopped.');
+    expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toBe('');
     const added = typesIn((await entriesOf(journals.read('o-1'))).slice(length));
     expect(added).toEqual(['resumed', 'stopped', 'end']);
   });
@@ -159,7 +159,7 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     const page = await pageOf({ hosts: [orders] });
     expect(await send(page, 'o-1', { type: 'hang' })).toEqual({ result: null, problem: null });
     expect(await row(page, 'o-1', ({ status }) => status === 'running')).not.toHaveProperty('blocked');
-    expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toBe('Stopped.');
+    expect((await act(page, 'o-1', { type: 'stop' })).result?.note).toBe('');
   });
 
   it('continues one that was interrupted', async () => {

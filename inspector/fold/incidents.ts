@@ -1,3 +1,4 @@
+import { wasDenied } from '../../machines/policies/failures.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { entriesIn, entryAt } from './entry-index.ts';
@@ -28,7 +29,7 @@ export function incidentsOf(log: RunLog, fold: RunFold, count: number): readonly
   const cached = known.get(fold);
   if (cached?.count === count && cached.log === log) return cached.incidents;
   const incidents = [
-    ...incident(failedTools(fold, count), 'bad', (number) => `${pluralize(number, 'tool call')} failed`),
+    ...incident(failedTools(log, fold, count), 'bad', (number) => `${pluralize(number, 'tool call')} failed`),
     ...incident(failedSearches(log, fold, count), 'bad', (number) => `${pluralize(number, 'search')} failed`),
     ...incident(failedPhases(fold, count), 'bad', (number) => `${pluralize(number, 'phase')} failed`),
     ...incident(failedCalls(fold, count), 'warn', (number) => `${pluralize(number, 'model call')} failed`),
@@ -50,8 +51,10 @@ const incident = (
   return [{ text: words(steps.length, places.length), tone, steps: places }];
 };
 
-const failedTools = ({ spans }: RunFold, count: number): readonly Selection[] =>
-  spans.capabilities.flatMap((span) => (span.error === null ? [] : [selectionOf('capability', span, count)]));
+const failedTools = (log: RunLog, { spans }: RunFold, count: number): readonly Selection[] =>
+  spans.capabilities
+    .filter(({ error, to }) => error !== null && !wasDenied(entryAt(log, to, 'capability-end')?.result.code))
+    .map((span) => selectionOf('capability', span, count));
 
 const failedPhases = ({ spans }: RunFold, count: number): readonly Selection[] =>
   spans.phases.filter(isFailed).map((span) => selectionOf('phase', span, count));

@@ -327,7 +327,6 @@ export function statusWords(run: InspectedRun): StatusWords {
 function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Partial<StatusWords> {
   const { confidence = null, durationMs = null, unsupported, reason, phase, waitingFor } = run.summary ?? {};
   const score = confidence === null ? '' : `confidence ${confidence.toFixed(2)}`;
-  // How long a killed run went on after that is not known.
   const written = durationMs === null ? '' : `last entry after ${formatDuration(durationMs)}`;
   const awaited = askedOf(run) ?? waitingFor;
   const waiting = `waiting${awaited ? ` for ${waitWords(awaited)}` : ''}`;

@@ -77,7 +77,7 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
   const rows = [
     // The steps of an attempt repeat what its calls show.
     ...(made.length > 0 ? [] : stepRows(system, actor)),
-    ...actor.notes.flatMap((note) => noteRow(note)),
+    ...actor.notes.flatMap((note, at) => noteRow(note, actor.notes[at + 1])),
     ...made,
     ...system.childrenOf(actor).map((child) => childRow(system, child)),
   ];
@@ -208,8 +208,10 @@ function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): st
   return first.targets.some((id) => isInitial(chart, id)) ? `in ${words}` : `first recorded in ${words}`;
 }
 
-function noteRow({ type, seq, title, text, isFailure }: ActorNote): readonly TraceRow[] {
-  if (type === 'start') return [];
+function noteRow({ type, seq, title, text, isFailure }: ActorNote, next?: ActorNote): readonly TraceRow[] {
+  // An actor that a process opens only to stop it does not continue. The row of its end says that it was stopped.
+  const isStop = type === 'stopped' || (type === 'resumed' && next?.type === 'stopped' && next.seq === seq + 1);
+  if (type === 'start' || isStop) return [];
   const row = plainRow(isFailure ? 'event' : 'aside', seq, excerpt(title, 80));
   return [{ ...row, text: excerpt(text, 200), status: isFailure ? 'failed' : 'done' }];
 }

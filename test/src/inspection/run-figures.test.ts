@@ -78,10 +78,14 @@ it('counts a tool that was not approved as no failure', async () => {
     const fold = new FiguresFold(start, true);
     fold.take({ type: 'phase-start', phase: 'action', cycle: 1 });
     fold.take({ type: 'capability-end', result: { success: false, code } });
-    return fold.figures().failures;
+    const tool = { seq: 1, atMs: 1, capability: 'pay', index: 0 };
+    const result = { success: false, code, error: 'no', durationMs: 1 };
+    const ended = { ...tool, type: 'capability-end', seq: 2, result };
+    const page = folded([start, { ...tool, type: 'capability-start' }, ended] as never);
+    return [fold.figures().failures, incidentsOf(page.log, page.fold, 3).length];
   };
-  expect(failuresWith('denied')).toBe(0);
-  expect(failuresWith('threw')).toBe(1);
+  expect(failuresWith('denied')).toEqual([0, 0]);
+  expect(failuresWith('threw')).toEqual([1, 1]);
 });
 
 it('says what a run waits for, and which phase is in progress', async () => {

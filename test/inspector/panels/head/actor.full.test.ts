@@ -161,6 +161,12 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.locator('.verdict').getByText('Stopped').waitFor();
     expect(await page.locator('.head-area').innerText()).toMatch(/Stopped \w+ \d+, \d+:\d+\n/u);
     expect(await page.locator('.head-area').getByText('Stopped').count()).toBe(1);
+    expect(
+      await page
+        .locator('.trace-row')
+        .getByText(/Continued|Stopped/u)
+        .allInnerTexts(),
+    ).toEqual(['Stopped']);
     expect(await page.getByRole('button', { name: 'Stop…' }).count()).toBe(0);
   });
 

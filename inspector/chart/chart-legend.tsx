@@ -3,8 +3,7 @@ import { Icon } from '../icon.tsx';
 
 /** The marks of a chart with their meanings. The pictures have the classes of the chart's own shapes. */
 const MARKS = [
-  ['edge outside', 'a transition on an event or a delay'],
-  ['edge', 'a transition when an actor ends, or without an event (always)'],
+  ['edge', 'a transition'],
   ['edge taken', 'taken up to this moment; ×4: four times'],
   ['edge taken last', 'the latest transition'],
   ['state leaf', 'active'],

@@ -32,7 +32,7 @@ function States(props: StatesProps) {
   const { charts, chartId, copy, parent, marks, badges, hues, selected, onSelect } = props;
   const known = marksOfCopy(charts, marks, chartId, copy);
   if (known === null) return null;
-  const { index, active, taken, reached, visited, last } = known;
+  const { index, active, taken, visited, last } = known;
   const isOwn = isOwnChart(chartId);
   const isOpen = (id: string): boolean =>
     index.states.length <= MAX_OPEN ||
@@ -87,7 +87,7 @@ function States(props: StatesProps) {
               <span class={isFailed ? 'wrong' : 'muted'}>{excerpt(note, 80)}</span>
             </button>
             {ways.map(({ index: at, target, ...way }) => (
-              <p key={at} class={reached.has(at) ? (last?.transition === at ? 'way last' : 'way') : 'way muted'}>
+              <p key={at} class={taken.has(at) ? (last?.transition === at ? 'way last' : 'way') : 'way muted'}>
                 <Icon name="arrow-right" /> {excerpt(target.map((one) => index.state(one)?.name ?? one).join(', '), 80)}
                 : {excerpt(transitionWords(chartId, { ...way, target }), 80)} {countText(taken.get(at) ?? 0)}
               </p>

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
@@ -19,7 +19,7 @@ import {
   ownOf,
   type Point,
 } from './drawing.ts';
-import { BOX, CHIP_PAD, FONT, LABEL_LINE, labelLines, NO_CHIP, stackedLines, widthOf } from './label-text.ts';
+import { BOX, CHIP_PAD, FONT, frameHeights, framesOf, LABEL_LINE, labelLines, NO_CHIP, widthOf } from './label-text.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 
 /** The level that is shown. `copy` is the key of its marks: the chart, and for an invoked chart the state that invokes it. */
@@ -58,7 +58,6 @@ interface ChartPictureProps extends Omit<ChartViewProps, 'root' | 'resize'> {
 export const MARGIN = 6;
 const NOTHING_TAKEN: ReadonlyMap<number, number> = new Map();
 const NONE: ReadonlySet<string> = new Set();
-const NONE_TAKEN: ReadonlySet<number> = new Set();
 
 /** One level of a chart with the marks of a run. Lines and their labels are drawn over states. */
 export function ChartPicture(props: ChartPictureProps) {
@@ -177,9 +176,8 @@ export function marksOfCopy(charts: RunCharts, marks: Marks, chartId: string, co
   const active = (isLive && ownOf(marks.active, chartId)) || NONE;
   const taken = ownOf(marks.taken, copy) ?? NOTHING_TAKEN;
   const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
-  const reached = ownOf(marks.reached, copy) ?? NONE_TAKEN;
-  const visited = visitedStates(chart, reached, active);
-  return { chart, index: indexChart(chart), active, taken, reached, visited, last };
+  const visited = visitedStates(chart, taken, active);
+  return { chart, index: indexChart(chart), active, taken, visited, last };
 }
 
 /** Whether a state was last left because of a failure, or its badge counts failures. */
@@ -216,15 +214,12 @@ interface Line {
   readonly label: readonly string[];
   readonly names: readonly string[];
   readonly times: number;
-  /** Whether it was taken up to the entry. */
-  readonly isTaken: boolean;
   /** The label has a count at each of its words. */
   readonly isEach: boolean;
   readonly isLast: boolean;
-  readonly isOutside: boolean;
 }
 
-function lineOf(edge: DrawnEdge, { chart, taken: counts, reached, last }: KnownMarks): Line {
+function lineOf(edge: DrawnEdge, { chart, taken: counts, last }: KnownMarks): Line {
   const timesOf = (index: number): number => counts.get(index) ?? 0;
   const ordered = [...edge.transitions].sort((one, other) => timesOf(other) - timesOf(one));
   const ways = ordered.flatMap((index) => chart.transitions[index] ?? []);
@@ -245,13 +240,11 @@ function lineOf(edge: DrawnEdge, { chart, taken: counts, reached, last }: KnownM
     names: ways.map(transitionName),
     times,
     isEach,
-    isTaken: edge.transitions.some((index) => reached.has(index)),
     isLast: last?.transition != null && edge.transitions.includes(last.transition),
-    isOutside: ways.every(({ event }) => event !== '' && event !== 'done'),
   };
 }
 
-const rankOf = ({ isTaken, isLast }: Line): number => Number(isTaken) + Number(isLast);
+const rankOf = ({ times, isLast }: Line): number => Number(times > 0) + Number(isLast);
 
 export const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
 
@@ -460,31 +453,30 @@ interface LineShapeProps {
 }
 
 function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
-  const { edge, names, times, isTaken, isLast, isOutside } = line;
+  const { edge, names, times, isLast } = line;
   const { points, label, isBranch } = edge;
   const count = countText(times);
-  const texts = isBranch ? [count] : line.isEach ? stackedLines(line.label) : labelLines(line.label, count);
+  const frames = isBranch ? [[count]] : line.isEach ? framesOf(line.label) : [labelLines(line.label, count)];
   const path = linePath(points);
   const taken = times === 0 ? 'Not taken' : times === 1 ? 'Taken once' : `Taken ${formatNumber(times)} times`;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the states describe their lines, and are selected with keys
-    <g
-      class={classNames({ edge: true, outside: isOutside, taken: isTaken, last: isLast, selected: isSelected })}
-      onClick={onSelect}
-    >
+    <g class={classNames({ edge: true, taken: times > 0, last: isLast, selected: isSelected })} onClick={onSelect}>
       <title>{`${excerpt(names.join(', '), 300)}\n${taken}`}</title>
       <path class="reach" d={path} />
       <path class="line" d={path} />
       <path class="head" d={arrowPath(points)} />
       {isLast && <path key={times} class="moving" d={path} pathLength={1} />}
-      {label !== null && <Label {...{ label, points, line }} texts={texts.filter((text) => text !== '')} />}
+      {label !== null && (
+        <Label {...{ label, points, line }} frames={frames.filter((lines) => lines.some((text) => text !== ''))} />
+      )}
     </g>
   );
 }
 
 interface LabelProps {
   readonly label: Box;
-  readonly texts: readonly string[];
+  readonly frames: readonly (readonly string[])[];
   readonly points: readonly Point[];
   readonly line: Line;
 }
@@ -499,31 +491,38 @@ function measured(text: string, isBold: boolean): number {
   return canvas.measureText(text).width;
 }
 
-/** A label on a gap in its line, or beside it. The box may be larger than the text. */
-function Label({ label, texts, points, line: { isEach, isLast } }: LabelProps) {
+/** A label on a gap in its line, or beside it: of other programs, a frame for each transition. The box may be larger than the text. */
+function Label({ label, frames, points, line: { isEach, isLast } }: LabelProps) {
   const pad = isEach ? CHIP_PAD : NO_CHIP;
   const { x, y, width, height } = label;
   const isBeside = points.every((point) => point.x <= x);
   const middle = isBeside ? x + pad.x + 2 : x + width / 2;
-  const shown = Math.max(0, ...texts.map((text) => measured(text, isLast)));
-  const top = y + (height - texts.length * LABEL_LINE) / 2;
+  const heights = frameHeights(frames, pad);
+  let bottom = y + (height - heights.reduce((sum, one) => sum + one, 0)) / 2;
   return (
     <>
-      {texts.length > 0 && (
-        <rect
-          class={isEach ? 'behind bordered' : 'behind'}
-          x={(isBeside ? middle : middle - shown / 2) - pad.x}
-          y={top - pad.y}
-          width={shown + 2 * pad.x}
-          height={texts.length * LABEL_LINE + 2 * pad.y}
-          rx={5}
-        />
-      )}
-      {texts.map((text, at) => (
-        <text key={text} class={isBeside ? 'beside' : ''} x={middle} y={top + (at + 0.5) * LABEL_LINE}>
-          {text}
-        </text>
-      ))}
+      {frames.map((texts, number) => {
+        const shown = Math.max(0, ...texts.map((text) => measured(text, isLast)));
+        const top = bottom;
+        bottom += heights[number] ?? 0;
+        return (
+          <Fragment key={texts.join()}>
+            <rect
+              class={isEach ? 'behind bordered' : 'behind'}
+              x={(isBeside ? middle : middle - shown / 2) - pad.x}
+              y={top}
+              width={shown + 2 * pad.x}
+              height={heights[number]}
+              rx={5}
+            />
+            {texts.map((text, at) => (
+              <text key={text} class={isBeside ? 'beside' : ''} x={middle} y={top + pad.y + (at + 0.5) * LABEL_LINE}>
+                {text}
+              </text>
+            ))}
+          </Fragment>
+        );
+      })}
     </>
   );
 }

@@ -40,8 +40,6 @@ export function ChartView(props: ChartViewProps) {
   );
 }
 
-/** The minimum scale at which a level opens whole: its labels have 9 px. A larger level is fitted to the width, at a scale from this one to `LEGIBLE`. */
-const LEAST_WHOLE = 0.75;
 const ZOOM_STEP = 1.25;
 const MAX_FIT = 1.25;
 
@@ -51,12 +49,11 @@ interface LevelsProps extends ChartViewProps {
 
 type Space = Readonly<Record<'width' | 'height', number>>;
 
-/** Returns the scale that shows a whole level, the one at which its labels are readable, and the one at which it opens. */
+/** Returns the scale that shows a whole level, and the one at which it opens: its texts are readable. */
 function scalesOf(level: Space | undefined, space: Space) {
-  const widthScale = level === undefined ? 1 : space.width / (level.width + 2 * MARGIN);
-  const whole = level === undefined ? 1 : Math.min(MAX_FIT, widthScale, space.height / (level.height + 2 * MARGIN));
-  const fitting = whole < LEAST_WHOLE ? Math.max(LEAST_WHOLE, Math.min(LEGIBLE, widthScale)) : whole;
-  return { whole, readable: Math.max(LEGIBLE, whole), fitting };
+  const [width, height] = [level?.width ?? 0, level?.height ?? 0].map((side) => side + 2 * MARGIN) as [number, number];
+  const whole = Math.min(MAX_FIT, space.width / width, space.height / height);
+  return { whole, readable: Math.max(LEGIBLE, whole) };
 }
 
 /** Returns the level inside a state; null if there is none. */
@@ -136,11 +133,11 @@ function Levels(props: LevelsProps) {
   const place = path.at(-1) as ShownLevel;
   const level = ownOf(ownOf(drawings, place.chartId) ?? {}, place.level);
 
-  const { whole, readable, fitting } = scalesOf(level, space);
+  const { whole, readable } = scalesOf(level, space);
   /** The text about a selected state takes space, but the chart keeps its size. */
   const unselected = useRef(0);
-  if (selected === null) unselected.current = fitting;
-  const scale = zoom === 'whole' ? whole : zoom === 'readable' ? readable : (zoom ?? (unselected.current || fitting));
+  if (selected === null) unselected.current = readable;
+  const scale = zoom === 'whole' ? whole : zoom === 'readable' ? readable : (zoom ?? (unselected.current || readable));
   /** The level and the size that were shown before: when a level opens, the chart around its active state is visible on all sides. */
   const centered = useRef('');
   useLayoutEffect(() => {

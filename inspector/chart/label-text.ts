@@ -27,7 +27,8 @@ function emsOf(character: string): number {
 }
 
 const SHOWN = 2;
-const WRAP = 33;
+/** The characters of a line of a label: of the chain, and of another program. */
+const WRAP = { own: 33, other: 24 } as const;
 const MAX_WORD = 60;
 
 /** The lines of a label of the chain: up to two transitions, and the number of the others. Wraps between words; never within one. */
@@ -35,14 +36,15 @@ export function labelLines(words: readonly string[], count = ''): readonly strin
   const distinct = [...new Set(words)];
   const shown = distinct.slice(0, SHOWN).map((word) => excerpt(word, MAX_WORD));
   const more = distinct.length > SHOWN ? ` +${distinct.length - SHOWN}` : '';
-  return wrapped(`${shown.join(', ')}${more}${count === '' ? '' : ` ${count}`}`);
+  return wrapped(`${shown.join(', ')}${more}${count === '' ? '' : ` ${count}`}`, WRAP.own);
 }
 
-function wrapped(text: string): readonly string[] {
+function wrapped(text: string, most: number): readonly string[] {
   const lines: string[] = [];
-  for (const part of text.split(' ')) {
+  // A count stays behind a word, and the mark of actions before them.
+  for (const part of text.split(/(?<!\/) (?!×)/u)) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + part.length < WRAP) lines[lines.length - 1] = `${last} ${part}`;
+    if (last !== undefined && last.length + part.length < most) lines[lines.length - 1] = `${last} ${part}`;
     else lines.push(part);
   }
   return lines;
@@ -50,11 +52,11 @@ function wrapped(text: string): readonly string[] {
 
 const MAX_WAYS = 3;
 
-/** The lines of a label of another program: up to three transitions below each other, each with its actions, and the number of the others. */
-export function stackedLines(ways: readonly string[]): readonly string[] {
+/** The frames of a label of another program, with their lines: up to three transitions below each other, each with its actions, and the number of the others. */
+export function framesOf(ways: readonly string[]): readonly (readonly string[])[] {
   const distinct = [...new Set(ways)];
-  const more = distinct.length > MAX_WAYS ? [`+${distinct.length - MAX_WAYS} more`] : [];
-  return [...distinct.slice(0, MAX_WAYS).flatMap((way) => wrapped(excerpt(way, MAX_WORD))), ...more];
+  const more = distinct.length > MAX_WAYS ? [[`+${distinct.length - MAX_WAYS} more`]] : [];
+  return [...distinct.slice(0, MAX_WAYS).map((way) => wrapped(excerpt(way, MAX_WORD), WRAP.other)), ...more];
 }
 
 export const LABEL_LINE = 14;
@@ -64,15 +66,19 @@ export const NO_CHIP = { x: 2, y: 0 } as const;
 
 type Size = Readonly<Record<'width' | 'height', number>>;
 
+/** The heights of the frames of a label. */
+export const frameHeights = (
+  frames: readonly (readonly string[])[],
+  { y }: { readonly y: number },
+): readonly number[] => frames.map((lines) => lines.length * LABEL_LINE + 2 * y);
+
 /** Room for a label in any order of its words, with a count, or with one at each word. */
 export function labelSize(all: readonly string[], isEach = false): Size {
   const words = [...new Set(all)].map((word) => (isEach ? `${word} ×99` : word));
   const longest = words.sort((one, other) => other.length - one.length);
-  const lines = isEach ? stackedLines(longest) : labelLines(longest, '×99');
-  const width = Math.max(...lines.map((line) => widthOf(line, FONT.label)), ...longest.map(wordWidth));
+  const linesOf = (some: readonly string[]) => (isEach ? framesOf(some) : [labelLines(some, '×99')]);
   const pad = isEach ? CHIP_PAD : NO_CHIP;
-  return { width: width + 2 * pad.x, height: lines.length * LABEL_LINE + 2 * pad.y };
+  const lines = [longest, ...longest.map((word) => [word])].flatMap(linesOf).flat();
+  const height = frameHeights(linesOf(longest), pad).reduce((sum, one) => sum + one, 0);
+  return { width: Math.max(...lines.map((line) => widthOf(line, FONT.label))) + 2 * pad.x, height };
 }
-
-const wordWidth = (words: string): number =>
-  Math.max(...labelLines([words], '×99').map((line) => widthOf(line, FONT.label)));

@@ -33,29 +33,50 @@ export async function drawingsOf(
 /** With more boxes and lines, a level is laid out in fewer ways. */
 const MAX_VARIED = 24;
 const MAX_PAIR = 80;
-/** The width to height of the space for a chart. */
-const ASPECT = 1.1;
+/** The width to height of the space for a chart: for the chain's in place of its trace, for others above the trace or in full size. */
+const ASPECT = { own: 1.1, other: 1.6 } as const;
 
 /** Lays out a level with room for every label, in the direction that fits its space best. */
 async function layOutLevel(level: Level, chart: Chart, elk: ELK): Promise<DrawnLevel> {
   const lines = level.edges.filter(({ hasLine }) => hasLine);
-  const variants = variantsFor(level.states.length + lines.length, lines.length, isOwnChart(chart.id));
+  const isOwn = isOwnChart(chart.id);
+  const aspect = isOwn ? ASPECT.own : ASPECT.other;
   const order = { ...(level.open.size === 0 && ORDERED), ...ownOf(LEVEL_OPTIONS, level.root.id) };
-  const layOut = async (shown: Level, drawn: readonly LevelEdge[], options: Options): Promise<DrawnLevel> => {
+  const layOut = async (shown: Level, drawn: readonly LevelEdge[], options: Options, regions: Regions = []) => {
     const texts = new Map([shown.root, ...shown.states].map((state) => [state.id, boxTextOf(state, chart, shown)]));
-    return levelFrom(shown, texts, await elk.layout(graphOf(shown, chart, texts, drawn, { ...OPTIONS, ...options })));
+    const all = { ...OPTIONS, 'elk.aspectRatio': String(aspect), ...options, ...(!isOwn && WIDE) };
+    const graph = graphOf(shown, chart, texts, drawn, all);
+    const below = regions.map(([one, other], at) => ({ id: `below ${at}`, sources: [one], targets: [other] }));
+    return levelFrom(shown, texts, await elk.layout({ ...graph, edges: [...(graph.edges ?? []), ...below] }));
   };
   const found: DrawnLevel[] = [];
-  for (const variant of variants) {
+  const attempt = async (...args: Parameters<typeof layOut>): Promise<void> => {
     try {
-      found.push(await layOut(level, lines, { ...variant, ...order }));
+      found.push(await layOut(...args));
     } catch {
       // ELK cannot lay out some graphs in one of the directions.
     }
-  }
+  };
+  const variants = variantsFor(level.states.length + lines.length, lines.length, isOwn);
+  for (const variant of variants) await attempt(level, lines, { ...variant, ...order });
+  const regions = regionsOf(level);
+  if (regions.length > 0 && lines.length > 0) await attempt(level, lines, { ...DOWN, ...STRAIGHT, ...order }, regions);
+  const costOf = ({ width, height, edges }: DrawnLevel): number =>
+    Math.max(width / aspect, height) +
+    BEND * edges.reduce((sum, { points }) => sum + Math.max(0, points.length - 2), 0);
   const [best] = found.sort((one, other) => costOf(one) - costOf(other));
   const bare = { ...level, stubs: [], edges: level.edges.map((edge) => ({ ...edge, hasLine: false })) };
   return best ?? layOut(bare, [], PACKED);
+}
+
+type Regions = readonly (readonly [string, string])[];
+
+/** Open regions, each with the next one of its parallel state: side by side they may be too wide. */
+function regionsOf({ root, states, open }: Level): Regions {
+  return [root, ...states].flatMap(({ id, type }) => {
+    const regions = type === 'parallel' ? states.filter((state) => state.parent === id && open.has(state.id)) : [];
+    return regions.slice(1).map((region, at) => [nodeId(regions[at]?.id ?? ''), nodeId(region.id)] as const);
+  });
 }
 
 function variantsFor(size: number, lines: number, isBaked: boolean): readonly Options[] {
@@ -64,20 +85,10 @@ function variantsFor(size: number, lines: number, isBaked: boolean): readonly Op
   if (isBaked) return [DOWN, RIGHT].map((way) => ({ ...way, ...COMPACT }));
   if (size <= MAX_VARIED)
     return [DOWN, RIGHT].flatMap((way) => [STRAIGHT, COMPACT].map((more) => ({ ...way, ...more })));
-  return size <= MAX_PAIR
-    ? [
-        { ...DOWN, ...STRAIGHT },
-        { ...DOWN, ...COMPACT },
-      ]
-    : [{ ...DOWN, ...STRAIGHT }];
+  return [STRAIGHT, ...(size <= MAX_PAIR ? [COMPACT] : [])].map((more) => ({ ...DOWN, ...more }));
 }
 
-/** The space that a layout takes in pixels of its larger side, and what each bend of a line costs besides. */
-function costOf({ width, height, edges }: DrawnLevel): number {
-  const bends = edges.reduce((sum, { points }) => sum + Math.max(0, points.length - 2), 0);
-  return Math.max(width / ASPECT, height) + bends * BEND;
-}
-
+/** What each bend of a line costs, in pixels of the larger side of a level. */
 const BEND = 5;
 
 type Options = Readonly<Record<string, string>>;
@@ -87,7 +98,6 @@ const OPTIONS: Options = {
   'elk.json.shapeCoords': 'ROOT',
   'elk.randomSeed': '1',
   'elk.spacing.nodeNode': '16',
-  'elk.aspectRatio': String(ASPECT),
 };
 
 const LAYERED: Options = {
@@ -102,7 +112,14 @@ const LAYERED: Options = {
   'elk.layered.spacing.nodeNodeBetweenLayers': '7',
   'elk.layered.spacing.edgeNodeBetweenLayers': '5',
   'elk.layered.spacing.edgeEdgeBetweenLayers': '6',
+  'elk.layered.mergeHierarchyEdges': 'false',
   'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST',
+};
+
+/** Room for the heads of lines beside their labels; the chain's chart has none to spare. */
+const WIDE: Options = {
+  'elk.layered.spacing.nodeNodeBetweenLayers': '9',
+  'elk.layered.spacing.edgeNodeBetweenLayers': '7',
 };
 
 const STRAIGHT: Options = { 'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF' };
@@ -214,7 +231,7 @@ function graphOf(
           width,
           height,
           layoutOptions: { 'elk.portConstraints': 'FIXED_SIDE' },
-          ports: portsOf(state.id, options),
+          ports: portsOf(state.id, lines, options),
         };
     nodes.set(state.id, { id: nodeId(state.id), ...size });
   }
@@ -222,7 +239,7 @@ function graphOf(
     for (const { id, parent, text } of stubs) {
       if (lines.some(({ target }) => target === id) !== areTargets) continue;
       const width = widthOf(excerpt(text, MAX_NAME), FONT.label) + 16;
-      nodes.get(parent)?.children?.push({ id: nodeId(id), width, height: 20, ports: portsOf(id, options) });
+      nodes.get(parent)?.children?.push({ id: nodeId(id), width, height: 20, ports: portsOf(id, lines, options) });
     }
   };
   addStubs(false);
@@ -230,8 +247,8 @@ function graphOf(
   addStubs(true);
   const edges = lines.map((line, index) => ({
     id: `edge ${index}`,
-    sources: [open.has(line.source) ? nodeId(line.source) : `out ${line.source}`],
-    targets: [open.has(line.target) ? nodeId(line.target) : `in ${line.target}`],
+    sources: [open.has(line.source) ? nodeId(line.source) : portId('source', line, lines)],
+    targets: [open.has(line.target) ? nodeId(line.target) : portId('target', line, lines)],
     labels: [
       {
         text: 'label',
@@ -247,14 +264,20 @@ function graphOf(
   return { ...(nodes.get(root.id) as ElkNode), layoutOptions: { ...options, ...padding }, edges };
 }
 
-/** Lines enter a box at one side and leave it at the other. */
-function portsOf(id: string, options: Options) {
+/** Lines enter a box at one side and leave it at the other, each at a place of its own. */
+function portsOf(id: string, lines: readonly LevelEdge[], options: Options) {
   const [to, from] = options['elk.direction'] === 'RIGHT' ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
-  return [
-    { id: `in ${id}`, layoutOptions: { 'elk.port.side': to ?? '' } },
-    { id: `out ${id}`, layoutOptions: { 'elk.port.side': from ?? '' } },
-  ];
+  const portsAt = (end: 'source' | 'target', side = '') =>
+    [...new Set(lines.flatMap((line) => (line[end] === id ? portId(end, line, lines) : [])))].map((port) => ({
+      id: port,
+      layoutOptions: { 'elk.port.side': side },
+    }));
+  return [...portsAt('target', to), ...portsAt('source', from)];
 }
+
+/** The lines of a fan leave a state together. */
+const portId = (end: 'source' | 'target', line: LevelEdge, lines: readonly LevelEdge[]): string =>
+  `${end} ${end === 'source' && line.fan !== null ? line.fan : lines.indexOf(line)}`;
 
 const nodeId = (id: string): string => `node ${id}`;
 

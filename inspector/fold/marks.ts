@@ -108,10 +108,8 @@ export interface Marks {
    * 'actionLoop.classifying' } }`. An inner chart is highlighted only inside this state.
    */
   readonly where: Readonly<Record<string, StateRef>>;
-  /** How often each transition was taken in the whole run: by chart and by copy (`copyKey`), then by index in the chart. */
+  /** How often each transition was taken up to the entry: by chart and by copy (`copyKey`), then by index in the chart. */
   readonly taken: Readonly<Record<string, ReadonlyMap<number, number>>>;
-  /** The transitions taken up to the entry, by chart or copy. */
-  readonly reached: Readonly<Record<string, ReadonlySet<number>>>;
   readonly last: LastTransition | null;
   /** States that were last left because of a failure, and not entered since, by chart or copy. */
   readonly failed: Readonly<Record<string, ReadonlySet<string>>>;
@@ -133,12 +131,11 @@ interface LastTransition {
   readonly target: string;
 }
 
-/** The active states, the transitions so far and the latest one at an entry; the counts and failures are of the whole run. */
+/** The active states, the transitions so far and the latest one at an entry; failures are of the whole run. */
 export function marksAt(transitions: TransitionLog, charts: RunCharts, at: number): Marks {
   const { active, insideOf } = activeStatesAt(transitions, charts, at);
   const lookup = transitionLookup(charts.charts);
   const taken: Record<string, Map<number, number>> = {};
-  const reached: Record<string, Set<number>> = {};
   let last: LastTransition | null = null;
   let newest = -1;
   const copies = chartCopiesOf(transitions, charts);
@@ -146,11 +143,10 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
   for (const transition of transitions.distinct) {
     const index = lookup.indexOf(transition);
     const add = (key: string, seqs: readonly number[]): void => {
-      if (index === null) return;
+      const times = countUpTo(seqs, at);
+      if (index === null || times === 0) return;
       taken[key] ??= new Map();
-      taken[key]?.set(index, (taken[key]?.get(index) ?? 0) + seqs.length);
-      reached[key] ??= new Set();
-      if ((seqs[0] ?? at) <= at) reached[key]?.add(index);
+      taken[key]?.set(index, (taken[key]?.get(index) ?? 0) + times);
     };
     add(transition.machine, transition.seqs);
     for (const [copy, seqs] of copies.seqsByCopy(transition)) {
@@ -163,7 +159,7 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
     const { machine, source, target } = transition;
     last = { chartId: machine, transition: index, target: target[0] ?? source };
   }
-  return { active, where: insideOf, taken, reached, last, failed: failedIn(exits) };
+  return { active, where: insideOf, taken, last, failed: failedIn(exits) };
 }
 
 /** The active states, and those that the transitions that were taken left or entered, with the states around them. */

@@ -118,6 +118,24 @@ describe('the layout of any chart', () => {
     expect(drawingFlaws(one, await drawn(one))).toEqual([]);
   });
 
+  it('puts wide regions below each other, and narrow ones side by side', async () => {
+    const regions = async (name: string) => {
+      const inner = ['a', 'b', 'c'].flatMap((region) => [
+        state(region, 'root', { type: 'compound' }),
+        ...['x', 'y', 'z'].map((id) => state(`${region}.${id}`, region, { name: `${name}${id}` })),
+      ]);
+      const ways = ['a', 'b', 'c'].flatMap((region) =>
+        ['y', 'z'].map((to) => transition(`${region}.x`, [`${region}.${to}`], `${name}${to}`)),
+      );
+      const [root, ...others] = chart(inner, ways).states;
+      const one = { id: 'root', states: [{ ...root, type: 'parallel' }, ...others] as ChartState[], transitions: ways };
+      const { states } = wholeOf(await drawn(one));
+      return new Set(states.flatMap(({ id, y }) => (id.length === 1 ? y : []))).size;
+    };
+    expect(await regions('')).toBe(1);
+    expect(await regions('a long name of ')).toBe(3);
+  });
+
   it('names the transitions that have no line, with their number, at both ends', async () => {
     const phases = Array.from({ length: 9 }, (_, at) => state(`p${at}`, 'root'));
     const ways = phases.flatMap(({ id }, at) => [

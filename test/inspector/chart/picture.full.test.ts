@@ -90,7 +90,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
       { width: 390, height: 400 },
     ]) {
       const page = await openChart({ size, ...(charts !== undefined && { charts, root }) });
-      await page.locator('.state').first().press('1');
+      await page.locator('.state').first().waitFor();
       expect(await flawsOf(page), `${size.width} px`).toEqual([]);
       const [chart] = (charts ?? ownCharts).charts;
       const everything = chart?.transitions.map((_, index) => [index, 3]);
@@ -136,6 +136,18 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await textsOf(page, '.edge > text')).toContain('PEDESTRIAN after 3 s');
     await callPage(page, 'mark', { active: {}, where: {}, taken: { light: [[timer, 2]] }, last: null });
     expect(await textsOf(page, '.edge.taken > text')).toContain('after 3 s ×2 PEDESTRIAN');
+    expect(await page.locator('.edge.taken > .bordered').count()).toBe(2);
+  });
+
+  it('dashes the borders of regions, and no line', async () => {
+    const page = await openChart({ charts: threeRegions, root: 'regions' });
+    await page.locator('.edge').first().waitFor();
+    const dashes = (selector: string) =>
+      page
+        .locator(selector)
+        .evaluateAll((shapes) => [...new Set(shapes.map((one) => getComputedStyle(one).strokeDasharray))]);
+    expect(await dashes('.edge > .line')).toEqual(['none']);
+    expect(await dashes('.region > .box')).toEqual(['6px, 4px']);
   });
 
   it('marks the active state, mutes what the run never visited, and names what failed', async () => {

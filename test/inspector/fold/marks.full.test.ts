@@ -15,7 +15,7 @@ function timesAt(...[transitions, charts, at]: Parameters<typeof marksAt>): Reco
 }
 
 describe('chart marks', () => {
-  it('count what the machines took in the whole run and identify the last transition at every step', async () => {
+  it('count what the machines took so far and identify the last transition at every step', async () => {
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, async (random) => {
         let steps: readonly ObservedStep[] = [];
@@ -26,17 +26,17 @@ describe('chart marks', () => {
         // The first steps were taken before the test could observe them.
         const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
         const unwatched = folded(run.entries.slice(0, watched[0])).fold.transitions;
-        const times = timesAt(unwatched, ownCharts, 0);
+        const times = timesAt(unwatched, ownCharts, Number.POSITIVE_INFINITY);
         for (const [index, { machine, taken }] of steps.entries()) {
           const at = watched[index] ?? -1;
           const key = `${machine} ${transitionPosition(taken)}`;
           times[key] = (times[key] ?? 0) + 1;
-          const { last, reached } = marksAt(transitions, ownCharts, at);
-          const soFar = ownCharts.charts.flatMap(({ id }) => [...(reached[id] ?? [])].map((way) => `${id} ${way}`));
-          expect(soFar.sort()).toEqual(Object.keys(times).sort());
-          expect(last).toMatchObject({ chartId: machine, transition: transitionPosition(taken) });
+          expect(timesAt(transitions, ownCharts, at)).toEqual(times);
+          expect(marksAt(transitions, ownCharts, at).last).toMatchObject({
+            chartId: machine,
+            transition: transitionPosition(taken),
+          });
         }
-        for (const at of [0, run.entries.length - 1]) expect(timesAt(transitions, ownCharts, at)).toEqual(times);
       }),
       { numRuns: sampleSize('runs with marks', 8, 100) },
     );

@@ -38,24 +38,23 @@ function lineFlaws({ states, edges }: DrawnLevel, root: string): readonly string
   const flaws: string[] = [];
   const boxes = new Map(states.map((state) => [state.id, state]));
   const labels: Box[] = [];
+  for (const [index, one] of edges.entries())
+    for (const other of edges.slice(0, index)) {
+      // The lines of a fan leave their state together.
+      const isFan = one.source === other.source && (one.isBranch || other.isBranch);
+      if (!isFan && segmentsOf(one).some((part) => segmentsOf(other).some((another) => isShared(part, another))))
+        flaws.push(`${root}: ${one.source} → ${one.target} and ${other.source} → ${other.target} share a segment`);
+    }
   for (const { source, target, points, label, isBranch } of edges) {
     const [first, last] = [points[0], points.at(-1)];
     if (first === undefined || last === undefined) continue;
     const name = `${root}: ${source} → ${target}`;
     if (source !== null && !isOnBorder(first, boxes.get(source))) flaws.push(`${name} does not start on its source`);
     if (target !== null && !isOnBorder(last, boxes.get(target))) flaws.push(`${name} does not end on its target`);
-    for (const [index, { x, y }] of points.slice(1).entries()) {
-      const before = points[index];
-      if (before !== undefined && Math.abs(before.x - x) > 0.5 && Math.abs(before.y - y) > 0.5)
-        flaws.push(`${name} has a diagonal segment`);
-      const segment = before && {
-        x: Math.min(before.x, x),
-        y: Math.min(before.y, y),
-        width: Math.abs(before.x - x),
-        height: Math.abs(before.y - y),
-      };
+    for (const segment of segmentsOf({ points })) {
+      if (segment.width > 0.5 && segment.height > 0.5) flaws.push(`${name} has a diagonal segment`);
       for (const state of states)
-        if (segment && !state.isOpen && overlap(segment, state)) flaws.push(`${name} crosses ${state.id}`);
+        if (!state.isOpen && overlap(segment, state)) flaws.push(`${name} crosses ${state.id}`);
     }
     if (label === null && !isBranch) flaws.push(`${name} has no label`);
     if (label === null) continue;
@@ -66,6 +65,21 @@ function lineFlaws({ states, edges }: DrawnLevel, root: string): readonly string
   }
   return flaws;
 }
+
+const segmentsOf = ({ points }: Pick<DrawnLevel['edges'][number], 'points'>): readonly Box[] =>
+  points.slice(1).map(({ x, y }, index) => {
+    const before = points[index] ?? { x, y };
+    const [width, height] = [Math.abs(before.x - x), Math.abs(before.y - y)];
+    return { x: Math.min(before.x, x), y: Math.min(before.y, y), width, height };
+  });
+
+/** Whether two parallel segments are on each other. */
+const isShared = (one: Box, other: Box): boolean =>
+  (['x', 'y'] as const).some((along) => {
+    const [across, size] = along === 'x' ? (['y', 'width'] as const) : (['x', 'height'] as const);
+    const shared = Math.min(one[along] + one[size], other[along] + other[size]) - Math.max(one[along], other[along]);
+    return Math.abs(one[across] - other[across]) < 1 && shared > 1;
+  });
 
 const TOLERANCE = 0.6;
 

@@ -10,10 +10,10 @@ import type { RunCharts } from '../../../../../src/inspection/wire.ts';
 import './page.css';
 
 const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`]));
-const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, reached: {}, last: null, failed: {} };
+const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, last: null, failed: {} };
 
-/** Marks as JSON: arrays instead of sets, pairs instead of maps. All that was taken was reached. */
-interface PlainMarks extends Omit<Marks, 'active' | 'taken' | 'reached' | 'failed'> {
+/** Marks as JSON: arrays instead of sets, pairs instead of maps. */
+interface PlainMarks extends Omit<Marks, 'active' | 'taken' | 'failed'> {
   readonly failed?: Readonly<Record<string, readonly string[]>>;
   readonly active: Readonly<Record<string, readonly string[]>>;
   readonly taken: Readonly<Record<string, readonly (readonly [number, number])[]>>;
@@ -37,7 +37,6 @@ function marksOf({ active, taken, failed = {}, ...rest }: PlainMarks): Marks {
   return {
     ...rest,
     failed: each(failed, (ids) => new Set(ids)),
-    reached: each(taken, (pairs) => new Set(pairs.map(([index]) => index))),
     active: each(active, (ids) => new Set(ids)),
     taken: each(taken, (pairs) => new Map(pairs)),
   };

@@ -1,4 +1,5 @@
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
+import { indexChart, placeIn } from '../fold/chart-index.ts';
 import { actionNames, isOwnChart, transitionName, transitionWords } from '../fold/chart-words.ts';
 import { groupBy } from '../fold/group-by.ts';
 import { excerpt } from '../fold/text.ts';
@@ -70,7 +71,9 @@ function stubsOf({ id, name }: ChartState, chart: Chart, { states, stubs, edges 
   const nameOf = (end: string): string =>
     end === TO_ITSELF
       ? name
-      : (states.find((state) => state.id === end)?.name ?? stubs.find((stub) => stub.id === end)?.text ?? 'elsewhere');
+      : isState(end)
+        ? placeIn(indexChart(chart), end, id)
+        : (stubs.find((stub) => stub.id === end)?.text ?? 'elsewhere');
   return (['target', 'source'] as const).flatMap((other) => {
     const own = omitted.filter((edge) => edge[other === 'target' ? 'source' : 'target'] === id);
     const texts = stubTexts(own, chart, other);

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { copyKey } from '../fold/chart-copies.ts';
+import { placeIn } from '../fold/chart-index.ts';
 import { isOwnChart, noteText, transitionWords } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { Icon } from '../icon.tsx';
@@ -88,8 +89,8 @@ function States(props: StatesProps) {
             </button>
             {ways.map(({ index: at, target, ...way }) => (
               <p key={at} class={taken.has(at) ? (last?.transition === at ? 'way last' : 'way') : 'way muted'}>
-                <Icon name="arrow-right" /> {excerpt(target.map((one) => index.state(one)?.name ?? one).join(', '), 80)}
-                : {excerpt(transitionWords(chartId, { ...way, target }), 80)} {countText(taken.get(at) ?? 0)}
+                {excerpt(transitionWords(chartId, { ...way, target }), 80)} {countText(taken.get(at) ?? 0)}{' '}
+                <Icon name="arrow-right" /> {excerpt(target.map((one) => placeIn(index, one, id)).join(', '), 80)}
               </p>
             ))}
             {isSelected(id) && props.children}

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
-import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
+import { type IndexedChart, indexChart, placeIn } from '../fold/chart-index.ts';
 import { isOwnChart, labelWords, noteText, transitionName, transitionWords, wayText } from '../fold/chart-words.ts';
 import { formatNumber } from '../fold/format.ts';
 import { groupBy } from '../fold/group-by.ts';
@@ -278,7 +278,8 @@ function omittedWay(chart: Chart, lines: readonly Line[], counts: ReadonlyMap<nu
 function waysOf(id: string, index: IndexedChart, lines: readonly Line[]): string {
   return lines
     .map(({ edge, words, names, times, isLast }) => {
-      const to = edge.target === id ? 'stays' : (index.state(edge.target ?? '')?.name ?? 'another state');
+      const to =
+        edge.target === id ? 'stays' : edge.target === null ? 'another state' : placeIn(index, edge.target, id);
       const labels = words.map((word, at) => (word === names[at] ? word : `${word} (${names[at]})`));
       return `${excerpt(labels.join(', '), 200)} › ${excerpt(to, 80)} ${countText(times)}${isLast ? ', latest' : ''}`;
     })

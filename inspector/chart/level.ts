@@ -1,5 +1,5 @@
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
-import { ancestorsOf, type IndexedChart, indexChart } from '../fold/chart-index.ts';
+import { ancestorsOf, type IndexedChart, indexChart, placeIn } from '../fold/chart-index.ts';
 import { groupBy } from '../fold/group-by.ts';
 
 /** States and lines that are drawn together: the inside of a state, with some of its compound states open. */
@@ -111,7 +111,7 @@ function edgesOf(
     stubs.set(id, { id, parent, text });
     return id;
   };
-  const nameOf = (id: string): string => tree.state(id)?.name ?? id;
+  const nameOf = (id: string): string => placeIn(tree, id);
   /** The ends of a transition at this level; null if it is drawn at another level. */
   const endsOf = (source: string, target: string): readonly [string, string] | null => {
     const [from, to] = [pathOf(source), pathOf(target)];

@@ -166,6 +166,44 @@ export function statePath(tree: StateTree | undefined, id: string): string {
     .join(' › ');
 }
 
+const places = new WeakMap<IndexedChart, ReadonlyMap<string, string>>();
+
+/**
+ * A state as texts name it: beside one with the same parent (`beside`) by its name; otherwise by as much of its path as no other state has,
+ * with its regions: `group1 › step0`. The id if the chart does not have the state.
+ */
+export function placeIn(chart: IndexedChart | undefined, id: string, beside = ''): string {
+  const state = chart?.state(id);
+  if (chart === undefined || state === undefined) return id;
+  if (state.parent === chart.state(beside)?.parent) return state.name;
+  const known = places.get(chart) ?? new Map(placesIn(chart));
+  places.set(chart, known);
+  return known.get(id) ?? state.name;
+}
+
+function placesIn(chart: IndexedChart): readonly (readonly [string, string])[] {
+  /** The ends of the path of a state, the shortest first. */
+  const endsOf = (path: readonly ChartState[]): readonly string[] =>
+    path.map((_, at) =>
+      path
+        .slice(0, at + 1)
+        .map(({ name }) => name)
+        .reverse()
+        .join(' › '),
+    );
+  const all = chart.states.map(({ id }) =>
+    ancestorsOf(chart, id).filter(({ parent }, at) => at === 0 || parent !== null),
+  );
+  const times = new Map<string, number>();
+  for (const end of all.flatMap(endsOf)) times.set(end, (times.get(end) ?? 0) + 1);
+  return all.map((path) => {
+    const ends = endsOf(path);
+    const region = path.findLastIndex(({ parent }) => chart.state(parent ?? '')?.type === 'parallel');
+    const place = ends.find((end, at) => at >= region && times.get(end) === 1) ?? ends.at(-1) ?? '';
+    return [path[0]?.id ?? '', place] as const;
+  });
+}
+
 export const nameIn = (tree: StateTree | undefined, id: string): string => tree?.state(id)?.name ?? id;
 
 /** The last part of a state id: `postChain.cycling.routing` becomes `routing`. */

@@ -1,6 +1,6 @@
 import { activeStatesAt } from './active-states.ts';
 import { endReportedBy } from './actor-entries.ts';
-import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
+import { ancestorsOf, chartIndexOf, type IndexedChart, placeIn, statePath } from './chart-index.ts';
 import { explainTransition } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
@@ -42,7 +42,7 @@ export function reachedStates(
     const ended = endReportedBy('', entry.event);
     const words = ended === null ? event : eventWords({ fold, charts }, '', entry.event) + errorOf(fold, ended, at);
     const guards = guardsText(entry.candidates);
-    const because = `entered from ${source.name} ${words.startsWith('at once') ? '' : 'on '}${words}`;
+    const because = `entered from ${placeIn(chart, source.id, leaf)} ${words.startsWith('at once') ? '' : 'on '}${words}`;
     return { path, seq: entry.seq, because: `${because}${guards && `, because ${guards}`}` };
   });
 }

@@ -1,7 +1,7 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
-import { chartIndexOf, type IndexedChart, nameIn, statePath } from './chart-index.ts';
+import { chartIndexOf, type IndexedChart, placeIn, statePath } from './chart-index.ts';
 import { UNNAMED } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 
@@ -104,7 +104,7 @@ function leadsTo(
   const ways = transitions.filter((one) => one.event === event && (source === undefined || one.source === source));
   return ways
     .map(({ target, guard, otherwise, source: from }) => {
-      const places = target.map((id) => statePath(chart, id)).join(', ') || `stays in ${nameIn(chart, from)}`;
+      const places = target.map((id) => placeIn(chart, id)).join(', ') || `stays in ${placeIn(chart, from)}`;
       const condition =
         guard === null ? (otherwise ? ' otherwise' : '') : ` if ${guard === UNNAMED ? 'a guard holds' : guard}`;
       return `${places}${condition}`;

@@ -1,7 +1,7 @@
 import { type ActorPath, idAt } from '../../src/durable/entries.ts';
 import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
-import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
+import { chartIndexOf, type IndexedChart, placeIn } from './chart-index.ts';
 import { changedFields, type FieldDifference } from './differences.ts';
 import { actorIn, humanizeEvent, type Transition } from './explain.ts';
 import { UNNAMED } from './format.ts';
@@ -50,43 +50,24 @@ export function isInitial(chart: IndexedChart | undefined, id: string): boolean 
   return chart?.state(initial) === undefined || chart.isInside(id, initial);
 }
 
-const names = new WeakMap<IndexedChart, ReadonlySet<string>>();
-
-/** The names that several states of a chart have. */
-function repeatedNames(chart: IndexedChart): ReadonlySet<string> {
-  const known = names.get(chart);
-  if (known !== undefined) return known;
-  const all = chart.states.map(({ name }) => name);
-  const repeated = new Set(all.filter((name, index) => all.indexOf(name) !== index));
-  names.set(chart, repeated);
-  return repeated;
+/** A state, beside the one that is left for it. Without a chart, its id tells its path. */
+function placeOf(chart: IndexedChart | undefined, machine: string, id: string, beside: string): string {
+  if (chart?.state(id) !== undefined) return excerpt(placeIn(chart, id, beside), 120);
+  if (!id.startsWith(`${machine}.`)) return excerpt(id, 120);
+  const path = id.slice(machine.length + 1).split('.');
+  const isSibling = path.length > 1 && beside.startsWith(id.slice(0, id.lastIndexOf('.') + 1));
+  return excerpt(isSibling ? (path.at(-1) ?? '') : path.join(' › '), 120);
 }
-
-/** The path of a state as the chart shows it: only its name if no other state has it, and it is in no region. */
-function placeOf(chart: IndexedChart | undefined, machine: string, id: string): readonly string[] {
-  if (chart?.state(id) === undefined)
-    return id.startsWith(`${machine}.`) ? id.slice(machine.length + 1).split('.') : [id];
-  const [state, ...outer] = ancestorsOf(chart, id);
-  const isPlain = state !== undefined && !outer.some(({ type }) => type === 'parallel');
-  if (isPlain && !repeatedNames(chart).has(state.name)) return [state.name];
-  return statePath(chart, id).split(' › ');
-}
-
-const joined = (path: readonly string[]): string => path.map((name) => excerpt(name, 60)).join(' › ');
 
 /** States with their regions: `flight › asking, hotel › booking`. */
-export const statesText = (chart: IndexedChart | undefined, machine: string, ids: readonly string[]): string =>
-  ids.map((id) => joined(placeOf(chart, machine, chart === undefined ? id : enteredLeaf(chart, id)))).join(', ');
+export const statesText = (chart: IndexedChart | undefined, machine: string, ids: readonly string[], beside = '') =>
+  ids.map((id) => placeOf(chart, machine, chart === undefined ? id : enteredLeaf(chart, id), beside)).join(', ');
 
-/** One transition: `flight › asking → booking`. States of the same region have its name once. */
+/** One transition: `flight › asking → booking`. */
 function moveText(chart: IndexedChart | undefined, machine: string, { source, target }: Transition): string {
-  const from = placeOf(chart, machine, source);
-  if (target.length === 0) return source === machine || chart?.root?.id === source ? '' : `stays in ${joined(from)}`;
-  const [only = '', ...others] = target;
-  const to = placeOf(chart, machine, chart === undefined ? only : enteredLeaf(chart, only));
-  const isSibling = others.length === 0 && to.length > 1 && joined(from.slice(0, -1)) === joined(to.slice(0, -1));
-  const end = isSibling ? excerpt(to.at(-1) ?? '', 60) : statesText(chart, machine, target);
-  return `${joined(from)} → ${end}`;
+  const from = placeOf(chart, machine, source, '');
+  if (target.length === 0) return source === machine || chart?.root?.id === source ? '' : `stays in ${from}`;
+  return `${from} → ${statesText(chart, machine, target, target.length === 1 ? source : '')}`;
 }
 
 const MAX_MOVES = 4;

@@ -6,14 +6,14 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartList } from '../chart/chart-list.tsx';
 import { ChartView } from '../chart/chart-view.tsx';
 import { badgesOf } from '../fold/badges.ts';
-import { chartIndexOf } from '../fold/chart-index.ts';
+import { chartIndexOf, placeIn } from '../fold/chart-index.ts';
 import { transitionName, transitionWords } from '../fold/chart-words.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { type Marks, marksAt } from '../fold/marks.ts';
 import { phaseVisit } from '../fold/phase-visit.ts';
 import type { RunFold } from '../fold/run-fold.ts';
 import type { ChartSelection, Selection } from '../fold/selection.ts';
-import { lastStartedBy, lastUpTo } from '../fold/sorted.ts';
+import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
 import { transitionLookup } from '../fold/transition-lookup.ts';
@@ -81,7 +81,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   };
   const notes = selected !== null && (
     <aside class="selection-note" aria-label="Selected in the chart">
-      <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} />
+      <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} at={markedAt} />
       {isPhone.value && <LinkButton onClick={() => showVisit(selected)}>Show the step</LinkButton>}
       <button
         type="button"
@@ -152,18 +152,19 @@ function latestVisit(
 interface TransitionNotesProps extends PanelProps {
   readonly charts: RunCharts;
   readonly selected: ChartSelection;
+  /** The entry whose marks the chart has. */
+  readonly at: number;
 }
 
 const MAX_ITEMS = 6;
 
 /** A selected state, and the transitions that lead out of it or in; or the transitions of a selected line. */
-function TransitionNotes({ inspector, view: { fold, at }, charts, selected }: TransitionNotesProps) {
+function TransitionNotes({ inspector, view: { fold }, charts, selected, at }: TransitionNotesProps) {
   const chart = charts.charts.find(({ id }) => id === selected.chartId);
   const index = chartIndexOf(charts).chart(selected.chartId);
   if (chart === undefined || index === undefined) return null;
   const state = selected.kind === 'state' ? index.state(selected.stateId) : undefined;
   const isInState = (id: string): boolean => state !== undefined && index.isInside(id, state.id);
-  const nameOf = (id: string): string => index.state(id)?.name ?? id;
   const lookup = transitionLookup(charts.charts);
   const recorded = fold.transitions.distinct.filter(({ machine }) => machine === selected.chartId);
   const items = new Map<string, { text: string; words: string; names: string; times: number; last: number }>();
@@ -174,12 +175,13 @@ function TransitionNotes({ inspector, view: { fold, at }, charts, selected }: Tr
         ? selected.transitions.includes(number)
         : isInState(source) !== target.some(isInState) && source !== chart.id;
     if (!isShown) continue;
-    const text = `${nameOf(source)} › ${target.map(nameOf).join(', ') || 'stays'}`;
+    const to = target.map((id) => placeIn(index, id, source)).join(', ');
+    const text = `${placeIn(index, source)} → ${to || 'stays'}`;
     const words = transitionWords(chart.id, transition);
     const key = JSON.stringify([text, words]);
     const item = items.get(key) ?? { text, words, names: '', times: 0, last: -1 };
     for (const { seqs } of recorded.filter((one) => lookup.indexOf(one) === number)) {
-      item.times += seqs.length;
+      item.times += countUpTo(seqs, at);
       item.last = Math.max(item.last, lastUpTo(seqs, at) ?? seqs[0] ?? -1);
     }
     item.names += `${item.names === '' ? '' : ', '}${transitionName(transition)}`;
@@ -197,10 +199,12 @@ function TransitionNotes({ inspector, view: { fold, at }, charts, selected }: Tr
         {shown.map(({ text, words, names, times, last }) => (
           <li key={`${text} ${words}`} title={excerpt(names, 200)}>
             {excerpt(text, 80)}: <b>{excerpt(words, 80)}</b>{' '}
-            {times === 0 ? (
+            {last < 0 ? (
               <span class="muted">not taken</span>
             ) : (
-              <LinkButton onClick={() => inspector.moveTo(last)}>taken {pluralize(times, 'time')}</LinkButton>
+              <LinkButton onClick={() => inspector.moveTo(last)}>
+                taken {times === 0 ? 'later' : pluralize(times, 'time')}
+              </LinkButton>
             )}
           </li>
         ))}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { boxLinesOf } from '../../../inspector/chart/box-text.ts';
 import { type Level, levelsOf } from '../../../inspector/chart/level.ts';
+import { indexChart, placeIn } from '../../../inspector/fold/chart-index.ts';
 import type { Chart, ChartState } from '../../../src/durable/charts/chart.ts';
 import { createRandom, type Random, SEED } from '../../support/random.ts';
 
@@ -66,5 +67,33 @@ describe('the levels of a chart', () => {
       );
     expect(textsOf('m')).toEqual(['GO › m']);
     expect(textsOf('s0')).toEqual(['GO › 10 states', 'GO from 9 states']);
+  });
+
+  it('name a state outside the parent by as much of its path as no other state has', () => {
+    const named = (id: string, parent: string | null): ChartState => ({ ...state(id, parent), name: id.slice(-2) });
+    const groups = ['g0', 'g1', 'g2'].flatMap((group) => [
+      named(group, 'm'),
+      ...['s0', 's1', 's2', 's3', 's4', 's5', 's6'].map((step) => named(`${group}.${step}`, group)),
+    ]);
+    const way = (source: string, target: string, event = 'GO') => ({ source, target: [target], event });
+    const ways = [way('g0.s0', 'g1.s0'), way('g0.s0', 'g0.s1'), way('g0.s0', 'g2', 'END')];
+    const chart: Chart = {
+      id: 'm',
+      states: [state('m', null), ...groups, state('only', 'g2')],
+      transitions: ways.map((one) => ({ ...one, guard: null, otherwise: false, actions: [] })),
+    };
+    const inside = levelsOf(chart).find(({ root }) => root.id === 'g0');
+    expect(inside?.stubs.map(({ text }) => text)).toEqual(['g1 › s0', 'g2']);
+    const placed = (id: string, beside: string) => placeIn(indexChart(chart), id, beside);
+    expect([
+      placed('g0.s1', 'g0.s0'),
+      placed('g1.s1', 'g0.s0'),
+      placed('only', 'g0.s0'),
+      placed('g2', 'g0.s0'),
+    ]).toEqual(['s1', 'g1 › s1', 'only', 'g2']);
+    const regions = chart.states.map((one) => (one.id === 'g2' ? { ...one, type: 'parallel' as const } : one));
+    const parallel = indexChart({ ...chart, states: regions });
+    expect([placeIn(parallel, 'g2.s0'), placeIn(parallel, 'only')]).toEqual(['g2 › s0', 'only']);
+    expect(placeIn(parallel, 'unknown')).toBe('unknown');
   });
 });

@@ -284,6 +284,8 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await callPage(page, 'mark', { active: { groups: step }, where: {}, taken: {}, last: null });
     const names = async () => (await page.locator('.chart-list .name').allTextContents()).slice(0, 5);
     expect(await names()).toEqual(['group4', 'step1', 'step0', 'group0', 'group1']);
+    const ways = page.locator('.leaf > .way').allTextContents();
+    expect(await ways).toEqual([expect.stringMatching(/^DONE\s+group5$/u)]);
     await page.getByRole('button', { name: 'group0', expanded: false }).click();
     expect(await names()).toEqual(['group4', 'step1', 'step0', 'group0', 'step0']);
   });

@@ -49,7 +49,7 @@ describe.skipIf(tests.areSkipped)('the chart of a run', () => {
     ).length;
     const item = stateOf('experience').locator('..');
     expect(await item.locator('.way').allInnerTexts()).toContainEqual(
-      expect.stringMatching(new RegExp(`intention: succeeded ×${taken}$`, 'u')),
+      expect.stringMatching(new RegExp(`^succeeded ×${taken}\\s+intention$`, 'u')),
     );
     await stateOf('experience').click();
     expect(await stateOf('experience').getAttribute('aria-pressed')).toBe('true');

@@ -1,4 +1,4 @@
-import { IconButton } from '../icon.tsx';
+import { IconButton, WithArrows } from '../icon.tsx';
 import { LinkButton } from '../link-button.tsx';
 import './selection-note.css';
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
@@ -45,6 +45,7 @@ function closeChart(): void {
 export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection, count } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
+  const [isPicture, setPicture] = useState(false);
   const selected = chartSelection.value;
   useKeys(CHART_KEYS);
   useLayoutEffect(() => {
@@ -116,7 +117,14 @@ export function ChartPanel({ inspector, view }: PanelProps) {
           </select>
         </label>
       )}
-      {isPhone.value ? (
+      {isPhone.value && (
+        <p class="chart-choice">
+          <button type="button" onClick={() => setPicture(!isPicture)}>
+            {isPicture ? 'List' : 'Picture'}
+          </button>
+        </p>
+      )}
+      {isPhone.value && !isPicture ? (
         <ChartList {...shared}>{notes}</ChartList>
       ) : (
         <>
@@ -198,7 +206,7 @@ function TransitionNotes({ inspector, view: { fold }, charts, selected, at }: Tr
       <ul>
         {shown.map(({ text, words, names, times, last }) => (
           <li key={`${text} ${words}`} title={excerpt(names, 200)}>
-            {excerpt(text, 80)}: <b>{excerpt(words, 80)}</b>{' '}
+            <b>{excerpt(words, 80)}</b> <WithArrows text={excerpt(text, 120)} />{' '}
             {last < 0 ? (
               <span class="muted">not taken</span>
             ) : (

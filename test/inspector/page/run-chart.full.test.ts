@@ -16,27 +16,28 @@ async function open(size: { readonly width: number; readonly height: number }): 
 
 const titleOf = (page: Page) => page.locator('.step-head h2').textContent();
 
+const smallestText = (page: Page) =>
+  page.locator('.chart-picture').evaluate((picture) => 12 * ((picture as SVGSVGElement).getScreenCTM()?.a ?? 0));
+
 describe.skipIf(tests.areSkipped)('the chart of a run', () => {
   it('opens the whole chart with labels of at least 11 px at 1280 × 800, and a part of it on a narrow page', async () => {
     const page = await open({ width: 1280, height: 800 });
     const area = page.locator('.chart-scroll');
-    const smallest = () =>
-      page.locator('.chart-picture').evaluate((picture) => 12 * ((picture as SVGSVGElement).getScreenCTM()?.a ?? 0));
     await page.getByRole('button', { name: 'Chart', exact: true }).click();
     await page.locator('.chart-picture').waitFor();
     expect(await area.evaluate((one) => one.scrollHeight <= one.clientHeight)).toBe(true);
-    const opened = await smallest();
+    const opened = await smallestText(page);
     expect(opened).toBeGreaterThanOrEqual(11);
     await page.locator('.chart-picture [data-state=synthesizing]').click();
     await page.locator('.selection-note').waitFor();
     await nextFrames(page);
-    expect(await smallest()).toBe(opened);
+    expect(await smallestText(page)).toBe(opened);
     await page.locator('.selection-note').getByRole('button', { name: 'Close' }).click();
     await page.setViewportSize({ width: 700, height: 600 });
     await page.getByRole('button', { name: 'Whole chart' }).click();
     expect(await area.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
     await page.getByRole('button', { name: 'Readable size' }).click();
-    expect(await smallest()).toBeGreaterThanOrEqual(10.99);
+    expect(await smallestText(page)).toBeGreaterThanOrEqual(10.99);
   });
 
   it('is a list of states on a phone, each with the ways that were taken out of it and its step', async () => {
@@ -64,6 +65,17 @@ describe.skipIf(tests.areSkipped)('the chart of a run', () => {
           .map(({ className }) => className),
       );
     expect(scrolling).toEqual([expect.stringMatching(/^page run/u)]);
+    await page.getByRole('button', { name: 'Picture' }).click();
+    const area = page.locator('.chart-scroll');
+    const scrolled = await area.evaluate((one) => {
+      one.scrollTo(60, 60);
+      return [one.scrollLeft, one.scrollTop];
+    });
+    expect(scrolled).toEqual([60, 60]);
+    expect(await smallestText(page)).toBeGreaterThanOrEqual(10.99);
+    expect(await axeViolations(page, '.chart-area')).toEqual([]);
+    expect(await page.evaluate(tooWideElements)).toEqual([]);
+    await page.getByRole('button', { name: 'List', exact: true }).click();
     await page.getByRole('button', { name: 'Show the step' }).click();
     await page.waitForFunction(() => document.activeElement?.closest('.step-head') !== null);
     expect(await titleOf(page)).toMatch(/^Experience/u);

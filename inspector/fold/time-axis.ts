@@ -1,4 +1,5 @@
 import { formatRoughly } from './format.ts';
+import { countUpTo, firstIndexWhere } from './sorted.ts';
 import type { TimeLine } from './time-line.ts';
 
 const SECOND = 1_000;
@@ -26,7 +27,7 @@ export interface TimeRange {
 }
 
 /** No range is shorter. */
-const MIN_RANGE_MS = 1;
+export const MIN_RANGE_MS = 0.1;
 
 const within = (startMs: number, lengthMs: number, wholeMs: number): TimeRange => {
   const start = Math.max(0, Math.min(startMs, wholeMs - lengthMs));
@@ -41,17 +42,102 @@ export function zoomed({ startMs, endMs }: TimeRange, factor: number, aroundMs: 
   return within(aroundMs - (share >= 0 && share <= 1 ? share : 0.5) * lengthMs, lengthMs, wholeMs);
 }
 
-/** Returns a range of the same length, moved by some milliseconds or, for something that is outside, to its middle. */
-export const moved = ({ startMs, endMs }: TimeRange, byMs: number, wholeMs: number): TimeRange =>
-  within(startMs + byMs, endMs - startMs, wholeMs);
+/** Returns a range of the same length that shows some of another one: its middle, if it did not show any. */
 export function movedTo(range: TimeRange, { startMs, endMs }: TimeRange, wholeMs: number): TimeRange {
-  const isSeen = startMs <= range.endMs && endMs >= range.startMs;
-  return isSeen ? range : moved(range, (startMs + endMs - range.startMs - range.endMs) / 2, wholeMs);
+  if (startMs <= range.endMs && endMs >= range.startMs) return range;
+  const lengthMs = range.endMs - range.startMs;
+  return within((startMs + endMs - lengthMs) / 2, lengthMs, wholeMs);
 }
 
-/** The place of a time on the axis, as a share of its length. */
-export const shareOf = ({ startMs, endMs }: TimeRange, drawnMs: number): number =>
-  (drawnMs - startMs) / (endMs - startMs);
+/** A stretch of time in which nothing ran, as shares of the axis, on which it is shorter than to scale. */
+export interface Cut {
+  readonly from: number;
+  readonly to: number;
+  readonly ms: number;
+}
+
+/** Where times are on an axis: places are shares of its length. */
+export interface Scale extends TimeRange {
+  readonly axisPx: number;
+  /** The share of a millisecond in which something ran. */
+  readonly perMs: number;
+  /** The longest of its shortened gaps, longest first. */
+  readonly cuts: readonly Cut[];
+  /** The gaps of the time line before, and up to the end of, this range. */
+  readonly gaps: readonly [before: number, until: number];
+  /** The place of a drawn time with so many gaps before it, of an entry, and of now. */
+  placeOf(drawnMs: number, gaps: number): number;
+  placeOfEntry(seq: number): number;
+  readonly now: number;
+  /** The drawn time at a place. */
+  msAt(place: number): number;
+}
+
+/** A shortened gap is as wide, unless all together would take more than half of the axis. */
+const CUT_PX = 24;
+const MOST_CUTS = 12;
+const BISECTIONS = 40;
+
+/** Returns how much of an axis a millisecond takes: gaps that would be wider than `cutWidth` are cut to it. */
+function shareOfMs(lengthMs: number, gaps: readonly { readonly ms: number }[], cutWidth: number): number {
+  const lengthWith = (perMs: number): number =>
+    gaps.reduce((sum, { ms }) => sum + Math.min(cutWidth, ms * perMs), lengthMs * perMs);
+  let [low, high] = [0, 1 / lengthMs];
+  for (let step = 0; gaps.length > 0 && step < BISECTIONS; step += 1) {
+    const middle = (low + high) / 2;
+    if (lengthWith(middle) > 1) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+/** Now, on the drawn axis, and how long nothing has run; 0 if something is running. */
+interface Now {
+  readonly nowMs: number;
+  readonly idleMs: number;
+}
+
+export function scaleOf(timeLine: TimeLine, range: TimeRange, axisPx: number, { nowMs, idleMs }: Now): Scale {
+  const { startMs, endMs } = range;
+  const { atMs, drawnMs } = timeLine;
+  const all = timeLine.gaps.map((seq) => ({ atMs: drawnMs(seq), ms: atMs(seq) - atMs(seq - 1) }));
+  if (idleMs > 0) all.push({ atMs: nowMs, ms: idleMs });
+  const before = firstIndexWhere(all, (gap) => gap.atMs >= startMs);
+  const until = firstIndexWhere(all, (gap) => gap.atMs > endMs);
+  const inside = all.slice(before, until);
+  const cutWidth = Math.min(CUT_PX / axisPx, 0.5 / inside.length);
+  const perMs = shareOfMs(endMs - startMs, inside, cutWidth);
+  /** The width of the gaps before each, and of all. */
+  const widths = [0];
+  for (const { ms } of inside) widths.push((widths.at(-1) ?? 0) + Math.min(cutWidth, ms * perMs));
+  const placeOf = (ms: number, gaps: number): number =>
+    (ms - startMs) * perMs + (widths[Math.max(0, Math.min(inside.length, gaps - before))] ?? 0);
+  const cuts = inside
+    .map(({ ms, ...gap }, index) => ({
+      from: placeOf(gap.atMs, before + index),
+      to: placeOf(gap.atMs, before + index + 1),
+      ms,
+    }))
+    .filter(({ ms }) => ms * perMs > cutWidth)
+    .sort((one, other) => other.ms - one.ms)
+    .slice(0, MOST_CUTS);
+  return {
+    startMs,
+    endMs,
+    axisPx,
+    perMs,
+    cuts,
+    gaps: [before, until],
+    placeOf,
+    placeOfEntry: (seq) => placeOf(drawnMs(seq), countUpTo(timeLine.gaps, seq)),
+    now: placeOf(nowMs, all.length),
+    msAt(place) {
+      const gap = inside.findIndex((one, index) => place < placeOf(one.atMs, before + index + 1));
+      const ms = startMs + (place - (widths.at(gap) ?? 0)) / perMs;
+      return gap < 0 ? ms : Math.min(inside[gap]?.atMs ?? ms, ms);
+    },
+  };
+}
 
 /** `at` is a share of the length of the axis. */
 interface Tick {
@@ -59,61 +145,44 @@ interface Tick {
   readonly label: string;
 }
 
-/** The shares that the labels of a gap and of a tick need of an axis with this width. */
-const cutWidth = (axisPx: number): number => Math.min(1, Math.max(0.4, 88 / axisPx));
-const tickWidth = (axisPx: number, tickPx: number): number => Math.min(1, Math.max(0.2, tickPx / axisPx));
 /** In pixels. Times between whole seconds of a long run are longer. */
-const [TICK_PX, LONG_TICK_PX] = [52, 84];
+const [TICK_PX, LONG_TICK_PX, CHARACTER_PX] = [52, 84, 5.6];
 
-/** Returns labels for the longest gaps, as many as fit on the axis. */
-export function cutsOf(gaps: readonly Gap[], axisPx: number): readonly Tick[] {
-  const width = cutWidth(axisPx);
-  const cuts: Tick[] = [];
-  for (const { from, to, ms } of gaps) {
-    // A gap near the start leaves room for the first time.
-    const at = Math.min(Math.max(from, 0, Math.min(tickWidth(axisPx, TICK_PX), to - width)), 1 - width);
+/** Returns labels over the longest gaps, as many as fit. */
+export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
+  const labels: (Tick & { readonly end: number })[] = [];
+  for (const { from, to, ms } of cuts) {
     const label = `skips ${formatRoughly(ms)}`;
-    if (cuts.every((cut) => Math.abs(cut.at - at) >= width)) cuts.push({ at, label });
+    const width = Math.min(1, (label.length * CHARACTER_PX) / axisPx);
+    const at = Math.max(0, Math.min(1 - width, (from + to - width) / 2));
+    if (labels.every((other) => other.end <= at || other.at >= at + width)) labels.push({ at, label, end: at + width });
   }
-  return cuts;
+  return labels;
 }
 
-interface Ruled extends TimeRange {
-  readonly untilMs: number;
-  readonly cuts: readonly Tick[];
-  readonly axisPx: number;
-}
-
-/**
- * Returns times since the start up to `untilMs`, at equal distances. There are none inside shortened gaps or at the labels of
- * `cuts`.
- */
-export function ticksOf(
-  { gaps, count, atMs, drawnMs }: TimeLine,
-  { startMs, endMs, untilMs, cuts, axisPx }: Ruled,
-): readonly Tick[] {
-  const isLong = untilMs > MINUTE && endMs - startMs < 5 * SECOND;
-  const width = tickWidth(axisPx, isLong ? LONG_TICK_PX : TICK_PX);
-  const step = stepFrom(((endMs - startMs) * width) / 0.9);
+/** Returns times since the start, at equal distances and, if there is room, at the start. There are none inside gaps. */
+export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, scale: Scale): readonly Tick[] {
+  const { startMs, endMs, perMs, axisPx } = scale;
+  const isLong = atMs(count - 1) > MINUTE && 1 / perMs < 5 * SECOND;
+  const width = Math.min(1, Math.max(0.2, (isLong ? LONG_TICK_PX : TICK_PX) / axisPx));
+  const step = stepFrom(width / 0.9 / perMs);
   const ticks: Tick[] = [];
-  const starts = [0, ...gaps];
-  for (const [index, first] of starts.entries()) {
-    // Between two gaps, times and positions differ by a constant.
-    const hidden = atMs(first) - drawnMs(first);
-    const next = starts[index + 1];
-    const last = Math.min(untilMs, next === undefined ? untilMs : drawnMs(Math.min(next, count) - 1));
-    const from = index === 0 ? startMs : Math.max(startMs, drawnMs(first));
-    // The first entry may be recorded a few milliseconds after the start.
-    let time = Math.ceil((from + hidden) / step - (from === 0 ? 0.2 : 1e-9)) * step;
+  /** Between two gaps, times and positions differ by a constant. */
+  const starts = [-1, ...gaps];
+  const hiddenIn = (part: number): number => atMs(starts[part] ?? 0) - drawnMs(starts[part] ?? 0);
+  for (let part = scale.gaps[0]; part <= Math.min(scale.gaps[1], gaps.length); part += 1) {
+    const [hidden, next] = [hiddenIn(part), starts[part + 1]];
+    const last = Math.min(endMs, next === undefined ? endMs : drawnMs(next));
+    let time = Math.ceil((Math.max(startMs, drawnMs(starts[part] ?? 0)) + hidden) / step - 1e-9) * step;
     // Numbers beyond 2^53 are further apart than a step.
     for (; time - hidden <= last + 1e-9 && time + step > time; time += step) {
-      const at = Math.max(0, (time - hidden - startMs) / (endMs - startMs));
+      const at = Math.max(0, scale.placeOf(time - hidden, part));
       const [label, before] = [roundDuration(time), ticks.at(-1)];
-      const isFree = cuts.every((cut) => at <= cut.at - width || at >= cut.at + cutWidth(axisPx));
-      if (isFree && at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label) ticks.push({ at, label });
+      if (at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label) ticks.push({ at, label });
     }
   }
-  return ticks;
+  const hasRoom = (ticks[0]?.at ?? 1) >= width;
+  return hasRoom ? [{ at: 0, label: roundDuration(startMs + hiddenIn(scale.gaps[0])) }, ...ticks] : ticks;
 }
 
 /** A time in its largest unit: `5 s`, `1:30 min`, `2:00:05.5 h`. */
@@ -127,27 +196,4 @@ function roundDuration(exactMs: number): string {
     ms < HOUR ? ['min', [minutes, seconds]] : ['h', [Math.floor(minutes / 60), minutes % 60, seconds]];
   while (parts.at(-1) === 0) parts.pop();
   return `${parts.map((part, at) => (at > 0 && part < 10 ? `0${part}` : part)).join(':')} ${unit}`;
-}
-
-/** A stretch of time in which nothing ran, drawn shorter than it was. */
-export interface Gap {
-  readonly from: number;
-  readonly to: number;
-  readonly ms: number;
-}
-
-const MOST_GAPS = 12;
-
-/** Returns the longest gaps in a range, longest first, as shares of its length. */
-export function gapsOf({ gaps, atMs, drawnMs }: TimeLine, range: TimeRange): readonly Gap[] {
-  const lengthOf = (seq: number): number => atMs(seq) - atMs(seq - 1);
-  return gaps
-    .filter((seq) => drawnMs(seq) > range.startMs && drawnMs(seq - 1) < range.endMs)
-    .sort((one, other) => lengthOf(other) - lengthOf(one))
-    .slice(0, MOST_GAPS)
-    .map((seq) => ({
-      from: shareOf(range, drawnMs(seq - 1)),
-      to: shareOf(range, drawnMs(seq)),
-      ms: lengthOf(seq),
-    }));
 }

@@ -1,16 +1,16 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 
-/** Longer idle gaps are drawn with this length. */
-export const MAX_GAP_MS = 1_000;
+/** Only longer idle gaps are shortened. */
+export const MIN_GAP_MS = 1_000;
 
-/** The time of each entry, and its drawn position: long gaps are shortened if nothing was running in them. */
+/** The time of each entry, with and without the long gaps in which nothing was running. */
 export interface TimeLine {
   readonly count: number;
   /** Milliseconds from the start of the run. */
   atMs(seq: number): number;
-  /** Drawn milliseconds from the start: the same, with every idle gap cut to `MAX_GAP_MS`. */
+  /** The same without the gaps. An axis draws them with widths of its own. */
   drawnMs(seq: number): number;
-  /** The entries before which a gap was shortened. */
+  /** The entries before which there was a gap. */
   readonly gaps: readonly number[];
 }
 
@@ -47,11 +47,11 @@ export function createTimeLine(isBusy: () => boolean): {
         at = doubled(at);
         drawn = doubled(drawn);
       }
-      const gapMs = count === 0 ? 0 : Math.max(0, atMs - (at[count - 1] ?? 0));
-      const isIdle = gapMs > MAX_GAP_MS && (type === 'resumed' || !isBusy());
+      const gapMs = Math.max(0, atMs - (at[count - 1] ?? 0));
+      const isIdle = gapMs > MIN_GAP_MS && (type === 'resumed' || !isBusy());
       if (isIdle) gaps.push(count);
       at[count] = atMs;
-      drawn[count] = (drawn[count - 1] ?? 0) + (isIdle ? MAX_GAP_MS : gapMs);
+      drawn[count] = (drawn[count - 1] ?? 0) + (isIdle ? 0 : gapMs);
       count += 1;
     },
   };

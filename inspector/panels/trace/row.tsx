@@ -1,27 +1,24 @@
 import { Component } from 'preact';
-import { clockText, formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
+import { capitalize, clockText, formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
-import { type Gap, shareOf, type TimeRange } from '../../fold/time-axis.ts';
+import type { Scale } from '../../fold/time-axis.ts';
 import type { Measure, MeasuredStep } from '../../fold/trace.ts';
 import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon, WithArrows } from '../../icon.tsx';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { plainMarkdown } from '../markdown.tsx';
+import { Cuts } from './time-axis.tsx';
 import { clockStart } from './use-clock.ts';
 
 /** What the bars of all rows share. */
-export interface Moment extends TimeRange {
+export interface Moment {
   readonly view: PanelView;
   readonly isOver: boolean;
   /** Whether the run is waiting for the user. */
   readonly isWaiting: boolean;
-  /** The clock, on the axis. */
-  readonly nowMs: number;
   /** Since the latest entry. */
   readonly sinceMs: number;
-  /** A share of the axis. */
-  readonly cursor: number;
-  readonly gaps: readonly Gap[];
+  readonly scale: Scale;
   /** Sorted by a measure: its largest value. */
   readonly largest: number;
   readonly measure: Measure | null;
@@ -45,7 +42,8 @@ const hasLine = (row: TraceRow): boolean =>
     (row.status === 'failed' && row.sameErrorAs === undefined)) &&
   row.text !== '';
 
-const [LINE_PX, TITLE_PX, RESULT_PX] = [28, 20, 18];
+/** `AXIS_PX`: the axis of a row, which has a line of its own in a narrow trace. */
+const [LINE_PX, TITLE_PX, RESULT_PX, AXIS_PX] = [28, 20, 18, 10];
 const MAX_RESULT_LINES = 3;
 
 /** Returns the height of a row in pixels. In a narrow trace, texts that are too long for one line get more, as in trace.css. */
@@ -55,11 +53,13 @@ export function heightOf({ row, level }: ListedRow, narrowPx: number | null): nu
   const inside = narrowPx - 24 - 12 * (level - 1);
   const { kind, title, next, moves = '', note = '' } = row;
   const titlePx = inside - (isStep(row) ? 100 : isSentence(row) ? 24 : kind === 'actor' ? 96 : 140);
-  if (isStep(row))
-    return LINE_PX + TITLE_PX * (linesOf(`${title} ${moves}`, 14, titlePx, 600) - 1) + (note === '' ? 0 : RESULT_PX);
+  if (isStep(row)) {
+    const lines = linesOf(`${title} ${moves}`, 14, titlePx, 600);
+    return LINE_PX + TITLE_PX * (lines - 1) + (note === '' ? 0 : RESULT_PX) + AXIS_PX;
+  }
   const titleLines = linesOf(next === undefined ? title : `${title} ---- ${next}`, 14, titlePx);
   const resultLines = result === '' ? 0 : linesOf(result, 12, inside - (kind === 'phase' ? 42 : 24));
-  return LINE_PX + TITLE_PX * (titleLines - 1) + RESULT_PX * Math.min(resultLines, MAX_RESULT_LINES);
+  return LINE_PX + TITLE_PX * (titleLines - 1) + RESULT_PX * Math.min(resultLines, MAX_RESULT_LINES) + AXIS_PX;
 }
 
 const texts = new WeakMap<TraceRow, string>();
@@ -181,7 +181,11 @@ function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
           </span>
         )}
       </span>
-      {!isSentence(row) && <Figures row={row} moment={moment} step={step} />}
+      <span class="track">
+        {moment.measure === null && <Behind moment={moment} />}
+        <Bar row={row} moment={moment} step={step} />
+      </span>
+      {!isSentence(row) && <Figures row={row} moment={moment} />}
       {moment.view.run.kind === 'system' && <When view={moment.view} seq={row.from} />}
       {hasLine(row) && <span class="result one-line verbatim">{textOf(row)}</span>}
     </div>
@@ -238,10 +242,9 @@ interface BarProps {
   readonly step: MeasuredStep | undefined;
 }
 
-/** The bar, duration, tokens and cost of a row. They do not depend on the selected entry. */
-function Figures({ row, moment, step }: BarProps) {
-  const { usage, to } = row;
-  const from = row.early?.from ?? row.from;
+/** The duration, tokens and cost of a row. They do not depend on the selected entry. */
+function Figures({ row, moment }: Pick<BarProps, 'row' | 'moment'>) {
+  const { usage, from, to } = row;
   const {
     timeLine,
     spans: { currency },
@@ -251,19 +254,15 @@ function Figures({ row, moment, step }: BarProps) {
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return (
     <>
-      <span class="track">
-        {moment.measure === null && <Axis moment={moment} />}
-        <Bar row={row} moment={moment} step={step} />
-      </span>
       <span class="number">{formatDuration(ms)}</span>
       {usage !== null && (
         <>
-          <span class="number" title={tokens === 0 ? undefined : formatTokens(usage)}>
+          <span class="number tokens" title={tokens === 0 ? undefined : formatTokens(usage)}>
             {tokens > 0 && formatNumber(tokens)}
             {tokens > 0 && <span class="visually-hidden"> tokens</span>}
           </span>
           {currency !== null && (
-            <span class="number">{usage.cost !== null && tokens > 0 && costText(usage.cost, currency)}</span>
+            <span class="number price">{usage.cost !== null && tokens > 0 && costText(usage.cost, currency)}</span>
           )}
         </>
       )}
@@ -272,62 +271,56 @@ function Figures({ row, moment, step }: BarProps) {
 }
 
 /** Behind the bar: the stretches in which nothing ran, and the cursor. */
-const Axis = ({ moment: { view, cursor, gaps } }: { readonly moment: Moment }) => (
-  <>
-    {gaps.map(({ from, to, ms }) => (
-      <i
-        key={from}
-        class="gap"
-        title={`${formatDuration(ms)} of idle time, shortened`}
-        style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }}
-      />
-    ))}
-    {view.at < view.count - 1 && cursor >= 0 && cursor <= 1 && (
-      <i class="cursor" style={{ left: `${100 * cursor}%` }} />
-    )}
-  </>
-);
-
-/** Without the currency, which the head of the column names. */
-const costText = (amount: number, currency: string): string => formatCost({ amount, currency }).split(' ', 1)[0] ?? '';
-
-function Bar({ row: { from, to, phase, early }, moment, step }: BarProps) {
-  const { view, nowMs, cursor, largest } = moment;
-  const hue = phase === undefined ? {} : { '--hue': `var(--phase-${phase})` };
-  if (step !== undefined)
-    return <i class="bar" style={{ left: 0, width: `${(100 * step.value) / largest}%`, ...hue }} />;
-  const placeOf = (seq: number | null): number =>
-    shareOf(moment, seq === null ? nowMs : view.fold.timeLine.drawnMs(seq));
-  const [start, end] = [placeOf(from), placeOf(to)];
-  // What is after the cursor is drawn faintly.
-  const isLater = from > view.at;
-  const past = view.at >= view.count - 1 ? end : Math.max(start, Math.min(end, cursor));
+function Behind({ moment: { view, scale } }: { readonly moment: Moment }) {
+  const cursor = scale.placeOfEntry(view.at);
   return (
     <>
-      {early !== undefined && (
-        <Stretch
-          class={early.from > view.at ? 'bar early future' : 'bar early'}
-          from={placeOf(early.from)}
-          to={placeOf(early.to)}
-          hue={hue}
-        />
+      <Cuts cuts={scale.cuts} />
+      {view.at < view.count - 1 && cursor >= 0 && cursor <= 1 && (
+        <i class="cursor" style={{ left: `${100 * cursor}%` }} />
       )}
-      {(past < end || isLater) && <Stretch class="bar future" from={past} to={end} hue={hue} />}
-      {(past > start || (past === end && !isLater)) && <Stretch class="bar" from={start} to={past} hue={hue} />}
     </>
   );
 }
 
-interface StretchProps {
-  readonly class: string;
-  readonly from: number;
-  readonly to: number;
-  readonly hue: Readonly<Record<string, string>>;
-}
+/** Without the currency, which the head of the column names. */
+const costText = (amount: number, currency: string): string => formatCost({ amount, currency }).split(' ', 1)[0] ?? '';
 
-/** The visible part of a bar: nothing if all of it is outside a zoomed axis. */
-function Stretch({ from, to, hue, ...props }: StretchProps) {
-  if (to < 0 || from > 1) return null;
-  const [left, right] = [Math.max(0, from), Math.min(1, to)];
-  return <i {...props} style={{ left: `${100 * left}%`, width: `${100 * (right - left)}%`, ...hue }} />;
+/** Places just beyond the ends of the axis are at them. */
+const ROUNDING = 1e-6;
+
+function Bar({ row, moment: { view, scale, largest }, step }: BarProps) {
+  const { from, to, phase, early } = row;
+  const hue = phase === undefined ? {} : { '--hue': `var(--phase-${phase})` };
+  if (step !== undefined)
+    return <i class="bar" style={{ left: 0, width: `${(100 * step.value) / largest}%`, ...hue }} />;
+  const placeOf = (seq: number | null): number => (seq === null ? scale.now : scale.placeOfEntry(seq));
+  const [start, end] = [placeOf(from), placeOf(to)];
+  const outside = placeOf(to) < -ROUNDING ? 'before' : placeOf(early?.from ?? from) > 1 + ROUNDING ? 'after' : null;
+  if (outside !== null)
+    return (
+      <span class={`outside ${outside}`} title={`${capitalize(outside)} the part that the axis shows`}>
+        <Icon name="collapsed" />
+      </span>
+    );
+  // What is after the cursor is drawn faintly.
+  const isLater = from > view.at;
+  if (isSentence(row)) return <i class={isLater ? 'point future' : 'point'} style={{ '--at': start }} />;
+  const past = view.at >= view.count - 1 ? end : Math.max(start, Math.min(end, placeOf(view.at)));
+  const parts: readonly (readonly [name: string, from: number, to: number])[] = [
+    ...(early === undefined
+      ? []
+      : [[early.from > view.at ? 'early future' : 'early', placeOf(early.from), placeOf(early.to)] as const]),
+    ...(past < end || isLater ? [['future', past, end] as const] : []),
+    ...(past > start || (past === end && !isLater) ? [['', start, past] as const] : []),
+  ];
+  return (
+    <>
+      {parts.map(([name, left, right]) => {
+        const [shown = 0, until = 0] = [left, right].map((place) => 100 * Math.max(0, Math.min(1, place)));
+        if (right < -ROUNDING || left > 1 + ROUNDING) return null;
+        return <i key={name} class={`bar ${name}`} style={{ left: `${shown}%`, width: `${until - shown}%`, ...hue }} />;
+      })}
+    </>
+  );
 }

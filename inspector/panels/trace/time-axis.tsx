@@ -1,138 +1,143 @@
 import type { RefObject } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { formatDuration } from '../../fold/format.ts';
 import {
   axisEnd,
-  cutsOf,
-  type Gap,
-  gapsOf,
-  moved,
+  cutLabels,
+  MIN_RANGE_MS,
   movedTo,
-  shareOf,
+  type Scale,
+  scaleOf,
   type TimeRange,
   ticksOf,
   zoomed,
 } from '../../fold/time-axis.ts';
-import { MAX_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
+import { MIN_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
 import type { TraceRow } from '../../fold/trace-row.ts';
-import { oncePerFrame, type PanelView } from '../../ui-state/inspector.ts';
+import { IconButton } from '../../icon.tsx';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
-import { useMeasured } from '../../use-measured.ts';
+import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 
 /** What the time axis shows: all of it, or the part that the user zoomed into. */
-export interface Axis extends TimeRange {
+export interface Axis {
+  readonly scale: Scale;
   readonly isZoomed: boolean;
-  /** The clock. */
-  readonly nowMs: number;
-  /** Where the ruler ends. */
-  readonly untilMs: number;
-  readonly gaps: readonly Gap[];
   /** Zooms by a factor; `aroundMs` keeps its place. */
   zoom(factor: number, aroundMs: number): void;
   /** Shows only this part; null shows all. */
   show(range: TimeRange | null): void;
-  move(byMs: number): void;
   /** Moves until some of a row is visible. */
   follow(row: TraceRow): void;
-  /** The drawn times of a row. */
-  timesOf(row: TraceRow): TimeRange;
+  /** The drawn time in the middle of a row. */
+  middleOf(row: TraceRow): number;
 }
 
 export const ZOOM_KEYS: readonly Key[] = [
   { keys: ['+', '-'], description: 'Zoom the time axis around the row', group: 'Trace' },
-  { keys: ['Drag', 'Ctrl+Wheel'], description: 'Zoom the time axis at the pointer', group: 'Trace' },
+  { keys: ['Drag'], description: 'Show only this part of the time axis', group: 'Trace' },
   { keys: ['Escape', 'Double-click'], description: 'Show the whole time axis', group: 'Trace' },
 ];
 
 export const ZOOM_FACTORS: Readonly<Record<string, number>> = { '+': 0.5, '=': 0.5, '-': 2 };
 
-/** The time axis of the rows. While nothing is recorded, it grows as far as it will be drawn. */
-export function useAxis({ fold: { timeLine, spans }, count }: PanelView, isOver: boolean, sinceMs: number): Axis {
+/** The time axis of the rows. While something is running, it grows. */
+export function useAxis(
+  { fold: { timeLine, spans }, count }: PanelView,
+  { isOver, sinceMs, axisPx }: { readonly isOver: boolean; readonly sinceMs: number; readonly axisPx: number },
+): Axis {
   const [range, show] = useState<TimeRange | null>(null);
   const lastMs = timeLine.drawnMs(Math.max(0, count - 1));
-  const isCut = sinceMs > MAX_GAP_MS && spans.calls.every(({ to }) => to !== null);
-  const nowMs = lastMs + (isCut ? MAX_GAP_MS : sinceMs);
-  const wholeMs = isOver ? Math.max(lastMs, 1) : axisEnd(nowMs);
-  const shown = useMemo(() => range ?? { startMs: 0, endMs: wholeMs }, [range, wholeMs]);
-  const gaps = useMemo(
-    () => [
-      ...(isCut ? [{ from: shareOf(shown, lastMs), to: shareOf(shown, nowMs), ms: sinceMs }] : []),
-      ...gapsOf(timeLine, shown),
-    ],
-    [timeLine, isCut, lastMs, nowMs, shown, sinceMs],
+  const isIdle = sinceMs > MIN_GAP_MS && spans.calls.every(({ to }) => to !== null);
+  const [nowMs, idleMs] = isIdle ? [lastMs, sinceMs] : [lastMs + sinceMs, 0];
+  const wholeMs = isOver || isIdle ? Math.max(lastMs, 1) : axisEnd(nowMs);
+  const scale = useMemo(
+    () => scaleOf(timeLine, range ?? { startMs: 0, endMs: wholeMs }, axisPx, { nowMs, idleMs }),
+    [timeLine, count, range, wholeMs, axisPx, nowMs, idleMs],
   );
   const timesOf = ({ from, to }: TraceRow): TimeRange => ({
     startMs: timeLine.drawnMs(from),
     endMs: to === null ? nowMs : timeLine.drawnMs(to),
   });
   return {
-    ...shown,
+    scale,
     isZoomed: range !== null,
-    nowMs,
-    untilMs: isCut ? Math.min(lastMs, shown.endMs) : shown.endMs,
-    gaps,
-    timesOf,
+    middleOf: (row) => (timesOf(row).startMs + timesOf(row).endMs) / 2,
     show,
-    zoom: (factor, aroundMs) => show(zoomed(shown, factor, aroundMs, wholeMs)),
-    move: (byMs) => range !== null && show(moved(range, byMs, wholeMs)),
+    zoom: (factor, aroundMs) => show(zoomed(scale, factor, aroundMs, wholeMs)),
     follow: (row) => range !== null && show(movedTo(range, timesOf(row), wholeMs)),
   };
 }
 
-/** Zooms with Ctrl and the wheel, or a pinch, over the columns of the axis; the wheel also moves a zoomed axis sideways. */
-export function useWheelZoom(trace: RefObject<HTMLElement | null>, axis: Axis): void {
-  const latest = useRef(axis);
-  latest.current = axis;
-  useEffect(() => {
-    let [factor, byPx, place] = [1, 0, 0];
-    const apply = oncePerFrame(() => {
-      const { startMs, endMs, zoom, move } = latest.current;
-      if (factor !== 1) zoom(factor, startMs + place * (endMs - startMs));
-      else move(byPx * (endMs - startMs));
-      [factor, byPx] = [1, 0];
-    });
-    const onWheel = (event: WheelEvent): void => {
-      const box = trace.current?.querySelector('.ruler')?.getBoundingClientRect();
-      if (box === undefined || box.width === 0) return;
-      place = (event.clientX - box.left) / box.width;
-      const isSideways = latest.current.isZoomed && Math.abs(event.deltaX) > Math.abs(event.deltaY);
-      if (place < 0 || place > 1 || !(event.ctrlKey || isSideways)) return;
-      event.preventDefault();
-      if (event.ctrlKey) factor *= Math.exp(Math.max(-50, Math.min(50, event.deltaY)) / 100);
-      else byPx += event.deltaX / box.width;
-      apply();
-    };
-    const element = trace.current;
-    // Not passive: the page itself would zoom.
-    element?.addEventListener('wheel', onWheel, { passive: false });
-    return () => element?.removeEventListener('wheel', onWheel);
-  }, []);
+/** `aroundMs` stays in place. */
+export function ZoomButtons({ axis, aroundMs }: { readonly axis: Axis; readonly aroundMs: number }) {
+  const group = useOneTabStop<HTMLFieldSetElement>();
+  const isDisabled = !axis.isZoomed;
+  const show = { icon: 'whole', label: 'Show the whole time axis', keys: 'Escape', isDisabled } as const;
+  return (
+    <fieldset class="zoom-buttons row" aria-label="Time axis" {...group}>
+      <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => axis.zoom(0.5, aroundMs)} />
+      <IconButton
+        icon="minus"
+        label="Zoom out"
+        keys="-"
+        isDisabled={isDisabled}
+        onClick={() => axis.zoom(2, aroundMs)}
+      />
+      <IconButton {...show} onClick={() => axis.show(null)} />
+    </fieldset>
+  );
 }
 
-/** The times of the axis. Dragging over them shows only that part. */
-export function Ruler({ timeLine, axis }: { readonly timeLine: TimeLine; readonly axis: Axis }) {
-  const ruler = useRef<HTMLSpanElement>(null);
-  const axisPx = useMeasured(ruler, 0, ({ clientWidth }) => clientWidth);
+/** The shortened gaps of the axis, behind its times or a bar. */
+export const Cuts = ({ cuts }: Pick<Scale, 'cuts'>) => (
+  <>
+    {cuts.map(({ from, to, ms }) => (
+      <i
+        key={from}
+        class="cut"
+        title={`Nothing ran for ${formatDuration(ms)}; not drawn to scale`}
+        style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }}
+      />
+    ))}
+  </>
+);
+
+interface RulerProps {
+  readonly timeLine: TimeLine;
+  readonly axis: Axis;
+  readonly box: RefObject<HTMLSpanElement | null>;
+  readonly isHidden: boolean;
+}
+
+/** The times of the axis, and the length of its shortened gaps in a second line. Dragging shows only that part. */
+export function Ruler({ timeLine, axis, box, isHidden }: RulerProps) {
+  const { scale } = axis;
   const [dragged, drag] = useState<{ readonly from: number; readonly to: number } | null>(null);
-  const cuts = cutsOf(axis.gaps, axisPx);
-  const marks = axisPx === 0 ? [] : [...ticksOf(timeLine, { ...axis, cuts, axisPx }), ...cuts];
-  const placeOf = (event: PointerEvent): number =>
-    Math.max(0, Math.min(1, (event.clientX - (ruler.current?.getBoundingClientRect().left ?? 0)) / axisPx));
+  const labels = [
+    ...ticksOf(timeLine, scale).map((tick) => ({ ...tick, name: 'tick' })),
+    ...cutLabels(scale).map((label) => ({ ...label, name: 'skipped' })),
+  ];
+  const placeOf = ({ clientX }: PointerEvent): number => {
+    const { left, width } = box.current?.getBoundingClientRect() ?? { left: 0, width: 1 };
+    return Math.max(0, Math.min(1, (clientX - left) / width));
+  };
   const [from, to] =
     dragged === null ? [0, 0] : [Math.min(dragged.from, dragged.to), Math.max(dragged.from, dragged.to)];
 
   function select(): void {
     drag(null);
-    const msAt = (place: number): number => axis.startMs + place * (axis.endMs - axis.startMs);
-    if ((to - from) * axisPx > MIN_DRAG_PX && msAt(to) - msAt(from) >= 1)
-      axis.show({ startMs: msAt(from), endMs: msAt(to) });
+    const [startMs, endMs] = [scale.msAt(from), scale.msAt(to)];
+    if ((to - from) * scale.axisPx > MIN_DRAG_PX && endMs - startMs >= MIN_RANGE_MS) axis.show({ startMs, endMs });
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the list has keys for the same
     <span
-      ref={ruler}
+      ref={box}
       class="ruler"
+      aria-hidden="true"
       title="Drag to zoom in, double-click to show all"
+      style={{ '--lines': scale.cuts.length > 0 ? 2 : 1, visibility: isHidden ? 'hidden' : undefined }}
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);
@@ -143,9 +148,10 @@ export function Ruler({ timeLine, axis }: { readonly timeLine: TimeLine; readonl
       onPointerCancel={() => drag(null)}
       onDblClick={() => axis.show(null)}
     >
-      {marks.map((mark) => (
-        <span key={mark.at} class={cuts.includes(mark) ? 'cut' : undefined} style={{ '--at': mark.at }}>
-          {mark.label}
+      <Cuts cuts={scale.cuts} />
+      {labels.map(({ at, label, name }) => (
+        <span key={`${name}${at}`} class={name} style={{ '--at': at }}>
+          {label}
         </span>
       ))}
       {to > from && <i class="dragged" style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }} />}

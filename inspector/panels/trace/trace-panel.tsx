@@ -6,7 +6,6 @@ import { formatDuration } from '../../fold/format.ts';
 import { countUpTo, firstIndexWhere } from '../../fold/sorted.ts';
 import { isOver as isRunOver } from '../../fold/step-title.ts';
 import { systemTrace } from '../../fold/system-trace.ts';
-import { shareOf } from '../../fold/time-axis.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listedRows, rowPathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
@@ -17,14 +16,16 @@ import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import { useMeasured } from '../../use-measured.ts';
 import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './row.tsx';
-import { type Axis, Ruler, useAxis, useWheelZoom, ZOOM_FACTORS, ZOOM_KEYS } from './time-axis.tsx';
+import { type Axis, Ruler, useAxis, ZOOM_FACTORS, ZOOM_KEYS, ZoomButtons } from './time-axis.tsx';
 import { useClock } from './use-clock.ts';
 import { indexAfter, partWith, type RowKeys, reusedKeys, reveal, useWindow } from './use-window.ts';
 
 /** Up to this many cycles are all open. */
 const MAX_OPEN = 4;
 /** The height of what sticks to the top. */
-const HEAD_PX = 76;
+const HEAD_PX = 92;
+/** The width of the axis until it is measured. */
+const FIRST_AXIS_PX = 200;
 /** A narrower trace needs two lines for some sentences. */
 const NARROW_PX = 560;
 
@@ -83,7 +84,7 @@ function stageOf(view: PanelView): Pick<Moment, 'isOver' | 'isWaiting'> {
 /** The run as one tree, which is also its timeline. */
 export function Trace({ inspector, view }: PanelProps) {
   const { run, fold } = view;
-  const { timeLine, spans } = fold;
+  const { spans } = fold;
   const { isWaiting, isOver } = stageOf(view);
   const [order, setOrder] = useState<Measure | 'order'>('order');
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
@@ -96,39 +97,45 @@ export function Trace({ inspector, view }: PanelProps) {
 
   const rows = useRows(inspector, view, { isOver, order, toggled, narrowPx });
   const { steps } = rows;
-  const axis = useAxis(view, isOver, sinceMs);
-  const trace = useRef<HTMLDivElement>(null);
-  useWheelZoom(trace, axis);
-  const { startMs, endMs, nowMs, gaps } = axis;
+  const ruler = useRef<HTMLSpanElement>(null);
+  const axisPx = useMeasured(ruler, FIRST_AXIS_PX, ({ clientWidth }) => clientWidth || FIRST_AXIS_PX);
+  const axis = useAxis(view, { isOver, sinceMs, axisPx });
+  const { scale } = axis;
   const moment = useMemo(
     (): Moment => ({
       view,
       isOver,
       isWaiting,
-      startMs,
-      endMs,
-      nowMs,
       sinceMs,
-      cursor: shareOf(axis, timeLine.drawnMs(view.at)),
-      gaps,
+      scale,
       largest: steps?.steps.get(steps.rows[0]?.id ?? '')?.most ?? 1,
       measure: order === 'order' ? null : order,
     }),
-    [view, isOver, sinceMs, steps, gaps],
+    [view, isOver, sinceMs, steps, scale],
   );
 
   function toggle({ row, isOpen }: ListedRow): void {
     setToggled((before) => new Map(before).set(row.id, isOpen !== true));
   }
 
+  const chosen =
+    inspector.cursor.value === null ? undefined : rows.rows[rows.shown.get(rows.selected ?? '') ?? -1]?.row;
   const price = spans.currency;
   const hasTokens = run.kind === 'run' || spans.attempts.length > 0;
   return (
     <div
-      ref={trace}
       class={`trace${hasTokens ? '' : ' tokenless'}${run.kind === 'system' ? ' system' : ''}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
     >
-      <TraceHead inspector={inspector} view={view} axis={axis} order={order} onOrder={setOrder} hasTokens={hasTokens} />
+      <TraceHead
+        inspector={inspector}
+        view={view}
+        axis={axis}
+        order={order}
+        onOrder={setOrder}
+        hasTokens={hasTokens}
+        aroundMs={chosen === undefined ? scale.msAt(0.5) : axis.middleOf(chosen)}
+        ruler={ruler}
+      />
       {rows.rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
       <TraceList inspector={inspector} moment={moment} axis={axis} rows={rows} list={list} onToggle={toggle} />
     </div>
@@ -173,8 +180,7 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
       if (item.isOpen === null) choose(item.row);
       else onToggle(item);
     } else if (factor !== undefined && item !== undefined) {
-      const { startMs, endMs } = axis.timesOf(item.row);
-      axis.zoom(factor, (startMs + endMs) / 2);
+      axis.zoom(factor, axis.middleOf(item.row));
     } else if (event.key === 'Escape' && axis.isZoomed) axis.show(null);
     else return;
     event.preventDefault();
@@ -298,14 +304,23 @@ interface TraceHeadProps extends PanelProps {
   readonly order: Measure | 'order';
   readonly onOrder: (order: Measure | 'order') => void;
   readonly hasTokens: boolean;
+  /** The drawn time that the buttons zoom around. */
+  readonly aroundMs: number;
+  readonly ruler: RefObject<HTMLSpanElement | null>;
 }
 
 /** The orders of the rows, the place of the cursor, and the titles of the columns. */
-function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHeadProps) {
+function TraceHead({ inspector, view, axis, order, onOrder, hasTokens, aroundMs, ruler }: TraceHeadProps) {
   const { run, fold, at, count } = view;
   const isAtEnd = at >= count - 1;
   const price = fold.spans.currency;
   const orders = useOneTabStop<HTMLFieldSetElement>();
+  const titles = [
+    ['time', 'Time'],
+    ...(hasTokens ? [['tokens', 'Tokens']] : []),
+    ...(price !== null ? [['price', `Cost, ${price}`]] : []),
+    ...(run.kind === 'system' ? [['when', 'When']] : []),
+  ] as const;
   return (
     <div class="trace-head">
       <div class="row">
@@ -319,9 +334,6 @@ function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHe
             ))}
           </fieldset>
         )}
-        {axis.isZoomed && order === 'order' && (
-          <LinkButton onClick={() => axis.show(null)}>Show the whole time axis</LinkButton>
-        )}
         <p class="position row small" data-at={at} data-count={count}>
           {!isAtEnd && <span class="muted">at {formatDuration(fold.timeLine.atMs(at))}</span>}
           {(!isAtEnd || (run.live && inspector.cursor.value !== null)) && (
@@ -331,13 +343,14 @@ function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHe
           )}
         </p>
       </div>
-      <div class="trace-columns" aria-hidden="true">
-        <span />
-        {order === 'order' ? <Ruler timeLine={fold.timeLine} axis={axis} /> : <span />}
-        <span>Time</span>
-        {hasTokens && <span>Tokens</span>}
-        {price !== null && <span>Cost, {price}</span>}
-        {run.kind === 'system' && <span class="when">When</span>}
+      <div class="trace-columns">
+        {order === 'order' ? <ZoomButtons axis={axis} aroundMs={aroundMs} /> : <span />}
+        <Ruler timeLine={fold.timeLine} axis={axis} box={ruler} isHidden={order !== 'order'} />
+        {titles.map(([name, title]) => (
+          <span key={name} class={name} aria-hidden="true">
+            {title}
+          </span>
+        ))}
       </div>
     </div>
   );

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Selection } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
-import { axisEnd, cutsOf, gapsOf, moved, movedTo, ticksOf, zoomed } from '../../../inspector/fold/time-axis.ts';
-import { createTimeLine } from '../../../inspector/fold/time-line.ts';
+import { axisEnd, cutLabels, movedTo, scaleOf, ticksOf, zoomed } from '../../../inspector/fold/time-axis.ts';
+import { createTimeLine, type TimeLine } from '../../../inspector/fold/time-line.ts';
 import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
 import { listedRows, rowPathTo, rowsIn, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
 import { entryToExplain } from '../../../inspector/fold/why.ts';
@@ -247,58 +247,101 @@ describe('a long run', () => {
 });
 
 describe('the axis', () => {
-  it('shows the time since the start, also after a shortened gap', () => {
+  const lineOf = (...times: readonly number[]) => {
     const { timeLine, take } = createTimeLine(() => false);
-    for (const [seq, atMs] of [0, 400, 900, 30_900, 31_400, 32_100].entries()) take({ seq, atMs, type: 'stopped' });
-    const [endMs, words] = [
-      timeLine.drawnMs(5),
-      (all: ReturnType<typeof ticksOf>) => all.map(({ at, label }) => `${Math.round(at * 3_100)}: ${label}`),
-    ];
-    expect(words(ticksOf(timeLine, { startMs: 0, endMs, untilMs: endMs, cuts: [], axisPx: 400 }))).toEqual([
-      '0: 0 s',
-      '2000: 31 s',
+    for (const [seq, atMs] of times.entries()) take({ seq, atMs, type: 'stopped' });
+    return timeLine;
+  };
+  const scaled = (line: TimeLine, axisPx = 400, range = { startMs: 0, endMs: line.drawnMs(line.count - 1) }) =>
+    scaleOf(line, range, axisPx, { nowMs: line.drawnMs(line.count - 1), idleMs: 0 });
+  const labels = (line: TimeLine, scale = scaled(line)) => ticksOf(line, scale).map(({ label }) => label);
+
+  it('cuts every long idle gap to the same narrow width, and draws everything else to one scale', () => {
+    const line = lineOf(0, 40, 3_040, 3_080, 7_203_080, 7_203_120);
+    const { cuts, placeOfEntry, perMs } = scaled(line);
+    expect(cuts.map(({ from, to, ms }) => [Math.round(400 * (to - from)), ms, from])).toEqual([
+      [24, 7_200_000, placeOfEntry(3)],
+      [24, 3_000, placeOfEntry(1)],
     ]);
-    expect(words(ticksOf(timeLine, { startMs: 0, endMs, untilMs: 1_000, cuts: [], axisPx: 400 }))).toEqual(['0: 0 s']);
-    const cuts = cutsOf(gapsOf(timeLine, { startMs: 0, endMs }), 400);
-    expect(words(cuts)).toEqual(['900: skips 30.0 s']);
-    expect(words(ticksOf(timeLine, { startMs: 0, endMs, untilMs: endMs, cuts, axisPx: 400 }))).toEqual(['0: 0 s']);
+    expect([1, 3, 5].map((seq) => placeOfEntry(seq) - placeOfEntry(seq - 1))).toEqual(
+      Array(3).fill(expect.closeTo(40 * perMs, 9)),
+    );
+    expect([placeOfEntry(0), placeOfEntry(5)]).toEqual([0, expect.closeTo(1, 9)]);
+  });
+
+  it('does not cut a gap that is narrower to scale', () => {
+    const line = lineOf(0, 900, ...Array.from({ length: 100 }, (_, index) => 1_800 + 900 * index), 93_000);
+    const scale = scaled(line);
+    expect([line.gaps.length, scale.cuts, cutLabels(scale)]).toEqual([1, [], []]);
+    expect(scale.placeOfEntry(102) - scale.placeOfEntry(101)).toBeCloseTo(2_100 / 93_000, 9);
+  });
+
+  it('leaves half of the axis to what ran, however many gaps there are', () => {
+    const line = lineOf(...Array.from({ length: 200 }, (_, index) => 60_000 * index), 199 * 60_000 + 10);
+    const { placeOfEntry } = scaled(line);
+    expect(placeOfEntry(200) - placeOfEntry(199)).toBeCloseTo(0.5, 6);
+  });
+
+  it('has the label of a cut over it, at both ends and in the part that is zoomed into', () => {
+    const line = lineOf(0, 400, 900, 30_900, 31_400, 7_231_400, 7_232_000);
+    const end = scaleOf(line, { startMs: 0, endMs: 2_000 }, 165, { nowMs: 2_000, idleMs: 5_000 });
+    for (const scale of [scaled(line), scaled(line, 120), scaled(lineOf(0, 60_000, 60_900)), end]) {
+      const all = cutLabels(scale);
+      expect(all.length).toBeGreaterThan(0);
+      for (const { at, label } of all) {
+        const width = (5.6 * label.length) / scale.axisPx;
+        const isOver = ({ from, to }: (typeof scale.cuts)[number]) =>
+          at <= (from + to) / 2 && at + width >= (from + to) / 2;
+        expect(scale.cuts.some(isOver) && at >= 0 && at + width <= 1 + 1e-9).toBe(true);
+      }
+    }
+    expect(scaled(line, 400, { startMs: 1_000, endMs: 1_300 }).cuts).toEqual([]);
+    expect(cutLabels(scaled(line, 400, { startMs: 800, endMs: 1_000 })).map(({ label }) => label)).toEqual([
+      'skips 30.0 s',
+    ]);
+  });
+
+  it('shows the time since the start, also after a gap', () => {
+    const line = lineOf(0, 400, 900, 30_900, 31_400, 32_100);
+    expect(labels(line)).toEqual(['0 s', '500 ms', '31 s', '31.5 s']);
+    const [, , , late] = ticksOf(line, scaled(line));
+    expect(scaled(line).msAt(late?.at ?? 0)).toBeCloseTo(1_500, 6);
+  });
+
+  it('returns the time at a place, which is that of a gap inside it', () => {
+    const scale = scaled(lineOf(0, 400, 30_400, 30_900));
+    const [cut] = scale.cuts;
+    expect(
+      [0, cut?.from, ((cut?.from ?? 0) + (cut?.to ?? 0)) / 2, cut?.to, 1].map((at) => scale.msAt(at ?? 0)),
+    ).toEqual([0, 400, 400, 400, 900].map((ms) => expect.closeTo(ms, 6)));
   });
 
   it('has fewer labels if it is narrow', () => {
-    const { timeLine, take } = createTimeLine(() => false);
-    for (const [seq, atMs] of [0, 877].entries()) take({ seq, atMs, type: 'stopped' });
-    const labels = (axisPx: number) =>
-      ticksOf(timeLine, { startMs: 0, endMs: 877, untilMs: 877, cuts: [], axisPx }).map(({ label }) => label);
-    expect(labels(400)).toEqual(['0 s', '200 ms', '400 ms', '600 ms']);
-    expect(labels(190)).toEqual(['0 s', '500 ms']);
-    expect(labels(50)).toEqual(['0 s']);
+    const line = lineOf(0, 877);
+    expect(labels(line)).toEqual(['0 s', '200 ms', '400 ms', '600 ms']);
+    expect(labels(line, scaled(line, 190))).toEqual(['0 s', '500 ms']);
+    expect(labels(line, scaled(line, 50))).toEqual(['0 s']);
   });
 
   it('ends also with times from elsewhere that are too large to count in steps', () => {
-    const { timeLine, take } = createTimeLine(() => false);
-    for (const [seq, atMs] of [0, 5, 1e300, 1e308].entries()) take({ seq, atMs, type: 'stopped' });
-    const [endMs, untilMs] = [timeLine.drawnMs(3), timeLine.drawnMs(3)];
-    expect(ticksOf(timeLine, { startMs: 0, endMs, untilMs, cuts: [], axisPx: 400 }).map(({ label }) => label)).toEqual([
-      '0 s',
-    ]);
+    const line = lineOf(0, 5, 1e300, 1e308);
+    expect(labels(line)).toEqual(['0 s', '2 ms', '4 ms']);
   });
 
   it('starts at 0 s, also if the first entry was recorded later or a gap follows at once', () => {
-    const { timeLine, take } = createTimeLine(() => false);
-    for (const [seq, atMs] of [7, 9, 90_009, 90_500].entries()) take({ seq, atMs, type: 'stopped' });
-    const whole = { startMs: 0, endMs: timeLine.drawnMs(3) };
-    const cuts = cutsOf(gapsOf(timeLine, whole), 400);
-    const ticks = ticksOf(timeLine, { ...whole, untilMs: whole.endMs, cuts, axisPx: 400 });
-    expect([ticks[0], cuts.length]).toEqual([{ at: 0, label: '0 s' }, 1]);
+    expect(labels(lineOf(7, 9, 90_009, 90_500))[0]).toBe('0 s');
+    expect(labels(lineOf(90_000, 90_500))[0]).toBe('0 s');
   });
 
-  it('labels the part that is zoomed into, with the gaps that it contains', () => {
-    const { timeLine, take } = createTimeLine(() => false);
-    for (const [seq, atMs] of [0, 900, 64_000, 64_800].entries()) take({ seq, atMs, type: 'stopped' });
-    const range = { startMs: 1_900, endMs: 2_100 };
-    expect(gapsOf(timeLine, range)).toEqual([]);
-    const labels = ticksOf(timeLine, { ...range, untilMs: 2_100, cuts: [], axisPx: 400 }).map(({ label }) => label);
-    expect(labels).toEqual(['1:04 min', '1:04.05 min', '1:04.1 min', '1:04.15 min']);
+  it('labels the part that is zoomed into, also without a round time in it', () => {
+    const line = lineOf(0, 900, 64_000, 64_800);
+    expect(labels(line, scaled(line, 400, { startMs: 901, endMs: 1_101 }))).toEqual([
+      '1:04.001 min',
+      '1:04.05 min',
+      '1:04.1 min',
+      '1:04.15 min',
+    ]);
+    expect(labels(line, scaled(line, 100, { startMs: 401.1, endMs: 402.1 }))).toEqual(['401.1 ms']);
   });
 
   it('zooms around a time that keeps its place, and stays between the start and the end', () => {
@@ -306,8 +349,7 @@ describe('the axis', () => {
     expect(zoomed(whole, 0.5, 200, 1_000)).toEqual({ startMs: 100, endMs: 600 });
     expect(zoomed({ startMs: 900, endMs: 1_000 }, 0.5, 200, 1_000)).toEqual({ startMs: 175, endMs: 225 });
     expect(zoomed({ startMs: 0, endMs: 500 }, 2, 200, 1_000)).toBeNull();
-    expect(zoomed({ startMs: 10, endMs: 11 }, 0.5, 10.5, 1_000)).toEqual({ startMs: 10, endMs: 11 });
-    expect(moved({ startMs: 100, endMs: 200 }, -300, 1_000)).toEqual({ startMs: 0, endMs: 100 });
+    expect(zoomed({ startMs: 0, endMs: 0.1 }, 0.5, 0.05, 1_000)).toEqual({ startMs: 0, endMs: 0.1 });
     expect(movedTo({ startMs: 0, endMs: 100 }, { startMs: 500, endMs: 520 }, 1_000)).toEqual({
       startMs: 460,
       endMs: 560,

@@ -9,6 +9,7 @@ import {
   manualRun,
   readmeRun,
   recordedEntries,
+  runToAnswer,
 } from '../../support/inspector/inspected-runs.ts';
 import { runClockUntil } from '../../support/inspector/page-checks.ts';
 import { openLivePage, pageTests } from '../../support/inspector/test-page.ts';
@@ -137,11 +138,55 @@ describe.skipIf(tests.areSkipped)('the trace', () => {
           const boxes = [...row.querySelectorAll('.name, .result')].map((text) => text.getBoundingClientRect());
           const used = Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
           const left = row.getBoundingClientRect().height - used;
-          return left < 0 || left > 14 ? [`${left} ${row.textContent}`] : [];
+          const axis = row.closest('.narrow') === null ? 0 : 10;
+          return left < axis || left > axis + 14 ? [`${left} ${row.textContent}`] : [];
         }),
       );
       expect(blank).toEqual([]);
     }
+  });
+
+  it.each([1440, 390])(
+    'zooms with buttons beside the axis, and marks the rows that are outside: %d px',
+    async (width) => {
+      const page = await open(entries, width);
+      const button = (name: string) => page.getByRole('button', { name });
+      const outside = page.locator('.trace-row .outside');
+      const labels = () => page.locator('.ruler .tick').allTextContents();
+      const whole = await labels();
+      expect(whole[0]).toBe('0 s');
+      expect(
+        await Promise.all(['Zoom in', 'Show the whole time axis'].map((name) => button(name).getAttribute('title'))),
+      ).toEqual(['Zoom in (+)', 'Show the whole time axis (Escape)']);
+      await expect.poll(() => outside.count()).toBe(0);
+      for (let step = 0; step < 4; step += 1) await button('Zoom in').click();
+      await expect.poll(() => outside.count()).toBeGreaterThan(1);
+      expect(await labels()).not.toEqual(whole);
+      const first = page.locator('.trace-row:has(.outside)', { hasText: 'Call' }).first();
+      expect(await first.locator('.outside').getAttribute('title')).toBe('Before the part that the axis shows');
+      const id = await first.getAttribute('id');
+      await first.click();
+      await expect.poll(() => page.locator(`[id="${id}"] .bar`).count()).toBe(1);
+      await button('Show the whole time axis').click();
+      expect([await outside.count(), await labels(), await button('Zoom out').isDisabled()]).toEqual([0, whole, true]);
+    },
+  );
+
+  it.each([1440, 390])('has the length of a gap at the gap, in the axis and in each row: %d px', async (width) => {
+    const run = recordedEntries(await manualRun());
+    const asked = run.findIndex(({ type }) => type === 'consent-asked');
+    const later = run.map((entry, seq) => (seq > asked ? { ...entry, atMs: entry.atMs + 7_200_000 } : entry));
+    const page = await open(later, width);
+    const boxes = (selector: string) =>
+      page.locator(selector).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect));
+    const [label] = await boxes('.ruler .skipped');
+    const [gap] = await boxes('.ruler .cut');
+    if (label === undefined || gap === undefined) throw new Error('the axis has no gap');
+    expect(await page.locator('.ruler .skipped').first().textContent()).toBe('skips 2 h');
+    expect(gap.width).toBeLessThan(26);
+    expect(label.left <= gap.left + gap.width / 2 && label.right >= gap.left + gap.width / 2).toBe(true);
+    const inRows = (await boxes('.trace-row:not(.sentence) .cut:first-child')).map(({ left }) => Math.round(left));
+    expect(new Set(inRows)).toEqual(new Set([Math.round(gap.left)]));
   });
 
   it('lists the phases with the most tokens and the highest cost first, with their calls inside', async () => {
@@ -158,6 +203,15 @@ describe.skipIf(tests.areSkipped)('the trace', () => {
       expect(values).toEqual(values.toSorted((one, other) => other - one));
     }
     expect(await page.locator('.trace-row.call[aria-level="2"]').count()).toBeGreaterThan(0);
+  });
+
+  it('has the duration of a phase as its panel has it, also if a call for it started early', async () => {
+    const run = recordedEntries(await runToAnswer({}, { profile: 'thorough' }));
+    const page = await open(run.map((entry, seq) => ({ ...entry, atMs: entry.atMs + 10 * seq })));
+    const row = page.locator('.trace-row.phase:has(.bar.early)').first();
+    await row.click();
+    const duration = await row.locator('.number').first().textContent();
+    await expect.poll(() => page.locator('.step-head').textContent()).toContain(`${duration} · `);
   });
 
   it('shows the waits of a run with a user, and what was sent to it', async () => {

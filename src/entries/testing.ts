@@ -48,6 +48,7 @@ export {
 } from '../testing/exploration/occurrences.ts';
 export { cover, type Path, pathThrough, pathTo, reachedItems } from '../testing/exploration/paths.ts';
 export { type Invariants, type RunPathOptions, runPath } from '../testing/exploration/run-path.ts';
+export type { ElapsedDelay, SystemCall, SystemOptions, TestedSystem } from '../testing/exploration/tested-system.ts';
 export { startWalk, type Walk, type WalkOptions, walkStep } from '../testing/exploration/walk.ts';
 export {
   type JournalStoreCheck,
@@ -84,3 +85,10 @@ export { replies } from '../testing/replies.ts';
 export { settle } from '../testing/settle.ts';
 export { type CoverageItem, coverageItems } from '../testing/structure/coverage-items.ts';
 export type { GuardCheck, InstrumentedStep } from '../testing/structure/instrumented-machine.ts';
+export {
+  type LeftOutPath,
+  type SystemReport,
+  systemReportText,
+  type TestSystemOptions,
+  testSystem,
+} from '../testing/system/test-system.ts';

@@ -33,3 +33,14 @@ export const anError = (code: string, says: string | RegExp): object => {
 export const throwing = (message: string) => (): never => {
   throw new Error(message);
 };
+
+/** Returns the PostChainError that a promise rejects with; null if it resolves. Rethrows other errors. */
+export async function rejectionOf(promise: Promise<unknown>): Promise<PostChainError | null> {
+  try {
+    await promise;
+    return null;
+  } catch (error) {
+    if (error instanceof PostChainError) return error;
+    throw error;
+  }
+}

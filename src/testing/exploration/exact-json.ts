@@ -74,20 +74,22 @@ export function describeDifference(received: string, expected: string): string |
     const [, status, rest, history, error, inputs, ...actors] = JSON.parse(key) as readonly unknown[];
     return { status, '': rest, history, error, inputs, actors };
   });
-  return firstDifference(here, there, '') ?? 'the abstraction has another form';
+  return firstDifference(here, there, 'the abstraction') ?? 'the abstraction has another form';
 }
 
-function firstDifference(received: unknown, expected: unknown, path: string): string | null {
-  if (isObject(received) && isObject(expected)) {
+/** Describes the first difference between two JSON values; null if they are equal. `what` names the whole value. */
+export function firstDifference(received: unknown, expected: unknown, what: string, path = ''): string | null {
+  if (isObject(received) && isObject(expected) && Array.isArray(received) === Array.isArray(expected)) {
     const names = new Set([...Object.keys(expected), ...Object.keys(received)]);
     for (const name of names) {
-      const difference = firstDifference(received[name], expected[name], [path, name].filter(Boolean).join('.'));
+      const inner = [path, name].filter(Boolean).join('.');
+      const difference = firstDifference(received[name], expected[name], what, inner);
       if (difference !== null) return difference;
     }
     return null;
   }
   const [here, there] = [shortened(received), shortened(expected)];
-  return received === expected ? null : `expected ${path || 'the abstraction'} to be ${there}, received ${here}`;
+  return received === expected ? null : `expected ${path || what} to be ${there}, received ${here}`;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -168,8 +168,15 @@ export function occurrencesOf(machine: AnyStateMachine, given: Outcomes, events:
 }
 
 /** Returns the key of an actor's outcomes: its id, its name, `inline` or `*`; undefined if there are none. */
-export const outcomesKey = ({ id, name }: ActiveActor, outcomes: Outcomes): string | undefined =>
+export const outcomesKey = ({ id, name }: ActiveActor, outcomes: object): string | undefined =>
   [id, name, ...(name === id ? ['inline'] : []), '*'].find((key) => Object.hasOwn(outcomes, key));
+
+/** Returns the name of an outcome from its label in paths. */
+export function outcomeName(label: string, actor: ActiveActor): string {
+  const place = ` (${placeOf(actor)})`;
+  const end = label.endsWith(place) ? -place.length : undefined;
+  return label.slice(`${actor.name}: `.length, end);
+}
 
 const placeOf = ({ id, nth }: ActiveActor): string => (hasGeneratedId({ id }) ? `#${nth}` : id);
 
@@ -230,7 +237,8 @@ function sentOccurrence(event: EventObject, machineId: string, handled: readonly
 
 const MAX_PAYLOAD_CHARS = 60;
 
-function labelOf({ type, ...payload }: EventObject): string {
+/** The label of an event in paths: its type and the start of its payload. */
+export function labelOf({ type, ...payload }: EventObject): string {
   const text = Object.keys(payload).length === 0 ? '' : payloadText(payload);
   return text.length > MAX_PAYLOAD_CHARS
     ? `${type} ${firstChars(text, MAX_PAYLOAD_CHARS - 3)}…`

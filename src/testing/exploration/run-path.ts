@@ -1,4 +1,4 @@
-import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, InspectionEvent, SnapshotFrom } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
@@ -8,6 +8,8 @@ import { describeDifference } from './exact-json.ts';
 import type { Exploration } from './exploration.ts';
 import { type Path, pathThrough } from './paths.ts';
 import { createStubbedActor, type StubbedActor } from './stub-actors.ts';
+import { failureOn, routeOf, shortestFailure, systemError, TwinRun } from './system-route.ts';
+import { SYSTEM_OPTIONS, SystemDriver, type SystemOptions } from './tested-system.ts';
 
 /** Conditions on every snapshot, by name. A condition is broken if it returns false or throws. */
 export type Invariants = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => unknown>>;
@@ -22,9 +24,52 @@ export interface RunPathOptions {
  * Runs a path on a real actor with a simulated clock and stub actors. After each step, the actor must be in the explored state, have taken the
  * same transitions with the same guard results, have the same context as far as the abstraction reads it, and satisfy the invariants.
  * Throws `path_failed` with the shortest failing path and the expected and actual values.
+ *
+ * With a `system`, the path is then run on that system, step by step, and what it shows must be what the machine's snapshot stands for. Rejects
+ * with `path_failed` and the shortest failing path, also if the system throws or does not answer; with `invalid_option` if the adapter has no
+ * function for a step; with `cancelled` if `signal` aborts.
+ *
+ * @example
+ * await runPath(exploration, path, { system: { reset: () => page.goto(url), send: ({ type }) => page.click(`#${type}`), read: () => page.textContent('#state') } });
  */
-export function runPath(exploration: Exploration, path: Path, options: RunPathOptions = {}): void {
-  requireKnownOptions('runPath', options, 'invariants inspect');
+export function runPath<Machine extends AnyStateMachine, Observation>(
+  exploration: Exploration<Machine, SnapshotFrom<Machine>>,
+  path: Path,
+  options: RunPathOptions & SystemOptions<Machine, Observation>,
+): Promise<void>;
+export function runPath(exploration: Exploration, path: Path, options?: RunPathOptions): void;
+export function runPath(
+  exploration: Exploration,
+  path: Path,
+  options: RunPathOptions & Partial<SystemOptions> = {},
+): void | Promise<void> {
+  requireKnownOptions('runPath', options, `invariants inspect ${SYSTEM_OPTIONS}`);
+  const { system } = options;
+  if (system === undefined) runOnMachine(exploration, path, options);
+  else return runOnSystem(exploration, path, { ...options, system });
+}
+
+async function runOnSystem(
+  exploration: Exploration,
+  path: Path,
+  options: RunPathOptions & SystemOptions,
+): Promise<void> {
+  const { machine } = exploration;
+  const driver = new SystemDriver(machine, options);
+  for (const { occurrence } of path.edges) {
+    const missing = driver.missingFor(occurrence);
+    if (missing !== null)
+      throw new PostChainError(
+        'invalid_option',
+        `"system.${missing}" is missing, so that "${occurrence.name}" of the path ${path.name} cannot be done; add it, or leave the path out`,
+      );
+  }
+  runOnMachine(exploration, path, options);
+  const failing = await failureOn(routeOf(path), new TwinRun(exploration, driver, path.start));
+  if (failing !== null) throw systemError(machine, await shortestFailure(exploration, driver, failing));
+}
+
+function runOnMachine(exploration: Exploration, path: Path, options: RunPathOptions): void {
   const failure = findFailure(exploration, path, options);
   if (failure === null) return;
   const edge = path.edges[failure.step - 1];

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { explore, systemReportText, testSystem } from 'postchain/testing';
 import { assign, setup } from 'xstate';
+import * as z from 'zod';
 
 // The model: what the service should do.
 const model = setup({
@@ -46,6 +47,7 @@ const report = await testSystem(exploration, {
     read: async () => (await fetch(url)).json(),
     expected: ({ value, context }) => ({ state: value, items: context.items }),
   },
+  walks: { count: 20, seed: 1, payloads: { add: z.object({ count: z.int().min(1).max(4) }) } },
 });
-console.log(systemReportText(report)); // The system does what shop does: 3 paths, 5 steps, 2 of 2 transitions.
+console.log(systemReportText(report)); // The system does what shop does: 3 paths and 20 walks of seed 1, 478 steps, 2 of 2 transitions.
 service.close();

@@ -85,10 +85,6 @@ export { replies } from '../testing/replies.ts';
 export { settle } from '../testing/settle.ts';
 export { type CoverageItem, coverageItems } from '../testing/structure/coverage-items.ts';
 export type { GuardCheck, InstrumentedStep } from '../testing/structure/instrumented-machine.ts';
-export {
-  type LeftOutPath,
-  type SystemReport,
-  systemReportText,
-  type TestSystemOptions,
-  testSystem,
-} from '../testing/system/test-system.ts';
+export type { Payload, PayloadArbitrary, TestSystemOptions, WalksOptions } from '../testing/system/system-options.ts';
+export { type LeftOutPath, type SystemReport, systemReportText } from '../testing/system/system-report.ts';
+export { testSystem } from '../testing/system/test-system.ts';

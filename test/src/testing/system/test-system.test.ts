@@ -3,7 +3,8 @@ import { createMachine } from 'xstate';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
-import { systemReportText, testSystem } from '../../../../src/testing/system/test-system.ts';
+import { systemReportText } from '../../../../src/testing/system/system-report.ts';
+import { testSystem } from '../../../../src/testing/system/test-system.ts';
 import { checkout, checkoutOptions, createShop, type Fault } from '../../../support/checkout.ts';
 import { rejectionOf } from '../../../support/errors.ts';
 
@@ -21,6 +22,8 @@ describe('a test of a system along the paths of its model', () => {
     expect(report).toEqual({
       machine: 'checkout',
       paths: cover(exploration).length,
+      walks: 0,
+      seed: null,
       steps: log.length - report.paths,
       leftOut: [],
       transitions: 7,

@@ -95,6 +95,14 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
   runPath: (options) => testing.runPath(exploration, testing.pathTo(exploration, 0), options),
   scriptedModel: (options) => testing.scriptedModel({}, options),
   startWalk: (options) => testing.startWalk(machine, options),
+  respond: (options) =>
+    testing.respond(
+      'a',
+      () => true,
+      'b',
+      () => true,
+      options,
+    ),
   testSystem: (options) => testing.testSystem(exploration, options as never),
   toVitest: (options) => testing.toVitest([], { journalPath: 'a', ...options }),
   whatIf: (options) => postchain.whatIf([], options as never),

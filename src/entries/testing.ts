@@ -81,6 +81,7 @@ export {
   type Property,
   type Witness,
 } from '../testing/properties/properties.ts';
+export { respond, until } from '../testing/properties/until-and-respond.ts';
 export { replies } from '../testing/replies.ts';
 export { settle } from '../testing/settle.ts';
 export { type CoverageItem, coverageItems } from '../testing/structure/coverage-items.ts';

@@ -18,7 +18,7 @@ export interface FailingRoute extends Route {
 
 export const routeOf = ({ start, edges }: Path): Route => ({ start, steps: edges.map(({ occurrence }) => occurrence) });
 
-export const routeName = ({ start, steps }: Route): string =>
+const routeName = ({ start, steps }: Route): string =>
   [start.name || 'start', ...steps.map(({ name }) => name)].join(' → ');
 
 const isSameStep = (one: Occurrence, other: Occurrence): boolean =>

@@ -34,3 +34,25 @@ export function eagerClock(): Timers & { readonly now: () => number } {
     clearTimeout: (timer) => void timers.delete(timer as Timer),
   };
 }
+
+/** Returns a clock whose time passes only while a test pauses before it reads a page again, so that no busy machine makes it late. */
+export function pausesClock(longestPauseMs = 100): Timers {
+  let nowMs = 0;
+  const timers = new Set<Timer>();
+  return {
+    setTimeout(fn, timeoutMs) {
+      const timer = { dueMs: nowMs + timeoutMs, fn };
+      timers.add(timer);
+      if (timeoutMs <= longestPauseMs)
+        setImmediate(() => {
+          nowMs = Math.max(nowMs, timer.dueMs);
+          for (const due of [...timers].filter(({ dueMs }) => dueMs <= nowMs)) {
+            timers.delete(due);
+            due.fn();
+          }
+        });
+      return timer;
+    },
+    clearTimeout: (timer) => void timers.delete(timer as Timer),
+  };
+}

@@ -25,7 +25,7 @@ const isSameStep = (one: Occurrence, other: Occurrence): boolean =>
   one.kind === other.kind && (one.kind === 'sent' ? one.event.type === other.event.type : one.name === other.name);
 
 /** The steps of the machine, which are pure. */
-class ModelRun {
+export class ModelRun {
   readonly #exploration: Exploration;
   #place: ExploredPlace;
 

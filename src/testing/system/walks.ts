@@ -1,12 +1,20 @@
-import type { Arbitrary, AsyncCommand } from 'fast-check';
+import type { Arbitrary, Command } from 'fast-check';
 import type { EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { labelOf, type Occurrence } from '../exploration/occurrences.ts';
-import { type FailingRoute, shortestFailure, systemError, TwinRun } from '../exploration/system-route.ts';
-import type { StepFailure, SystemDriver } from '../exploration/tested-system.ts';
+import {
+  type FailingRoute,
+  failureOn,
+  ModelRun,
+  type Route,
+  shortestFailure,
+  systemError,
+  TwinRun,
+} from '../exploration/system-route.ts';
+import type { SystemDriver } from '../exploration/tested-system.ts';
 import type { FastCheck } from './json-arbitrary.ts';
 import { payloadsOf } from './payloads.ts';
 import type { Payload, WalksOptions } from './system-options.ts';
@@ -15,7 +23,13 @@ import type { Tally } from './system-report.ts';
 const DEFAULT_COUNT = 100;
 const DEFAULT_MAX_STEPS = 50;
 
-type Command = AsyncCommand<TwinRun, TwinRun, true>;
+/** A walk of the machine alone. */
+interface PlannedWalk {
+  readonly model: ModelRun;
+  readonly steps: Occurrence[];
+}
+
+type PlannedStep = Command<PlannedWalk, PlannedWalk>;
 
 /** A difference that a walk has found. */
 class Difference extends Error {
@@ -43,27 +57,14 @@ export async function walkSystem(
     if (!(Number.isInteger(value) && value > 0))
       throw new PostChainError('invalid_option', `"walks.${name}" must be an integer > 0; received ${value}`);
   const fc = await loadOptional('fast-check', '"walks" of testSystem', () => importByName<FastCheck>('fast-check'));
-  const commands = fc.commands(commandsOf(fc, exploration, payloads), { maxCommands: maxSteps, size: 'max' });
-  let isCounting = true;
-  let isAborted = false;
-  const property = fc.asyncProperty(fc.constantFrom(...exploration.starts), commands, async (start, steps) => {
-    if (isAborted) return;
-    const run = new TwinRun(exploration, driver, start, isCounting ? tally.take : undefined);
-    try {
-      await fc.asyncModelRun(async () => {
-        requireNone(await run.begin(), run);
-        return { model: run, real: run };
-      }, steps);
-    } catch (error) {
-      isCounting = false;
-      isAborted = error instanceof Difference && error.failing.failure.isAborted;
-      throw error;
-    } finally {
-      if (isCounting) {
-        tally.walks += 1;
-        tally.steps += run.steps.length;
-      }
-    }
+  const steps = stepsOf(fc, exploration, driver, payloads);
+  const commands = fc.commands(steps, { maxCommands: maxSteps, size: 'max' });
+  const attempt = attemptsOf(fc, exploration, driver, tally);
+  const property = fc.asyncProperty(fc.constantFrom(...exploration.starts), commands, async (start, planned) => {
+    const walk: PlannedWalk = { model: new ModelRun(exploration, start), steps: [] };
+    fc.modelRun(() => ({ model: walk, real: walk }), planned);
+    const failing = await attempt({ start, steps: walk.steps });
+    if (failing !== null) throw new Difference(failing);
   });
   const result = await fc.check(property, { numRuns: count, ...(seed !== undefined && { seed }) });
   if (!result.failed) return result.seed;
@@ -74,25 +75,61 @@ export async function walkSystem(
   throw systemError(exploration.machine, failing, found);
 }
 
-function requireNone(failure: StepFailure | null, { start, steps }: TwinRun): void {
-  if (failure !== null) throw new Difference({ start, steps: [...steps], failure });
+/**
+ * Returns a function that does a route on the system. After the first failure, it does not repeat a route that begins with one that has failed,
+ * or that has passed: fast-check tries many that differ only in steps that cannot occur.
+ */
+function attemptsOf(fc: FastCheck, exploration: Exploration, driver: SystemDriver, tally: Tally) {
+  const failed = new Map<string, FailingRoute>();
+  const passed = new Set<string>();
+  let isAborted = false;
+  const keyOf = ({ start, steps }: Route): readonly string[] => [
+    start.name,
+    ...steps.map(({ kind, name, event }) => `${kind} ${name} ${kind === 'sent' ? fc.stringify(event) : ''}`),
+  ];
+  return async (route: Route): Promise<FailingRoute | null> => {
+    const keys = keyOf(route);
+    const isFirst = failed.size === 0;
+    const known = isFirst ? undefined : keys.map((_, at) => failed.get(keys.slice(0, at + 1).join('\n'))).find(Boolean);
+    if (known !== undefined) return known;
+    if (isAborted || passed.has(keys.join('\n'))) return null;
+    const run = new TwinRun(exploration, driver, route.start, isFirst ? tally.take : undefined);
+    const failing = await failureOn(route, run);
+    if (isFirst) {
+      tally.walks += 1;
+      tally.steps += run.steps.length;
+    }
+    isAborted = failing?.failure.isAborted === true;
+    if (failing !== null) failed.set(keyOf(failing).join('\n'), failing);
+    else if (!isFirst) passed.add(keys.join('\n'));
+    return failing;
+  };
 }
 
-const commandOf = (step: Occurrence): Command => ({
-  check: async (run) => run.possible(step) !== null,
-  async run(run) {
-    const possible = run.possible(step);
-    if (possible !== null) requireNone(await run.take(possible), run);
-  },
-  toString: () => step.name,
-});
+const plannedStep = (step: Occurrence, driver: SystemDriver): PlannedStep => {
+  const possibleIn = ({ model }: Readonly<PlannedWalk>): Occurrence | null => {
+    const found = model.possible(step);
+    return found === null || driver.missingFor(found) !== null ? null : found;
+  };
+  return {
+    check: (walk) => possibleIn(walk) !== null,
+    run(walk) {
+      const possible = possibleIn(walk);
+      if (possible === null) return;
+      walk.model.take(possible);
+      walk.steps.push(possible);
+    },
+    toString: () => step.name,
+  };
+};
 
 /** Returns arbitraries of everything that occurs in an exploration; events with a payload of their own are generated. */
-function commandsOf(
+function stepsOf(
   fc: FastCheck,
   exploration: Exploration,
+  driver: SystemDriver,
   payloads: Readonly<Partial<Record<string, Payload>>>,
-): Arbitrary<Command>[] {
+): Arbitrary<PlannedStep>[] {
   const steps = new Map(
     exploration.edges.map(({ occurrence }) => [`${occurrence.kind} ${occurrence.name}`, occurrence]),
   );
@@ -106,11 +143,11 @@ function commandsOf(
       );
     return payloadsOf(fc, type, payload).map((value) => {
       const event: EventObject = { ...value, type };
-      return commandOf({ ...known, event, name: labelOf(event) });
+      return plannedStep({ ...known, event, name: labelOf(event) }, driver);
     });
   });
   const fixed = [...steps.values()].filter(
     ({ kind, event }) => kind !== 'sent' || !Object.hasOwn(payloads, event.type),
   );
-  return [...fixed.map((step) => fc.constant(commandOf(step))), ...generated];
+  return [...fixed.map((step) => fc.constant(plannedStep(step, driver))), ...generated];
 }

@@ -65,6 +65,8 @@ export {
 } from '../testing/mutants.ts';
 export { abstractionIsConsistent } from '../testing/properties/abstraction-is-consistent.ts';
 export { alwaysEventually, type EventuallyOptions } from '../testing/properties/always-eventually.ts';
+export { canAlwaysEnd, endsWithin, noEndlessRetry, noIgnoredDelay } from '../testing/properties/ends.ts';
+export { precedes, type StepMark } from '../testing/properties/precedes.ts';
 export {
   atMost,
   describeFinding,

@@ -1,4 +1,5 @@
 import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
@@ -180,7 +181,8 @@ export function outcomeName(label: string, actor: ActiveActor): string {
 
 const placeOf = ({ id, nth }: ActiveActor): string => (hasGeneratedId({ id }) ? `#${nth}` : id);
 
-function eventOf(outcome: ActorOutcome, id: string): EventObject {
+/** Returns the event that a machine receives when its actor has this outcome. */
+export function eventOf(outcome: ActorOutcome, id: string): EventObject {
   switch (outcome.kind) {
     case 'done':
       return { type: `xstate.done.actor.${id}`, output: outcome.output, actorId: id } as EventObject;
@@ -256,11 +258,11 @@ function payloadText(payload: object): string {
 /** The names of XState's own events, including those of version 4: they are not sent from outside. */
 const OF_XSTATE = /^(?:xstate|done\.(?:invoke|state)|error\.(?:platform|execution))\./u;
 
-/** `machine.events` leaves out events that a state only forbids. */
-const handledTypes = (machine: AnyStateMachine): readonly string[] =>
-  [...new Set(nodesOf(machine).flatMap(({ transitions }) => [...transitions.keys()]))].filter(
-    (type) => !OF_XSTATE.test(type),
-  );
+/** Returns the types of sent events that states handle. `machine.events` leaves out events that a state only forbids. */
+export const handledIn = (nodes: readonly AnyStateNode[]): readonly string[] =>
+  [...new Set(nodes.flatMap(({ transitions }) => [...transitions.keys()]))].filter((type) => !OF_XSTATE.test(type));
+
+const handledTypes = (machine: AnyStateMachine): readonly string[] => handledIn(nodesOf(machine));
 
 /**
  * Returns one event without a payload for each type that the machine handles and that `outcomes` does not send, and for each wildcard one

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { fromPromise, setup } from 'xstate';
+import { explore } from '../../../../src/testing/exploration/explore.ts';
+import { done, fails } from '../../../../src/testing/exploration/occurrences.ts';
+import { precedes, type StepMark } from '../../../../src/testing/properties/precedes.ts';
+import { describeFinding, findingsOf } from '../../../../src/testing/properties/properties.ts';
+
+/** A refund that a person approves. `shortcut` leads from the question to the payment without an approval. */
+const refund = (shortcut: object = {}, after = 'asking') =>
+  setup({ actors: { pay: fromPromise(async () => {}) }, actions: { notify: () => {} } }).createMachine({
+    id: 'refund',
+    initial: 'asking',
+    states: {
+      asking: { on: { approve: 'paying', deny: 'denied', ...shortcut } },
+      paying: { invoke: { src: 'pay', onDone: { target: 'paid', actions: 'notify' }, onError: 'asking' } },
+      paid: { on: { again: after } },
+      denied: {},
+    },
+  });
+
+function finding(machine: ReturnType<typeof refund>, first: StepMark, later: StepMark, each = false) {
+  const exploration = explore(machine, { outcomes: { pay: [done(), fails()] } });
+  return findingsOf(exploration, [precedes(first, later, { each })]).map(describeFinding)[0];
+}
+
+describe('precedes', () => {
+  it.each<StepMark>([
+    { actor: 'pay' },
+    { state: 'paying' },
+    { state: 'refund.paying' },
+    { action: 'notify' },
+    { event: 'pay: done' },
+  ])('holds if the approval comes before %o on every path', (later) => {
+    expect(finding(refund(), { event: 'approve' }, later)).toContain('holds');
+  });
+
+  it('fails with the shortest path on which it does not', () => {
+    expect(finding(refund({ hurry: 'paying' }), { event: 'approve' }, { actor: 'pay' })).toBe(
+      'FAILS: event "approve" before actor "pay": actor "pay" happens without event "approve", in "paying", after start → hurry',
+    );
+  });
+
+  it('with each, demands it again before each further time', () => {
+    const machine = refund({}, 'paying');
+    expect(finding(machine, { event: 'approve' }, { actor: 'pay' })).toContain('holds');
+    expect(finding(machine, { event: 'approve' }, { actor: 'pay' }, true)).toContain(
+      'FAILS: event "approve" before each actor "pay": actor "pay" happens without event "approve", in "paying", after start → approve → pay: done → again',
+    );
+  });
+
+  it('does not count an event that was ignored', () => {
+    const machine = refund({ hurry: 'paying' });
+    expect(finding(machine, { event: 'again' }, { actor: 'pay' })).toContain('after start → approve');
+  });
+
+  it('throws if what must be preceded never happens, with the known names', () => {
+    expect(() => finding(refund(), { event: 'approve' }, { actor: 'refunds' })).toThrow(
+      'actor "refunds" never happens in refund; expected one of pay',
+    );
+  });
+
+  it('says so if what must come first never happens', () => {
+    expect(finding(refund(), { event: 'aprove' }, { actor: 'pay' })).toContain('event "aprove" (which never happens)');
+  });
+});

@@ -2,13 +2,12 @@ import { count, grouped, printable, printableJson } from '../internal/printable.
 import { actionChart } from '../testing/charts/action-chart.ts';
 import { attemptChart } from '../testing/charts/attempt-chart.ts';
 import { chainChart } from '../testing/charts/chain-chart.ts';
-import { actionProperties, attemptProperties, chainProperties, soundness } from '../testing/charts/properties.ts';
+import { actionProperties, attemptProperties, chainProperties } from '../testing/charts/properties.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
-import { EXPLORE_OPTIONS, explore } from '../testing/exploration/explore.ts';
-import { done, fails, outcomesKey } from '../testing/exploration/occurrences.ts';
 import { cover, reachedItems } from '../testing/exploration/paths.ts';
 import { describeFinding, findingsOf, noUnhandledError } from '../testing/properties/properties.ts';
 import { coverageItems } from '../testing/structure/coverage-items.ts';
+import { assumedText, exploreModule, lintProperties } from './explore-module.ts';
 import { type ChartModule, loadChartModule } from './load-chart-module.ts';
 import { createLongWork, type LongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
@@ -80,23 +79,8 @@ export async function exploring<Result>(
 async function exploreChart(name: string, work: LongWork) {
   const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
   const chart = builtIn ?? (await loadChartModule(name, Object.keys(BUILT_IN)));
-  const own = [...soundness, ...chart.properties];
-  // A module may export a list that contains them.
-  const properties = builtIn?.properties ?? [...new Map(own.map((property) => [property.name, property])).values()];
   const onProgress = (explored: number, found: number): void =>
     work.update(`Exploring ${chart.machine.id}: ${grouped(explored)} of ${grouped(found)} states found so far`);
-  const given = Object.fromEntries(
-    EXPLORE_OPTIONS.split(' ').flatMap((key) => (key in chart ? [[key, chart[key as keyof ChartModule]]] : [])),
-  );
-  const outcomes = { '*': [done(), fails()], ...chart.outcomes };
-  const exploration = explore(chart.machine, { ...given, outcomes, onProgress }) as Exploration;
-  const actors = exploration.edges.flatMap(({ occurrence: { actor } }) => actor ?? []);
-  const assumed = actors.filter((actor) => outcomesKey(actor, chart.outcomes ?? {}) === undefined);
-  return { exploration, properties, assumed: assumedText([...new Set(assumed.map(({ name }) => name))]) };
+  const { exploration, assumed } = exploreModule(chart, { onProgress });
+  return { exploration, properties: builtIn?.properties ?? lintProperties(chart), assumed: assumedText(assumed) };
 }
-
-/** Most machines can be checked before anyone has listed what their actors do. */
-const assumedText = (names: readonly string[]): readonly string[] =>
-  names.length === 0
-    ? []
-    : [`Assumed done(undefined) and fails() as the outcomes of ${names.join(', ')}; export "outcomes" to list theirs`];

@@ -17,7 +17,8 @@ export interface ChartModule extends ExploredChart<AnyStateMachine> {
  * may be options of `explore` and `properties`, by name or in the default export. `names` are the other charts that the command takes.
  */
 export async function loadChartModule(name: string, names: readonly string[]): Promise<ChartModule> {
-  const [path = name, exported] = existsSync(name) ? [name] : name.split('#');
+  const at = existsSync(name) ? -1 : name.lastIndexOf('#');
+  const [path, exported] = at < 0 ? [name, undefined] : [name.slice(0, at), name.slice(at + 1)];
   if (!existsSync(path))
     throw new PostChainError(
       'invalid_option',

@@ -99,10 +99,20 @@ function addMcpCommand(program: Command): void {
     .option('--session-file <file>', 'SQLite file of the sessions (default: in memory)')
     .option('--journals <place>', JOURNALS)
     .addHelpText('after', `\nEnvironment variables:\n${MODEL_VARIABLES}  POSTCHAIN_JOURNALS      default of --journals`)
-    .action(async (flags) => {
+    .option('--machines', 'offer tools for the XState machines of a project instead: lint, explore, check, simulate, …')
+    .option('--root <directory>', 'with --machines: directory whose files may be loaded (default: this one)')
+    .option('--time-limit <seconds>', 'with --machines: longest time of one call (default: 60)', positiveNumber)
+    .option('--memory-limit <megabytes>', 'with --machines: most memory of one call (default: 1024)', positiveInteger)
+    .action(async ({ machines, root, timeLimit, memoryLimit, ...flags }) => {
+      const given = { ...(root && { root }), ...(timeLimit && { timeLimit }), ...(memoryLimit && { memoryLimit }) };
+      if (machines) return (await import('./machines/serve-machines.ts')).serveMachines(given);
       const { mcpCommand } = await import('./mcp-command.ts');
       await mcpCommand(flags);
     });
+  program.command('machine-tool <megabytes>', { hidden: true }).action(async (megabytes) => {
+    const { machineTool } = await import('./machines/machine-tool.ts');
+    machineTool(Number(megabytes));
+  });
 }
 
 function addRunCommand(program: Command, setExitCode: (code: number) => void): void {

@@ -66,12 +66,12 @@ describe('postchain explore, paths and lint', () => {
   it('lint prints which properties hold, and exits with 1 and the shortest counterexample', async () => {
     expect(await cli('lint', module('sound.mjs', door(", onError: 'open'")))).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('door: 5 properties checked in 3 states, all hold'),
+      stdout: expect.stringContaining('door: 8 properties checked in 3 states, all hold'),
     });
     const repeated = `${door(", onError: 'open'")}
       import { noDeadEnd } from '${pathToFileURL('dist/testing.js')}';
       export const properties = [noDeadEnd];`;
-    expect((await cli('lint', module('repeated.mjs', repeated))).stdout).toContain('5 properties checked');
+    expect((await cli('lint', module('repeated.mjs', repeated))).stdout).toContain('8 properties checked');
     const jammed = await cli('lint', module('jams.mjs', door('')));
     expect(jammed.code).toBe(1);
     expect(jammed.stdout).toContain(
@@ -115,7 +115,7 @@ describe('postchain explore, paths and lint', () => {
     expect([code, stdout.trim().split('\n').slice(-2)]).toEqual([
       0,
       [
-        'file: 5 properties checked in 5 states, all hold',
+        'file: 8 properties checked in 5 states, all hold',
         'Assumed done(undefined) and fails() as the outcomes of load, save; export "outcomes" to list theirs',
       ],
     ]);
@@ -162,7 +162,7 @@ describe('postchain diagram, coverage, explore, paths and lint load modules the 
     expect(coverage).toMatch(/^machine .*\nlight {4,}100\.0% /u);
     expect(explored).toMatch(/^light: 2 states, \d edges, /u);
     expect(paths).toContain('after 10 ms → green');
-    expect(lint).toContain('light: 5 properties checked in 2 states');
+    expect(lint).toContain('light: 8 properties checked in 2 states');
   });
 
   it.each(commands)(

@@ -1,0 +1,41 @@
+import { soundness } from '../testing/charts/properties.ts';
+import type { Exploration } from '../testing/exploration/exploration.ts';
+import { EXPLORE_OPTIONS, type ExploreOptions, explore } from '../testing/exploration/explore.ts';
+import { done, fails, outcomesKey } from '../testing/exploration/occurrences.ts';
+import { canAlwaysEnd, noEndlessRetry, noIgnoredDelay } from '../testing/properties/ends.ts';
+import type { Property } from '../testing/properties/properties.ts';
+import type { ChartModule } from './load-chart-module.ts';
+
+/** An exploration, and the names of the actors whose outcomes were assumed. */
+export interface ExploredModule {
+  readonly exploration: Exploration;
+  readonly assumed: readonly string[];
+}
+
+/** Explores the chart of a module. Actors without outcomes end without an output, or fail. */
+export function exploreModule(
+  chart: ChartModule,
+  { onProgress }: Pick<ExploreOptions<ChartModule['machine']>, 'onProgress'> = {},
+): ExploredModule {
+  const given = Object.fromEntries(
+    EXPLORE_OPTIONS.split(' ').flatMap((key) => (key in chart ? [[key, chart[key as keyof ChartModule]]] : [])),
+  );
+  const outcomes = { '*': [done(), fails()], ...chart.outcomes };
+  const exploration = explore(chart.machine, { ...given, outcomes, ...(onProgress && { onProgress }) }) as Exploration;
+  const actors = exploration.edges.flatMap(({ occurrence: { actor } }) => actor ?? []);
+  const assumed = actors.filter((actor) => outcomesKey(actor, chart.outcomes ?? {}) === undefined);
+  return { exploration, assumed: [...new Set(assumed.map(({ name }) => name))] };
+}
+
+/** Most machines can be checked before anyone has listed what their actors do. */
+export const assumedText = (names: readonly string[]): readonly string[] =>
+  names.length === 0
+    ? []
+    : [`Assumed done(undefined) and fails() as the outcomes of ${names.join(', ')}; export "outcomes" to list theirs`];
+
+/** Returns what can be checked of a machine that nobody has specified, and the properties of its module. */
+export function lintProperties({ properties }: Pick<ChartModule, 'properties'>): readonly Property[] {
+  const all = [...soundness, canAlwaysEnd, noEndlessRetry, noIgnoredDelay, ...properties];
+  // A module may export a list that contains them.
+  return [...new Map(all.map((property) => [property.name, property])).values()];
+}

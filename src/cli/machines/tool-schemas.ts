@@ -1,0 +1,150 @@
+import * as z from 'zod/mini';
+
+const text = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
+const name = text(500);
+/** A path longer than this is not read by anyone. */
+const MAX_STEPS = 1_000;
+
+const file = text(1_000).check(
+  z.describe('Path of a module within the project that exports an XState machine; FILE#NAME selects one of several.'),
+);
+
+const outcome = z.union([
+  z.strictObject({ done: z.unknown() }),
+  z.strictObject({ fails: z.unknown() }),
+  z.strictObject({ sends: z.looseObject({ type: name }) }),
+]);
+
+const event = z.looseObject({ type: name });
+
+/** How the machine is run. Each replaces the module's export of that name. */
+const running = {
+  file,
+  outcomes: z.optional(
+    z
+      .record(name, z.array(outcome))
+      .check(
+        z.describe(
+          'What each actor may do, by its name or "*": [{"done": output}, {"fails": "message"}, {"sends": event}]. Default: the export "outcomes", else done without an output and a failure.',
+        ),
+      ),
+  ),
+  events: z.optional(
+    z
+      .array(event)
+      .check(z.describe('The events sent from outside, with payloads. Default: each type that the machine handles.')),
+  ),
+  inputs: z.optional(z.record(name, z.unknown()).check(z.describe('The inputs to start with, by name.'))),
+};
+
+/** What bounds an exploration. */
+const exploring = {
+  ...running,
+  abstraction: z.optional(
+    z
+      .array(name)
+      .check(z.describe('Context fields that distinguish states, such as "cart.total". Default: the whole context.')),
+  ),
+  limit: z.optional(z.int().check(z.minimum(1), z.maximum(1_000_000), z.describe('Most states. Default: 10,000.'))),
+  depth: z.optional(z.int().check(z.minimum(1), z.describe('Most steps from the start. Default: unlimited.'))),
+};
+
+const mark = z.union([
+  z.strictObject({ event: name }),
+  z.strictObject({ state: name }),
+  z.strictObject({ actor: name }),
+  z.strictObject({ action: name }),
+]);
+const states = z.array(name).check(z.minLength(1));
+
+export const propertySchema = z.discriminatedUnion('property', [
+  z.strictObject({ property: z.literal('soundness') }).check(z.describe('The checks of lint.')),
+  z
+    .strictObject({ property: z.literal('precedes'), first: mark, before: mark, each: z.optional(z.boolean()) })
+    .check(
+      z.describe(
+        '"first" happens before "before", for example an approval before an effect. With each: again before each of them.',
+      ),
+    ),
+  z
+    .strictObject({ property: z.literal('endsWithin'), events: z.int().check(z.minimum(0), z.maximum(10_000)) })
+    .check(z.describe('Whatever occurs, the machine ends after at most this number of events.')),
+  z
+    .strictObject({ property: z.literal('ends') })
+    .check(z.describe('The machine always ends, even if no event is sent from outside.')),
+  z
+    .strictObject({ property: z.literal('eventually'), states })
+    .check(z.describe('One of the states is always reached again, even if no event is sent from outside.')),
+  z
+    .strictObject({ property: z.literal('never'), states })
+    .check(z.describe('The states are never active at the same time.')),
+  z
+    .strictObject({ property: z.literal('atMost'), field: name, most: z.number() })
+    .check(z.describe('A number in the context is never above a limit.')),
+  z
+    .strictObject({ property: z.literal('handlesEvents'), mayIgnore: z.optional(z.record(name, z.array(name))) })
+    .check(z.describe('No event is ignored, except in the states that mayIgnore lists by event type.')),
+]);
+
+export type StatedProperty = z.output<typeof propertySchema>;
+
+const properties = z.optional(
+  z
+    .array(propertySchema)
+    .check(z.maxLength(50), z.describe('Default: soundness, and the properties that the module exports.')),
+);
+
+const step = z.union([
+  text(500).check(z.describe('As in paths: an event type, "pay: done", "pay: error" or "after 5000 ms".')),
+  event,
+  z.strictObject({ actor: name, done: z.unknown() }),
+  z.strictObject({ actor: name, fails: z.unknown() }),
+  z.strictObject({ actor: name, sends: event }),
+]);
+
+export type Step = z.output<typeof step>;
+
+const start = z.optional(name.check(z.describe('The name of the input to start with. Default: the first.')));
+const path = z.strictObject({ start, steps: z.array(step).check(z.maxLength(MAX_STEPS)) });
+
+export type SimulatedPath = z.output<typeof path>;
+
+/** The tools with their descriptions and arguments. */
+export const machineTools = {
+  lint: {
+    title: 'Lint a machine',
+    description:
+      'Checks a machine for mistakes that need no specification: dead transitions, unreachable states, dead ends, states that cannot reach the end, unhandled errors, endless retries, forgotten timers, missing implementations.',
+    input: z.strictObject(exploring),
+  },
+  explore: {
+    title: 'Explore a machine',
+    description:
+      'Lists the reachable states with the shortest path to each, the transitions between them, and the parts of the chart that nothing reaches.',
+    input: z.strictObject(exploring),
+  },
+  check: {
+    title: 'Check properties',
+    description:
+      'Checks properties of everything that the machine can do. Each that fails has the shortest counterexample, as a path of events and states.',
+    input: z.strictObject({ ...exploring, properties }),
+  },
+  diagram: {
+    title: 'Draw a machine',
+    description: 'Returns the chart as a Mermaid flowchart.',
+    input: z.strictObject({
+      file,
+      depth: z.optional(z.int().check(z.minimum(1), z.describe('Levels of nested states. Default: all.'))),
+    }),
+  },
+  simulate: {
+    title: 'Simulate a machine',
+    description:
+      'Takes steps one by one, without running actors or custom actions: you give their outcomes. After each, returns the state, the context, what is accepted and what may occur. Each call starts anew: pass all steps so far.',
+    input: z.strictObject({ ...running, start, steps: z.array(step).check(z.maxLength(MAX_STEPS)) }),
+  },
+} as const;
+
+export type ToolName = keyof typeof machineTools;
+export type ToolInput<Name extends ToolName> = z.output<(typeof machineTools)[Name]['input']>;
+export type ExploringInput = Omit<ToolInput<'explore'>, 'file'>;

@@ -8,10 +8,17 @@ export interface Delayed {
   readonly event: EventObject;
 }
 
-/** Of several timers with one id, XState cancels only the latest. */
+/** A machine that sets a timer again and again without canceling it would have no end of states. */
+const MOST_EQUAL = 2;
+
+/** Of several timers with one id, XState cancels only the latest. Of equal timers, only two are followed. */
 export function withTimer(timers: readonly Delayed[], timer: Delayed): readonly Delayed[] {
-  if (timer.id === undefined) return [...timers, timer];
-  return [...timers.map((one) => (one.id === timer.id ? { ...one, id: undefined } : one)), timer];
+  const renamed =
+    timer.id === undefined ? timers : timers.map((one) => (one.id === timer.id ? { ...one, id: undefined } : one));
+  const keys = [...renamed, timer].map(timerKey);
+  return [...renamed, timer].filter(
+    (_, at) => keys.slice(at + 1).filter((key) => key === keys[at]).length < MOST_EQUAL,
+  );
 }
 
 export const withoutTimers = (timers: readonly Delayed[], id: string | undefined): readonly Delayed[] =>

@@ -1,4 +1,3 @@
-import { PostChainError } from '../../../machines/contracts/error.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
 import type { Exploration, ExploredEdge, StartState } from '../exploration/exploration.ts';
@@ -20,7 +19,7 @@ const textOf = (mark: StepMark): string =>
 
 /**
  * `later` never happens before `first` has: for example no payment before its approval. With `each`, `first` must happen again before each
- * further `later`. A state is named by its id, with or without that of the machine; an event by its type, or as in paths (`pay: done`).
+ * further `later`. Fails, too, if `later` never happens: a property of a misspelled name would say nothing. A state is named by its id, with or without that of the machine; an event by its type, or as in paths (`pay: done`).
  */
 export function precedes(first: StepMark, later: StepMark, options: { readonly each?: boolean } = {}): Property {
   requireKnownOptions('precedes', options, 'each');
@@ -42,10 +41,10 @@ function findUnpreceded(exploration: Exploration, { first, later, each }: Preced
   const { starts, edgesFrom, edges, states } = exploration;
   const [isFirst, isLater] = [marks(exploration, first), marks(exploration, later)];
   if (![...starts, ...edges].some(isLater))
-    throw new PostChainError(
-      'invalid_option',
-      `${textOf(later)} never happens in ${exploration.machine.id}; expected ${knownNames(exploration, later)}`,
-    );
+    return {
+      what: `${textOf(later)} never happens in ${exploration.machine.id}, which has ${knownNames(exploration, later)}`,
+      path: null,
+    };
   interface Place {
     readonly id: number;
     readonly has: boolean;
@@ -143,7 +142,5 @@ function knownNames({ chart, edges }: Exploration, mark: StepMark): string {
             ];
   const unique = [...new Set(names)];
   const listed = unique.slice(0, MAX_NAMES).join(', ');
-  return unique.length === 0
-    ? 'one that it has: it has none'
-    : `one of ${listed}${unique.length > MAX_NAMES ? ', …' : ''}`;
+  return unique.length === 0 ? 'none' : `${listed}${unique.length > MAX_NAMES ? ', …' : ''}`;
 }

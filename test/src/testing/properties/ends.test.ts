@@ -123,6 +123,14 @@ describe('noIgnoredDelay', () => {
     );
   });
 
+  it('fails also if each round of a loop leaves a timer behind', () => {
+    const again = {
+      initial: 'a',
+      states: { a: { entry: raise({ type: 'late' }, { delay: 100 }), on: { next: 'b' } }, b: { on: { next: 'a' } } },
+    };
+    expect(finding(noIgnoredDelay, again as Config)).toContain('FAILS: no ignored delay: late (delayed)');
+  });
+
   it('holds for delays of states, which XState cancels', () => {
     expect(
       finding(noIgnoredDelay, { initial: 'a', states: { a: { after: { 100: 'b' }, on: { next: 'b' } }, b: {} } }),

@@ -8,7 +8,9 @@ import { coverageItems } from '../../testing/structure/coverage-items.ts';
 import { lintProperties } from '../explore-module.ts';
 import { loadChartModule } from '../load-chart-module.ts';
 import { stateText } from '../state-text.ts';
+import { coverageView, mutantsView } from './cover-and-mutants.ts';
 import { type ExploredFile, exploreFile } from './explore-file.ts';
+import { replayFile } from './replay-file.ts';
 import { placeView, simulate, stepView } from './simulate.ts';
 import { propertiesOf } from './stated-properties.ts';
 import { machineTools, type ToolInput, type ToolName } from './tool-schemas.ts';
@@ -57,6 +59,24 @@ const tools: Tools = {
       })),
     };
   },
+
+  async cover({ paths, ...input }) {
+    const { exploration, assumed } = await exploreFile(input);
+    return { machine: exploration.machine.id, ...coverageView(exploration, paths), ...assumption(assumed) };
+  },
+
+  async mutants({ properties: stated, paths = [], ...input }) {
+    const explored = await exploreFile(input);
+    const { chart, assumed } = explored;
+    const properties = stated === undefined ? lintProperties(chart) : propertiesOf(chart.machine, stated);
+    return {
+      machine: chart.machine.id,
+      ...(await mutantsView(explored, { properties, paths })),
+      ...assumption(assumed),
+    };
+  },
+
+  replay: replayFile,
 };
 
 /** Runs a tool on the machine of a file. The input has been validated. */

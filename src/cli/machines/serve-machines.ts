@@ -82,7 +82,8 @@ async function called(name: ToolName, given: unknown, { root, limits, signal }: 
   try {
     const input = parseOption(machineTools[name].input, given, 'arguments');
     const file = allowedFile(input.file, root);
-    const result = await runInProcess({ name, root, input: { ...input, file } }, limits, signal);
+    const journal = 'journal' in input ? { journal: allowedFile(input.journal, root) } : {};
+    const result = await runInProcess({ name, root, input: { ...input, file, ...journal } }, limits, signal);
     const text = printableJson(JSON.stringify(result));
     return { content: [{ type: 'text', text }], structuredContent: result as Record<string, unknown> };
   } catch (error) {

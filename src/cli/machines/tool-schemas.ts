@@ -1,13 +1,15 @@
 import * as z from 'zod/mini';
 
-const text = (most: number) => z.string().check(z.minLength(1), z.maxLength(most));
-const name = text(500);
+const name = z.string();
 /** A path longer than this is not read by anyone. */
 const MAX_STEPS = 1_000;
+const MAX_PATHS = 200;
 
-const file = text(1_000).check(
-  z.describe('Path of a module within the project that exports an XState machine; FILE#NAME selects one of several.'),
-);
+const file = z
+  .string()
+  .check(
+    z.describe('Path of a module within the project that exports an XState machine; FILE#NAME selects one of several.'),
+  );
 
 const outcome = z.union([
   z.strictObject({ done: z.unknown() }),
@@ -95,7 +97,7 @@ const properties = z.optional(
 );
 
 const step = z.union([
-  text(500).check(z.describe('As in paths: an event type, "pay: done", "pay: error" or "after 5000 ms".')),
+  z.string().check(z.describe('As in paths: an event type, "pay: done", "pay: error" or "after 5000 ms".')),
   event,
   z.strictObject({ actor: name, done: z.unknown() }),
   z.strictObject({ actor: name, fails: z.unknown() }),
@@ -106,6 +108,7 @@ export type Step = z.output<typeof step>;
 
 const start = z.optional(name.check(z.describe('The name of the input to start with. Default: the first.')));
 const path = z.strictObject({ start, steps: z.array(step).check(z.maxLength(MAX_STEPS)) });
+const paths = z.optional(z.array(path).check(z.maxLength(MAX_PATHS)));
 
 export type SimulatedPath = z.output<typeof path>;
 
@@ -142,6 +145,24 @@ export const machineTools = {
     description:
       'Takes steps one by one, without running actors or custom actions: you give their outcomes. After each, returns the state, the context, what is accepted and what may occur. Each call starts anew: pass all steps so far.',
     input: z.strictObject({ ...running, start, steps: z.array(step).check(z.maxLength(MAX_STEPS)) }),
+  },
+  cover: {
+    title: 'Measure coverage',
+    description:
+      'Returns which states, transitions, guard results, actor outcomes and delays a set of paths covers, and short paths that cover the rest. Without paths, those of the whole machine.',
+    input: z.strictObject({ ...exploring, paths }),
+  },
+  mutants: {
+    title: 'Test the tests',
+    description:
+      'Makes one mistake at a time in the chart, such as a dropped transition or a negated guard, and returns which of them the properties, or the states along the paths, do not detect.',
+    input: z.strictObject({ ...exploring, properties, paths }),
+  },
+  replay: {
+    title: 'Replay a journal',
+    description:
+      'Replays the journal file of a durable actor on the machine, without calls or effects: identical, or the first difference and its likely cause.',
+    input: z.strictObject({ file, journal: z.string().check(z.describe('Path of the journal file.')) }),
   },
 } as const;
 

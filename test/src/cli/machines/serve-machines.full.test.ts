@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, describe, expect, it } from 'vitest';
+import { fromPromise, setup } from 'xstate';
+import { createDurableMachine, fileJournals } from '../../../../src/entries/durable.ts';
 import { connectClient } from '../../../support/mcp-client.ts';
 
 // Modules find xstate. They are not within `node_modules` themselves, where Node runs no TypeScript.
@@ -67,7 +69,16 @@ async function call(client: Client, name: string, given: object): Promise<unknow
 describe('postchain mcp --machines', () => {
   it('offers tools with descriptions', async () => {
     const { tools } = await (await connect()).listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['lint', 'explore', 'check', 'diagram', 'simulate']);
+    expect(tools.map(({ name }) => name)).toEqual([
+      'lint',
+      'explore',
+      'check',
+      'diagram',
+      'simulate',
+      'cover',
+      'mutants',
+      'replay',
+    ]);
     for (const { description, inputSchema } of tools) {
       expect(description).not.toBe('');
       expect(inputSchema.required).toContain('file');
@@ -175,6 +186,71 @@ describe('postchain mcp --machines', () => {
     expect(await call(client, 'simulate', { file: `${door}#machine`, steps: ['lock: done'] })).toMatch(
       /^path_failed: Step 1: "lock: done" cannot occur in open; possible: close/u,
     );
+  });
+
+  it('cover returns what paths do not cover, and short paths that do', async () => {
+    const client = await connect();
+    const given = { file: `${door}#broken`, outcomes: { lock: [{ done: true }] } };
+    expect(await call(client, 'cover', given)).toMatchObject({
+      percent: { transitions: 100, states: 80 },
+      notCovered: [{ kind: 'state', name: 'broken.lost', unreachable: true }],
+      paths: [{ steps: ['close', 'lock: done true'], end: 'locked' }],
+    });
+    expect(await call(client, 'cover', { ...given, paths: [{ steps: ['close'] }] })).toMatchObject({
+      percent: { transitions: 50 },
+      notCovered: expect.arrayContaining([{ kind: 'state', name: 'broken.locked' }]),
+      paths: [{ steps: ['close', 'lock: done true'] }],
+    });
+  });
+
+  it('mutants returns the mistakes that properties and paths do not detect', async () => {
+    const given = { file: `${door}#machine`, events, properties: [] };
+    const paths = [{ steps: ['close', 'lock: done', { type: 'unlock', code: 7 }] }];
+    const client = await connect();
+    expect(await call(client, 'mutants', { ...given, paths })).toMatchObject({
+      machine: 'door',
+      notDetected: expect.arrayContaining(['door.closed, error: transition dropped']),
+    });
+    const broken = { file: `${door}#broken` };
+    expect(await call(client, 'mutants', broken)).toMatch(
+      /^invalid_option: The suite fails on broken without a mutation/u,
+    );
+  });
+
+  it('replay compares the journal of a durable actor with the machine', async () => {
+    const machine = setup({ actors: { lock: fromPromise(async () => true) } }).createMachine({
+      id: 'gate',
+      initial: 'open',
+      states: { open: { on: { close: 'closed' } }, closed: { invoke: { src: 'lock', onDone: 'locked' } }, locked: {} },
+    });
+    const host = createDurableMachine(machine, { journals: fileJournals(join(root, 'journals')) });
+    const actor = await host.open('gate-1');
+    await actor.send({ type: 'close' });
+    await actor.park({ wait: true });
+    const gate = (onDone: string): string => `import { fromPromise, setup } from 'xstate';
+      export const machine = setup({ actors: { lock: fromPromise(async () => true) } }).createMachine({
+        id: 'gate', initial: 'open',
+        states: { open: { on: { close: 'closed' } }, closed: { invoke: { src: 'lock', onDone: '${onDone}' } }, locked: {} },
+      });`;
+    const client = await connect();
+    const journal = 'journals/gate-1.jsonl';
+    expect(await call(client, 'replay', { file: module('gate.mjs', gate('locked')), journal })).toMatchObject({
+      actor: 'gate-1',
+      identical: true,
+      state: 'locked',
+    });
+    expect(await call(client, 'replay', { file: module('gate-2.mjs', gate('open')), journal })).toMatchObject({
+      identical: false,
+      difference: {
+        text: expect.stringContaining(
+          'the transition from closed to locked; the machine now does the transition from closed to open',
+        ),
+      },
+    });
+    expect(await call(client, 'replay', { file: `${door}#machine`, journal })).toMatch(
+      /^invalid_journal: .* is the journal of a machine "gate"; expected one of "door"/u,
+    );
+    expect(await call(client, 'replay', { file: door, journal: '../gate-1.jsonl' })).toMatch(/^invalid_path: /u);
   });
 
   it('diagram returns Mermaid', async () => {

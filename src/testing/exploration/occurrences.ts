@@ -1,5 +1,4 @@
-import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
-import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
+import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';

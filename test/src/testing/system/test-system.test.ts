@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createMachine } from 'xstate';
+import { type Actor, assign, createActor, createMachine, fromPromise, SimulatedClock, setup } from 'xstate';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
+import type { TestedSystem } from '../../../../src/testing/exploration/tested-system.ts';
+import { mutantsOf } from '../../../../src/testing/mutants.ts';
 import { systemReportText } from '../../../../src/testing/system/system-report.ts';
 import { testSystem } from '../../../../src/testing/system/test-system.ts';
 import { checkout, checkoutOptions, createShop, type Fault } from '../../../support/checkout.ts';
@@ -167,6 +169,100 @@ describe('a test of a system along the paths of its model', () => {
       message,
     });
   });
+});
+
+/** A system that is an actor of a machine, in simulated time. */
+function actorSystem(machine: typeof checkout) {
+  let actor: Actor<typeof checkout> | undefined;
+  let clock = new SimulatedClock();
+  let charge = { resolve: (_: string): void => {}, reject: (_: unknown): void => {} };
+  const actors = {
+    charge: fromPromise(
+      () =>
+        new Promise<string>((resolve, reject) => {
+          charge = { resolve, reject };
+        }),
+    ),
+  };
+  const system: TestedSystem<typeof checkout> = {
+    reset() {
+      actor?.stop();
+      clock = new SimulatedClock();
+      actor = createActor(machine.provide({ actors }), { clock });
+      actor.subscribe({ error: () => {} });
+      actor.start();
+    },
+    send: (event) => actor?.send(event),
+    outcomes: {
+      charge: (outcome) =>
+        outcome.kind === 'done' ? charge.resolve('receipt') : charge.reject(new Error(outcome.name)),
+    },
+    elapse: ({ ms }) => clock.increment(ms ?? 0),
+    read() {
+      const { value, context } = actor?.getSnapshot() ?? expect.fail('not started');
+      return { at: value, items: context.items };
+    },
+    expected: ({ value, context }) => ({ at: value, items: context.items }),
+  };
+  return system;
+}
+
+describe('systems with each mistake that a chart can have', () => {
+  it('pass without a mistake', async () => {
+    const { clock } = createShop();
+    await testSystem(exploration, { system: actorSystem(checkout), clock, each: 'edge' });
+  });
+
+  it('fail with it, on the shortest path', async () => {
+    const found: Record<string, string> = {};
+    for (const { name, machine } of mutantsOf(checkout)) {
+      const { clock } = createShop();
+      const error = await rejectionOf(testSystem(exploration, { system: actorSystem(machine), clock, each: 'edge' }));
+      found[name] = error?.message.replace(/^.*, after start/u, 'start') ?? 'not found';
+    }
+    expect(found).toMatchInlineSnapshot(`
+      {
+        "checkout.cart, ADD: transition dropped": "start → ADD {"count":1}",
+        "checkout.cart, EMPTY: transition dropped": "start → ADD {"count":1} → EMPTY",
+        "checkout.cart, PAY: guard of transition negated": "start → PAY",
+        "checkout.cart, PAY: transition dropped": "start → ADD {"count":1} → PAY",
+        "checkout.paying, CANCEL: transition dropped": "start → ADD {"count":1} → PAY → CANCEL",
+        "checkout.paying, after 5000: transition dropped": "start → ADD {"count":1} → PAY → after 5000 ms",
+        "checkout.paying, done: transition dropped": "start → ADD {"count":1} → PAY → charge: done",
+        "checkout.paying, error: transition dropped": "start → ADD {"count":1} → PAY → charge: declined",
+      }
+    `);
+  });
+});
+
+it('starts the system with each input of the model', async () => {
+  const counter = setup({
+    types: { context: {} as { n: number }, input: {} as number },
+  }).createMachine({
+    id: 'counter',
+    context: ({ input }) => ({ n: input }),
+    on: { UP: { actions: assign({ n: ({ context }) => Math.min(9, context.n + 1) }) } },
+  });
+  const inputs = new Set<number>();
+  const tested = (most: number) => {
+    let n = 0;
+    const system: TestedSystem<typeof counter, number> = {
+      reset(input) {
+        inputs.add(input);
+        n = input;
+      },
+      send() {
+        n = Math.min(most, n + 1);
+      },
+      read: () => n,
+      expected: ({ context }) => context.n,
+    };
+    const counted = explore(counter, { inputs: { few: 1, many: 8 } });
+    return rejectionOf(testSystem(counted, { system, clock: createShop().clock, each: 'edge' }));
+  };
+  expect(await tested(9)).toBeNull();
+  expect(inputs).toEqual(new Set([1, 8]));
+  expect((await tested(10))?.message).toMatch(/: expected what is read to be 9, received 10, after many → UP → UP$/u);
 });
 
 describe('runPath with a system', () => {

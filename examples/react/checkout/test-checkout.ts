@@ -8,10 +8,12 @@ const exploration = explore(checkout, {
   events: [{ type: 'ADD', count: 1 }, { type: 'EMPTY' }, { type: 'PAY' }, { type: 'CANCEL' }],
 });
 
-type Options = Omit<TestSystemOptions<typeof checkout, string>, 'system'>;
+interface Options extends Omit<TestSystemOptions<typeof checkout, string>, 'system' | 'walks'> {
+  readonly seed?: number;
+}
 
 /** Tests that a page does what the model does. In a Playwright test: `await testCheckout(page, 'http://localhost:5173/')`. */
-export async function testCheckout(page: Page, url: string, options: Options = {}) {
+export async function testCheckout(page: Page, url: string, { seed, ...options }: Options = {}) {
   // The backend answers when the test says so.
   let answer = (_status: number): void => {};
   let answered: Promise<number>;
@@ -43,7 +45,7 @@ export async function testCheckout(page: Page, url: string, options: Options = {
       expected: ({ value, context }) =>
         `${value}, items: ${context.items}${context.isDeclined ? ', the card was declined' : ''}`,
     },
-    walks: { count: 15, maxSteps: 30, payloads: { ADD: z.object({ count: z.int().min(1).max(20) }) } },
+    walks: { count: 15, maxSteps: 30, seed, payloads: { ADD: z.object({ count: z.int().min(1).max(20) }) } },
     ...options,
   });
 }

@@ -20,7 +20,7 @@ export interface WalksOptions<Type extends string = string> {
   /** What generates the payloads of events, by type. Other events are sent as explored. */
   readonly payloads?: Readonly<Partial<Record<Type, Payload>>>;
   /** Repeats the walks of a seed. Default: a random one, which failures and reports name. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
 }
 
 export interface TestSystemOptions<Machine extends AnyStateMachine = AnyStateMachine, Observation = unknown>

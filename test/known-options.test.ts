@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createMachine } from 'xstate';
 import * as z from 'zod';
+import * as agents from '../src/entries/agents.ts';
 import * as aiSdk from '../src/entries/ai-sdk.ts';
 import * as durable from '../src/entries/durable.ts';
 import * as postchain from '../src/entries/index.ts';
@@ -20,7 +21,10 @@ import { extractiveModel } from '../src/models/extractive/extractive-model.ts';
 const MISSPELT = { mispelt: 1 };
 // biome-ignore lint/suspicious/noExplicitAny: as JavaScript calls them
 type Untyped = any;
-const exported: Untyped = Object.assign({}, ...[aiSdk, durable, inspection, mcp, node, openai, otel, presentation]);
+const exported: Untyped = Object.assign(
+  {},
+  ...[agents, aiSdk, durable, inspection, mcp, node, openai, otel, presentation],
+);
 Object.assign(exported, postgres, restate, server, testing, postchain);
 
 const machine = createMachine({ id: 'm', on: { GO: {} } });
@@ -33,6 +37,7 @@ const store = (): Untyped => durable.memoryJournals();
 const files = (): Untyped => durable.fileJournals('/tmp/never-written');
 const model = extractiveModel();
 const schema = z.object({ a: z.string() });
+const tool = agents.defineCapability({ name: 'a', description: 'A.', arguments: schema, execute: () => '' });
 
 const SYNTHESIS = {
   request: 'a',
@@ -63,6 +68,9 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
   createDurableMachine: (options) =>
     durable.createDurableMachine(machine, { journals: durable.memoryJournals(), ...options }),
   createWorker: (options) => durable.createWorker({ hosts: [chain()], ...options }),
+  generate: (options) => agents.generate({ model, ...options } as never),
+  decide: (options) => agents.decide({ model, events: { a: schema }, ...options } as never),
+  runTools: (options) => agents.runTools({ model, tools: [tool], ...options } as never),
   createAttempt: (options) => postchain.createAttempt({ schema, model, ...options } as never),
   createStructuredOutput: (options) =>
     postchain.createStructuredOutput({ schema, model, prompt: 'a', ...options } as never),

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assign, createMachine, fromPromise, setup } from 'xstate';
-import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
+import { assign, fromPromise, setup } from 'xstate';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
@@ -125,33 +124,6 @@ describe('an actor that only waits', () => {
     const open = await orders.open('p');
     expect([await orders.stop('p'), open.getSnapshot().status]).toEqual([true, 'stopped']);
     await expect(orders.stop('q')).rejects.toMatchObject({ code: 'unknown_journal' });
-  });
-
-  it('is stopped before its due delay, and its effects that are stored run', async () => {
-    const { journals, clock } = setUp();
-    const effects: string[] = [];
-    const machine = createMachine({
-      id: 'mail',
-      initial: 'waiting',
-      states: {
-        waiting: { entry: () => void effects.push('entered'), after: { [HOUR]: 'late' } },
-        late: { entry: () => void effects.push('late') },
-      },
-    });
-    const mails = createDurableMachine(machine, { journals, clock });
-    const mail = await mails.open('m');
-    await mail.close();
-    const killed = mail.entries.filter(({ type }) => type !== 'effect-end' && type !== 'closed');
-    await journals.delete('m');
-    const writer = journals.create('m');
-    writer.write(killed.map((entry, seq) => ({ ...entry, seq })));
-    await writer.close();
-    clock.increment(HOUR);
-    expect(await mails.stop('m')).toBe(true);
-    const added = (await entriesOf(journals.read('m'))).slice(killed.length).map(({ type }) => type);
-    expect(added).toEqual(['resumed', 'stopped', 'end', 'effect-end']);
-    expect(effects).toEqual(['entered', 'entered']);
-    expect(await mails.list()).toMatchObject([{ status: 'stopped' }]);
   });
 
   it('stays open if it was open, and an event that it did not receive is sent again', async () => {

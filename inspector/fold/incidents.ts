@@ -1,4 +1,3 @@
-import { wasDenied } from '../../machines/policies/failures.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { entriesIn, entryAt } from './entry-index.ts';
@@ -14,6 +13,7 @@ export interface Incident {
   readonly steps: readonly Selection[];
 }
 
+const NOT_APPROVED: ReadonlySet<unknown> = new Set(['denied', 'approval_timed_out']);
 const LIMIT_REASONS: ReadonlySet<string> = new Set(['deadline_passed', 'context_over_limit']);
 
 interface Known {
@@ -53,7 +53,7 @@ const incident = (
 
 const failedTools = (log: RunLog, { spans }: RunFold, count: number): readonly Selection[] =>
   spans.capabilities
-    .filter(({ error, to }) => error !== null && !wasDenied(entryAt(log, to, 'capability-end')?.result.code))
+    .filter(({ error, to }) => error !== null && !NOT_APPROVED.has(entryAt(log, to, 'capability-end')?.result.code))
     .map((span) => selectionOf('capability', span, count));
 
 const failedPhases = ({ spans }: RunFold, count: number): readonly Selection[] =>

@@ -162,7 +162,7 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
 }
 
 /** The filters that accept a run: its state, `for-you` if it waits for a person, `due` if it should have continued, `with-failures`. */
-export const viewsOf = (run: InspectedRun, nowMs: number): readonly string[] => [
+const viewsOf = (run: InspectedRun, nowMs: number): readonly string[] => [
   ...(askedOf(run) === null ? [] : ['for-you']),
   ...(isDue(run, nowMs) ? ['due'] : []),
   stateOf(run),
@@ -307,9 +307,6 @@ const REASONS: Readonly<Record<string, string>> = {
 export const reasonWords = (reason: string): string =>
   (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? excerpt(reason, 60).replaceAll('_', ' ');
 
-/** An answer of which some sentences have no support. */
-export const PARTLY = 'partly unsupported';
-
 /** Whether a text is only the engine's sentence that there is no answer. */
 export const isNoAnswer = (text: string, confidence: number | null): boolean =>
   confidence === 0 && text.startsWith('No answer was reached.');
@@ -333,7 +330,11 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
   const state = stateOf(run);
   switch (state) {
     case 'completed':
-      return { label: state, detail: [unsupported ? PARTLY : '', score].filter(Boolean).join(', '), tone: 'ok' };
+      return {
+        label: state,
+        detail: [unsupported && 'partly unsupported', score].filter(Boolean).join(', '),
+        tone: 'ok',
+      };
     case 'degraded': {
       const parts = [reason ? reasonWords(reason) : '', !reason || reason === 'not_grounded' ? score : ''];
       return { label: state, detail: parts.filter(Boolean).join(', '), tone: isAnswerless(run) ? 'bad' : 'warn' };

@@ -6,7 +6,7 @@ import { decisionReason } from './decision-words.ts';
 import { entryAt } from './entry-index.ts';
 import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { isNoAnswer, PARTLY, reasonWords } from './run-list.ts';
+import { isNoAnswer, reasonWords } from './run-list.ts';
 import { RETRIEVAL } from './selection.ts';
 import { lastUpTo } from './sorted.ts';
 import { type Spans, usageOf } from './spans.ts';
@@ -90,7 +90,7 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
       : grounding.score < grounding.threshold
         ? `not supported by ${source}`
         : grounding.unsupported.length > 0
-          ? `${PARTLY}: all but ${pluralize(grounding.unsupported.length, 'sentence')} supported by ${source}`
+          ? `partly unsupported: all but ${pluralize(grounding.unsupported.length, 'sentence')} supported by ${source}`
           : `supported by ${source}`;
   // Said once: the cap and the reason may name the same fact.
   const isSaid = cap !== null || first?.code === 'not_grounded' || first?.code === 'no_evidence';

@@ -61,7 +61,7 @@ export function parseStep({ step = '' }: Parameters, to: number | null): Selecti
   return { kind, from: Number(from), to, ...(stateId !== undefined && { stateId }) };
 }
 
-export const printStep = ({ kind, from, stateId }: Selection): Parameters => ({
+const printStep = ({ kind, from, stateId }: Selection): Parameters => ({
   step: `${kind}-${from}${stateId === undefined ? '' : `-${stateId}`}`,
 });
 

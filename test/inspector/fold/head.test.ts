@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { messageText } from '../../../inspector/fold/format.ts';
 import { incidentsOf } from '../../../inspector/fold/incidents.ts';
 import { provisionalAnswer } from '../../../inspector/fold/provisional-answer.ts';
-import { statusWords, viewsOf } from '../../../inspector/fold/run-list.ts';
+import { countedViews, statusWords } from '../../../inspector/fold/run-list.ts';
 import { selectionOf } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { activityOf, endingOf, lastPhaseInWords, verdictOf } from '../../../inspector/fold/summary.ts';
@@ -106,7 +106,7 @@ describe('how a run ended', () => {
     expect(messageText(text)).toMatch(/within 30 s\.$/u);
     const run = { status: 'degraded', summary: { ...none, answer: text, reason: 'model_unavailable', failures: null } };
     expect(statusWords(run as never)).toMatchObject({ text: 'degraded: model unavailable', tone: 'bad' });
-    expect(viewsOf(run as never, 0)).toEqual(['degraded', 'with-failures']);
+    expect(countedViews([run as never], 0).map(([view]) => view)).toEqual(['with-failures', 'degraded']);
   });
 
   it('is unknown before the answer; until then, the run says where it is', () => {

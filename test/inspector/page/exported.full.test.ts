@@ -87,7 +87,7 @@ describe.skipIf(tests.areSkipped)('the exported page', () => {
       /, when this file was exported \(\w+ \d+, \d\d:\d\d\)$/u,
     );
     // It has no time that the journal does not have.
-    expect(await page.locator('.figures').textContent()).toMatch(/ago1\.0 s/u);
+    expect(await page.locator('.figures').textContent()).toMatch(/agolast entry after 1\.0 s/u);
     expect(await page.locator('body').innerText()).not.toMatch(/Interrupted|stopped|Answer here|Resume/u);
     const strange = text.replace(
       /(id="recording" data-sha256=")[0-9a-f]{64}">([^<]*)/u,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createMachine, fromPromise, setup } from 'xstate';
-import { shownColumns, statusWords, viewsOf } from '../../../../inspector/fold/run-list.ts';
+import { countedViews, shownColumns, statusWords } from '../../../../inspector/fold/run-list.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../../src/entries/durable.ts';
 import { ListedState } from '../../../../src/inspection/systems/listed-state.ts';
@@ -90,10 +90,10 @@ it('an actor that a process has opened again still waits for the same approval',
     expect(shownColumns(runs, { columns: '', sort: 'started' })).toContain('state');
     return runs[0] as (typeof runs)[0];
   };
-  expect(viewsOf(await row(false), Date.now())).toEqual(['for-you', 'waiting']);
+  expect(countedViews([await row(false)], Date.now()).map(([view]) => view)).toEqual(['for-you', 'waiting']);
   const again = await orders.open('o-1');
   const held = await row(true);
-  expect(viewsOf(held, Date.now())).toEqual(['for-you', 'waiting']);
+  expect(countedViews([held], Date.now()).map(([view]) => view)).toEqual(['for-you', 'waiting']);
   expect(statusWords(held)).toMatchObject({ label: 'waiting for approval', tone: 'asks' });
   await again.close();
 });

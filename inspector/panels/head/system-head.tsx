@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { type ReachedState, reachedStates } from '../../fold/reached.ts';
-import { dueText, durationOf, isDue, namesText, statusWords } from '../../fold/run-list.ts';
+import { dueText, durationOf, namesText, statusWords } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { eventCounts } from '../../fold/summary.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
@@ -38,8 +38,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const isActor = run.machine !== undefined;
   const states = statesOf(view);
   const failure = excerpt(failureWords(view), 400);
-  const isPast = useIsPast(run.waiting?.dueAtMs ?? null);
-  const due = isPast && run.exportedAt === undefined && isDue(run, Date.now()) ? dueText(run, Date.now()) : null;
+  const due = useIsPast(run.waiting?.dueAtMs ?? null) && !run.exportedAt ? dueText(run, Date.now()) : null;
   const ended = endTime(view);
   return (
     <div class="run-head system">

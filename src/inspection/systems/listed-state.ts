@@ -1,5 +1,10 @@
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { DurableEntry, Waiting } from '../../durable/entries.ts';
+import type { ReplayStep } from '../../durable/replay.ts';
+import { initialNodes } from '../../internal/xstate-internals.ts';
 import { readableValue } from '../readable-value.ts';
+import { leavesOf } from './observe-for-inspector.ts';
+import type { ReplayHost } from './recorded-states.ts';
 import { errorText } from './system-log.ts';
 
 /** What a list shows of a durable actor besides the ends of its journal. Reads the entries without a replay. */
@@ -11,6 +16,8 @@ export class ListedState {
   readonly #failures = new Map<string, string>();
   readonly #active = new Set<string>();
   #root = '';
+  #start: readonly DurableEntry[] = [];
+  #machine: AnyStateMachine | null = null;
 
   take(entry: DurableEntry): void {
     this.atMs = entry.atMs;
@@ -22,16 +29,26 @@ export class ListedState {
     else if (entry.type === 'timer-start' && entry.actor === '')
       this.#enterFor(/^xstate\.after\.[^.]+\.(.+)$/su.exec(entry.event));
     else if (entry.type === 'activity-start') this.#enterFor(/^\/\d+\.([^/]+)$/u.exec(entry.actor));
-    else if (entry.type === 'start') this.#root = `${entry.machine.id}.`;
+    else if (entry.type === 'start') [this.#root, this.#start] = [`${entry.machine.id}.`, [entry]];
     else if (entry.type === 'keyframe') {
       this.#active.clear();
       for (const id of entry.state.snapshot.nodes) this.#enter(id);
     }
   }
 
-  /** The names of the innermost active states of the root, as far as the journal has them. */
-  get states(): string {
-    return Array.from(this.#active, (id) => id.split('.').at(-1)).join(', ');
+  /** The paths of the innermost active states of the root: with its durable machine in chart order, without it as far as the journal has them. */
+  statesIn(host: ReplayHost | null): string {
+    try {
+      const steps = this.#machine === null ? host?.replaySteps(this.#start) : undefined;
+      this.#machine ??= (steps?.next().value as ReplayStep).snapshot.machine;
+      steps?.return(undefined as never);
+      const nodeOf = (id: string): AnyStateNode => (this.#machine as AnyStateMachine).getStateNodeById(id);
+      const nodes = [...this.#active].flatMap((id) => leavesOf(initialNodes(nodeOf(id)))).map(nodeOf);
+      return listOf(nodes.sort((one, other) => one.order - other.order).map(({ path }) => path));
+    } catch {
+      const paths = Array.from(this.#active, (id) => id.slice(id.startsWith(this.#root) ? this.#root.length : 0));
+      return listOf(paths.sort().map((path) => path.split('.')));
+    }
   }
 
   get failure(): string {
@@ -68,5 +85,7 @@ export class ListedState {
     this.#active.add(id);
   }
 }
+
+const listOf = (paths: readonly (readonly string[])[]): string => paths.map((path) => path.join(' › ')).join(', ');
 
 const isInside = (id: string, outer: string): boolean => id === outer || id.startsWith(`${outer}.`);

@@ -140,7 +140,8 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   /** How it has ended, or its state so far. */
   #shownEnding(): InspectedRun['ending'] {
     if (this.#listed === null) return this.#ending;
-    const { states, failure, atMs } = this.#listed;
+    const { failure, atMs } = this.#listed;
+    const states = this.#listed.statesIn(this.#host);
     const known = this.#ending ?? { states: '', failure: '', durationMs: atMs };
     return { ...known, states: known.states || states, failure: known.failure || failure };
   }

@@ -37,19 +37,39 @@ const machine = setup({
 
 it('the list has the states of all regions and the last error, without a replay', async () => {
   const journals = memoryJournals();
-  const actor = await createDurableMachine(machine, { journals, logger: () => {} }).open('t');
+  const trips = createDurableMachine(machine, { journals, logger: () => {} });
+  const actor = await trips.open('t');
   const listed = async () => {
     const state = new ListedState();
     for (const entry of await entriesOf(journals.read('t'))) state.take(entry);
     return state;
   };
-  const leaves = () => leavesOf(activeNodes(actor.getSnapshot())).map((id) => id.split('.').at(-1));
+  const leaves = () => leavesOf(activeNodes(actor.getSnapshot())).map((id) => id.split('.').slice(1).join(' › '));
   for (const type of ['', 'GO', 'NEXT', 'RESET', 'NEXT', 'BACK', 'GO'] as const) {
     if (type !== '') await actor.send({ type });
     await expect.poll(() => actor.pending.activities.length).toBe(0);
-    expect((await listed()).states.split(', ').toSorted()).toEqual(leaves().toSorted());
+    expect((await listed()).statesIn(null)).toBe(leaves().toSorted().join(', '));
+    expect((await listed()).statesIn(trips)).toBe(leaves().toSorted().join(', '));
   }
   expect((await listed()).failure).toBe('pay failed: card declined');
+});
+
+it('the list has the initial state inside the one that was entered, if it has the machine', async () => {
+  const groups = createMachine({
+    id: 'g',
+    initial: 'one',
+    states: {
+      one: { on: { NEXT: 'two' } },
+      two: { initial: 'late', states: { early: {}, late: { type: 'parallel', states: { z: {}, a: {} } } } },
+    },
+  });
+  const journals = memoryJournals();
+  const hosts = createDurableMachine(groups, { journals, logger: () => {} });
+  const actor = await hosts.open('g');
+  await actor.send({ type: 'NEXT' });
+  const state = new ListedState();
+  for (const entry of await entriesOf(journals.read('g'))) state.take(entry);
+  expect([state.statesIn(null), state.statesIn(hosts)]).toEqual(['two', 'two › late › z, two › late › a']);
 });
 
 it('the list omits the failure of a call that has succeeded since', async () => {
@@ -73,7 +93,7 @@ it('the list omits the failure of a call that has succeeded since', async () => 
   await expect.poll(() => actor.getSnapshot().value).toBe('over');
   const state = new ListedState();
   for (const entry of await entriesOf(journals.read('c'))) state.take(entry);
-  expect([state.states, state.failure]).toEqual(['over', '']);
+  expect([state.statesIn(null), state.failure]).toEqual(['over', '']);
 });
 
 it('an actor that a process has opened again still waits for the same approval', async () => {

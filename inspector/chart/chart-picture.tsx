@@ -120,7 +120,7 @@ export function ChartPicture(props: ChartPictureProps) {
       ))}
       <Lines lines={level.lines} x={2} y={0} known={known} onStub={chooseStub} />
       {level.stubs.map(({ text, x, y, width, height }) => (
-        <text key={`${x} ${y}`} class="stub" x={x + width / 2} y={y + height / 2}>
+        <text key={`${x} ${y}`} class="elsewhere" x={x + width / 2} y={y + height / 2}>
           {excerpt(text, MAX_NAME)}
         </text>
       ))}

@@ -49,7 +49,7 @@ interface LevelsProps extends ChartViewProps {
 
 type Space = Readonly<Record<'width' | 'height', number>>;
 
-/** Returns the scale that shows a whole level, and the one at which it opens: its texts are readable. */
+/** Returns the scale that shows a whole level, and the one at which its texts are readable: it opens at that one. */
 function scalesOf(level: Space | undefined, space: Space) {
   const [width, height] = [level?.width ?? 0, level?.height ?? 0].map((side) => side + 2 * MARGIN) as [number, number];
   const whole = Math.min(MAX_FIT, space.width / width, space.height / height);

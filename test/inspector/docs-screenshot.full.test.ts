@@ -16,6 +16,8 @@ const SCREENSHOTS = Object.values(PICTURES).flatMap((suffix) => [
   `docs/chart${suffix}.png`,
 ]);
 const [WIDTH, HEIGHT] = [1280, 720];
+/** Room for the whole chart at a readable size. */
+const CHART_HEIGHT = 745;
 
 /** The README run in an exported page, and its chart. */
 async function draw(): Promise<void> {
@@ -33,11 +35,13 @@ async function draw(): Promise<void> {
       const page = await browser.newPage({
         viewport: { width: WIDTH, height: HEIGHT },
         colorScheme: colorScheme as keyof typeof PICTURES,
+        reducedMotion: 'reduce',
       });
       await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.id}/${decision}`);
       await page.locator('.step-area').getByRole('heading', { name: 'Why' }).waitFor();
       await page.screenshot({ path: `docs/inspector${suffix}.png` });
       await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.id}`);
+      await page.setViewportSize({ width: WIDTH, height: CHART_HEIGHT });
       await page.keyboard.press('c');
       const chart = page.locator('.chart-area');
       await chart.locator('svg text').first().waitFor();

@@ -76,7 +76,7 @@ function eventOf({ event, source, target }: Transition, chart: IndexedChart | un
     (transition) => transition.event !== '' && eventMatches(transition.event, event, source),
   );
   return !matchesByName && candidates.some((transition) => transition.event === '')
-    ? `at once, after ${verbatim.replace(/^after /u, '')}`
+    ? `without an event, after ${verbatim.replace(/^after /u, '')}`
     : verbatim;
 }
 
@@ -263,7 +263,7 @@ const KINDS: readonly (readonly [prefix: string, says: (rest: string) => string]
 ];
 
 const WHOLE: Readonly<Record<string, string>> = {
-  '': 'at once',
+  '': 'without an event',
   'xstate.init': 'the start',
   'xstate.stop': 'stop',
 };

@@ -42,7 +42,8 @@ export function reachedStates(
     const ended = endReportedBy('', entry.event);
     const words = ended === null ? event : eventWords({ fold, charts }, '', entry.event) + errorOf(fold, ended, at);
     const guards = guardsText(entry.candidates);
-    const because = `entered from ${placeIn(chart, source.id, leaf)} ${words.startsWith('at once') ? '' : 'on '}${words}`;
+    const on = words.startsWith('without an event') ? '' : 'on ';
+    const because = `entered from ${placeIn(chart, source.id, leaf)} ${on}${words}`;
     return { path, seq: entry.seq, because: `${because}${guards && `, because ${guards}`}` };
   });
 }

@@ -9,7 +9,7 @@ import type { LoadedEntries, RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo } from './sorted.ts';
 import { machineWaits } from './system-waits.ts';
-import { actorName, contextDifferences, eventWords } from './system-words.ts';
+import { actorName, contextDifferences, eventWords, movesText } from './system-words.ts';
 import { transitionLookup } from './transition-lookup.ts';
 
 export interface SystemView extends LoadedEntries {
@@ -22,6 +22,8 @@ type Of<Type extends ActorEntry['type']> = Extract<ActorEntry, { type: Type }>;
 interface StepTransition extends ExplainedTransition {
   /** The name of the actor; empty for the root. */
   readonly actor: string;
+  /** Its states, as in the trace. */
+  readonly moves: string;
   /** The event in words. */
   readonly trigger: string;
   /** The names of its actions in the chart. */
@@ -129,6 +131,7 @@ function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | n
   return {
     ...explainTransition(taken, chartIndexOf(charts)),
     actor: entry.actor === '' ? '' : actorName({ fold, charts }, entry.actor),
+    moves: movesText({ fold, charts }, [taken]),
     trigger: eventWords({ fold, charts }, entry.actor, entry.event),
     actions: actionNames(actions),
   };

@@ -91,8 +91,9 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
   const isFailed = end?.status === 'error';
   // A call that only returns has nothing inside.
   const hasRows = machine !== null || events.length + notes.length + calls.length + tools.length > 0;
+  const name = actorName(system, path);
   const about = [
-    machine === null ? 'call' : 'machine',
+    machine !== null ? 'machine' : name === 'call' ? '' : 'call',
     calls.length > 0 ? pluralize(calls.length, 'model call') : '',
     tools.length > 0 ? pluralize(tools.length, 'tool call') : '',
   ];
@@ -100,7 +101,7 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
     // Several actors may start in one step.
     id: `actor${from}${path}`,
     kind: hasRows ? 'actor' : 'activity',
-    title: excerpt(actorName(system, path), 80),
+    title: excerpt(name, 80),
     note: about.filter(Boolean).join(', '),
     get text() {
       return isFailed ? errorText(end.error) : end?.output == null ? '' : jsonExcerpt(end.output, 120);

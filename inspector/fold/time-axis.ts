@@ -50,7 +50,7 @@ export function movedTo(range: TimeRange, { startMs, endMs }: TimeRange, wholeMs
 }
 
 /** A stretch of time in which nothing ran, as shares of the axis, on which it is shorter than to scale. */
-export interface Cut {
+interface Cut {
   readonly from: number;
   readonly to: number;
   readonly ms: number;
@@ -63,8 +63,6 @@ export interface Scale extends TimeRange {
   readonly perMs: number;
   /** The longest of its shortened gaps, longest first. */
   readonly cuts: readonly Cut[];
-  /** The gaps of the time line before, and up to the end of, this range. */
-  readonly gaps: readonly [before: number, until: number];
   /** The place of a drawn time with so many gaps before it, of an entry, and of now. */
   placeOf(drawnMs: number, gaps: number): number;
   placeOfEntry(seq: number): number;
@@ -91,17 +89,17 @@ function shareOfMs(lengthMs: number, gaps: readonly { readonly ms: number }[], c
   return high;
 }
 
-/** Now, on the drawn axis, and how long nothing has run; 0 if something is running. */
-interface Now {
-  readonly nowMs: number;
-  readonly idleMs: number;
-}
-
-export function scaleOf(timeLine: TimeLine, range: TimeRange, axisPx: number, { nowMs, idleMs }: Now): Scale {
+/** `now`: the drawn time, and how long nothing has run; 0 if something is running. */
+export function scaleOf(
+  timeLine: TimeLine,
+  range: TimeRange,
+  axisPx: number,
+  now: { nowMs: number; idleMs: number },
+): Scale {
   const { startMs, endMs } = range;
   const { atMs, drawnMs } = timeLine;
   const all = timeLine.gaps.map((seq) => ({ atMs: drawnMs(seq), ms: atMs(seq) - atMs(seq - 1) }));
-  if (idleMs > 0) all.push({ atMs: nowMs, ms: idleMs });
+  if (now.idleMs > 0) all.push({ atMs: now.nowMs, ms: now.idleMs });
   const before = firstIndexWhere(all, (gap) => gap.atMs >= startMs);
   const until = firstIndexWhere(all, (gap) => gap.atMs > endMs);
   const inside = all.slice(before, until);
@@ -127,10 +125,9 @@ export function scaleOf(timeLine: TimeLine, range: TimeRange, axisPx: number, { 
     axisPx,
     perMs,
     cuts,
-    gaps: [before, until],
     placeOf,
     placeOfEntry: (seq) => placeOf(drawnMs(seq), countUpTo(timeLine.gaps, seq)),
-    now: placeOf(nowMs, all.length),
+    now: placeOf(now.nowMs, all.length),
     msAt(place) {
       const gap = inside.findIndex((one, index) => place < placeOf(one.atMs, before + index + 1));
       const ms = startMs + (place - (widths.at(gap) ?? 0)) / perMs;
@@ -169,11 +166,11 @@ export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, scale: Scale):
   const ticks: Tick[] = [];
   /** Between two gaps, times and positions differ by a constant. */
   const starts = [-1, ...gaps];
-  const hiddenIn = (part: number): number => atMs(starts[part] ?? 0) - drawnMs(starts[part] ?? 0);
-  for (let part = scale.gaps[0]; part <= Math.min(scale.gaps[1], gaps.length); part += 1) {
-    const [hidden, next] = [hiddenIn(part), starts[part + 1]];
+  const hiddenAfter = (first = 0): number => atMs(first) - drawnMs(first);
+  for (const [part, first] of starts.entries()) {
+    const [hidden, next] = [hiddenAfter(first), starts[part + 1]];
     const last = Math.min(endMs, next === undefined ? endMs : drawnMs(next));
-    let time = Math.ceil((Math.max(startMs, drawnMs(starts[part] ?? 0)) + hidden) / step - 1e-9) * step;
+    let time = Math.ceil((Math.max(startMs, drawnMs(first)) + hidden) / step - 1e-9) * step;
     // Numbers beyond 2^53 are further apart than a step.
     for (; time - hidden <= last + 1e-9 && time + step > time; time += step) {
       const at = Math.max(0, scale.placeOf(time - hidden, part));
@@ -181,8 +178,9 @@ export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, scale: Scale):
       if (at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label) ticks.push({ at, label });
     }
   }
-  const hasRoom = (ticks[0]?.at ?? 1) >= width;
-  return hasRoom ? [{ at: 0, label: roundDuration(startMs + hiddenIn(scale.gaps[0])) }, ...ticks] : ticks;
+  if ((ticks[0]?.at ?? 1) < width) return ticks;
+  const hidden = hiddenAfter(starts[firstIndexWhere(gaps, (seq) => drawnMs(seq) >= startMs)]);
+  return [{ at: 0, label: roundDuration(startMs + hidden) }, ...ticks];
 }
 
 /** A time in its largest unit: `5 s`, `1:30 min`, `2:00:05.5 h`. */

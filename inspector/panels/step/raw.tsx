@@ -111,7 +111,8 @@ interface EntryProps extends PanelProps {
   readonly isOpenFirst: boolean;
 }
 
-function Entry({ inspector, view: { run, log, fold, at }, seq, isOpenFirst }: EntryProps) {
+function Entry({ inspector, view, seq, isOpenFirst }: EntryProps) {
+  const { log, fold, at } = view;
   const [toggled, toggle] = useState<boolean | null>(null);
   const isOpen = toggled ?? isOpenFirst;
   const entry = log.entry(seq);
@@ -122,7 +123,7 @@ function Entry({ inspector, view: { run, log, fold, at }, seq, isOpenFirst }: En
       </EntryLink>
       <button type="button" class="plain" aria-expanded={isOpen} onClick={() => toggle(!isOpen)}>
         <span class="muted">{formatTime(fold.timeLine.atMs(seq))}</span> <b>{excerpt(entry.type, 24)}</b>{' '}
-        <span class={`verbatim ${entryTrouble(entry) === 'failed' ? 'wrong' : ''}`}>{entryLine(entry, run.kind)}</span>
+        <span class={`verbatim ${entryTrouble(entry) === 'failed' ? 'wrong' : ''}`}>{entryLine(entry, view)}</span>
       </button>
       {isOpen && <JsonTree value={entry} />}
     </li>

@@ -3,7 +3,7 @@ import { actorEntryWords } from '../../../src/chain/presentation/entry-words.ts'
 import type { DurableEvent } from '../../../src/durable/entries.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
-import { formatDelay, formatNumber, pluralize, startedText } from '../../fold/format.ts';
+import { clockText, formatDelay, formatNumber, pluralize } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { contextsAfter, type SystemStep, selectedCall, systemStep } from '../../fold/system-step.ts';
 import { systemWaits } from '../../fold/system-waits.ts';
@@ -98,6 +98,7 @@ function Transitions({ step: { transitions } }: Pick<PartProps, 'step'>) {
           <li key={transition.seq}>
             <Taken
               transition={transition}
+              moves={transition.moves}
               thresholds={null}
               about={[`on ${transition.trigger}`, transition.actor && `in ${transition.actor}`]
                 .filter(Boolean)
@@ -201,7 +202,7 @@ function Started({ inspector, view, step: { calls, timers, others } }: PanelProp
         {timers.slice(0, MAX_SHOWN).map(({ seq, event, dueMs }) => (
           <li key={seq} class="verbatim">
             Timer {excerpt(humanizeEvent(event), 80)}
-            {dueWords(clockStart(view, seq) + dueMs)}
+            {dueWords(view, seq, dueMs)}
           </li>
         ))}
         {others.slice(0, MAX_SHOWN).map((entry) => (
@@ -214,10 +215,11 @@ function Started({ inspector, view, step: { calls, timers, others } }: PanelProp
   );
 }
 
-const dueWords = (ms: number): string => {
-  const text = startedText(ms);
-  return text === null ? '' : `, due ${text}`;
-};
+/** With seconds, and milliseconds if it is soon: the time of the step has them, too. */
+function dueWords(view: PanelView, seq: number, dueMs: number): string {
+  const [day, time, ms] = clockText(new Date(clockStart(view, seq) + dueMs), new Date(Number.NaN));
+  return time === '' ? '' : `, due ${day}${time}${dueMs - view.fold.timeLine.atMs(seq) < 60_000 ? ms : ''}`;
+}
 
 /** What the machines waited for after a step of the past; the head has what they wait for now. */
 function Waited({ view, step }: PartProps) {
@@ -230,7 +232,9 @@ function Waited({ view, step }: PartProps) {
       ['Timers', [...new Set(timers.map(({ delay }) => formatDelay(delay)))].join(', ')],
       ['The end of', [...new Set([...actors, ...ends])].join(', ')],
     ] as const;
-    return rows.map(([label, text]) => [all.length > 1 ? `${label}, ${machine}` : label, verbatim(text)] as const);
+    return rows.map(
+      ([label, text]) => [all.length > 1 ? `${machine}: ${label.toLowerCase()}` : label, verbatim(text)] as const,
+    );
   });
   if ((!isOver(run) && seq >= count - 1) || facts.every(([, text]) => text === false)) return null;
   return (

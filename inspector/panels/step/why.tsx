@@ -8,7 +8,7 @@ import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { type StepReasons as Explained, entryToExplain, why } from '../../fold/why.ts';
-import { Icon } from '../../icon.tsx';
+import { Icon, WithArrows } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { Facts } from '../facts.tsx';
@@ -92,19 +92,19 @@ interface TakenProps {
   readonly thresholds: Thresholds | null;
   /** Default: its event and its machine. */
   readonly about?: string;
+  /** Its states, as the trace has them. */
+  readonly moves?: string;
 }
 
 /** A transition with its event, and the candidates for it. */
-export function Taken({ transition, thresholds, about }: TakenProps) {
+export function Taken({ transition, thresholds, about, moves = '' }: TakenProps) {
   const { machine, event, description, candidates } = transition;
   return (
     <section class="stack" aria-label="Transition">
       <p>
-        <b>
-          <Path {...transition} />
-        </b>{' '}
+        <b class="verbatim">{moves === '' ? <Path {...transition} /> : <WithArrows text={moves} />}</b>{' '}
         <span class="muted verbatim">
-          {revealHidden(about ?? `${event.startsWith('at once') ? '' : 'on '}${event}, machine ${machine}`)}
+          {revealHidden(about ?? `${event.startsWith('without an event') ? '' : 'on '}${event}, in ${machine}`)}
         </span>
       </p>
       {description !== '' && <p class="muted verbatim">{revealHidden(description)}</p>}

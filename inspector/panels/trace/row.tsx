@@ -192,13 +192,8 @@ function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
   );
 }
 
-interface StatusProps {
-  readonly row: TraceRow;
-  /** What an open step does; null while that is not known. */
-  readonly running: string | null;
-}
-
-function StatusWord({ row, running }: StatusProps) {
+/** `running`: what an open step does; null while that is not known. */
+function StatusWord({ row, running }: { readonly row: TraceRow; readonly running: string | null }) {
   const { status, kind, to } = row;
   // The title of an event says it.
   if (status === 'failed' && !isSentence(row)) return <span class="word bad">failed</span>;

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
 import {
   axisEnd,
@@ -18,9 +18,12 @@ import { IconButton } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
+import { useMeasured } from '../../use-measured.ts';
 
 /** What the time axis shows: all of it, or the part that the user zoomed into. */
 export interface Axis {
+  /** Its element, of which the width is measured. */
+  readonly ruler: RefObject<HTMLSpanElement | null>;
   readonly scale: Scale;
   readonly isZoomed: boolean;
   /** Zooms by a factor; `aroundMs` keeps its place. */
@@ -41,11 +44,13 @@ export const ZOOM_KEYS: readonly Key[] = [
 
 export const ZOOM_FACTORS: Readonly<Record<string, number>> = { '+': 0.5, '=': 0.5, '-': 2 };
 
+/** The width until it is measured. */
+const FIRST_PX = 200;
+
 /** The time axis of the rows. While something is running, it grows. */
-export function useAxis(
-  { fold: { timeLine, spans }, count }: PanelView,
-  { isOver, sinceMs, axisPx }: { readonly isOver: boolean; readonly sinceMs: number; readonly axisPx: number },
-): Axis {
+export function useAxis({ fold: { timeLine, spans }, count }: PanelView, isOver: boolean, sinceMs: number): Axis {
+  const ruler = useRef<HTMLSpanElement>(null);
+  const axisPx = useMeasured(ruler, FIRST_PX, ({ clientWidth }) => clientWidth || FIRST_PX);
   const [range, show] = useState<TimeRange | null>(null);
   const lastMs = timeLine.drawnMs(Math.max(0, count - 1));
   const isIdle = sinceMs > MIN_GAP_MS && spans.calls.every(({ to }) => to !== null);
@@ -60,6 +65,7 @@ export function useAxis(
     endMs: to === null ? nowMs : timeLine.drawnMs(to),
   });
   return {
+    ruler,
     scale,
     isZoomed: range !== null,
     middleOf: (row) => (timesOf(row).startMs + timesOf(row).endMs) / 2,
@@ -103,23 +109,16 @@ export const Cuts = ({ cuts }: Pick<Scale, 'cuts'>) => (
   </>
 );
 
-interface RulerProps {
-  readonly timeLine: TimeLine;
-  readonly axis: Axis;
-  readonly box: RefObject<HTMLSpanElement | null>;
-  readonly isHidden: boolean;
-}
-
 /** The times of the axis, and the length of its shortened gaps in a second line. Dragging shows only that part. */
-export function Ruler({ timeLine, axis, box, isHidden }: RulerProps) {
-  const { scale } = axis;
+export function Ruler({ timeLine, axis }: { readonly timeLine: TimeLine; readonly axis: Axis }) {
+  const { scale, ruler } = axis;
   const [dragged, drag] = useState<{ readonly from: number; readonly to: number } | null>(null);
   const labels = [
     ...ticksOf(timeLine, scale).map((tick) => ({ ...tick, name: 'tick' })),
     ...cutLabels(scale).map((label) => ({ ...label, name: 'skipped' })),
   ];
   const placeOf = ({ clientX }: PointerEvent): number => {
-    const { left, width } = box.current?.getBoundingClientRect() ?? { left: 0, width: 1 };
+    const { left, width } = ruler.current?.getBoundingClientRect() ?? { left: 0, width: 1 };
     return Math.max(0, Math.min(1, (clientX - left) / width));
   };
   const [from, to] =
@@ -133,11 +132,11 @@ export function Ruler({ timeLine, axis, box, isHidden }: RulerProps) {
 
   return (
     <span
-      ref={box}
+      ref={ruler}
       class="ruler"
       aria-hidden="true"
       title="Drag to zoom in, double-click to show all"
-      style={{ '--lines': scale.cuts.length > 0 ? 2 : 1, visibility: isHidden ? 'hidden' : undefined }}
+      style={{ '--lines': scale.cuts.length > 0 ? 2 : 1 }}
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);

@@ -24,8 +24,6 @@ import { indexAfter, partWith, type RowKeys, reusedKeys, reveal, useWindow } fro
 const MAX_OPEN = 4;
 /** The height of what sticks to the top. */
 const HEAD_PX = 92;
-/** The width of the axis until it is measured. */
-const FIRST_AXIS_PX = 200;
 /** A narrower trace needs two lines for some sentences. */
 const NARROW_PX = 560;
 
@@ -97,45 +95,31 @@ export function Trace({ inspector, view }: PanelProps) {
 
   const rows = useRows(inspector, view, { isOver, order, toggled, narrowPx });
   const { steps } = rows;
-  const ruler = useRef<HTMLSpanElement>(null);
-  const axisPx = useMeasured(ruler, FIRST_AXIS_PX, ({ clientWidth }) => clientWidth || FIRST_AXIS_PX);
-  const axis = useAxis(view, { isOver, sinceMs, axisPx });
-  const { scale } = axis;
+  const axis = useAxis(view, isOver, sinceMs);
   const moment = useMemo(
     (): Moment => ({
       view,
       isOver,
       isWaiting,
       sinceMs,
-      scale,
+      scale: axis.scale,
       largest: steps?.steps.get(steps.rows[0]?.id ?? '')?.most ?? 1,
       measure: order === 'order' ? null : order,
     }),
-    [view, isOver, sinceMs, steps, scale],
+    [view, isOver, sinceMs, steps, axis.scale],
   );
 
   function toggle({ row, isOpen }: ListedRow): void {
     setToggled((before) => new Map(before).set(row.id, isOpen !== true));
   }
 
-  const chosen =
-    inspector.cursor.value === null ? undefined : rows.rows[rows.shown.get(rows.selected ?? '') ?? -1]?.row;
   const price = spans.currency;
   const hasTokens = run.kind === 'run' || spans.attempts.length > 0;
   return (
     <div
       class={`trace${hasTokens ? '' : ' tokenless'}${run.kind === 'system' ? ' system' : ''}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
     >
-      <TraceHead
-        inspector={inspector}
-        view={view}
-        axis={axis}
-        order={order}
-        onOrder={setOrder}
-        hasTokens={hasTokens}
-        aroundMs={chosen === undefined ? scale.msAt(0.5) : axis.middleOf(chosen)}
-        ruler={ruler}
-      />
+      <TraceHead inspector={inspector} view={view} axis={axis} order={order} onOrder={setOrder} hasTokens={hasTokens} />
       {rows.rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
       <TraceList inspector={inspector} moment={moment} axis={axis} rows={rows} list={list} onToggle={toggle} />
     </div>
@@ -304,25 +288,17 @@ interface TraceHeadProps extends PanelProps {
   readonly order: Measure | 'order';
   readonly onOrder: (order: Measure | 'order') => void;
   readonly hasTokens: boolean;
-  /** The drawn time that the buttons zoom around. */
-  readonly aroundMs: number;
-  readonly ruler: RefObject<HTMLSpanElement | null>;
 }
 
 /** The orders of the rows, the place of the cursor, and the titles of the columns. */
-function TraceHead({ inspector, view, axis, order, onOrder, hasTokens, aroundMs, ruler }: TraceHeadProps) {
+function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHeadProps) {
   const { run, fold, at, count } = view;
   const isAtEnd = at >= count - 1;
   const price = fold.spans.currency;
   const orders = useOneTabStop<HTMLFieldSetElement>();
-  const titles = [
-    ['time', 'Time'],
-    ...(hasTokens ? [['tokens', 'Tokens']] : []),
-    ...(price !== null ? [['price', `Cost, ${price}`]] : []),
-    ...(run.kind === 'system' ? [['when', 'When']] : []),
-  ] as const;
+  const title = (name: string, text: string) => <span {...{ class: name, 'aria-hidden': true }}>{text}</span>;
   return (
-    <div class="trace-head">
+    <div class={order === 'order' ? 'trace-head' : 'trace-head sorted'}>
       <div class="row">
         {run.kind === 'system' && <h2>What happened</h2>}
         {run.kind === 'run' && (
@@ -344,13 +320,16 @@ function TraceHead({ inspector, view, axis, order, onOrder, hasTokens, aroundMs,
         </p>
       </div>
       <div class="trace-columns">
-        {order === 'order' ? <ZoomButtons axis={axis} aroundMs={aroundMs} /> : <span />}
-        <Ruler timeLine={fold.timeLine} axis={axis} box={ruler} isHidden={order !== 'order'} />
-        {titles.map(([name, title]) => (
-          <span key={name} class={name} aria-hidden="true">
-            {title}
-          </span>
-        ))}
+        {order === 'order' ? (
+          <ZoomButtons axis={axis} aroundMs={isAtEnd ? axis.scale.msAt(0.5) : fold.timeLine.drawnMs(at)} />
+        ) : (
+          <span />
+        )}
+        <Ruler timeLine={fold.timeLine} axis={axis} />
+        {title('time', 'Time')}
+        {hasTokens && title('tokens', 'Tokens')}
+        {price !== null && title('price', `Cost, ${price}`)}
+        {run.kind === 'system' && title('when', 'When')}
       </div>
     </div>
   );

@@ -37,7 +37,7 @@ const WORDS: { readonly [Type in JournalEntry['type']]?: Words<EntryOf<Type>> } 
       `${type}${actor === '' ? '' : ` to ${valueText(actor)}`} ${membersText(members)}`,
   },
   resumed: { title: ({ wasPaused }) => (wasPaused ? 'Left the queue' : 'Resumed in a new process') },
-  closed: { title: ({ waiting }) => (waiting === undefined ? null : 'Parked') },
+  closed: { title: ({ waiting }) => (waiting === undefined ? null : 'Parked, out of memory while it waits') },
   stopped: { title: () => 'Stopped from outside', trouble: () => 'noted' },
   end: {
     note: ({ summary: { status, usage } }) =>
@@ -82,8 +82,10 @@ const WORDS: { readonly [Type in JournalEntry['type']]?: Words<EntryOf<Type>> } 
     trouble: ({ event: { type } }) => (type === 'failed' || type === 'reply.lost' ? 'failed' : null),
   },
   failed: { note: ({ actor, error }) => `${actor}: ${start(error.message)}`, trouble: () => 'failed' },
-  timer: { note: ({ timer }) => `delay ${timer} elapsed` },
-  'timer-start': { note: ({ timer, event, dueMs }) => `delay ${timer} until ${grouped(dueMs)} ms: ${event}` },
+  timer: { note: ({ timer }) => `timer ${timer} elapsed` },
+  'timer-start': {
+    note: ({ timer, event, dueMs }) => `timer ${timer}, due ${grouped(dueMs)} ms after the start: ${event}`,
+  },
   retrieval: {
     title: ({ passages, failure }) =>
       `Searching the documents: ${failure === null ? count(passages, 'passage') : 'failed'}`,
@@ -301,10 +303,14 @@ function errorText(error: unknown): string {
   return valueText(message);
 }
 
-function waitText({ events, approvals = [] }: Waiting): string {
-  const asked = approvals.map(({ question }) => `approval of ${valueText(question)}`);
-  const all = [...asked, ...events.filter((type) => asked.length === 0 || type !== 'approval.given')];
-  return all.length === 0 ? '' : `for ${all.join(', ')}`;
+function waitText({ events, dueAtMs, approvals = [] }: Waiting): string {
+  const asked = approvals.map(({ question }) => {
+    const about = typeof question === 'object' && question !== null ? membersText(question) : valueText(question);
+    return `the approval of ${about}`;
+  });
+  const others = events.filter((type) => asked.length === 0 || type !== 'approval.given');
+  const all = [...asked, ...others, ...(dueAtMs === null ? [] : ['a timer'])];
+  return `out of memory${all.length === 0 ? '' : ` until ${all.join(' or ')}`}`;
 }
 
 function actorWords(entry: DurableEvent): readonly [title: string, note?: string] | null {

@@ -55,6 +55,8 @@ function checkTransitions({ system, rows, read }: Shown, label: string): void {
       step.transitions.map(({ seq }) => seq),
       label,
     ).toContain(entry.seq);
+    const [only, more] = step.transitions;
+    if (more === undefined && only?.moves !== '' && row?.from === step.from) expect(row.moves).toBe(only?.moves);
   }
 }
 

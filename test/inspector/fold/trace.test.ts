@@ -4,7 +4,7 @@ import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { axisEnd, cutLabels, movedTo, scaleOf, ticksOf, zoomed } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine, type TimeLine } from '../../../inspector/fold/time-line.ts';
 import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
-import { listedRows, rowPathTo, rowsIn, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
+import { listedRows, rowPathTo, rowsIn, type TraceRow } from '../../../inspector/fold/trace-row.ts';
 import { entryToExplain } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
@@ -68,28 +68,10 @@ describe('the trace of a run', () => {
     expect(wait?.selection).toEqual({ kind: 'entry', from: wait?.from, to: (inside[2]?.from ?? 0) - 1 });
   });
 
-  it('does not repeat the error of a phase in its calls', () => {
-    const failed = all.find(({ kind, status }) => kind === 'phase' && status === 'failed');
-    const calls = failed?.children?.() ?? [];
-    expect(calls.map(({ text }) => text)).toEqual(calls.map(() => failed?.text));
-    expect(calls.map(({ sameErrorAs }) => sameErrorAs)).toEqual(calls.map(() => 'the phase'));
-    expect(all.filter((row) => row.sameErrorAs !== undefined).every(({ status }) => status === 'failed')).toBe(true);
-  });
-
-  it('counts each model call once, and what failed inside a cycle', () => {
-    const calls = all.filter(({ kind }) => kind === 'call');
-    expect(titlesOf(calls)).toEqual(
-      failing.filter(({ type }) => type === 'attempt-start').map((_, at) => `Call ${at + 1}`),
-    );
+  it('counts what failed inside a cycle', () => {
     const ends = failing.flatMap((entry) => (entry.type === 'attempt-end' ? [entry] : []));
     const total = top.reduce((sum, { trouble }) => sum + (trouble?.calls ?? 0), 0);
     expect(total).toBe(ends.filter(({ failure }) => failure !== null).length);
-    expect(
-      troubleWords(top[0]?.trouble ?? { phases: 0, tools: 0, searches: 0, calls: 0, retries: 0, limits: 0 }),
-    ).toContainEqual({
-      text: '2 phases failed',
-      isBad: true,
-    });
   });
 
   it('sums up the tokens and the cost of the calls of each phase and cycle', () => {
@@ -227,23 +209,6 @@ describe('a long run', () => {
     expect(ended.reduce((sum, count) => sum + count, 0)).toBe(cycles);
     expect(top[0]?.children?.().length).toBeGreaterThan(1);
   });
-
-  it('lists the phases with the most tokens first, in each its calls', () => {
-    const entries = longRun(failing, 4_000);
-    const { log, fold } = traced(entries);
-    const { rows, steps } = stepsBy(log, fold, entries.length, true, 'tokens');
-    const values = rows.map(({ id }) => steps.get(id)?.value ?? 0);
-    expect(values).toEqual(values.toSorted((one, other) => other - one));
-    const total = entries.reduce(
-      (sum, entry) => sum + (entry.type === 'attempt-end' ? entry.usage.inputTokens + entry.usage.outputTokens : 0),
-      0,
-    );
-    expect(values.reduce((sum, value) => sum + value, 0)).toBe(total);
-    for (const row of rows.filter(({ children }) => children !== undefined)) {
-      const inside = (row.children?.() ?? []).map(({ id }) => steps.get(id)?.value ?? 0);
-      expect(inside.reduce((sum, value) => sum + value, 0)).toBe(steps.get(row.id)?.value);
-    }
-  });
 });
 
 describe('the axis', () => {
@@ -289,31 +254,25 @@ describe('the axis', () => {
       const all = cutLabels(scale);
       expect(all.length).toBeGreaterThan(0);
       for (const { at, label } of all) {
-        const width = (5.6 * label.length) / scale.axisPx;
-        const isOver = ({ from, to }: (typeof scale.cuts)[number]) =>
-          at <= (from + to) / 2 && at + width >= (from + to) / 2;
-        expect(scale.cuts.some(isOver) && at >= 0 && at + width <= 1 + 1e-9).toBe(true);
+        const end = at + (5.6 * label.length) / scale.axisPx;
+        const middles = scale.cuts.map(({ from, to }) => (from + to) / 2);
+        expect(middles.some((middle) => at <= middle && end >= middle) && at >= 0 && end <= 1 + 1e-9).toBe(true);
       }
     }
     expect(scaled(line, 400, { startMs: 1_000, endMs: 1_300 }).cuts).toEqual([]);
-    expect(cutLabels(scaled(line, 400, { startMs: 800, endMs: 1_000 })).map(({ label }) => label)).toEqual([
-      'skips 30.0 s',
-    ]);
+    expect(cutLabels(scaled(line, 400, { startMs: 800, endMs: 1_000 }))).toMatchObject([{ label: 'skips 30.0 s' }]);
   });
 
   it('shows the time since the start, also after a gap', () => {
     const line = lineOf(0, 400, 900, 30_900, 31_400, 32_100);
     expect(labels(line)).toEqual(['0 s', '500 ms', '31 s', '31.5 s']);
-    const [, , , late] = ticksOf(line, scaled(line));
-    expect(scaled(line).msAt(late?.at ?? 0)).toBeCloseTo(1_500, 6);
   });
 
   it('returns the time at a place, which is that of a gap inside it', () => {
     const scale = scaled(lineOf(0, 400, 30_400, 30_900));
     const [cut] = scale.cuts;
-    expect(
-      [0, cut?.from, ((cut?.from ?? 0) + (cut?.to ?? 0)) / 2, cut?.to, 1].map((at) => scale.msAt(at ?? 0)),
-    ).toEqual([0, 400, 400, 400, 900].map((ms) => expect.closeTo(ms, 6)));
+    const places = [0, cut?.from, (cut?.from ?? 0) + 0.01, cut?.to, 1];
+    expect(places.map((at) => Math.round(scale.msAt(at ?? 0)))).toEqual([0, 400, 400, 400, 900]);
   });
 
   it('has fewer labels if it is narrow', () => {
@@ -323,24 +282,16 @@ describe('the axis', () => {
     expect(labels(line, scaled(line, 50))).toEqual(['0 s']);
   });
 
-  it('ends also with times from elsewhere that are too large to count in steps', () => {
-    const line = lineOf(0, 5, 1e300, 1e308);
-    expect(labels(line)).toEqual(['0 s', '2 ms', '4 ms']);
-  });
-
-  it('starts at 0 s, also if the first entry was recorded later or a gap follows at once', () => {
+  it('starts at 0 s, also with a late first entry, and ends also with times that are too large to count', () => {
     expect(labels(lineOf(7, 9, 90_009, 90_500))[0]).toBe('0 s');
     expect(labels(lineOf(90_000, 90_500))[0]).toBe('0 s');
+    expect(labels(lineOf(0, 5, 1e300, 1e308))).toEqual(['0 s', '2 ms', '4 ms']);
   });
 
   it('labels the part that is zoomed into, also without a round time in it', () => {
     const line = lineOf(0, 900, 64_000, 64_800);
-    expect(labels(line, scaled(line, 400, { startMs: 901, endMs: 1_101 }))).toEqual([
-      '1:04.001 min',
-      '1:04.05 min',
-      '1:04.1 min',
-      '1:04.15 min',
-    ]);
+    const late = labels(line, scaled(line, 400, { startMs: 901, endMs: 1_101 }));
+    expect(late.join()).toBe('1:04.001 min,1:04.05 min,1:04.1 min,1:04.15 min');
     expect(labels(line, scaled(line, 100, { startMs: 401.1, endMs: 402.1 }))).toEqual(['401.1 ms']);
   });
 
@@ -350,11 +301,8 @@ describe('the axis', () => {
     expect(zoomed({ startMs: 900, endMs: 1_000 }, 0.5, 200, 1_000)).toEqual({ startMs: 175, endMs: 225 });
     expect(zoomed({ startMs: 0, endMs: 500 }, 2, 200, 1_000)).toBeNull();
     expect(zoomed({ startMs: 0, endMs: 0.1 }, 0.5, 0.05, 1_000)).toEqual({ startMs: 0, endMs: 0.1 });
-    expect(movedTo({ startMs: 0, endMs: 100 }, { startMs: 500, endMs: 520 }, 1_000)).toEqual({
-      startMs: 460,
-      endMs: 560,
-    });
-    expect(movedTo({ startMs: 0, endMs: 100 }, { startMs: 90, endMs: 520 }, 1_000)).toEqual({ startMs: 0, endMs: 100 });
+    expect(movedTo(whole, { startMs: 3_500, endMs: 3_700 }, 9_000)).toEqual({ startMs: 3_100, endMs: 4_100 });
+    expect(movedTo(whole, { startMs: 90, endMs: 5_200 }, 9_000)).toEqual(whole);
   });
 
   it('of a live run ends at a round time after now', () => {

@@ -115,7 +115,7 @@ describe('the Why view', () => {
     const events = new Set(
       all(stumbled, 'transition').map((entry) => explainTransition(entry, chartIndexOf(ownCharts)).event),
     );
-    for (const reason of ['intention finished', 'at once, after the start', 'after backoff', 'reply.ended'])
+    for (const reason of ['intention finished', 'without an event, after the start', 'after backoff', 'reply.ended'])
       expect(events).toContain(reason);
     for (const reason of events) expect(reason).not.toMatch(/xstate|^$/u);
   });

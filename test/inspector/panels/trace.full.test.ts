@@ -43,7 +43,7 @@ async function openAll(page: Page, width = 1440): Promise<readonly string[]> {
 }
 
 describe.skipIf(tests.areSkipped)('the trace', () => {
-  it('has a row for every call, tool, decision and failure of the journal, with the tokens of each', async () => {
+  it('has a row for every call of the journal, with its tokens and its failure', async () => {
     const page = await open();
     const rows = await openAll(page);
     const ends = entries.filter((entry) => entry.type === 'attempt-end');
@@ -56,17 +56,6 @@ describe.skipIf(tests.areSkipped)('the trace', () => {
       expect(lines.join(' ').includes(`${tokens.toLocaleString('en-US')} tokens`)).toBe(tokens > 0);
       expect(lines.includes('failed')).toBe(failure !== null);
     }
-    const tools = entries.flatMap((entry) => (entry.type === 'capability-start' ? [entry.capability] : []));
-    expect(await page.locator('.trace-row.tool .name').allTextContents()).toEqual(tools);
-    const next = entries.flatMap((entry) =>
-      entry.type === 'decision'
-        ? [entry.decision.nextPhase ?? 'answer']
-        : entry.type === 'recovery'
-          ? [{ repeat: `${entry.phase}, again`, skip: 'continue without it', finish: 'answer' }[entry.action]]
-          : [],
-    );
-    const shown = await page.locator('.trace-row .next').allTextContents();
-    expect(shown.map((text) => text.trim().toLowerCase())).toEqual(next);
   });
 
   it('names the failures of a folded cycle', async () => {
@@ -77,45 +66,19 @@ describe.skipIf(tests.areSkipped)('the trace', () => {
     expect(await rowOf(page, /^Cycle 1/u).textContent()).toMatch(/2 phases failed.*calls failed, \d+ retried/u);
   });
 
-  it('selects a step by click and by keys, dims what comes after it, and keeps the figures of the whole run', async () => {
+  it('selects a step by click, dims what comes after it, and keeps the figures of the whole run', async () => {
     const page = await open();
     const end = entries.find((entry) => entry.type === 'attempt-end' && entry.attempt === 2);
-    const whole = await rowOf(page, /^Action/u)
-      .first()
-      .innerText();
-    await rowOf(page, /^Call 2/u).click();
+    const row = (name: RegExp) => rowOf(page, name).first();
+    const whole = await row(/^Action/u).innerText();
+    await row(/^Call 2/u).click();
     await expect.poll(() => atOf(page)).toBe(end?.seq);
-    expect(await rowOf(page, /^Call 2/u).getAttribute('aria-selected')).toBe('true');
-    expect(
-      await rowOf(page, /^Action/u)
-        .first()
-        .innerText(),
-    ).toBe(whole);
-    expect(
-      await rowOf(page, /^Experience/u)
-        .first()
-        .getAttribute('class'),
-    ).toContain('later');
-    expect(
-      await rowOf(page, /^Call 1/u)
-        .first()
-        .getAttribute('class'),
-    ).not.toContain('later');
-    const observation = rowOf(page, /^Observation/u).first();
-    const [call6, call7] = [rowOf(page, /^Call 6/u), rowOf(page, /^Call 7/u)];
+    expect(await row(/^Call 2/u).getAttribute('aria-selected')).toBe('true');
+    expect(await row(/^Action/u).innerText()).toBe(whole);
+    expect(await row(/^Experience/u).getAttribute('class')).toContain('later');
+    expect(await row(/^Call 1/u).getAttribute('class')).not.toContain('later');
+    const [observation, call6, call7] = [row(/^Observation/u), row(/^Call 6/u), row(/^Call 7/u)];
 
-    await page.getByRole('tree', { name: 'Trace' }).focus();
-    await page.keyboard.press('ArrowDown');
-    const tool = entries.find(({ type }) => type === 'capability-end');
-    await expect.poll(() => atOf(page)).toBe(tool?.seq);
-    await page.keyboard.press('Home');
-    expect(await rowOf(page, /^Cycle 1/u).getAttribute('class')).toContain('active');
-    await page.keyboard.press('Enter');
-    await expect.poll(() => rowOf(page, /^Cycle 1/u).getAttribute('aria-expanded')).toBe('false');
-    await page.keyboard.press(' ');
-    await expect.poll(() => rowOf(page, /^Cycle 1/u).getAttribute('aria-expanded')).toBe('true');
-    await page.keyboard.press('End');
-    await expect.poll(() => rowOf(page, /^Answer/u).getAttribute('aria-selected')).toBe('true');
     await page.getByRole('tree', { name: 'Trace' }).blur();
     await page.keyboard.press('Home');
     await expect.poll(() => atOf(page)).toBe(0);
@@ -212,13 +175,6 @@ describe.skipIf(tests.areSkipped)('the trace', () => {
     await row.click();
     const duration = await row.locator('.number').first().textContent();
     await expect.poll(() => page.locator('.step-head').textContent()).toContain(`${duration} · `);
-  });
-
-  it('shows the waits of a run with a user, and what was sent to it', async () => {
-    const rows = await openAll(await open(recordedEntries(await manualRun())));
-    const rowAt = (start: string) => rows.find((text) => text.startsWith(start));
-    expect(rowAt('Waited for consent to shorten or remove 3 messages')).toContain('1.0 s');
-    expect(rowAt('Directed to nonsense')).toContain('No effect: "nonsense" is not a phase');
   });
 
   it('lets the bar and the time of what is running grow, and nothing else', async () => {

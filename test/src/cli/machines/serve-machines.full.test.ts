@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
@@ -251,6 +251,15 @@ describe('postchain mcp --machines', () => {
       /^invalid_journal: .* is the journal of a machine "gate"; expected one of "door"/u,
     );
     expect(await call(client, 'replay', { file: door, journal: '../gate-1.jsonl' })).toMatch(/^invalid_path: /u);
+  });
+
+  it('checks the example of the skill, which holds', async () => {
+    const skill = readFileSync('SKILL.md', 'utf8');
+    const [code = '', json = ''] = ['js', 'json'].map(
+      (kind) => skill.split(`\`\`\`${kind}\n`)[1]?.split('```')[0] ?? '',
+    );
+    const result = await call(await connect(), 'check', { ...JSON.parse(json), file: module('refund.mjs', code) });
+    expect(result).toMatchObject({ machine: 'refund', holds: true });
   });
 
   it('diagram returns Mermaid', async () => {

@@ -7,6 +7,7 @@ import { measureGrowth } from './growth/benchmark.mjs';
 import { measureInspector } from './inspector/benchmark.mjs';
 import { measureJournal } from './journal/benchmark.mjs';
 import { measureLoad } from './load/benchmark.mjs';
+import { measureMachines } from './machines/benchmark.mjs';
 import { measureStartup } from './startup/benchmark.mjs';
 import { measureStep } from './step/benchmark.mjs';
 import { measureStream } from './stream/benchmark.mjs';
@@ -35,6 +36,7 @@ const benchmarks = /** @type {Record<string, () => Promise<Report>>} */ ({
   start: measureStartup,
   inspector: measureInspector,
   explore: measureExplore,
+  machines: measureMachines,
 });
 
 /**

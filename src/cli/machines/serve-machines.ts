@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { CallToolResult, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import manifest from '../../../package.json' with { type: 'json' };
+import { createRunSlots } from '../../chain/runtime/run-slots.ts';
 import { loadOptional } from '../../internal/optional-package.ts';
 import { parseOption } from '../../internal/options.ts';
 import { oneLine, printableJson } from '../../internal/printable.ts';
@@ -18,6 +19,9 @@ export interface MachinesFlags {
   readonly memoryLimit?: number;
 }
 
+/** Each call is a process: an agent that sends many at once must not fill the memory. */
+const MAX_PROCESSES = 4;
+
 /** Offers tools for XState machines to coding agents over standard input and output, until the client closes the input. */
 export async function serveMachines({ root = '.', timeLimit = 60, memoryLimit = 1_024 }: MachinesFlags): Promise<void> {
   const [sdk, { serveStdio }, { toJSONSchema: toJsonSchema }] = await loadOptional(
@@ -32,6 +36,7 @@ export async function serveMachines({ root = '.', timeLimit = 60, memoryLimit = 
   );
   const directory = requireRoot(root);
   const limits = { timeLimitMs: timeLimit * 1_000, memoryLimitMb: memoryLimit };
+  const slots = createRunSlots(MAX_PROCESSES);
   const leaving = new AbortController();
   const ended = once(process.stdin, 'close');
   const server = serveStdio(() => {
@@ -52,6 +57,7 @@ export async function serveMachines({ root = '.', timeLimit = 60, memoryLimit = 
         (given: unknown, { mcpReq }: { readonly mcpReq: { readonly signal: AbortSignal } }) =>
           called(name as ToolName, given, {
             root: directory,
+            slots,
             limits,
             signal: AbortSignal.any([leaving.signal, mcpReq.signal]),
           }),
@@ -74,16 +80,35 @@ const INSTRUCTIONS =
 
 interface CallOptions {
   readonly root: string;
+  readonly slots: ReturnType<typeof createRunSlots>;
   readonly limits: Parameters<typeof runInProcess>[1];
   readonly signal: AbortSignal;
 }
 
-async function called(name: ToolName, given: unknown, { root, limits, signal }: CallOptions): Promise<CallToolResult> {
+async function inSlot<Result>(slots: CallOptions['slots'], run: () => Promise<Result>): Promise<Result> {
+  let leave = (): void => {};
+  await new Promise<void>((resolve) => {
+    leave = slots.enter(resolve);
+  });
+  try {
+    return await run();
+  } finally {
+    leave();
+  }
+}
+
+async function called(
+  name: ToolName,
+  given: unknown,
+  { root, slots, limits, signal }: CallOptions,
+): Promise<CallToolResult> {
   try {
     const input = parseOption(machineTools[name].input, given, 'arguments');
     const file = allowedFile(input.file, root);
     const journal = 'journal' in input ? { journal: allowedFile(input.journal, root) } : {};
-    const result = await runInProcess({ name, root, input: { ...input, file, ...journal } }, limits, signal);
+    const result = await inSlot(slots, () =>
+      runInProcess({ name, root, input: { ...input, file, ...journal } }, limits, signal),
+    );
     const text = printableJson(JSON.stringify(result));
     return { content: [{ type: 'text', text }], structuredContent: result as Record<string, unknown> };
   } catch (error) {

@@ -59,7 +59,7 @@ const mark = z.union([
 ]);
 const states = z.array(name).check(z.minLength(1));
 
-export const propertySchema = z.discriminatedUnion('property', [
+const propertySchema = z.discriminatedUnion('property', [
   z.strictObject({ property: z.literal('soundness') }).check(z.describe('The checks of lint.')),
   z
     .strictObject({ property: z.literal('precedes'), first: mark, before: mark, each: z.optional(z.boolean()) })

@@ -292,6 +292,12 @@ describe('postchain mcp --machines', () => {
     expect(await call(client, 'diagram', { file: `${door}#machine` })).toMatchObject({ machine: 'door' });
   });
 
+  it('answers many calls at once', async () => {
+    const client = await connect();
+    const calls = Array.from({ length: 10 }, () => call(client, 'diagram', { file: `${door}#machine` }));
+    for (const result of await Promise.all(calls)) expect(result).toMatchObject({ machine: 'door' });
+  });
+
   it('stops a module that hangs at the time limit', async () => {
     const client = await connect('--time-limit', '1');
     expect(await call(client, 'explore', { file: module('hangs.mjs', 'while (true);') })).toMatch(

@@ -3,6 +3,7 @@ import type { CallToolResult, StandardSchemaWithJSON } from '@modelcontextprotoc
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { createRunSlots } from '../../chain/runtime/run-slots.ts';
+import { linkSignals } from '../../internal/async.ts';
 import { loadOptional } from '../../internal/optional-package.ts';
 import { parseOption } from '../../internal/options.ts';
 import { oneLine, printableJson } from '../../internal/printable.ts';
@@ -59,7 +60,7 @@ export async function serveMachines({ root = '.', timeLimit = 60, memoryLimit = 
             root: directory,
             slots,
             limits,
-            signal: AbortSignal.any([leaving.signal, mcpReq.signal]),
+            signals: [leaving.signal, mcpReq.signal],
           }),
       );
     return tools;
@@ -82,7 +83,7 @@ interface CallOptions {
   readonly root: string;
   readonly slots: ReturnType<typeof createRunSlots>;
   readonly limits: Parameters<typeof runInProcess>[1];
-  readonly signal: AbortSignal;
+  readonly signals: readonly AbortSignal[];
 }
 
 async function inSlot<Result>(slots: CallOptions['slots'], run: () => Promise<Result>): Promise<Result> {
@@ -100,8 +101,9 @@ async function inSlot<Result>(slots: CallOptions['slots'], run: () => Promise<Re
 async function called(
   name: ToolName,
   given: unknown,
-  { root, slots, limits, signal }: CallOptions,
+  { root, slots, limits, signals }: CallOptions,
 ): Promise<CallToolResult> {
+  const { signal, forget } = linkSignals(...signals);
   try {
     const input = parseOption(machineTools[name].input, given, 'arguments');
     const file = allowedFile(input.file, root);
@@ -114,5 +116,7 @@ async function called(
   } catch (error) {
     const code = error instanceof PostChainError ? error.code : 'internal';
     return { isError: true, content: [{ type: 'text', text: `${code}: ${oneLine(describeSystemError(error))}` }] };
+  } finally {
+    forget();
   }
 }

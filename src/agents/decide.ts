@@ -40,8 +40,13 @@ export type EventChoices = Readonly<Record<string, StandardSchemaV1>>;
 
 /** One of the events of these choices. */
 export type ChosenEvent<Choices extends EventChoices> = {
-  readonly [Type in keyof Choices & string]: { readonly type: Type } & StandardSchemaV1.InferOutput<Choices[Type]>;
+  readonly [Type in keyof Choices & string]: { readonly type: Type } & Members<
+    StandardSchemaV1.InferOutput<Choices[Type]>
+  >;
 }[keyof Choices & string];
+
+/** The members of an event. Those of an empty zod object are typed as \`Record<string, never>\`, which would not allow a \`type\`. */
+type Members<Output> = [Output] extends [Readonly<Record<string, never>>] ? unknown : Output;
 
 /** Options of `decide`. */
 export interface DecideOptions<Input, Choices extends EventChoices> extends ModelOptions {

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { assign, raise, setup } from 'xstate';
 import * as z from 'zod';
-import { decide } from '../../../src/entries/agents.ts';
+import { type ChosenEvent, decide } from '../../../src/entries/agents.ts';
 import {
   alwaysEventually,
   explore,
@@ -109,4 +109,12 @@ describe('decide', () => {
     expect(refused({ go: z.string() })).toThrow(expect.objectContaining({ code: 'invalid_schema' }));
     expect(refused({})).toThrow(expect.objectContaining({ code: 'invalid_option' }));
   });
+});
+
+it('an event without members needs only its type', () => {
+  const events = { escalate: z.object({}), refund: z.object({ cents: z.int() }) };
+  expectTypeOf<ChosenEvent<typeof events>>().toEqualTypeOf<
+    { readonly type: 'escalate' } | ({ readonly type: 'refund' } & { cents: number })
+  >();
+  expectTypeOf<{ type: 'refund' }>().not.toExtend<ChosenEvent<typeof events>>();
 });

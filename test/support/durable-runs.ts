@@ -18,7 +18,7 @@ import { TestClock } from './simulated-clock.ts';
  * A store whose process dies after a number of stored entries: it then stores nothing and never answers. With keyframes, it writes one as
  * often as possible.
  */
-class MortalJournals implements JournalStore {
+export class MortalJournals implements JournalStore {
   readonly entries: DurableEntry[];
   isDead = false;
   readonly #life: number;
@@ -179,7 +179,7 @@ async function take(
 }
 
 /** Resolves when several turns of the event loop have changed nothing. */
-async function quiet(count: () => number): Promise<void> {
+export async function quiet(count: () => number): Promise<void> {
   for (let still = 0, before = -1; still < 5; ) {
     await new Promise((resolve) => setImmediate(resolve));
     still = count() === before ? still + 1 : 0;

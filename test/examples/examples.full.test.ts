@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { runExample } from '../support/run-example.ts';
 
-/** Examples in folders have tests of their own. */
-const names = readdirSync('examples').filter((name) => name.endsWith('.ts'));
+/** Examples in other folders have tests of their own. */
+const names = ['.', 'agents'].flatMap((folder) =>
+  readdirSync(join('examples', folder)).flatMap((name) => (name.endsWith('.ts') ? [join(folder, name)] : [])),
+);
 
 describe('the examples that are one file', () => {
   it.each(names)('%s runs and prints what it says', (name) =>

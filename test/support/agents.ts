@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
 import type { ChatModel, ModelPart } from '../../machines/contracts/model.ts';
-import { systemClock } from '../../src/durable/clock.ts';
+import { type Clock, systemClock } from '../../src/durable/clock.ts';
 import type { DurableActor } from '../../src/durable/durable-actor.ts';
 import { createDurableMachine } from '../../src/durable/durable-machine.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
@@ -10,6 +10,15 @@ import { fileJournals } from '../../src/durable/journals/file-journals.ts';
 import type { JournalStore } from '../../src/durable/journals/journal-store.ts';
 import type { Pending } from '../../src/durable/pending.ts';
 import { requestDigest } from '../../src/llm/request-digest.ts';
+import { soundness } from '../../src/testing/charts/properties.ts';
+import type { Exploration } from '../../src/testing/exploration/exploration.ts';
+import { alwaysEventually } from '../../src/testing/properties/always-eventually.ts';
+import {
+  describeFinding,
+  findingsOf,
+  noDeadTransition,
+  type Property,
+} from '../../src/testing/properties/properties.ts';
 import type { Capability } from '../../src/tools/capability.ts';
 import { MortalJournals, quiet, repeatedAfterEnd } from './durable-runs.ts';
 import { TestClock } from './simulated-clock.ts';
@@ -44,6 +53,22 @@ const answerTo = ({ id, digest }: Pending['approvals'][number], decision: 'appro
   by: 'Ada',
 });
 
+/**
+ * Checks that a machine is sound, that each of its runs ends whatever its actors do, and that properties hold. `except` names the transitions
+ * that no declared outcome of an actor takes, such as the error of an approval.
+ */
+export function requireProperties(
+  exploration: Exploration,
+  properties: readonly Property[] = [],
+  except: readonly string[] = [],
+): void {
+  expect(exploration.isComplete).toBe(true);
+  const sound = [noDeadTransition({ except }), ...soundness.filter(({ name }) => name !== noDeadTransition().name)];
+  const ends = alwaysEventually('ended', ({ status }) => status === 'done');
+  const findings = findingsOf(exploration, [...sound, ends, ...properties]);
+  expect(findings.filter(({ witness }) => witness !== null).map(describeFinding)).toEqual([]);
+}
+
 /** What an agent did to the outside world. */
 interface World {
   /** The digests of the requests to models, in order. */
@@ -57,8 +82,8 @@ export interface AgentRun extends World {
   readonly value: unknown;
   readonly status: string;
   readonly output: unknown;
-  /** How many requests were made before the kill. */
-  readonly requestsBeforeKill: number;
+  /** How many requests were made before the kill; null if nothing killed it. */
+  readonly requestsBeforeKill: number | null;
   readonly divergence: unknown;
 }
 
@@ -75,6 +100,7 @@ export function agentRuns(example: AgentExample) {
   watchModels(example, (digest) => world.requests.push(digest));
   watchCalls(example, (call) => world.calls.push(call));
   vi.spyOn(systemClock, 'now').mockReturnValue(START_MS);
+  vi.spyOn(systemClock as Required<Clock>, 'takeTurn').mockImplementation((act) => act());
   onTestFinished(() => void vi.restoreAllMocks());
 
   return async (options: { readonly life?: number; readonly journals?: JournalStore; readonly id?: string } = {}) => {
@@ -87,7 +113,7 @@ export function agentRuns(example: AgentExample) {
     let durable = host();
     const start = () => durable.start(id, { input: input as never, seed: 1 });
     let actor: DurableActor<AnyStateMachine> = start();
-    let requestsBeforeKill = 0;
+    let requestsBeforeKill: number | null = null;
     for (let sent = 0; ; ) {
       await quiet(() => actor.entries.length + world.requests.length + world.calls.length);
       if (mortal.isDead) {
@@ -172,10 +198,11 @@ export async function requireSurvivesKills(example: AgentExample): Promise<Agent
     const killed = await run({ life });
     const at = `killed at entry ${life}`;
     const stored = killed.entries.slice(0, life);
+    expect(killed.requestsBeforeKill, at).not.toBeNull();
     expect([killed.status, killed.value, killed.output], at).toEqual([whole.status, whole.value, whole.output]);
     expect(killed.divergence, at).toBeNull();
     const missing = without(whole.requests, finishedRequests(stored));
-    expect(killed.requests.slice(killed.requestsBeforeKill).sort(), at).toEqual(missing.sort());
+    expect(killed.requests.slice(killed.requestsBeforeKill ?? 0).sort(), at).toEqual(missing.sort());
     const calls = killed.calls.map(({ name, key }) => `${name} ${key}`);
     expect(repeatedAfterEnd(calls, stored), at).toEqual([]);
     expect(effectsOf(killed), at).toEqual(effectsOf(whole));

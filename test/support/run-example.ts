@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { format } from 'node:util';
 import { expect, vi } from 'vitest';
 
@@ -5,7 +6,11 @@ import { expect, vi } from 'vitest';
 export async function runExample(name: string, code: string): Promise<void> {
   const print = vi.spyOn(console, 'log').mockImplementation(() => {});
   const before = process.listeners('SIGINT');
-  await import(`../../examples/${name.slice(0, -'.ts'.length)}.ts`);
+  // Some examples export what they run, and run it only as a program.
+  const [, program = ''] = process.argv;
+  process.argv[1] = resolve('examples', name);
+  await import(/* @vite-ignore */ resolve('examples', name));
+  process.argv[1] = program;
   const printed = print.mock.calls.map((values) => format(...values));
   print.mockRestore();
   // End an example that stays open until Ctrl-C.

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { machine, model } from '../../../examples/agents/router.ts';
+import { explore, neverBefore } from '../../../src/entries/testing.ts';
+import { requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
+
+const example = { machine, models: [model], input: 'Where is my invoice?' };
+
+describe('a router', () => {
+  it('always ends, and no specialist answers before the model has chosen one', () => {
+    requireProperties(explore(machine, { events: [], inputs: { mail: example.input } }), [
+      neverBefore(
+        'a specialist who was not chosen',
+        (state) => state.matches('billing') || state.matches('repairs'),
+        ({ kind, actor }) => kind === 'done' && actor?.name === 'route',
+      ),
+    ]);
+  });
+
+  it('lets the chosen specialist answer, also if it is killed at any entry', async () => {
+    const { value, output } = await requireSurvivesKills(example);
+    expect([value, output]).toEqual(['answered', 'Your invoice is on its way.']);
+  });
+
+  it('replays its recorded run', () => requireReplaysRecording('router', example));
+});

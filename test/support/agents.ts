@@ -38,7 +38,7 @@ export interface AgentExample {
 }
 
 /** Approves every call, as Ada. */
-export const approveAll = ({ approvals: [open] }: Pending): AnyEventObject | null =>
+const approveAll = ({ approvals: [open] }: Pending): AnyEventObject | null =>
   open === undefined ? null : answerTo(open, 'approve');
 
 /** Denies every call, as Ada. */
@@ -82,8 +82,8 @@ export interface AgentRun extends World {
   readonly value: unknown;
   readonly status: string;
   readonly output: unknown;
-  /** How many requests were made before the kill; null if nothing killed it. */
-  readonly requestsBeforeKill: number | null;
+  /** What was stored and how many requests were made when the process was killed; null if it was not. */
+  readonly killed: { readonly stored: readonly DurableEntry[]; readonly requests: number } | null;
   readonly divergence: unknown;
 }
 
@@ -113,13 +113,13 @@ export function agentRuns(example: AgentExample) {
     let durable = host();
     const start = () => durable.start(id, { input: input as never, seed: 1 });
     let actor: DurableActor<AnyStateMachine> = start();
-    let requestsBeforeKill: number | null = null;
+    let killed: AgentRun['killed'] = null;
     for (let sent = 0; ; ) {
       await quiet(() => actor.entries.length + world.requests.length + world.calls.length);
       if (mortal.isDead) {
         // The dead process waits for its last write for ever, and stores and sends nothing more.
         void actor.close();
-        requestsBeforeKill = world.requests.length;
+        killed = { stored: [...mortal.entries], requests: world.requests.length };
         mortal = new MortalJournals(mortal.entries, false);
         durable = host();
         actor = mortal.entries.length === 0 ? start() : await durable.open(id, { mustExist: true });
@@ -137,7 +137,7 @@ export function agentRuns(example: AgentExample) {
     const { entries } = actor;
     await actor.close();
     const { divergence } = await durable.replay(id);
-    return { ...world, entries, value, status, output, requestsBeforeKill, divergence } satisfies AgentRun;
+    return { ...world, entries, value, status, output, killed, divergence } satisfies AgentRun;
   };
 }
 
@@ -195,17 +195,17 @@ export async function requireSurvivesKills(example: AgentExample): Promise<Agent
   expect(whole.divergence).toBeNull();
   expect(await run()).toEqual(whole);
   for (let life = 0; life < whole.entries.length; life += 1) {
-    const killed = await run({ life });
+    const resumed = await run({ life });
     const at = `killed at entry ${life}`;
-    const stored = killed.entries.slice(0, life);
-    expect(killed.requestsBeforeKill, at).not.toBeNull();
-    expect([killed.status, killed.value, killed.output], at).toEqual([whole.status, whole.value, whole.output]);
-    expect(killed.divergence, at).toBeNull();
+    const { stored = [], requests = 0 } = resumed.killed ?? {};
+    expect(stored, at).toHaveLength(life);
+    expect([resumed.status, resumed.value, resumed.output], at).toEqual([whole.status, whole.value, whole.output]);
+    expect(resumed.divergence, at).toBeNull();
     const missing = without(whole.requests, finishedRequests(stored));
-    expect(killed.requests.slice(killed.requestsBeforeKill ?? 0).sort(), at).toEqual(missing.sort());
-    const calls = killed.calls.map(({ name, key }) => `${name} ${key}`);
+    expect(resumed.requests.slice(requests).sort(), at).toEqual(missing.sort());
+    const calls = resumed.calls.map(({ name, key }) => `${name} ${key}`);
     expect(repeatedAfterEnd(calls, stored), at).toEqual([]);
-    expect(effectsOf(killed), at).toEqual(effectsOf(whole));
+    expect(effectsOf(resumed), at).toEqual(effectsOf(whole));
   }
   return whole;
 }

@@ -21,10 +21,7 @@ const step = generate({ model, name: 'step', schema: Result, prompt });
 const task = ({ context }: { context: Task }) => context;
 const hasStep = ({ context }: { context: Task }) => context.steps.length > 0;
 const mayPlan = ({ context }: { context: Task }) => context.plans < 3 && context.results.at(-1)?.ok !== true;
-const after = ({ steps, results }: Task, r: Result) => ({
-  steps: r.ok ? steps.slice(1) : [],
-  results: [...results, r],
-});
+const after = (old: Task, r: Result) => ({ steps: r.ok ? old.steps.slice(1) : [], results: [...old.results, r] });
 
 export const machine = setup({
   types: {} as { input: string; context: Task; output: Task },

@@ -7,7 +7,7 @@ import { leavesOf } from './observe-for-inspector.ts';
 import type { ReplayHost } from './recorded-states.ts';
 import { errorText } from './system-log.ts';
 
-/** What a list shows of a durable actor besides the ends of its journal. Reads the entries without a replay. */
+/** What a list shows of a durable actor besides the ends of its journal. Reads the entries without a replay of them. */
 export class ListedState {
   /** What it still waits for, although a process has opened it again; null if something has happened since. */
   wait: Waiting | null = null;
@@ -39,9 +39,7 @@ export class ListedState {
   /** The paths of the innermost active states of the root: with its durable machine in chart order, without it as far as the journal has them. */
   statesIn(host: ReplayHost | null): string {
     try {
-      const steps = this.#machine === null ? host?.replaySteps(this.#start) : undefined;
-      this.#machine ??= (steps?.next().value as ReplayStep).snapshot.machine;
-      steps?.return(undefined as never);
+      this.#machine ??= (host?.replaySteps(this.#start).next().value as ReplayStep).snapshot.machine;
       const nodeOf = (id: string): AnyStateNode => (this.#machine as AnyStateMachine).getStateNodeById(id);
       const nodes = [...this.#active].flatMap((id) => leavesOf(initialNodes(nodeOf(id)))).map(nodeOf);
       return listOf(nodes.sort((one, other) => one.order - other.order).map(({ path }) => path));

@@ -97,27 +97,6 @@ describe('the layout of any chart', () => {
     expect(drawingFlaws(one, await drawn(one))).toEqual([]);
   });
 
-  it('has no flaws when elk fails in a known way', async () => {
-    const parents = [0, 1, 1, 3, 3, 3, 6, 3, 3];
-    const ids = ['root', ...parents.map((_, place) => `s${place}`)];
-    const states = parents.map((parent, place) => state(ids[place + 1] as string, ids[parent] as string));
-    const ways: [string, string[], string][] = [
-      ['s3', ['s6'], 'done'],
-      ['s2', ['s5', 's0'], 'done'],
-      ['s7', ['s7', 's5'], 'done'],
-      ['s6', ['s4'], ''],
-      ['s0', ['s4'], 'done'],
-      ['s4', ['root'], 'done'],
-      ['s7', ['s0', 's0'], ''],
-      ['s2', ['s2', 's5'], 'go'],
-    ];
-    const one = chart(
-      states,
-      ways.map((way) => transition(...way)),
-    );
-    expect(drawingFlaws(one, await drawn(one))).toEqual([]);
-  });
-
   it('puts wide regions below each other, and narrow ones side by side', async () => {
     const regions = async (name: string) => {
       const inner = ['a', 'b', 'c'].flatMap((region) => [

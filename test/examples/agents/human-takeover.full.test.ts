@@ -3,7 +3,7 @@ import { type AnyEventObject, fromPromise } from 'xstate';
 import { machine, model } from '../../../examples/agents/human-takeover.ts';
 import type { Pending } from '../../../src/durable/pending.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
-import { explore, never, neverBefore } from '../../../src/entries/testing.ts';
+import { explore, never } from '../../../src/entries/testing.ts';
 import { agentRuns, requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
 
 const handsBack = ({ events }: Pending): AnyEventObject | null =>
@@ -21,11 +21,6 @@ describe('the human takeover', () => {
     requireProperties(explore(machine, { events, inputs: { mail: example.input } }), [
       never('answered with an unsure reply', (state) => state.matches('answered') && state.context.confidence < 0.7),
       never('unanswered with a draft', (state) => state.matches('unanswered') && state.output !== ''),
-      neverBefore(
-        'the model after a takeover, before the person hands back',
-        (state) => state.matches('answering') && state.context.note !== 'none',
-        ({ name }) => name.startsWith('person.handedBack'),
-      ),
     ]);
   });
 

@@ -39,7 +39,8 @@ export class ListedState {
   /** The paths of the innermost active states of the root: with its durable machine in chart order, without it as far as the journal has them. */
   statesIn(host: ReplayHost | null): string {
     try {
-      this.#machine ??= (host?.replaySteps(this.#start).next().value as ReplayStep).snapshot.machine;
+      const first = this.#machine === null ? host?.replaySteps(this.#start).next() : undefined;
+      this.#machine ??= (first as IteratorYieldResult<ReplayStep>).value.snapshot.machine;
       const nodeOf = (id: string): AnyStateNode => (this.#machine as AnyStateMachine).getStateNodeById(id);
       const nodes = [...this.#active].flatMap((id) => leavesOf(initialNodes(nodeOf(id)))).map(nodeOf);
       return listOf(nodes.sort((one, other) => one.order - other.order).map(({ path }) => path));

@@ -398,11 +398,14 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
       return this.#writer.write();
     }
     if (isOpen?.() === false || !this.#system.accepts(event)) return sender?.resolve(false);
+    const { sinceMs } = this.#time; // Kept if the event is ignored.
     this.#time.beginStep();
     const last = this.entries.length;
     try {
       this.#isInStep = true;
       this.#system.apply(event, this.#time.atMs);
+      if (event.type === 'delivery' && this.entries.slice(last + 1).every(({ type }) => type === 'ignored'))
+        this.#time.sinceMs = sinceMs;
     } catch (error) {
       if (sender !== undefined && this.entries.length === last) return sender.reject(error);
       this.#writer.dropStep(error);

@@ -67,8 +67,8 @@ function asRedacted(entry: DurableEntry): DurableEntry {
 }
 
 /** A fork of a run keeps the start of its original. */
-function startedAtOf({ product, startedAt }: StartEntry): string {
-  const { forkedAt } = Object(Object(product).fork) as { readonly forkedAt?: unknown };
+function startedAtOf({ product, startedAt, forkedFrom }: StartEntry): string {
+  const { forkedAt } = Object(forkedFrom ?? Object(product).fork) as { readonly forkedAt?: unknown };
   return typeof forkedAt === 'string' ? forkedAt : startedAt;
 }
 

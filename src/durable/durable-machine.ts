@@ -433,13 +433,16 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     }
     const original = startOf(entries);
     const from = isBefore ? startOfStep(entries, at) : endOfStep(entries, at);
-    const shared = entries.slice(1, from);
+    // The time until another process continued the original is not part of the step.
+    const isOfStep = ({ type }: DurableEntry, seq: number) => seq <= at || (type !== 'closed' && type !== 'resumed');
+    const shared = entries.slice(1, entries.slice(0, from).findLastIndex(isOfStep) + 1);
     const actorId = typeof actor === 'string' ? actor : original.actorId;
+    const forkedAt = new Date(this.#clock.now()).toISOString();
     const start: StartEntry = {
       ...original,
       ...(input !== undefined && { actorId: id, input: this.#codec.encode(input, 'input') }),
       ...(product !== undefined && { product }),
-      forkedFrom: { actorId, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0) },
+      forkedFrom: { actorId, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0), forkedAt },
     };
     const past = [{ ...start, seq: 0, atMs: 0 }, ...shared];
     const parts = this.#parts(id, this.#machineOf(original, actorId));

@@ -39,8 +39,8 @@ export interface StartEntry {
   readonly startedAt: string;
   readonly node: string;
   readonly icu: string;
-  /** `clockStartMs`: when the clock of the fork stood at 0, in milliseconds since the epoch. */
-  readonly forkedFrom: { readonly actorId: string; readonly seq: number; readonly clockStartMs: number } | null;
+  /** `clockStartMs`: when the clock of the fork stood at 0, in milliseconds since the epoch. `forkedAt`: when it was made, in ISO 8601. */
+  readonly forkedFrom: Readonly<{ actorId: string; seq: number; clockStartMs: number; forkedAt?: string }> | null;
 }
 
 /** Whether texts were replaced on writing: such a journal cannot be replayed. A run of an earlier version says so in its `product`. */

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { toolTurnSchema } from '../../machines/contracts/journal.ts';
-import { eventSchema } from '../internal/accepted-events.ts';
 import { parseJson } from '../internal/json-text.ts';
 import type { NeedsTrust, RunAction } from './wire.ts';
 
@@ -24,7 +23,7 @@ const action: z.ZodMiniType<RunAction> = z.discriminatedUnion('type', [
         }),
       ),
     ),
-    event: z.optional(eventSchema),
+    event: z.optional(z.looseObject({ type: z.string() })),
     input: z.optional(z.unknown()),
     model: z.optional(z.string()),
   }),

@@ -13,7 +13,7 @@ export type ActorEvent = { readonly type: string } & Readonly<Record<string, unk
 
 /** XState keeps every type that a machine has received in memory. */
 const MAX_TYPE_CHARS = 200;
-export const eventSchema = z.looseObject({ type: z.string().check(z.maxLength(MAX_TYPE_CHARS)) });
+export const eventSchema = z.looseObject({ type: z.string().check(z.minLength(1), z.maxLength(MAX_TYPE_CHARS)) });
 
 /** The receiver adds the name of who answered. */
 export const approvalSchema = z.strictObject({

@@ -182,7 +182,8 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   protected takeEnds({ machine, ...read }: ActorSummary, ends: JournalEnds, isNew: boolean): void {
     const first = Object(ends.first) as StartEntry;
     // The start of a damaged journal may be anything, and `redact` may have replaced the time.
-    const startMs = machine == null ? Number.NaN : clockStartOf(first);
+    const forkedAt = first.forkedFrom?.forkedAt;
+    const startMs = machine == null ? Number.NaN : forkedAt ? Date.parse(forkedAt) : clockStartOf(first);
     const startedAt = Number.isNaN(startMs) ? '' : new Date(startMs).toISOString();
     const named = typeof Object(first.machine).id === 'string' ? first.machine : null;
     this.#summary = { ...NO_SUMMARY, ...read, machine: named, startedAt };

@@ -1241,13 +1241,23 @@ describe('a fork of an actor that reads its own id', () => {
 });
 
 describe('a fork of an actor with delays', () => {
-  it('continues its clock where it was forked [D4]', async () => {
+  it('at a step begins when the step ended, not when a process continued the original later [D4]', async () => {
+    const HOUR = 3_600_000;
     const clock = clockAt('2026-01-01T00:00:00Z');
-    const orders = createDurableMachine(order, { journals: journals(), clock });
-    await (await orders.open('o', { input: { amount: 1 } })).close();
-    clock.increment(365 * 86_400_000);
-    const fork = await orders.fork('o', { at: 0, event: { type: 'REJECT' }, id: 'f' });
-    expect([fork.getSnapshot().value, fork.getSnapshot().context.reminders]).toEqual(['rejected', 0]);
+    const machine = createMachine({ initial: 'a', states: { a: { after: { [3 * HOUR]: 'b' } }, b: {} } });
+    const durable = createDurableMachine(machine, { journals: journals(), clock });
+    await (await durable.open('o')).close();
+    clock.increment(2 * HOUR);
+    await (await durable.open('o')).close();
+    clock.increment(HOUR / 2);
+    const fork = await durable.fork('o', { at: 1, id: 'f' });
+    expect(fork.entries.map(({ type }) => type)).toEqual(['start', 'timer-start', 'resumed']);
+    expect(fork.pending.timers.map(({ dueAtMs }) => dueAtMs)).toEqual([clock.now() + 3 * HOUR]);
+    await fork.park();
+    const [listed] = (await durable.list()).filter(({ id }) => id === 'f');
+    expect(listed).toMatchObject({ startedAt: '2026-01-01T02:30:00.000Z', waiting: { sinceMs: clock.now() } });
+    const later = await durable.fork('o', { at: 3, id: 'later' });
+    expect(later.pending.timers.map(({ dueAtMs }) => dueAtMs)).toEqual([clock.now() + HOUR]);
   });
 });
 

@@ -59,6 +59,21 @@ describe('an actor that only waits', () => {
     },
   );
 
+  it('waits since the last event that changed something: an ignored one is not the end of its wait', async () => {
+    const { clock, orders, now } = setUp();
+    const actor = await orders.open('o');
+    const startedMs = now();
+    clock.increment(1_000);
+    await actor.send({ type: 'aprove' } as never);
+    await actor.park();
+    expect(await orders.list()).toMatchObject([{ waiting: { sinceMs: startedMs } }]);
+    clock.increment(1_000);
+    await orders.send('o', { type: 'approve' });
+    const approvedMs = now();
+    await (await orders.open('o')).park();
+    expect(await orders.list()).toMatchObject([{ waiting: { sinceMs: approvedMs } }]);
+  });
+
   it('parks: it leaves no timer, and lists say what it waits for and since when', async () => {
     const { clock, orders, now, host } = setUp({ describeWait: ({ context }) => ({ approved: context.approved }) });
     const actor = await orders.open('o');

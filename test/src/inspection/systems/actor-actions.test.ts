@@ -152,6 +152,8 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     expect(ofRun.problem).toBe('A fork of an actor accepts only "event" and "input"; received run settings.');
     const refused = await act(page, 'o-1', { type: 'fork', at: 1, set: {}, event: { type: 'xstate.stop' } });
     expect(refused.problem).toMatch(/^type: /u);
+    const untyped = await act(page, 'o-1', { type: 'fork', at: 1, set: {}, event: { type: '' } });
+    expect([untyped.problem, (await send(page, 'o-1', { type: '' })).problem].join()).toMatch(/type.*,.*type/su);
   });
 
   it('replies to an event at once, even if a call that it starts takes long', async () => {

@@ -45,7 +45,7 @@ export function originsOf(log: RunLog, fold: RunFold, phrase: string): readonly 
   const words = ` ${stems.join(' ')} `;
   const exact = texts
     .filter(({ content }) => ` ${stemsIn(content).join(' ')} `.includes(words))
-    .map((text) => ({ ...text, support: null, excerpt: around(text.content, phrase) }))
+    .map((text) => ({ ...text, support: null, excerpt: around(text, phrase) }))
     .toSorted((one, other) => one.seq - other.seq);
   if (exact.some(isGiven)) return exact;
   const given = texts.filter(isGiven);
@@ -56,14 +56,20 @@ export function originsOf(log: RunLog, fold: RunFold, phrase: string): readonly 
   )(evidence)
     .sentences()
     .flatMap(({ by }) => by)
-    .sort((one, other) => other.support - one.support)
-    .slice(0, MAX_CLOSEST)
-    .flatMap(({ id, support }): readonly Origin[] => {
+    .flatMap(({ id, support }) => {
       const text = given[Number(id)];
-      return text === undefined ? [] : [{ ...text, support, excerpt: around(text.content, phrase) }];
+      return text === undefined ? [] : [{ ...text, support, excerpt: around(text, phrase) }];
     });
-  return [...exact, ...supporting];
+  return [...exact, ...closest(supporting)];
 }
+
+/** The texts that support something best. Of equal ones, a passage comes before the tool result that contains it. */
+const closest = (origins: readonly (Origin & { readonly support: number })[]): readonly Origin[] =>
+  origins
+    .toSorted(
+      (one, other) => other.support - one.support || Number(other.kind === 'passage') - Number(one.kind === 'passage'),
+    )
+    .slice(0, MAX_CLOSEST);
 
 const isGiven = ({ kind }: Pick<Origin, 'kind'>): boolean => kind !== 'reply' && kind !== 'answer';
 
@@ -89,12 +95,14 @@ export function checkedSentences(fold: RunFold, seq: number, answer: FinalAnswer
     start,
     support,
     isSupported: !unsupported.has(start),
-    origins: by.slice(0, MAX_CLOSEST).flatMap(({ id, support }): readonly Origin[] => {
-      const arrival = fold.context.arrivals.find(({ message }) => message.id === id);
-      if (arrival === undefined) return [];
-      const { from, message } = arrival;
-      return [{ seq: from, ...aboutMessage(message), support, excerpt: around(message.content, text) }];
-    }),
+    origins: closest(
+      by.flatMap(({ id, support }) => {
+        const arrival = fold.context.arrivals.find(({ message }) => message.id === id);
+        if (arrival === undefined) return [];
+        const about = aboutMessage(arrival.message);
+        return [{ seq: arrival.from, ...about, support, excerpt: around(about, text) }];
+      }),
+    ),
   }));
 }
 
@@ -195,15 +203,20 @@ function wordsIn(text: string): readonly Word[] {
 
 const stemsIn = (text: string): readonly string[] => wordsIn(text).map(({ stem }) => stem);
 
-/** The start of the sentence that has most of a phrase. */
-function around(content: string, phrase: string): string {
+/** The results of a search in a tool result, each with its location in the first line. */
+const BREAK = '\n\n';
+
+/** The start of the sentence that has most of a phrase. Of a tool result, the part with that sentence. */
+function around({ kind, content }: Pick<Text, 'kind' | 'content'>, phrase: string): string {
   const places = placesOf(content, phrase);
   const counts = sentencesOf(content).map(({ start, end }) => ({
     start,
     count: places.reduce((sum, { from, to }) => sum + (from >= start && from < end ? to - from : 0), 0),
   }));
   const { start } = counts.reduce((best, one) => (one.count > best.count ? one : best), { start: 0, count: 0 });
-  return `${start > 0 ? '… ' : ''}${excerpt(content.slice(start), EXCERPT_CHARS)}`;
+  const lead = kind === 'result' ? (content.slice(0, start).split(BREAK).at(-1) ?? '') : '';
+  const rest = kind === 'result' ? (content.slice(start).split(BREAK)[0] ?? '') : content.slice(start);
+  return `${start > lead.length ? '… ' : ''}${excerpt(lead + rest, EXCERPT_CHARS)}`;
 }
 
 type Place = Pick<Word, 'from' | 'to'>;

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { checkedSentences, markedParts, originsOf, originText } from '../../../inspector/fold/origins.ts';
 import { replyValue } from '../../../src/chain/journal/phase-finding.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { folded, recordedEntries } from '../../support/inspector/inspected-runs.ts';
-import { repliesWith, startScripted } from '../../support/run-chain.ts';
+import { capabilityNamed, repliesWith, startScripted } from '../../support/run-chain.ts';
 
 const text = 'The bridge was opened on 19 March 1932.';
 const documents = createPassageIndex([
@@ -99,5 +100,19 @@ describe('the sentences of an answer', () => {
     expect(below.map(({ text, start }) => ({ text, start, end: start + text.length }))).toEqual(unsupported);
     expect(sentences.map(({ isSupported }) => isSupported)).toEqual([true, false]);
     expect(sentences[0]?.origins[0]).toMatchObject({ kind: 'passage', place: 'bridge.md:4' });
+  });
+
+  it('have the passage before the tool result that contains it, which keeps the location of its part', async () => {
+    const found = `bridge.md:1-2\nThe bridge is long.\n\nbridge.md:4-4\n${text}\n\nbridge.md:9-9\nThe bridge was opened.`;
+    const look = capabilityNamed('look', () => found);
+    const calls = [{ capability: 'look', arguments: '{}' }];
+    const plan = repliesWith({ action: { ...replies.action, calls }, synthesis: { answerText: text } });
+    const { run } = startScripted(plan, { documents, capabilities: [look] }, { request: 'When was it opened?' });
+    const answer = await run.answer;
+    const { fold } = folded(recordedEntries(run));
+    const [sentence] = checkedSentences(fold, fold.entries.of('answer')[0] ?? 0, answer);
+    const [first, result] = sentence?.origins.filter(({ support }) => support === sentence.support) ?? [];
+    expect([first?.kind, result?.kind]).toEqual(['passage', 'result']);
+    expect(result?.excerpt).toMatch(/^… bridge\.md:4-4 The bridge was opened on 19 March 1932\.$/u);
   });
 });

@@ -3,7 +3,7 @@ import { capitalize, formatDuration, formatRoughly, startedText } from './format
 import { groupBy } from './group-by.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 
-interface SortColumn {
+export interface SortColumn {
   readonly name: string;
   readonly title: string;
   /** Unknown values (null) come last in both directions. */
@@ -34,7 +34,7 @@ export const SORT_COLUMNS = [
   { name: 'title', title: 'Title', of: ({ title }) => title.toLowerCase() },
   { name: 'status', title: 'Status', of: (run) => statusWords(run).text },
   { name: 'state', title: 'State', of: ({ ending }) => ending?.states || null },
-  { name: 'waiting', title: 'Waiting', of: (run) => waitOf(run)?.sinceMs ?? null },
+  { name: 'waiting', title: 'Waiting', of: (run) => -(waitOf(run)?.sinceMs ?? 0) || null, isDescending: true },
   { name: 'due', title: 'Due', of: dueAt },
   { name: 'duration', title: 'Duration', of: knownMs, isDescending: true },
   { name: 'tokens', title: 'Tokens', of: tokensOf, isDescending: true },
@@ -109,7 +109,7 @@ export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY
 export function withView(query: RunQuery, status: string): RunQuery {
   const isOrdered = (view: string, sort: ColumnName): boolean => query.status === view && query.sort === sort;
   const sort = ({ 'for-you': 'waiting', due: 'due' } as const)[status];
-  if (sort !== undefined) return { ...query, status, sort, isDescending: false };
+  if (sort !== undefined) return { ...query, status, sort, isDescending: columnNamed(sort).isDescending === true };
   if (!isOrdered('for-you', 'waiting') && !isOrdered('due', 'due')) return { ...query, status };
   return { ...query, status, sort: DEFAULT_QUERY.sort, isDescending: DEFAULT_QUERY.isDescending };
 }

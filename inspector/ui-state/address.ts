@@ -34,7 +34,7 @@ export function parseAddress(hash: string): Address {
   };
 }
 
-export function printAddress({ runId, seq, compared, parameters }: Address): string {
+export function printAddress({ runId, seq = null, compared = null, parameters }: Partial<Address>): string {
   const entry = seq === null ? '' : `/${seq}`;
   const path =
     compared !== null
@@ -87,7 +87,7 @@ function runParameters({ held }: Inspector): Parameters {
   };
 }
 
-/** The search, filters and order of the list of runs. Leaving the list clears them. */
+/** The search, filters and order of the list of runs. They stay when a run is opened. */
 export const addressParameters = signal<Parameters>({});
 
 /** The values that add an address to the history when they change. */
@@ -136,7 +136,7 @@ export function followAddress(inspector: Inspector): void {
   function address(): string {
     const [runId, compared] = [selectedRunId.value ?? null, comparedRuns.value];
     return runId === null || compared !== null
-      ? printAddress({ runId: null, seq: null, compared, parameters: addressParameters.value })
+      ? printAddress({ compared, parameters: addressParameters.value })
       : printAddress({ runId, seq: cursor.value, compared, parameters: runParameters(inspector) });
   }
 
@@ -149,7 +149,6 @@ export function followAddress(inspector: Inspector): void {
 
   function write(how: 'pushState' | 'replaceState'): void {
     clearTimeout(timer);
-    if (written?.runId !== undefined && written.runId !== selectedRunId.value) addressParameters.value = {};
     written = choiceNow();
     const now = address();
     if (now !== location.hash) history[how](null, '', now);

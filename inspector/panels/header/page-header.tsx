@@ -2,6 +2,7 @@ import './header.css';
 import { statusWords } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
+import { addressParameters, printAddress } from '../../ui-state/address.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { comparedRuns, isChartFull } from '../../ui-state/layout.ts';
 
@@ -19,7 +20,7 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
     <header class="page-header">
       <div class="row">
         {isInRun && connection.value !== 'file' && (
-          <a class="to-runs" href="#/">
+          <a class="to-runs" href={printAddress({ parameters: addressParameters.value })}>
             <Icon name="arrow-left" /> All<span class="wide-only"> runs and actors</span>
           </a>
         )}

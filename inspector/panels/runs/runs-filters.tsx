@@ -3,17 +3,18 @@ import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatNumber, pluralize } from '../../fold/format.ts';
 import {
   type ColumnName,
-  columnNamed,
   countedViews,
   OPTIONAL_COLUMNS,
   queriedRuns,
   type RunQuery,
   SORT_COLUMNS,
+  type SortColumn,
   valuesOf,
   withColumn,
   withView,
 } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import { Menu } from '../head/menu.tsx';
 import { foundCount } from './list-words.ts';
@@ -76,18 +77,21 @@ export function RunsFilters({ runs, query, columns, canGroup, onChange }: RunsFi
       {select('session', 'Any session')}
       <label class="narrow-only">
         <span class="visually-hidden">Sort by</span>
+        <Icon name={query.isDescending ? 'down' : 'up'} />{' '}
         <select
           value={query.sort}
           onChange={({ currentTarget }) => {
-            const { name } = SORT_COLUMNS.find((column) => column.name === currentTarget.value) ?? { name: 'started' };
-            onChange({ ...query, sort: name, isDescending: columnNamed(name).isDescending === true });
+            const column: SortColumn | undefined = SORT_COLUMNS.find(({ name }) => name === currentTarget.value);
+            const { name, isDescending = false } = column ?? { name: query.sort, isDescending: !query.isDescending };
+            onChange({ ...query, sort: name as ColumnName, isDescending });
           }}
         >
           {SORT_COLUMNS.map(({ name, title }) => (
             <option key={name} value={name}>
-              By {title.toLowerCase()}
+              {title}
             </option>
           ))}
+          <option value="">Reverse the order</option>
         </select>
       </label>
       {canGroup && (

@@ -137,9 +137,7 @@ export function CompareButton({ chosen, runs }: CompareButtonProps) {
   const title =
     other === undefined
       ? 'No other run to compare with'
-      : chosen.length > 1
-        ? 'Compares two runs'
-        : 'Compares this run with its fork or original, or the most similar run. You can choose another on the page.';
+      : 'Compares this run with its fork or original, or the most similar run. You can choose another on the page.';
   return (
     <button
       type="button"

@@ -135,7 +135,7 @@ describe('the list of runs', () => {
 
   it('sorts by the longest wait under the filter for waits, and by the newest start without it', () => {
     const asked = withView(parseRunQuery({}), 'for-you');
-    expect(printRunQuery(asked)).toEqual({ status: 'for-you', sort: 'waiting' });
+    expect(printRunQuery(asked)).toEqual({ status: 'for-you', sort: '-waiting' });
     expect(printRunQuery(withView(asked, ''))).toEqual({});
     expect(printRunQuery(withView(parseRunQuery({ sort: 'cost' }), 'failed'))).toEqual({
       status: 'failed',

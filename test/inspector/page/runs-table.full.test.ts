@@ -48,6 +48,14 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
     await page.reload();
     await page.getByText('2 of 3 runs').waitFor();
     expect(await questions()).toEqual(['When was the tower built?', 'Who built the tower?']);
+    await page.getByRole('link', { name: 'When was the tower built?' }).click();
+    await page.locator('main[data-run]').waitFor();
+    await page.getByRole('link', { name: 'All runs and actors' }).click();
+    await page.waitForFunction(() => location.hash === '#/?q=tower&sort=title');
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.getByLabel('Sort by').selectOption('Reverse the order');
+    await page.waitForFunction(() => location.hash === '#/?q=tower&sort=-title');
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('searchbox').fill('castle');
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByText('3 runs', { exact: true }).waitFor();

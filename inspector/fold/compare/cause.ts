@@ -1,8 +1,7 @@
 import { type ComparedValue, comparedValues, humanizeEvent, type Transition } from '../explain.ts';
 import { capitalize, formatNumber, humanize, PHASE_NAMES } from '../format.ts';
-import { guardTitle, limitWords, meaningOf, valueTitle } from '../guard-words.ts';
+import { guardTitle, meaningOf, valueTitle } from '../guard-words.ts';
 import { excerpt, stateName } from '../text.ts';
-import { settingTitle } from '../what-if.ts';
 import type { Pair } from './align.ts';
 import type { Parting } from './comparison.ts';
 
@@ -38,23 +37,6 @@ export function causeWords({ entries, guard }: Parting): Pair<string> {
     return `${didWords(entry)} ${reason === undefined ? `after ${excerpt(humanizeEvent(entry.event), 80)}` : `because ${reasonWords(reason)}`}`;
   };
   return [sideWords(0), sideWords(1)];
-}
-
-/** The setting that made a guard decide differently about the same value, which is between the two limits; null if there is none. */
-export function settingWords(parting: Parting | null): string | null {
-  const guard = parting?.guard ?? null;
-  if (guard === null) return null;
-  const [left, right] = guard.inputs.map(comparedValues);
-  for (const { name, value, limit } of left ?? []) {
-    const other = right?.find((one) => one.name === name);
-    if (typeof value !== 'number' || limit === null || other?.value !== value || !other.limit) continue;
-    const setting = limitWords(guard.name, { name, value, limit, share: null })?.setting;
-    const [a, b] = [limit.value, other.limit.value];
-    const compared = limit.name === 'loopRepeats' ? value + 1 : value;
-    if (setting == null || a === b || compared < Math.min(a, b) || compared > Math.max(a, b)) continue;
-    return `The cause is a setting: ${settingTitle(setting).toLowerCase()}, ${valueWords(a)} in A and ${valueWords(b)} in B.`;
-  }
-  return null;
 }
 
 interface GuardReason {

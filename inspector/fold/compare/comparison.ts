@@ -77,7 +77,7 @@ export interface Comparison extends Rows {
   readonly settings: readonly ComparedField[];
   readonly forkedFrom: Pair<Fork | null>;
   readonly parting: Parting | null;
-  readonly firstContent: FirstContent;
+  readonly firstContent: FirstContent | null;
 }
 
 /** The run that a fork was made from, and the changes in words. */
@@ -213,74 +213,47 @@ function fieldsOf([left, right]: Pair<unknown>): readonly ComparedField[] {
 /** Points in time and durations differ between any two runs. */
 const isTiming = (name: string): boolean => name.endsWith('AtMs') || name === 'totalMs' || name === 'durationMs';
 
-/** The first reply, activity result, event, decision or answer that differs between the runs. */
+/** The first reply or result of a call that differs between the runs. */
 interface FirstContent {
-  readonly difference: {
-    /** `reply to yield`, `Tool search_web`, `decision`, … */
-    readonly kind: string;
-    /** Counts the records of this kind, from 1. */
-    readonly nth: number;
-    readonly seqs: Pair<number>;
-    readonly fields: readonly ComparedField[];
-  } | null;
-  /** Only part of the runs was searched. */
-  readonly cutOff: boolean;
+  /** `reply to yield`, `Tool search_web` */
+  readonly kind: string;
+  /** Counts the records of this kind, from 1. */
+  readonly nth: number;
+  readonly fields: readonly ComparedField[];
 }
 
 /** The most characters of entries to read: a few hundred milliseconds. */
 const MAX_CHARS = 3_000_000;
 
-function firstContentOf([left, right]: Pair<ComparedRun>): FirstContent {
+function firstContentOf([left, right]: Pair<ComparedRun>): FirstContent | null {
   const others = new Map(recordsOf(right.fold).map(({ kind, nth, seq }) => [`${nth} ${kind}`, seq]));
   let chars = 0;
   for (const { kind, nth, seq } of recordsOf(left.fold)) {
     const other = others.get(`${nth} ${kind}`);
     if (other === undefined) continue;
     chars += left.log.line(seq).length;
-    if (chars > MAX_CHARS) return { difference: null, cutOff: true };
+    if (chars > MAX_CHARS) return null;
     const fields = fieldsOf([contentOf(left.log.entry(seq)), contentOf(right.log.entry(other))]);
-    if (fields.length > 0) return { difference: { kind, nth, seqs: [seq, other], fields }, cutOff: false };
+    if (fields.length > 0) return { kind, nth, fields };
   }
-  return { difference: null, cutOff: false };
+  return null;
 }
 
-function recordsOf({ spans, entries }: RunFold) {
-  const found: { readonly kind: string; readonly seq: number }[] = [];
-  for (const { source, subject, outcome, to } of spans.calls) {
-    if (to === null) continue;
-    if (outcome === 'reply.ended') found.push({ kind: `reply to ${subject}`, seq: to });
-    else if (outcome === 'done' || outcome === 'failed')
-      found.push({ kind: `${activityTitle(source)} ${subject}`.trim(), seq: to });
-  }
-  for (const type of ['delivery', 'decision', 'answer'] as const)
-    for (const seq of entries.of(type)) found.push({ kind: type === 'delivery' ? 'user event' : type, seq });
+/** The replies and results of a run, in order. */
+function recordsOf({ spans }: RunFold) {
   const counts = new Map<string, number>();
-  return found
-    .sort((one, other) => one.seq - other.seq)
-    .map(({ kind, seq }) => {
-      const nth = (counts.get(kind) ?? 0) + 1;
-      counts.set(kind, nth);
-      return { kind, nth, seq };
-    });
+  const ended = spans.calls.filter(({ to }) => to !== null).sort((one, other) => (one.to ?? 0) - (other.to ?? 0));
+  return ended.map(({ source, subject, outcome, to }) => {
+    const kind = `${outcome === 'reply.ended' ? 'reply to' : activityTitle(source)} ${subject}`.trim();
+    const nth = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, nth);
+    return { kind, nth, seq: to ?? 0 };
+  });
 }
 
 function contentOf(entry: JournalEntry): unknown {
-  switch (entry.type) {
-    case 'decision':
-      return entry.decision;
-    case 'answer':
-      return entry.answer;
-    case 'delivery':
-      return entry.event;
-    case 'activity-event': {
-      const { event } = entry;
-      if (event.type === 'done') return event.output;
-      if (event.type === 'failed') return event.error;
-      if (event.type !== 'reply.ended') return null;
-      const { value, failure } = event.reply;
-      return failure === null ? value : { failure };
-    }
-    default:
-      return null;
-  }
+  const event = entry.type === 'activity-event' ? entry.event : null;
+  if (event?.type === 'done') return event.output;
+  if (event?.type === 'failed') return event.error;
+  return event?.type !== 'reply.ended' ? null : event.reply.failure === null ? event.reply.value : event.reply.failure;
 }

@@ -3,13 +3,14 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { answerUpTo } from '../../fold/answer.ts';
 import type { Pair } from '../../fold/compare/align.ts';
-import { causeWords, settingWords, valueWords } from '../../fold/compare/cause.ts';
+import { causeWords, valueWords } from '../../fold/compare/cause.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
 import { durationOf, statusWords } from '../../fold/run-list.ts';
 import { endingOf, figuresOf } from '../../fold/summary.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
+import { addressParameters, printAddress } from '../../ui-state/address.ts';
 import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
 import { useKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
@@ -47,7 +48,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
   const pair: Pair<LoadedRun> | null = a !== undefined && b !== undefined ? [a, b] : null;
   const comparison = useComparison(pair === null ? null : [pair[0].opened, pair[1].opened]);
   const hasSameAnswers = pair !== null && textOf(pair[0].opened) === textOf(pair[1].opened);
-  const isSystem = a?.run.kind === 'system';
+  const isSystem = sides.some(({ run }) => run?.kind === 'system');
   const isSameQuestion = sides[0]?.run !== undefined && sides[0].run.title === sides[1]?.run?.title;
   return (
     <main class="compare-page stack" aria-label="Comparison">
@@ -85,7 +86,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
         </div>
       )}
       {pair !== null && <Figures sides={pair} forks={comparison?.forkedFrom ?? []} />}
-      {comparison !== null && !isSystem && <Differences {...comparison.firstContent} />}
+      {comparison?.firstContent && !isSystem && <FirstDifference {...comparison.firstContent} />}
       {pair !== null && comparison !== null && (
         <CompareSteps runs={[pair[0].opened, pair[1].opened]} comparison={comparison} />
       )}
@@ -94,7 +95,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
 }
 
 function showRuns(): void {
-  location.hash = '#/';
+  location.hash = printAddress({ parameters: addressParameters.value });
 }
 
 /** The title of runs that do not have the same question. */
@@ -103,11 +104,11 @@ function titleOf(sides: readonly Side[], isSystem: boolean): string {
   return sides.every(({ run }) => run !== undefined) ? 'Two runs with different questions' : 'Two runs compared';
 }
 
-/** Whether a run has all its entries; one in progress, whether it has any. */
+/** Whether a run has all its entries; one that is not over, whether it has any. */
 const isLoaded = (side: Side): side is LoadedRun =>
   side.opened !== undefined &&
-  (side.opened.end.value !== null || (side.run?.status === 'running' && side.opened.count.value > 0)) &&
-  side.run !== undefined;
+  side.run !== undefined &&
+  (side.opened.end.value !== null || (NOT_ENDED.has(side.run.status) && side.opened.count.value > 0));
 
 const Absent = ({ opened }: { readonly opened: OpenedRun | undefined }) =>
   opened?.end.value?.problem ? (
@@ -305,7 +306,6 @@ const ruleOf = (opened: OpenedRun): unknown => answerOf(opened)?.metadata.decisi
 /** In words: why each run ended, where and why they first went different ways, and whether their answers differ. */
 function Cause({ comparison, runs }: { readonly comparison: Comparison; readonly runs: Pair<LoadedRun> }) {
   const { parting, runIds } = comparison;
-  const setting = settingWords(parting);
   const isSystem = runs[0].run.kind === 'system';
   const opened: Pair<OpenedRun> = [runs[0].opened, runs[1].opened];
   const [one, other] = opened.map(textOf);
@@ -332,7 +332,6 @@ function Cause({ comparison, runs }: { readonly comparison: Comparison; readonly
             )}
           </p>
         ))}
-      {setting !== null && <p>{setting}</p>}
       {!isSystem && (
         <p>
           {missing !== ''
@@ -347,25 +346,15 @@ function Cause({ comparison, runs }: { readonly comparison: Comparison; readonly
 const MAX_FIELDS = 12;
 
 /** The first content that differs. */
-function Differences({ difference, cutOff }: Comparison['firstContent']) {
-  if (difference === null)
-    return (
-      <p class="muted">
-        {cutOff
-          ? 'No difference in replies, decisions and answers, as far as they were compared: the runs are too long to compare all of them.'
-          : 'The replies, decisions and answers that both runs have are the same.'}
-      </p>
-    );
-  return (
-    <details>
-      <summary>
-        First content that differs: {excerpt(difference.kind, 60)}
-        {difference.nth > 1 && `, number ${difference.nth}`}
-      </summary>
-      <FieldTable caption="The fields that differ" hidesCaption fields={difference.fields} />
-    </details>
-  );
-}
+const FirstDifference = ({ kind, nth, fields }: NonNullable<Comparison['firstContent']>) => (
+  <details>
+    <summary>
+      First content that differs: {excerpt(kind, 60)}
+      {nth > 1 && `, number ${nth}`}
+    </summary>
+    <FieldTable caption="The fields that differ" hidesCaption fields={fields} />
+  </details>
+);
 
 interface FieldTableProps {
   readonly caption: string;

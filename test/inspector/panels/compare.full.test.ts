@@ -35,7 +35,6 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(await cause.innerText()).toMatch(/Their answers are the same\.$/u);
     expect(await cause.innerText()).toContain(`confidence ${shown} was not above 0.90`);
     expect(await cause.innerText()).toContain(`Stopped because confidence ${shown} was above 0.10`);
-    expect(await cause.innerText()).toContain('The cause is a setting: confidence to finish, 0.90 in A and 0.10 in B.');
     expect(await page.getByRole('table', { name: 'Settings that differ' }).innerText()).toMatch(
       /thresholds\.confidence\s+0\.90\s+0\.10/u,
     );
@@ -100,6 +99,23 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     await side.getByText('There is no run "nothing". Choose another run.').waitFor();
     await page.getByRole('combobox', { name: 'Run B' }).selectOption('run-2');
     await page.locator('.cause').waitFor();
+  });
+
+  it('shows two actors that are not over, whose entries have no end yet', async () => {
+    const held = runs.map((one, at) => ({
+      ...one,
+      run: { ...one.run, kind: 'system' as const, title: `actor ${at}`, status: 'waiting' as const },
+    }));
+    const page = await open('run-0/run-2', { held: held.slice(0, 2) });
+    expect(await page.locator('h1').innerText()).toBe('Two actors compared');
+    await page.evaluate(
+      (one) => {
+        window.listener.runs([...window.inspector.runs.value, one.run], null, 0);
+        window.listener.entries('run-2', 0, one.lines, { format: 'run' });
+      },
+      held[2] as (typeof held)[number],
+    );
+    await page.locator('.cause').getByText('A and B have not ended').waitFor();
   });
 
   it('says that a run has not ended, and shows the settings that differ below', async () => {

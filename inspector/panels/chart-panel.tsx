@@ -164,8 +164,6 @@ interface TransitionNotesProps extends PanelProps {
   readonly at: number;
 }
 
-const MAX_ITEMS = 6;
-
 /** A selected state, and the transitions that lead out of it or in; or the transitions of a selected line. */
 function TransitionNotes({ inspector, view: { fold }, charts, selected, at }: TransitionNotesProps) {
   const chart = charts.charts.find(({ id }) => id === selected.chartId);
@@ -195,7 +193,7 @@ function TransitionNotes({ inspector, view: { fold }, charts, selected, at }: Tr
     item.names += `${item.names === '' ? '' : ', '}${transitionName(transition)}`;
     items.set(key, item);
   }
-  const shown = [...items.values()].sort((one, other) => other.times - one.times).slice(0, MAX_ITEMS);
+  const shown = [...items.values()].sort((one, other) => other.times - one.times);
   return (
     <div>
       {state !== undefined && (
@@ -216,7 +214,6 @@ function TransitionNotes({ inspector, view: { fold }, charts, selected, at }: Tr
             )}
           </li>
         ))}
-        {items.size > shown.length && <li class="muted">and {items.size - shown.length} more</li>}
       </ul>
     </div>
   );

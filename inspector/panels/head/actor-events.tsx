@@ -3,9 +3,9 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { EventForms } from '../../../src/inspection/wire.ts';
 import { type EventField, eventFields, eventOf, type FieldTexts, fieldKey } from '../../fold/event-fields.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
-import { type EventFormProps, Field, JsonForm, Problem, SubmitForm, TextField } from './event-forms.tsx';
+import { Field, JsonForm, Problem, SubmitForm, type SubmitFormProps, TextField } from './event-forms.tsx';
 
-interface ActorEventFormProps extends Pick<EventFormProps, 'isBusy'> {
+interface ActorEventFormProps extends Pick<SubmitFormProps, 'isBusy' | 'onCancel'> {
   readonly type: string;
   /** The schemas of the machine's events; null if it has none. */
   readonly forms: EventForms | null;
@@ -24,7 +24,7 @@ function fieldProblem(text: string, fields: readonly EventField[]) {
 
 /** Sends one event to an actor: with a field for each member that its schema names, or else as JSON. */
 export function ActorEventForm(props: ActorEventFormProps) {
-  const { type, forms, isBusy, submit: words = `Send ${excerpt(type, 60)}`, onSend } = props;
+  const { type, forms, submit: words, isBusy, onSend, onCancel } = props;
   const id = useId();
   const form = useRef<HTMLDivElement>(null);
   const schema = forms !== null && Object.hasOwn(forms, type) ? forms[type] : undefined;
@@ -36,15 +36,17 @@ export function ActorEventForm(props: ActorEventFormProps) {
     setWrong(null);
     return onSend(event, (problem) => setWrong(fieldProblem(problem, fields ?? [])));
   };
+  const clear = (): void => setWrong(null);
   const rest = <Problem text={wrong?.key === null ? excerpt(wrong.problem, 400) : ''} />;
   if (fields === null)
     return (
-      <div class="stack">
+      <div class="stack" onInput={clear}>
         <JsonForm
           given={`{ "type": ${JSON.stringify(type.replace(/\*$/u, ''))} }`}
           submit={words}
           isBusy={isBusy}
           onSend={send}
+          onCancel={onCancel}
         />
         {rest}
       </div>
@@ -57,8 +59,14 @@ export function ActorEventForm(props: ActorEventFormProps) {
   }
 
   return (
-    <div ref={form}>
-      <SubmitForm label={`Event ${excerpt(type, 80)}`} isBusy={isBusy} submit={words} onSubmit={submit}>
+    <div ref={form} onInput={clear}>
+      <SubmitForm
+        label={`Event ${excerpt(type, 80)}`}
+        isBusy={isBusy}
+        submit={words ?? `Send ${excerpt(type, 60)}`}
+        onSubmit={submit}
+        onCancel={onCancel}
+      >
         {fields.map((field) => {
           const key = fieldKey(field);
           return (

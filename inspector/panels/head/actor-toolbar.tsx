@@ -8,7 +8,7 @@ import { useIsPast } from '../../ui-state/use-now.ts';
 import type { PanelProps } from '../panel.tsx';
 import { ActorEventForm } from './actor-events.tsx';
 import { Dialog } from './dialog.tsx';
-import { Field, Problem, SendButton, TextField } from './event-forms.tsx';
+import { Field, Problem, SendButton, SubmitForm, TextField } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 import { sender } from './sending.tsx';
 
@@ -21,6 +21,8 @@ export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelV
   if (run.status === 'damaged' || (end?.problem ?? null) !== null)
     return 'The journal is damaged. To act on the actor, restore the journal from a backup.';
   if (connection.value !== 'open') return 'The inspector is not connected. Start it again and reload the page.';
+  if (run.status === 'cancelled' || run.status === 'degraded')
+    return 'It has ended: it accepts no events, and its timers do not fire. To continue from one of its steps, fork it.';
   return run.blocked ?? null;
 }
 
@@ -140,14 +142,14 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
             />
           </details>
           {chosen === NONE ? (
-            <div class="stack">
+            <SubmitForm
+              label="Fork"
+              isBusy={isBusy}
+              submit="Start the fork"
+              onSubmit={() => void start(null, setProblem)}
+            >
               <Problem text={excerpt(problem, 400)} />
-              <div class="row">
-                <SendButton isBusy={isBusy} isPrimary onSend={() => void start(null, setProblem)}>
-                  Start the fork
-                </SendButton>
-              </div>
-            </div>
+            </SubmitForm>
           ) : (
             <ActorEventForm
               key={chosen}

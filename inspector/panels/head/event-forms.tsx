@@ -36,7 +36,7 @@ export function SendButton({ isBusy, submits = false, isPrimary = submits, onSen
   );
 }
 
-interface SubmitFormProps {
+export interface SubmitFormProps {
   readonly label: string;
   readonly class?: string;
   readonly isBusy: boolean;
@@ -45,11 +45,14 @@ interface SubmitFormProps {
   /** What must be done before it can be submitted. */
   readonly missing?: string;
   readonly onSubmit: () => void;
+  /** Closes the form. */
+  readonly onCancel?: (() => void) | undefined;
   readonly children: ComponentChildren;
 }
 
-/** A form with one button, which Enter presses. */
-export function SubmitForm({ label, isBusy, submit, missing = '', onSubmit, children, ...props }: SubmitFormProps) {
+/** A form with one button, which Enter presses, and a second one to cancel if it can be closed. */
+export function SubmitForm(form: SubmitFormProps) {
+  const { label, isBusy, submit, missing = '', onSubmit, onCancel, children, ...props } = form;
   return (
     <form
       {...props}
@@ -64,6 +67,11 @@ export function SubmitForm({ label, isBusy, submit, missing = '', onSubmit, chil
         <SendButton isBusy={isBusy || missing !== ''} submits>
           {submit}
         </SendButton>
+        {onCancel && (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
         <span class="muted">{missing}</span>
       </div>
     </form>
@@ -255,34 +263,40 @@ export const ValueFields = ({ groups, typed, onType }: ValueFieldsProps) => (
   </>
 );
 
-interface JsonFormProps extends EventFormProps {
+interface JsonFormProps extends EventFormProps, Pick<SubmitFormProps, 'onCancel'> {
   readonly types?: readonly string[];
   /** The text at first. */
   readonly given?: string;
-  readonly submit?: string;
+  /** By default, "Send" with the type of the event. */
+  readonly submit?: string | undefined;
 }
 
 /** Any event as JSON, for events that have no form here. */
-export function JsonForm({ types = [], given = '', submit: words = 'Send', isBusy, onSend }: JsonFormProps) {
+export function JsonForm({ types = [], given = '', submit: words, isBusy, onSend, onCancel }: JsonFormProps) {
   const id = useId();
   const [text, setText] = useState(given);
   const [problem, setProblem] = useState('');
 
+  const event = eventIn(text);
+  const named = typeof event === 'string' ? 'Send' : `Send ${excerpt(event.type, 60)}`;
+
   async function submit(): Promise<void> {
-    const event = eventIn(text);
     setProblem(typeof event === 'string' ? event : '');
     if (typeof event !== 'string' && (await onSend(event))) setText(given);
   }
 
   return (
-    <SubmitForm label="Event as JSON" isBusy={isBusy} submit={words} onSubmit={submit}>
+    <SubmitForm label="Event as JSON" isBusy={isBusy} submit={words ?? named} onSubmit={submit} onCancel={onCancel}>
       <TextField
         label="Event as JSON"
         rows={3}
         placeholder={'{"type": "run.directed", "phase": "action"}'}
         value={text}
         wrong={problem === '' ? undefined : id}
-        onText={setText}
+        onText={(typed) => {
+          setText(typed);
+          setProblem('');
+        }}
       />
       {types.length > 0 && <p class="muted">Types: {types.join(', ')}</p>}
       <Problem id={id} text={problem} />
@@ -291,15 +305,17 @@ export function JsonForm({ types = [], given = '', submit: words = 'Send', isBus
 }
 
 /** The event in a text, or what is wrong with the text. */
-function eventIn(text: string): object | string {
-  let event: unknown;
+function eventIn(text: string): { readonly type: string } | string {
+  let event: { readonly type?: unknown } | null;
   try {
     event = JSON.parse(text);
   } catch (error) {
     return `Not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
   }
-  const isEvent = typeof event === 'object' && event !== null && 'type' in event && typeof event.type === 'string';
-  return isEvent ? (event as object) : 'An event is a JSON object with a string "type".';
+  const type = event?.type;
+  return typeof type === 'string' && type !== ''
+    ? { ...event, type }
+    : 'An event is a JSON object with a string "type" that is not empty.';
 }
 
 export function Problem({ id, text }: { readonly id?: string; readonly text: string }) {

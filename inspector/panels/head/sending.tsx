@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { PageRequest } from '../../../src/inspection/page-messages.ts';
 import type { RunAction } from '../../../src/inspection/wire.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
@@ -19,6 +20,11 @@ interface Sent {
 
 /** The last event or action that was sent to each run, by run id. */
 const sent = signal<ReadonlyMap<string, Sent>>(new Map());
+
+/** Who comes back to an actor has read it. */
+function forget(runId: string): void {
+  if (sent.peek().get(runId)?.answer) sent.value = new Map([...sent.peek()].filter(([id]) => id !== runId));
+}
 
 type OnProblem = (problem: string) => void;
 
@@ -64,6 +70,7 @@ export function sender(inspector: Inspector, runId: string) {
 export function SendingResult({ inspector, view }: PanelProps) {
   const { run, log, fold } = view;
   const last = sent.value.get(run.runId);
+  useEffect(() => (run.kind === 'system' ? () => forget(run.runId) : undefined), [run.runId]);
   const problem = last?.answer?.problem ?? null;
   const isDelivered = run.kind === 'run' && last?.answer?.problem === null;
   const delivery = isDelivered ? deliveryOf(log, fold, last.event, last.from) : null;
@@ -95,9 +102,13 @@ function runWords({ log, fold }: PanelView, { event, from, answer }: Sent): stri
   return `Accepted by the run.${decided === '' ? '' : ` ${revealHidden(decided)}.`}`;
 }
 
+const OWN_MS = 1_000;
+
 /** Says also whether the actor ignored an event. */
-function actorWords({ fold }: PanelView, { event, from, answer }: Sent): string {
+function actorWords({ fold, count }: PanelView, { event, from, answer }: Sent): string {
   if (answer === null) return 'Sending…';
+  // Something else has happened since; what its own calls report comes sooner.
+  if (fold.timeLine.atMs(count - 1) - fold.timeLine.atMs(Math.min(from, count - 1)) > OWN_MS) return '';
   if (answer.problem !== null) return excerpt(answer.problem, 400);
   const { type: name } = Object(event);
   const received = fold.actors[0]?.events.findLast(({ type, seq }) => type === name && seq >= from);

@@ -179,16 +179,14 @@ interface NextProps extends PanelProps {
 
 /** What can happen next: open questions, events with where they lead, timers with when they are due, calls in progress. */
 function Next({ inspector, view, waits, blocked }: NextProps) {
-  const { run, fold } = view;
+  const { run } = view;
   const [chosen, choose] = useState<string | null>(null);
-  // Delays pause while no process holds the actor; a process that opens it sets the clock again.
-  const isReopened = (fold.entries.of('resumed').at(-1) ?? -1) > (run.forkedFrom?.seq ?? -1);
-  const clockMs = isReopened ? clockStart(view) : Date.parse(run.startedAt);
+  const clockMs = clockStart(view);
   const form = sender(inspector, run.runId);
   const { machine, waiting } = run;
   const own = waits.find((one) => one.machine === (machine ?? one.machine));
   const forms = machine === undefined ? null : (inspector.machines.value[machine] ?? null);
-  const events = [...new Set([...(waiting?.events ?? []), ...(own?.events ?? [])])];
+  const events = [...new Set([...(waiting?.events ?? []), ...(own?.events ?? [])])].sort();
   const approvals = waiting?.approvals ?? [];
   const calls = [...new Set(waits.flatMap((one) => one.actors))].filter(
     (name) => approvals.length === 0 || name !== 'approval',
@@ -265,7 +263,14 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
       </ul>
       {chosen !== null && blocked === null && (
         <div ref={area}>
-          <ActorEventForm key={chosen} type={chosen} forms={forms} isBusy={form.isBusy} onSend={onSend} />
+          <ActorEventForm
+            key={chosen}
+            type={chosen}
+            forms={forms}
+            isBusy={form.isBusy}
+            onSend={onSend}
+            onCancel={() => choose(null)}
+          />
         </div>
       )}
     </>

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { actorEntryWords } from '../../../src/chain/presentation/entry-words.ts';
 import type { DurableEvent } from '../../../src/durable/entries.ts';
+import type { SystemState } from '../../../src/inspection/wire.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
 import { clockText, formatDelay, formatNumber, pluralize } from '../../fold/format.ts';
@@ -13,7 +14,6 @@ import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { Facts } from '../facts.tsx';
-import { Folded } from '../folded.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { clockStart } from '../trace/use-clock.ts';
@@ -32,14 +32,21 @@ export function ActorStep({ inspector, view }: PanelProps) {
   const { fold, selection, count, stateCount, charts } = view;
   const call = selectedCall(fold, selection);
   const step = useMemo(() => systemStep(view), [fold, selection, count, stateCount, charts]);
-  if (call !== undefined) return <Call inspector={inspector} view={view} />;
+  const contexts = <Contexts view={view} step={step} isLatest={inspector.cursor.value === null} />;
+  if (call !== undefined)
+    return (
+      <>
+        <Call inspector={inspector} view={view} />
+        {contexts}
+      </>
+    );
   return (
     <>
       <EventMembers step={step} />
       {step.ignored !== null && <Ignored {...step.ignored} />}
       {step.transitions.length > 0 && <Transitions step={step} />}
       <Ends view={view} step={step} />
-      <Contexts view={view} step={step} isLatest={inspector.cursor.value === null} />
+      {contexts}
       <Started inspector={inspector} view={view} step={step} />
       <Waited view={view} step={step} />
     </>
@@ -51,7 +58,7 @@ interface PartProps {
   readonly step: SystemStep;
 }
 
-/** What an approval's event is matched by. Its decision, reason and author are what a person gave. */
+/** What an approval's event is matched by, which its entry shows. Its decision, reason and author are what a person gave. */
 const APPROVAL_IDS: readonly string[] = ['id', 'digest', 'shownDigest'];
 
 function EventMembers({ step: { event } }: Pick<PartProps, 'step'>) {
@@ -59,19 +66,10 @@ function EventMembers({ step: { event } }: Pick<PartProps, 'step'>) {
   if (event === null || endReportedBy(event.actor, event.event.type) !== null) return null;
   const { type, ...members } = event.event;
   if (Object.keys(members).length === 0) return null;
-  const technical = type === 'approval.given' ? APPROVAL_IDS.filter((name) => Object.hasOwn(members, name)) : [];
-  const rest = Object.entries(members).filter(([name]) => !technical.includes(name));
+  const isTechnical = (name: string): boolean => type === 'approval.given' && APPROVAL_IDS.includes(name);
   return (
     <Section title="Event">
-      <JsonTree value={Object.fromEntries(rest)} />
-      {technical.length > 0 && (
-        <Folded
-          summary="Id and digests"
-          content={() => (
-            <JsonTree value={Object.fromEntries(technical.map((name) => [name, members[name as never]]))} />
-          )}
-        />
-      )}
+      <JsonTree value={Object.fromEntries(Object.entries(members).filter(([name]) => !isTechnical(name)))} />
     </Section>
   );
 }
@@ -157,10 +155,12 @@ const MAX_FIELDS = 25;
 /** What the step changed in the contexts of the machines, and the whole contexts on request. */
 function Contexts({ view: { fold, stateCount }, step, isLatest }: PartProps & { readonly isLatest: boolean }) {
   const all = useMemo(() => contextsAfter(fold, step), [fold, step, stateCount]);
-  if (all.length === 0) return null;
+  const before = fold.states.at(step.from - 1) as SystemState | null;
+  if (fold.states.at(step.until) === null) return null;
   return (
     <Section title="Context">
-      {!isLatest && all.every(({ fields }) => fields.length === 0) && <p class="muted">No change.</p>}
+      {all.length === 0 && <p class="muted">This machine has no context.</p>}
+      {all.length > 0 && !isLatest && all.every(({ fields }) => fields.length === 0) && <p class="muted">No change.</p>}
       {all.map(({ path, name, fields, context }) => (
         <div key={path}>
           {all.length > 1 && <h3 class="verbatim">{excerpt(name, 60)}</h3>}
@@ -175,6 +175,12 @@ function Contexts({ view: { fold, stateCount }, step, isLatest }: PartProps & { 
           {fields.length > MAX_FIELDS && (
             <p class="muted">and {pluralize(fields.length - MAX_FIELDS, 'more change')}</p>
           )}
+          {fields.length > 0 && before?.[path]?.context != null && (
+            <details>
+              <summary>The whole context before this step</summary>
+              <JsonTree value={before[path].context} />
+            </details>
+          )}
           <details open={isLatest}>
             <summary>The whole context after this step</summary>
             <JsonTree value={context} />
@@ -188,6 +194,12 @@ function Contexts({ view: { fold, stateCount }, step, isLatest }: PartProps & { 
 /** Calls, timers and effects that the step started. */
 function Started({ inspector, view, step: { calls, timers, others } }: PanelProps & PartProps) {
   if (calls.length + timers.length + others.length === 0) return null;
+  const { run, fold } = view;
+  const forkedAt =
+    fold.entries.of('resumed').find((seq) => seq > (run.forkedFrom?.seq ?? Number.POSITIVE_INFINITY)) ?? -1;
+  /** A timer that a fork has copied before it fired is due on the clock of the fork. */
+  const isOfFork = ({ seq, actor, event, dueMs }: (typeof timers)[number]): boolean =>
+    seq < forkedAt && fold.transitions.dueAt(actor, event, forkedAt) === dueMs;
   return (
     <Section title="Started">
       <ul>
@@ -199,10 +211,11 @@ function Started({ inspector, view, step: { calls, timers, others } }: PanelProp
             </EntryLink>
           </li>
         ))}
-        {timers.slice(0, MAX_SHOWN).map(({ seq, event, dueMs }) => (
-          <li key={seq} class="verbatim">
-            Timer {excerpt(humanizeEvent(event), 80)}
-            {dueWords(view, seq, dueMs)}
+        {timers.slice(0, MAX_SHOWN).map((timer) => (
+          <li key={timer.seq} class="verbatim">
+            Timer {excerpt(humanizeEvent(timer.event), 80)}
+            {dueWords(view, isOfFork(timer) ? forkedAt : timer.seq, timer.dueMs)}
+            {isOfFork(timer) && ' in this fork'}
           </li>
         ))}
         {others.slice(0, MAX_SHOWN).map((entry) => (

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { runStart } from '../../fold/answer.ts';
+import type { RunStart } from '../../../machines/contracts/journal.ts';
 import type { EntryOf } from '../../fold/entry-index.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
@@ -17,7 +17,10 @@ export function clockStart({ run, log, fold }: PanelView, at = Number.POSITIVE_I
   const resumed = lastUpTo(fold.entries.of('resumed'), at);
   if (resumed !== undefined)
     return Date.parse((log.entry(resumed) as EntryOf<'resumed'>).resumedAt) - fold.timeLine.atMs(resumed);
-  return runStart(log)?.forkedFrom?.clockStartMs ?? Date.parse(run.startedAt);
+  const { forkedFrom, startedAt }: Partial<RunStart> = Object(log.count > 0 ? log.entry(0) : null);
+  // What a fork has copied happened when its original did it.
+  const isCopied = forkedFrom != null && at !== Number.POSITIVE_INFINITY;
+  return isCopied ? Date.parse(startedAt ?? '') : (forkedFrom?.clockStartMs ?? Date.parse(run.startedAt));
 }
 
 /** Returns the milliseconds since the latest entry. They increase while a run is in progress or waits; for any other run, they are 0. */

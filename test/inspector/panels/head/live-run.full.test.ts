@@ -143,9 +143,11 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     const text = form.getByRole('textbox');
     for (const [wrong, problem] of [
       ['{"type"', 'Not valid JSON: '],
-      ['["run.directed"]', 'An event is a JSON object with a string "type".'],
+      ['["run.directed"]', 'An event is a JSON object with a string "type" that is not empty.'],
+      ['{"type": ""}', 'An event is a JSON object with a string "type" that is not empty.'],
     ] as const) {
       await text.fill(wrong);
+      expect(await form.getByRole('alert').count()).toBe(0);
       await form.getByRole('button').click();
       expect(await form.getByRole('alert').textContent()).toContain(problem);
       expect(await text.getAttribute('aria-invalid')).toBe('true');

@@ -93,13 +93,13 @@ export function stepTitle(view: StepView): StepTitle {
       };
     case 'attempt': {
       if (calls === null) return { name: 'Model call', facts: where, status: null };
-      const { number, span } = calls.selected;
+      const { number, span, status } = calls.selected;
       const tries = span.attempt > 1 ? [`attempt ${span.attempt}`] : [];
       const usage = calls.selected.usage;
       const tokens = usage === null ? [] : [pluralize(usage.inputTokens + usage.outputTokens, 'token')];
       const name = `Call ${number}: ${capitalize(excerpt(span.phases?.join(', ') ?? taskWords(span.task), 60))}`;
       // The trace has the time of a call in progress.
-      const time = span.to === null && !isOver(view.run) ? [] : [duration];
+      const time = status === 'running' && (span.to !== null || !isOver(view.run)) ? [] : [duration];
       return { name, facts: [...tries, ...where, ...time, ...tokens], status: attemptStatus(view, calls.selected) };
     }
     case 'decision': {

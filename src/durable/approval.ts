@@ -1,6 +1,5 @@
 import type { ActorLogic, ActorSystem, ActorSystemInfo, Snapshot } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { declareOutcomes } from '../internal/declared-outcomes.ts';
 import type { Json } from './codec.ts';
 import type { OpenApproval } from './entries.ts';
 import { digestOf } from './machine-digest.ts';
@@ -37,7 +36,15 @@ type ApprovalLogic = ActorLogic<
   ActorSystem<ActorSystemInfo>
 >;
 
-const approvalLogic: ApprovalLogic = {
+/**
+ * The logic of an actor that asks a person about its `question`, for example an activity and its arguments. It waits for the event
+ * `approval.given` with its id and digest, which `pending.approvals` shows; no other event changes anything. A durable actor with open
+ * approvals can be parked. Invoke the activity with the `question` of the output, which may be edited.
+ *
+ * @example
+ * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }
+ */
+export const approval: ApprovalLogic = {
   getInitialSnapshot({ sessionId }, input) {
     const { question } = Object(input) as Partial<typeof input>;
     if (question === undefined)
@@ -57,23 +64,6 @@ const approvalLogic: ApprovalLogic = {
   getPersistedSnapshot: (snapshot) => snapshot,
   restoreSnapshot: (snapshot) => snapshot as ApprovalSnapshot,
 };
-
-/**
- * The logic of an actor that asks a person about its `question`, for example an activity and its arguments. It waits for the event
- * `approval.given` with its id and digest, which `pending.approvals` shows; no other event changes anything. A durable actor with open
- * approvals can be parked. Invoke the activity with the `question` of the output, which may be edited.
- *
- * @example
- * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }
- */
-export const approval: ApprovalLogic = declareOutcomes(approvalLogic, (input) => {
-  const { question = null } = Object(input) as { readonly question?: Json };
-  const given = { question, isEdited: false, reason: null, by: null };
-  return [
-    { kind: 'done', name: 'approved', output: { ...given, decision: 'approve' } },
-    { kind: 'done', name: 'denied', output: { ...given, decision: 'deny' } },
-  ];
-});
 
 /** Whether an event answers an open approval. */
 export function isAnswer(

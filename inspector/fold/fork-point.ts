@@ -6,22 +6,28 @@ import { actorName } from './system-words.ts';
 
 /** The step of an actor after which a fork begins. */
 interface ForkPoint {
+  /** The selected entry, or the last one before the step in which the actor ended. */
+  readonly at: number;
   /** What happened in the step: `flight.chosen`, `the result of book`, `a timer`, `the start`. */
   readonly step: string;
-  /** What the machine waits for after it; undefined if the actor has ended in it. */
+  /** What the machine waits for after it; undefined if it is not known. */
   readonly waits: MachineWaits | undefined;
   /** What the original received next; null if nothing. */
   readonly next: string | null;
 }
 
-/** Returns the step of an entry of an actor. */
-export function forkPoint(loaded: LoadedEntries, machine: string, at: number): ForkPoint {
+/** Returns the step of an entry of an actor; the step before it if the actor ended in it. */
+export function forkPoint(loaded: LoadedEntries, machine: string, at: number, isOver: boolean): ForkPoint {
   const { log, fold, charts } = loaded;
   const { from, to } = fold.externalEvents.stepOf(at);
   const next = Math.min(to, log.count);
+  const waits = systemWaits(fold, charts, next - 1).find((one) => one.machine === machine);
+  if (waits === undefined && isOver && from > 0 && next === log.count)
+    return forkPoint(loaded, machine, from - 1, false);
   return {
+    at,
     step: from === 0 ? 'the start' : receivedText(loaded, from),
-    waits: systemWaits(fold, charts, next - 1).find((one) => one.machine === machine),
+    waits,
     next: next < log.count ? receivedText(loaded, next) : null,
   };
 }

@@ -59,6 +59,7 @@ export function generate<Input = AttemptPrompt, Schema extends StandardSchemaV1 
       const spec: PromptSpec = { schemaName: wireName(name), shape, turns, ...(isText && TEXT) };
       return () => spec;
     },
+    isText,
     values: () => exampleOutcomes(isText ? { type: 'string' } : json()),
     onPartial: onPartial && (({ attemptId: id }, value) => onPartial({ id, value: value as never })),
   });
@@ -70,7 +71,6 @@ const textSchema = z.object({ text: z.string() });
 
 /** The value is the text itself. Many models reply in prose. */
 const TEXT = {
-  isProse: true,
   fromProse: (text: string) => ({ text }),
   expand: (value: unknown) => (value as z.output<typeof textSchema>).text,
 } as const;

@@ -57,6 +57,8 @@ interface ModelActorParts {
   /** Returns the spec of a call, given the name of the task. Its prompt is rendered from the input of the actor. */
   readonly specFor: (name: string) => SpecSource;
   readonly onPartial?: CallObserver['onPartial'] | undefined;
+  /** Whether any reply may be prose. */
+  readonly isText?: boolean;
   /** The values that it may end with, for the testing kit. */
   readonly values?: () => ReturnType<typeof exampleOutcomes>;
 }
@@ -72,13 +74,14 @@ export function modelActor<Input, Output>({
   others,
   specFor,
   onPartial = () => {},
+  isText = false,
   values = () => [],
 }: ModelActorParts) {
   const { prices: table, ...attempt } = options;
   parseOption(pricesSchema, { prices: table }, 'options');
   const { name, replyForm, policy } = parseAttemptOptions(attempt, [...others, 'prices']);
   const observerOf = observerIn(options.clock, onPartial);
-  const { machine, models } = provideCalls(attempt, { replyForm, specFor: specFor(name), observerOf });
+  const { machine, models } = provideCalls(attempt, replyForm, specFor(name), observerOf);
   const prices = models.map(({ id }) => table?.models[id] ?? null);
   const { states = {}, ...config } = attemptMachine.config;
   const { calling, succeeded, failed } = states;
@@ -89,7 +92,7 @@ export function modelActor<Input, Output>({
     output: ({ context }: { readonly context: { readonly value: unknown } }) => context.value,
     states: {
       ...states,
-      calling: { ...calling, invoke: { ...calling?.invoke, input: budgetedInput } },
+      calling: { ...calling, invoke: { ...calling?.invoke, input: inputOfCall(isText) } },
       succeeded: { ...succeeded, entry: 'reportUsage' },
       failed: {
         description: failed?.description,
@@ -136,10 +139,13 @@ export function turnsFor<Input>(
 
 type Args = { readonly context: Parameters<typeof callInput>[0]; readonly self: AnyActorRef };
 
-function budgetedInput({ context, self }: Args) {
-  const call = callInput(context);
-  return { ...call, notCalled: call.notCalled ?? budgetFailure(self) };
-}
+/** Returns the input of a call. Text may be the answer of any reply, not only of the last one. */
+const inputOfCall =
+  (isText: boolean) =>
+  ({ context, self }: Args) => {
+    const call = callInput(context);
+    return { ...call, mayBeProse: isText || call.mayBeProse, notCalled: call.notCalled ?? budgetFailure(self) };
+  };
 
 const reportToBudget = enqueueActions(({ context, self, enqueue }) => {
   const budget = budgetOf(self);

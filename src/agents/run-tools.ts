@@ -161,6 +161,7 @@ function thinker<Input>(
   return modelActor({
     options,
     others: ['tools', 'approval', 'prompt'],
+    isText: answer === null,
     specFor: (name) => {
       const specOf = (mayCall: boolean): PromptSpec => ({
         schemaName: wireName(name),
@@ -174,7 +175,7 @@ function thinker<Input>(
         fromToolCalls: (calls, text) => ({ text, calls: calls.map(askedCall) }),
         callsInText: writtenCalls,
         toolTurns: (input) => nativeTurns(input as ThinkInput),
-        ...(answer === null && { isProse: true, fromProse: (text: string) => ({ answer: text }) }),
+        ...(answer === null && { fromProse: (text: string) => ({ answer: text }) }),
       });
       const specs = { calling: specOf(true), answering: specOf(false) };
       return ({ input }) => ((input as ThinkInput).mayCall ? specs.calling : specs.answering);

@@ -46,8 +46,6 @@ export interface PromptSpec extends PromptTools<unknown> {
   /** Throws a TypeError for an invalid input. */
   readonly turns: (input: unknown) => readonly TextTurn[];
   readonly fromProse?: ((text: string) => unknown) | undefined;
-  /** Whether any reply may be prose. By default, only the last possible one may be. */
-  readonly isProse?: boolean;
   /** Returns the calls of these tools that a model wrote as text; `values` are the JSON values in the text. */
   readonly callsInText?:
     | ((text: string, values: readonly unknown[], names: readonly string[]) => readonly ToolCall[])

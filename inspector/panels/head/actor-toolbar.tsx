@@ -80,14 +80,14 @@ const NONE = 'none';
 
 /** Starts another actor with the same history up to a step, with an event that the state accepts there, or without one. */
 function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClose: () => void }) {
-  const { run, at } = view;
+  const { run } = view;
   const { machine = '', runId, title } = run;
   const { isBusy, act } = sender(inspector, runId);
-  const { step, waits, next } = forkPoint(view, machine, at);
+  const { at, step, waits, next } = forkPoint(view, machine, view.at, isOver(run));
   const forms = inspector.machines.value[machine] ?? null;
   const accepted = (waits?.events ?? []).filter((type) => forms === null || Object.hasOwn(forms, type));
   const types = [...accepted, ...(forms === null ? [OTHER] : []), NONE];
-  const [chosen, choose] = useState(types[0] ?? NONE);
+  const [chosen, choose] = useState(accepted[0] ?? NONE);
   const [input, setInput] = useState('');
   const [problem, setProblem] = useState('');
   const states = waits === undefined ? '' : `, in ${namesText(waits.states)}`;
@@ -112,10 +112,7 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
       onClose={onClose}
     >
       {waits === undefined ? (
-        <p>
-          {isOver(run) ? 'The actor ended in this step.' : 'The state after this step is not known.'} Select an earlier
-          step to fork there.
-        </p>
+        <p>The state after this step is not known. Select an earlier step to fork there.</p>
       ) : (
         <>
           <p>

@@ -93,31 +93,31 @@ export function resolveAttempt<Schema extends StandardSchemaV1>(
     shape: outputShape(schema, name, jsonSchema),
     turns: (input) => input as readonly TextTurn[],
   };
-  const { machine, thrown, models } = provideCalls(options, { replyForm, specFor: () => spec, observerOf });
+  const { models, ...calls } = provideCalls(options, replyForm, () => spec, observerOf);
   return {
+    ...calls,
     jsonSchema,
-    thrown,
-    machine,
     input: (prompt) => ({ id: newId(), task: name, input: promptTurns(prompt, system, models), policy }),
   };
 }
 
-interface CallParts {
-  readonly replyForm: ReplyForm;
-  readonly specFor: SpecSource;
-  readonly observerOf: (self: AnyActorRef) => CallObserver;
-}
-
 /** Returns the attempt machine with its model calls, the models in the order in which they are called, and the errors of the retry rules. */
 export function provideCalls<Schema extends StandardSchemaV1>(
-  { model, policy: rules = {}, clock = systemClock }: AttemptOptions<Schema>,
-  { observerOf, ...parts }: CallParts,
+  { model, policy = {}, clock = systemClock }: AttemptOptions<Schema>,
+  replyForm: ReplyForm,
+  specFor: SpecSource,
+  observerOf: (self: AnyActorRef) => CallObserver,
 ) {
   const thrown: HookError = { error: undefined, final: undefined };
-  const hooks = captureHookErrors(hooksOf(rules), thrown);
-  const models = [model, ...(rules.fallbackModels ?? [])];
-  const callScope = (self: AnyActorRef) => ({ clock, observer: observerOf(self) });
-  return { machine: provideAttempt({ ...parts, models, callScope, hooks }), thrown, models };
+  const models = [model, ...(policy.fallbackModels ?? [])];
+  const machine = provideAttempt({
+    models,
+    specFor,
+    replyForm,
+    callScope: (self) => ({ clock, observer: observerOf(self) }),
+    hooks: captureHookErrors(hooksOf(policy), thrown),
+  });
+  return { machine, thrown, models };
 }
 
 /** The errors of custom retry rules: the machine itself keeps only their messages, because its state is JSON. */

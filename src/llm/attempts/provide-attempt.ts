@@ -333,7 +333,7 @@ const expectedReply = ({ mayBeProse, policy }: ReadReplyInput, spec: PromptSpec,
   acceptsList: spec.shape.mayBeList,
   sentSchema: request.replyForm === 'text' ? request.outputSchema : null,
   offered: offeredBy(spec, request),
-  fromProse: mayBeProse || spec.isProse ? spec.fromProse : undefined,
+  fromProse: mayBeProse ? spec.fromProse : undefined,
   maxChars: policy.maxReplyChars,
 });
 

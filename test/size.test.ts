@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15750, exported: 549, floors: 18 },
   'machines/policies': { lines: 7740, exported: 336, floors: 7 },
-  'src/agents': { lines: 1540, exported: 20, floors: 5 },
+  'src/agents': { lines: 1550, exported: 20, floors: 5 },
   'src/chain': { lines: 6510, exported: 133, floors: 9 },
   'src/cli': { lines: 6050, exported: 134, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
@@ -25,7 +25,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 5360, exported: 90, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 19480, exported: 418, floors: 15 },
-  test: { lines: 80730, exported: 387, floors: 7 },
+  test: { lines: 80740, exported: 387, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -1,6 +1,7 @@
 import { type AnyActorRef, assign, enqueueActions, type SnapshotFrom, sendParent, setup } from 'xstate';
 import * as z from 'zod/mini';
 import type { UsageInFlight } from '../../machines/contracts/attempt.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import { MAX_TIMER_MS } from '../../machines/contracts/limits.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
@@ -55,6 +56,9 @@ interface BudgetState {
   readonly used: Readonly<Record<string, Usage>>;
 }
 
+const NOT_FOUND =
+  'budget: expected systemId: "budget" beside its src, by which model calls find it; received another or none.';
+
 const budgetMachine = setup({
   types: {
     input: {} as BudgetLimits,
@@ -64,7 +68,8 @@ const budgetMachine = setup({
   guards: { isRefused: (_, { isRefused }: BudgetUse) => isRefused },
   actions: {
     recordUse: assign({ used: ({ context }, use: BudgetUse) => ({ ...context.used, [use.id]: usageSoFar(use) }) }),
-    startTimer: enqueueActions(({ context: { limits }, enqueue }) => {
+    startTimer: enqueueActions(({ context: { limits }, self, system, enqueue }) => {
+      if (system.get(BUDGET) !== self) throw new PostChainError('invalid_option', NOT_FOUND);
       if (limits.ms !== undefined) enqueue.raise({ type: 'time.over' }, { delay: limits.ms });
     }),
     report: sendParent(

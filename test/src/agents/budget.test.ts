@@ -106,7 +106,10 @@ describe('a budget', () => {
     expect(used).toMatchObject([{ modelCalls: 1, estimated: true }]);
   });
 
-  it('fails for limits that are none', async () => {
+  it.each([
+    ['for limits that are none', { systemId: 'budget', input: { tokens: -1 } }, 'tokens'],
+    ['if model calls cannot find it', { input: { tokens: 9 } }, 'systemId'],
+  ])('fails %s', async (_, invoke, text) => {
     const machine = setup({
       types: { context: {} as { error: unknown; output: null } },
       actors: { budget },
@@ -119,14 +122,15 @@ describe('a budget', () => {
         on: {
           invoke: {
             src: 'budget',
-            systemId: 'budget',
-            input: { tokens: -1 },
+            ...invoke,
             onError: { target: 'off', actions: assign({ error: ({ event }) => event.error }) },
           },
         },
         off: { type: 'final' },
       },
     });
-    expect(await endsOf(() => machine as never)).toMatchObject({ value: 'off', code: 'invalid_option' });
+    const end = await endsOf(() => machine as never);
+    expect(end).toMatchObject({ value: 'off', code: 'invalid_option' });
+    expect(end.message).toContain(text);
   });
 });

@@ -34,14 +34,15 @@ export function visitOf(
 /**
  * The last entry of a selection in the state with most of its entries: the final entry may already have left that state. A phase whose
  * reply is already known is entered and left within one step, before its first entry. For such a phase, this is the last entry in its own
- * state, which is before the selection.
+ * state, which is before the selection. A visit of a state ends in it, whichever state inside it was active for longer.
  */
 export function lastEntryInside(
   log: TransitionLog,
   chartId: string,
-  { from, to }: Selection,
+  { kind, from, to }: Selection,
   phase: Phase | null = null,
 ): number {
+  if (kind === 'state') return to;
   const positions = log.positionsOf(chartId);
   const first = Math.max(0, firstIndexWhere(positions, ({ since }) => since > from) - 1);
   let most = { entries: 0, last: to, index: first };

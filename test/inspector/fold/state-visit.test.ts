@@ -46,6 +46,12 @@ describe('the visit of a state', () => {
     expect(inside(9, 11)).toBe(11);
   });
 
+  it('of a state with states inside shows those at its last entry, not those with the most entries', () => {
+    const shown = visit('a', 11);
+    expect(shown).toEqual({ kind: 'state', from: 2, to: 11, stateId: 'regions.a' });
+    expect(shown && lastEntryInside(log, 'regions', shown)).toBe(11);
+  });
+
   it('of a phase is in its own state, also if the phase is left in the step that enters it', async () => {
     const { run } = readmeRun();
     await run.answer;

@@ -44,7 +44,7 @@ export function ActorStep({ inspector, view }: PanelProps) {
     <>
       <EventMembers step={step} />
       {step.ignored !== null && <Ignored {...step.ignored} />}
-      {step.transitions.length > 0 && <Transitions step={step} />}
+      {step.transitions.length > 0 && <Transitions view={view} step={step} />}
       <Ends view={view} step={step} />
       {contexts}
       <Started inspector={inspector} view={view} step={step} />
@@ -88,7 +88,7 @@ function Ignored({ words, states, events }: NonNullable<SystemStep['ignored']>) 
   );
 }
 
-function Transitions({ step: { transitions } }: Pick<PartProps, 'step'>) {
+function Transitions({ view: { at }, step: { transitions } }: PartProps) {
   return (
     <Section title={transitions.length === 1 ? 'Transition' : 'Transitions'}>
       <ol class="stack" aria-label="Transitions">
@@ -98,7 +98,12 @@ function Transitions({ step: { transitions } }: Pick<PartProps, 'step'>) {
               transition={transition}
               moves={transition.moves}
               thresholds={null}
-              about={[`on ${transition.trigger}`, transition.actor && `in ${transition.actor}`]
+              about={[
+                `on ${transition.trigger}`,
+                transition.actor && `in ${transition.actor}`,
+                // The chart shows the states before it.
+                transition.seq > at && `not taken until entry ${formatNumber(transition.seq)}`,
+              ]
                 .filter(Boolean)
                 .join(', ')}
             />

@@ -242,11 +242,14 @@ describe.skipIf(tests.areSkipped)('a decision', () => {
   });
 });
 
+const opening = { source: 'door.closed', target: ['door.open'], candidates: [] };
+
 /** What a page gets of a system: a context may be any JSON. */
 const observed = {
   lines: [
     { type: 'start', format: 3, actorId: 'x', machine: { id: 'house' }, input: null, product: null },
     { type: 'delivery', event: { type: 'knock', times: 2 }, actor: '/door', sender: null },
+    { type: 'transition', machine: 'door', actor: '/door', event: 'knock', ...opening },
     { type: 'end', status: 'error', output: null, error: { message: 'no wire' } },
   ].map((entry, seq) => JSON.stringify({ ...entry, seq, atMs: seq })),
   states: [false, true].map((open, seq) => {
@@ -269,7 +272,12 @@ describe.skipIf(tests.areSkipped)('a step of another program', () => {
     expect(await page.locator('.step-head').textContent()).toContain('to door');
     expect(await part(page, 'Event').textContent()).toContain('times: 2');
     expect(await part(page, 'Context').textContent()).toMatch(/open: false\s*true/u);
+    // The chart still shows the states before the transition.
+    const taken = page.getByRole('list', { name: 'Transitions' });
+    expect(await taken.textContent()).toMatch(/closed\s*open on knock, .*not taken until entry 2$/u);
     await page.evaluate(() => window.inspector.moveTo(2));
+    expect(await taken.textContent()).not.toContain('until');
+    await page.evaluate(() => window.inspector.moveTo(3));
     expect(await part(page, 'Result').textContent()).toMatch(/house failed.*no wire.*door was stopped/u);
   });
 });

@@ -51,12 +51,21 @@ function wrapped(text: string, most: number): readonly string[] {
 }
 
 const MAX_WAYS = 3;
+/** The widest count that a label has room for. */
+const MOST = ' ×99';
 
 /** The frames of a label of another program, with their lines: up to three transitions below each other, each with its actions, and the number of the others. */
 export function framesOf(ways: readonly string[]): readonly (readonly string[])[] {
   const distinct = [...new Set(ways)];
   const more = distinct.length > MAX_WAYS ? [[`+${distinct.length - MAX_WAYS} more`]] : [];
-  return [...distinct.slice(0, MAX_WAYS).map((way) => wrapped(excerpt(way, MAX_WORD), WRAP.other)), ...more];
+  return [...distinct.slice(0, MAX_WAYS).map(linesOfWay), ...more];
+}
+
+/** Wraps a transition the same with and without the count that it has once it is taken. */
+function linesOfWay(way: string): readonly string[] {
+  const count = / ×\d+\+?$/u.exec(way)?.[0] ?? '';
+  const lines = wrapped(`${excerpt(way.slice(0, way.length - count.length), MAX_WORD)}${MOST}`, WRAP.other);
+  return lines.map((line, at) => (at < lines.length - 1 ? line : line.slice(0, -MOST.length) + count));
 }
 
 export const LABEL_LINE = 14;
@@ -74,9 +83,9 @@ export const frameHeights = (
 
 /** Room for a label in any order of its words, with a count, or with one at each word. */
 export function labelSize(all: readonly string[], isEach = false): Size {
-  const words = [...new Set(all)].map((word) => (isEach ? `${word} ×99` : word));
+  const words = [...new Set(all)].map((word) => (isEach ? `${word}${MOST}` : word));
   const longest = words.sort((one, other) => other.length - one.length);
-  const linesOf = (some: readonly string[]) => (isEach ? framesOf(some) : [labelLines(some, '×99')]);
+  const linesOf = (some: readonly string[]) => (isEach ? framesOf(some) : [labelLines(some, MOST.trim())]);
   const pad = isEach ? CHIP_PAD : NO_CHIP;
   const lines = [longest, ...longest.map((word) => [word])].flatMap(linesOf).flat();
   const height = frameHeights(linesOf(longest), pad).reduce((sum, one) => sum + one, 0);

@@ -10,7 +10,7 @@ import { ActorEventForm } from './actor-events.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field, Problem, SendButton, SubmitForm, TextField } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
-import { sender } from './sending.tsx';
+import { SendingResult, sender } from './sending.tsx';
 
 /** Why no event can be sent to an actor now, and what to do; null if one can. */
 export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelView, 'run' | 'end'>): string | null {
@@ -61,6 +61,7 @@ export function ActorToolbar({ inspector, view, blocked }: PanelProps & { readon
       <button type="button" disabled={!isConnected} aria-haspopup="dialog" onClick={() => setOpen('export')}>
         Download…
       </button>
+      <SendingResult inspector={inspector} view={view} />
       {open === 'export' && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={() => setOpen(null)} />}
       {open === 'stop' && (
         <Dialog title="Stop this actor" class="stack" onClose={() => setOpen(null)}>

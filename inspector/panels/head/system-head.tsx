@@ -20,7 +20,7 @@ import { ActorEventForm } from './actor-events.tsx';
 import { ActorToolbar, blockedText } from './actor-toolbar.tsx';
 import { QuestionForm } from './approval-form.tsx';
 import { Countdown } from './countdown.tsx';
-import { SendingResult, sender } from './sending.tsx';
+import { sender } from './sending.tsx';
 
 const WHY: Readonly<Record<string, string>> = {
   interrupted: 'its process ended before the actor did',
@@ -71,7 +71,6 @@ export function SystemHead({ inspector, view }: PanelProps) {
       {isActor && inspector.connection.value !== 'file' && (
         <ActorToolbar inspector={inspector} view={view} blocked={blocked} />
       )}
-      <SendingResult inspector={inspector} view={view} />
       {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
       <Figures view={view} />
       {run.fidelity.length > 0 && (

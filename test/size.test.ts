@@ -25,7 +25,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 5360, exported: 90, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 19480, exported: 418, floors: 15 },
-  test: { lines: 80740, exported: 387, floors: 7 },
+  test: { lines: 80780, exported: 387, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -18,7 +18,7 @@ import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './row.tsx';
 import { type Axis, Ruler, useAxis, ZOOM_FACTORS, ZOOM_KEYS, ZoomButtons } from './time-axis.tsx';
 import { useClock } from './use-clock.ts';
-import { indexAfter, partWith, type RowKeys, reusedKeys, reveal, useWindow } from './use-window.ts';
+import { indexAfter, keepShown, partWith, type RowKeys, reusedKeys, reveal, useWindow } from './use-window.ts';
 
 /** Up to this many cycles are all open. */
 const MAX_OPEN = 4;
@@ -95,6 +95,7 @@ export function Trace({ inspector, view }: PanelProps) {
 
   const rows = useRows(inspector, view, { isOver, order, toggled, narrowPx });
   const { steps } = rows;
+  const selectedRow = rows.rows[rows.shown.get(rows.selected ?? '') ?? -1]?.row;
   const axis = useAxis(view, isOver, sinceMs);
   const moment = useMemo(
     (): Moment => ({
@@ -119,7 +120,7 @@ export function Trace({ inspector, view }: PanelProps) {
     <div
       class={`trace${hasTokens ? '' : ' tokenless'}${run.kind === 'system' ? ' system' : ''}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
     >
-      <TraceHead inspector={inspector} view={view} axis={axis} order={order} onOrder={setOrder} hasTokens={hasTokens} />
+      <TraceHead {...{ inspector, view, axis, order, hasTokens }} row={selectedRow} onOrder={setOrder} />
       {rows.rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
       <TraceList inspector={inspector} moment={moment} axis={axis} rows={rows} list={list} onToggle={toggle} />
     </div>
@@ -236,11 +237,15 @@ function useVisibleRows(
     if (list.current !== null)
       reveal(list.current, tops[index] ?? 0, (tops[index + 1] ?? 0) - (tops[index] ?? 0), HEAD_PX);
   }
+  const showSelected = useRef(() => {});
+  showSelected.current = () => show(selectedIndex);
   useLayoutEffect(() => {
     revealed.current = selected;
-    if (!isFollowing) return;
-    show(selectedIndex);
+    if (!isFollowing || list.current === null) return undefined;
+    showSelected.current();
     measure();
+    // The chart is drawn later, and then takes room from the trace.
+    return keepShown(list.current, () => showSelected.current());
   }, [selected, isGrowing ? selectedIndex : 0]);
   const shownOrder = useRef(order);
   useLayoutEffect(() => {
@@ -284,6 +289,8 @@ function useRows(inspector: PanelProps['inspector'], view: PanelView, { isOver, 
 }
 
 interface TraceHeadProps extends PanelProps {
+  /** The selected row, around which the buttons zoom. */
+  readonly row: TraceRow | undefined;
   readonly axis: Axis;
   readonly order: Measure | 'order';
   readonly onOrder: (order: Measure | 'order') => void;
@@ -291,7 +298,7 @@ interface TraceHeadProps extends PanelProps {
 }
 
 /** The orders of the rows, the place of the cursor, and the titles of the columns. */
-function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHeadProps) {
+function TraceHead({ inspector, view, row, axis, order, onOrder, hasTokens }: TraceHeadProps) {
   const { run, fold, at, count } = view;
   const isAtEnd = at >= count - 1;
   const price = fold.spans.currency;
@@ -321,7 +328,7 @@ function TraceHead({ inspector, view, axis, order, onOrder, hasTokens }: TraceHe
       </div>
       <div class="trace-columns">
         {order === 'order' ? (
-          <ZoomButtons axis={axis} aroundMs={isAtEnd ? axis.scale.msAt(0.5) : fold.timeLine.drawnMs(at)} />
+          <ZoomButtons axis={axis} aroundMs={row === undefined ? axis.scale.msAt(0.5) : axis.middleOf(row)} />
         ) : (
           <span />
         )}

@@ -55,6 +55,21 @@ export function reveal(list: HTMLElement, top: number, height: number, stickyPx:
   else if (below > 0) scroller.scrollTop += below + height;
 }
 
+/** Calls `show` whenever the area of a list gets another size, until the user scrolls or clicks there. Returns a function that stops it. */
+export function keepShown(list: HTMLElement, show: () => void): () => void {
+  const area = list.closest('section') ?? list;
+  const observer = new ResizeObserver(show);
+  const listening = new AbortController();
+  const stop = (): void => {
+    observer.disconnect();
+    listening.abort();
+  };
+  observer.observe(area);
+  for (const name of ['wheel', 'pointerdown'])
+    area.addEventListener(name, stop, { passive: true, signal: listening.signal });
+  return stop;
+}
+
 function scrollerOf(list: HTMLElement): HTMLElement | null {
   const scrolls = (element: HTMLElement): boolean =>
     element.scrollHeight > element.clientHeight && getComputedStyle(element).overflowY === 'auto';

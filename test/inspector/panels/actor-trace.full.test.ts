@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { assign, setup } from 'xstate';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
+import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { exportRun } from '../../../src/inspection/export-run.ts';
+import { inspectorTests, nextFrames } from '../../support/inspector/inspector-page.ts';
+
+const counter = setup({
+  types: { events: {} as { type: 'add' } },
+}).createMachine({
+  id: 'counter',
+  version: '1',
+  context: { count: 0 },
+  initial: 'empty',
+  states: {
+    empty: { on: { add: 'low' } },
+    low: { on: { add: 'high' } },
+    high: {
+      on: {
+        add: { target: 'low', actions: assign({ count: ({ context }) => (context as { count: number }).count + 1 }) },
+      },
+    },
+  },
+});
+
+const journals = memoryJournals();
+const host = createDurableMachine(counter, { journals });
+await (await host.open('steps')).park();
+for (let times = 0; times < 30; times += 1) await host.send('steps', { type: 'add' });
+
+const tests = await inspectorTests('the trace of an actor', { journals, hosts: [host] });
+
+describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
+  it('keeps the selected step in sight when its area becomes smaller, until the user scrolls', async () => {
+    const { page } = await tests.open('/run/steps/30', { height: 1000 });
+    const area = page.locator('.trace-area');
+    await page.locator('.chart-picture').waitFor();
+    const isInSight = () =>
+      area.evaluate((element) => {
+        const { top = 0, bottom = 9_999 } =
+          element.querySelector('[aria-selected=true]')?.getBoundingClientRect() ?? {};
+        const box = element.getBoundingClientRect();
+        return top >= box.top && bottom <= box.bottom;
+      });
+    await expect.poll(isInSight).toBe(true);
+    await page.setViewportSize({ width: 1280, height: 760 });
+    await expect.poll(isInSight).toBe(true);
+    await area.hover();
+    await page.mouse.wheel(0, -5_000);
+    await expect.poll(() => area.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+    await page.setViewportSize({ width: 1280, height: 740 });
+    await nextFrames(page);
+    expect(await area.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+  });
+
+  it('zooms with the buttons around the selected step', async () => {
+    const { page } = await tests.open('/run/steps');
+    const selected = page.locator('.trace-row.selected');
+    await selected.waitFor();
+    for (let times = 0; times < 4; times += 1) await page.getByRole('button', { name: 'Zoom in' }).last().click();
+    await expect.poll(() => page.locator('.trace-row .outside').count()).toBeGreaterThan(0);
+    expect(await selected.locator('.outside').count()).toBe(0);
+  });
+
+  it('has the gap of the axis over the whole height of a row with two lines, and the time of a later day in full', async () => {
+    const entries = await entriesOf(journals.read('steps'));
+    const dayLater = (time: string) => new Date(Date.parse(time) + 90_000_000).toISOString();
+    const later = entries.map((entry, seq) => {
+      if (seq <= 20) return entry;
+      const resumed = 'resumedAt' in entry ? { resumedAt: dayLater(entry.resumedAt) } : {};
+      return { ...entry, ...resumed, atMs: entry.atMs + 90_000_000 };
+    });
+    const { html } = await exportRun(later, { hosts: [host] });
+    const { page } = await tests.openFile('later.html', html, { width: 390 });
+    const when = page.locator('.trace-row .when');
+    await when.first().waitFor();
+    const cut = await when.evaluateAll((all) =>
+      all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ textContent }) => textContent),
+    );
+    expect(cut).toEqual([]);
+    expect(await when.last().innerText()).toMatch(/^\w+ \d+,\s\d\d:\d\d:\d\d$/u);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const row = page.locator('.trace-row:has(.cut)').first();
+    await row.evaluate((element) => {
+      element.style.height = '46px';
+    });
+    expect((await row.locator('.cut').first().boundingBox())?.height).toBe(46);
+  });
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assign, setup } from 'xstate';
+import { assign, fromPromise, setup } from 'xstate';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
@@ -7,13 +7,14 @@ import { inspectorTests, nextFrames } from '../../support/inspector/inspector-pa
 
 const counter = setup({
   types: { events: {} as { type: 'add' } },
+  actors: { check: fromPromise(() => Promise.reject(new Error('no stock'))) },
 }).createMachine({
   id: 'counter',
   version: '1',
   context: { count: 0 },
   initial: 'empty',
   states: {
-    empty: { on: { add: 'low' } },
+    empty: { invoke: { src: 'check', onError: { actions: [] } }, on: { add: 'low' } },
     low: { on: { add: 'high' } },
     high: {
       on: {
@@ -24,7 +25,7 @@ const counter = setup({
 });
 
 const journals = memoryJournals();
-const host = createDurableMachine(counter, { journals });
+const host = createDurableMachine(counter, { journals, logger: () => {} });
 await (await host.open('steps')).park();
 for (let times = 0; times < 30; times += 1) await host.send('steps', { type: 'add' });
 
@@ -80,10 +81,10 @@ describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
     expect(cut).toEqual([]);
     expect(await when.last().innerText()).toMatch(/^\w+ \d+,\s\d\d:\d\d:\d\d$/u);
     await page.setViewportSize({ width: 1440, height: 900 });
-    const row = page.locator('.trace-row:has(.cut)').first();
-    await row.evaluate((element) => {
-      element.style.height = '46px';
-    });
-    expect((await row.locator('.cut').first().boundingBox())?.height).toBe(46);
+    const row = page.locator('.trace-row:has(.result)').first();
+    const boxOf = (part: string) => row.locator(part).first().boundingBox();
+    const [whole, cutBox, line] = [await row.boundingBox(), await boxOf('.cut'), await boxOf('.result')];
+    expect(cutBox?.height).toBe(whole?.height);
+    expect((line?.y ?? 0) + (line?.height ?? 99)).toBeLessThanOrEqual((whole?.y ?? 0) + (whole?.height ?? 0));
   });
 });

@@ -289,7 +289,7 @@ function useRows(inspector: PanelProps['inspector'], view: PanelView, { isOver, 
 }
 
 interface TraceHeadProps extends PanelProps {
-  /** The selected row, around which the buttons zoom. */
+  /** The selected row: the buttons of an actor zoom around it. */
   readonly row: TraceRow | undefined;
   readonly axis: Axis;
   readonly order: Measure | 'order';
@@ -301,6 +301,8 @@ interface TraceHeadProps extends PanelProps {
 function TraceHead({ inspector, view, row, axis, order, onOrder, hasTokens }: TraceHeadProps) {
   const { run, fold, at, count } = view;
   const isAtEnd = at >= count - 1;
+  const atMs = isAtEnd ? axis.scale.msAt(0.5) : fold.timeLine.drawnMs(at);
+  const aroundMs = run.kind === 'system' && row !== undefined ? axis.middleOf(row) : atMs;
   const price = fold.spans.currency;
   const orders = useOneTabStop<HTMLFieldSetElement>();
   const title = (name: string, text: string) => <span {...{ class: name, 'aria-hidden': true }}>{text}</span>;
@@ -328,7 +330,7 @@ function TraceHead({ inspector, view, row, axis, order, onOrder, hasTokens }: Tr
       </div>
       <div class="trace-columns">
         {order === 'order' ? (
-          <ZoomButtons axis={axis} aroundMs={row === undefined ? axis.scale.msAt(0.5) : axis.middleOf(row)} />
+          <ZoomButtons axis={axis} aroundMs={aroundMs} />
         ) : (
           <span />
         )}

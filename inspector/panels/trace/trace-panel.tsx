@@ -329,11 +329,7 @@ function TraceHead({ inspector, view, row, axis, order, onOrder, hasTokens }: Tr
         </p>
       </div>
       <div class="trace-columns">
-        {order === 'order' ? (
-          <ZoomButtons axis={axis} aroundMs={aroundMs} />
-        ) : (
-          <span />
-        )}
+        {order === 'order' ? <ZoomButtons axis={axis} aroundMs={aroundMs} /> : <span />}
         <Ruler timeLine={fold.timeLine} axis={axis} />
         {title('time', 'Time')}
         {hasTokens && title('tokens', 'Tokens')}

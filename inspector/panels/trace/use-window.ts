@@ -55,7 +55,7 @@ export function reveal(list: HTMLElement, top: number, height: number, stickyPx:
   else if (below > 0) scroller.scrollTop += below + height;
 }
 
-/** Calls `show` whenever the area of a list gets another size, until the user scrolls or clicks there. Returns a function that stops it. */
+/** Calls `show` whenever the area of a list gets another size, until the user scrolls there. Returns a function that stops it. */
 export function keepShown(list: HTMLElement, show: () => void): () => void {
   const area = list.closest('section') ?? list;
   const observer = new ResizeObserver(show);
@@ -65,7 +65,7 @@ export function keepShown(list: HTMLElement, show: () => void): () => void {
     listening.abort();
   };
   observer.observe(area);
-  for (const name of ['wheel', 'pointerdown'])
+  for (const name of ['wheel', 'touchmove'])
     area.addEventListener(name, stop, { passive: true, signal: listening.signal });
   return stop;
 }

@@ -52,7 +52,7 @@ export const machine = setup({
       },
     },
     combined: { description: 'A summary of all notes.', type: 'final' },
-    failed: { description: 'There is no note, or no summary.', type: 'final' },
+    failed: { description: 'No text could be read, or there is no summary.', type: 'final' },
   },
 });
 

@@ -307,7 +307,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export const reasonWords = (reason: string): string =>
   (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? excerpt(reason, 60).replaceAll('_', ' ');
 
-/** Whether a text is only the engine's sentence that there is no answer. */
+/** Whether the text of an answer is only the engine's statement that it has none. */
 export const isNoAnswer = (text: string, confidence: number | null): boolean =>
   confidence === 0 && text.startsWith('No answer was reached.');
 

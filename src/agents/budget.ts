@@ -57,7 +57,7 @@ interface BudgetState {
 }
 
 const NOT_FOUND =
-  'budget: expected systemId: "budget" beside its src, by which model calls find it; received another or none.';
+  'budget: expected systemId "budget", by which model calls find it; received another or none. Invoke it with systemId: "budget".';
 
 const budgetMachine = setup({
   types: {
@@ -91,18 +91,18 @@ const budgetMachine = setup({
     open: {
       description: 'No call was refused yet.',
       on: {
-        'budget.used': [
-          {
-            guard: { type: 'isRefused', params: ({ event }) => event },
-            target: 'usedUp',
-            actions: { type: 'recordUse', params: ({ event }) => event },
-          },
-          { actions: { type: 'recordUse', params: ({ event }) => event } },
-        ],
+        'budget.used': {
+          guard: { type: 'isRefused', params: ({ event }) => event },
+          target: 'usedUp',
+          actions: { type: 'recordUse', params: ({ event }) => event },
+        },
         'time.over': 'usedUp',
       },
     },
-    usedUp: { description: 'A call was refused, or the time is over: the chart is told.', entry: 'report' },
+    usedUp: {
+      description: 'A call was refused, or the time is over. The chart receives `budget.reached`.',
+      entry: 'report',
+    },
   },
 });
 

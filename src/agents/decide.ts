@@ -14,6 +14,7 @@ import * as z from 'zod/mini';
 import type { Validation } from '../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { TextTurn } from '../../machines/contracts/model.ts';
+import { missingActor } from '../../machines/missing-actor.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
 import { declareOutcomes } from '../internal/declared-outcomes.ts';
 import { isJsonNode, type JsonNode } from '../internal/json-schema.ts';
@@ -119,10 +120,6 @@ interface ChooseInput {
   readonly offers: readonly Offer[];
 }
 
-const missing = promiseActivity<never, never>(async () => {
-  throw new PostChainError('port_missing', 'decide: expected the actors that decide() provides.');
-});
-
 const decideMachine = setup({
   types: {
     input: {} as unknown,
@@ -130,8 +127,8 @@ const decideMachine = setup({
     output: {} as unknown,
   },
   actors: {
-    readChoices: missing as never as ReturnType<typeof promiseActivity<readonly Offer[], null>>,
-    choose: missing as never as ReturnType<typeof promiseActivity<unknown, ChooseInput>>,
+    readChoices: missingActor('readChoices') as unknown as ReturnType<typeof promiseActivity<readonly Offer[], null>>,
+    choose: missingActor('choose') as unknown as ReturnType<typeof promiseActivity<unknown, ChooseInput>>,
   },
   guards: { isEmpty: (_, { offers }: { readonly offers: readonly Offer[] }) => offers.length === 0 },
   actions: {

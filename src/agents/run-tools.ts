@@ -62,8 +62,8 @@ export type RunToolsActor<Input, Answer> = ActorLogic<
 /**
  * Returns an actor in which a language model answers with the help of tools, in as many rounds as it needs. The calls of one reply run at
  * the same time. A call whose tool needs approval waits for `approval.given`, as the actor `approval` does; the approval is bound to a digest
- * of the tool and its arguments. A failed, invalid or denied call is a result that the model reads. At a limit of rounds, or when it
- * only repeats its calls, the model is told to answer; `stopReason` says so. Without an answer, the actor fails, as `generate` does.
+ * of the tool and its arguments. A failed, invalid or denied call is a result that the model reads. After the last round, or when it only
+ * repeats its calls, the model has to answer; `stopReason` says which. Without an answer, the actor fails, as `generate` does.
  *
  * @throws PostChainError `invalid_option`, `invalid_schema` or `duplicate_capability`.
  * @example

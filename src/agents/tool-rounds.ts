@@ -3,11 +3,11 @@ import type { AskedCall, ToolResult } from './tool-call.machine.ts';
 
 /** Limits of `runTools`. */
 export interface ToolLimits {
-  /** Rounds of calls, after which the model is told to answer. Default 50. */
+  /** The most rounds of calls. After them, the model has to answer. Default 50. */
   readonly maxRounds?: number;
   /** Calls that run at the same time; others of the round wait. Default 8. */
   readonly maxParallelCalls?: number;
-  /** How often the same calls may follow each other, after which the model is told to answer. Default 3. */
+  /** The most rounds in a row with the same calls. After them, the model has to answer. Default 3. */
   readonly maxSameCalls?: number;
   /** The time of one execution of a tool without a `timeoutMs` of its own, in milliseconds. Default 30,000. */
   readonly toolMs?: number;

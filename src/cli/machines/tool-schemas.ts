@@ -143,7 +143,7 @@ export const machineTools = {
   simulate: {
     title: 'Simulate a machine',
     description:
-      'Takes steps one by one, without running actors or custom actions: you give their outcomes. After each, returns the state, the context, what is accepted and what may occur. Each call starts anew: pass all steps so far.',
+      'Takes the given steps. No actor or custom action runs: the outcome of an actor is a step, too. Returns, for each step, the state, the context, the accepted events and what may occur next. Each call begins at the start: pass all steps so far.',
     input: z.strictObject({ ...running, start, steps: z.array(step).check(z.maxLength(MAX_STEPS)) }),
   },
   cover: {

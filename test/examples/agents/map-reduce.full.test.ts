@@ -20,7 +20,7 @@ describe('map and reduce', () => {
     ]);
   });
 
-  it('ends without a summary if there is no text', () => {
+  it('ends without a summary if no texts are given', () => {
     const { states } = explore(machine, { inputs: { none: [] } });
     expect(states.map(({ value }) => value)).toEqual(['failed']);
   });

@@ -12,7 +12,7 @@ import {
 
 const example = { machine, models: [model], services: { bank }, input: 'My lamp arrived broken. Order A7, 120 euros.' };
 
-/** Of the example's own actor; those of postchain/agents declare theirs. */
+/** The outcomes of the example's own actor. The actors of postchain/agents declare theirs. */
 const outcomes = { refund: [done(''), fails()] };
 
 const refundsMuch = (snapshot: AnyMachineSnapshot): boolean =>

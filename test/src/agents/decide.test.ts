@@ -89,7 +89,7 @@ describe('decide', () => {
     expect(model.calls[1]?.turns.at(-1)?.content).toContain(problem);
   });
 
-  it('fails if there is no valid event after all corrections, and if the state accepts none', async () => {
+  it('fails if no reply is a valid event, and if the state accepts no event', async () => {
     const invalid = Array.from({ length: 9 }, () => ({ type: 'close', note: 'x' }));
     expect(await end({ route: invalid })).toMatchObject({ value: 'failed', code: 'attempts_exhausted' });
     expect(await end({ route: [] }, true)).toMatchObject({ value: 'failed', code: 'no_event' });

@@ -28,7 +28,7 @@ describe('generate', () => {
     expect(await endsOf(() => chartAround(script()), 'M')).toMatchObject({ value: 'done', output: { urgent: false } });
   });
 
-  it('fails with each attempt in the error if there is no valid value', async () => {
+  it('fails if no reply is valid, and the error has each attempt', async () => {
     const end = await endsOf(
       () => chartAround(triageOf({ ticket: [{ urgent: 1 }, { urgent: 2 }, { urgent: 3 }, { urgent: 4 }] })),
       'M',
@@ -76,7 +76,7 @@ describe('generate', () => {
     expect(values.at(-1)).toBe('{"text":"Good morning."}');
   });
 
-  it('fails for a prompt that is no prompt', async () => {
+  it('fails for an input that is not a prompt', async () => {
     const model = () => scriptedModel({ output: [] });
     expect(await endsOf(() => chartAround(generate({ model: model() })), 7)).toMatchObject({ value: 'failed' });
   });

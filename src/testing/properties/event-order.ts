@@ -1,15 +1,16 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import type { Exploration, ExploredEdge } from '../exploration/exploration.ts';
+import type { Exploration, ExploredEdge, ExploredState, StartState } from '../exploration/exploration.ts';
 import type { Occurrence } from '../exploration/occurrences.ts';
 import { pathOf } from '../exploration/paths.ts';
+import type { Route } from './precedes.ts';
 import { describeState, type Property, type Witness } from './properties.ts';
 
 type Matches = (snapshot: AnyMachineSnapshot) => boolean;
 type IsEvent = (occurrence: Occurrence) => boolean;
 
 /**
- * A matching event occurs before each matching state: since the start, and since the machine last left the matching states. One approval thus
- * allows one effect.
+ * Each time the machine enters matching states, a matching event has occurred since the start or since it last left such states. One approval
+ * thus allows one effect. `precedes` says the same of names; this one can look at the context.
  *
  * @example
  * neverBefore('refunding before an approval', (state) => state.matches('refunding'), ({ name }) => name === 'approval: approved')
@@ -48,44 +49,38 @@ interface Order {
   after(edge: ExploredEdge, wasAllowed: boolean, matching: readonly [boolean, boolean]): boolean;
 }
 
-/** A state with its past: whether matching states are allowed, and the last edge of the shortest path that leads there. */
+/** A state with its past: whether matching states are allowed, and the shortest route there. */
 interface Step {
   readonly state: number;
   readonly isAllowed: boolean;
-  readonly edge: ExploredEdge | null;
-  readonly previous: Step | null;
+  readonly start: StartState;
+  readonly last: Route | null;
 }
 
 /** Finds the shortest path to a matching state that its past does not allow. */
-function findDisallowed(exploration: Exploration, { matches, isAllowed, after }: Order): Witness | null {
-  const { starts, states, edgesFrom } = exploration;
+function findDisallowed({ starts, states, edgesFrom }: Exploration, order: Order): Witness | null {
+  const { matches, isAllowed, after } = order;
   const isMatch = states.map(({ snapshot }) => matches(snapshot));
-  const isReached = ({ state, edge }: Step): boolean =>
-    isMatch[state] === true || (edge?.merged !== undefined && matches(edge.merged));
+  const isReached = ({ state, last }: Step): boolean =>
+    isMatch[state] === true || (last?.edge.merged !== undefined && matches(last.edge.merged));
   const seen = new Set<string>();
-  const steps: Step[] = starts.map(({ state }) => ({ state, isAllowed, edge: null, previous: null }));
+  const steps: Step[] = starts.map((start) => ({ state: start.state, isAllowed, start, last: null }));
   // New steps are appended in order of distance, so the list is its own queue.
   for (const step of steps) {
-    if (!step.isAllowed && isReached(step)) return witnessOf(exploration, step);
-    const key = `${step.state} ${step.isAllowed}`;
+    const { state, start, last } = step;
+    if (!step.isAllowed && isReached(step)) {
+      const edges: ExploredEdge[] = [];
+      for (let at = last; at !== null; at = at.before) edges.unshift(at.edge);
+      return { what: `reached in ${describeState(states[state] as ExploredState)}`, path: pathOf(start, edges) };
+    }
+    const key = `${state} ${step.isAllowed}`;
     if (seen.has(key)) continue;
     seen.add(key);
-    for (const edge of edgesFrom[step.state] ?? []) {
+    for (const edge of edgesFrom[state] ?? []) {
       const matching = [isMatch[edge.from] === true, isMatch[edge.to] === true] as const;
-      steps.push({ state: edge.to, isAllowed: after(edge, step.isAllowed, matching), edge, previous: step });
+      const isNext = after(edge, step.isAllowed, matching);
+      steps.push({ state: edge.to, isAllowed: isNext, start, last: { edge, before: last } });
     }
   }
   return null;
-}
-
-function witnessOf({ starts, states }: Exploration, last: Step): Witness {
-  const edges: ExploredEdge[] = [];
-  let first = last;
-  for (; first.previous !== null; first = first.previous) if (first.edge !== null) edges.unshift(first.edge);
-  const start = starts.find(({ state }) => state === first.state);
-  const found = states[last.state];
-  return {
-    what: `reached in ${found === undefined ? 'a state' : describeState(found)}`,
-    path: start === undefined ? null : pathOf(start, edges),
-  };
 }

@@ -1,6 +1,6 @@
 import { requireKnownOptions } from '../../internal/require-known.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
-import type { Exploration, ExploredEdge, StartState } from '../exploration/exploration.ts';
+import type { Exploration, ExploredEdge, ExploredState, StartState } from '../exploration/exploration.ts';
 import { pathOf } from '../exploration/paths.ts';
 import { spawnedActors } from '../structure/running-actors.ts';
 import { describeState, type Property, type Witness } from './properties.ts';
@@ -19,25 +19,20 @@ const textOf = (mark: StepMark): string =>
 
 /**
  * `later` never happens before `first` has: for example no payment before its approval. With `each`, `first` must happen again before each
- * further `later`. Fails, too, if `later` never happens: a property of a misspelled name would say nothing. A state is named by its id, with or without that of the machine; an event by its type, or as in paths (`pay: done`).
+ * further `later`. It also fails if `later` never happens, because a property with a misspelled name would always hold. A state is named by
+ * its id, with or without that of the machine; an event by its type, or as in paths (`pay: done`).
  */
 export function precedes(first: StepMark, later: StepMark, options: { readonly each?: boolean } = {}): Property {
   requireKnownOptions('precedes', options, 'each');
   const { each = false } = options;
   return {
     name: `${textOf(first)} before ${each ? 'each ' : ''}${textOf(later)}`,
-    check: (exploration) => findUnpreceded(exploration, { first, later, each }),
+    check: (exploration) => findUnpreceded(exploration, first, later, each),
   };
 }
 
-interface Precedence {
-  readonly first: StepMark;
-  readonly later: StepMark;
-  readonly each: boolean;
-}
-
 /** Searches states together with whether `first` has happened, nearest first. */
-function findUnpreceded(exploration: Exploration, { first, later, each }: Precedence): Witness | null {
+function findUnpreceded(exploration: Exploration, first: StepMark, later: StepMark, each: boolean): Witness | null {
   const { starts, edgesFrom, edges, states } = exploration;
   const [isFirst, isLater] = [marks(exploration, first), marks(exploration, later)];
   if (![...starts, ...edges].some(isLater))
@@ -45,27 +40,16 @@ function findUnpreceded(exploration: Exploration, { first, later, each }: Preced
       what: `${textOf(later)} never happens in ${exploration.machine.id}, which has ${knownNames(exploration, later)}`,
       path: null,
     };
-  interface Place {
-    readonly id: number;
-    readonly has: boolean;
-    readonly start: StartState;
-    readonly route: readonly ExploredEdge[];
-  }
   const seen = new Set<string>();
   const queue: Place[] = [];
-  /** Returns a counterexample if the step is one; otherwise, queues the place after it. */
-  function visit(
-    step: StartState | ExploredEdge,
-    id: number,
-    had: boolean,
-    way: Omit<Place, 'id' | 'has'>,
-  ): Witness | null {
+  /** Returns a counterexample if the last step is one; otherwise, queues the place after it. */
+  function visit(step: Step, id: number, had: boolean, way: Pick<Place, 'start' | 'last'>): Witness | null {
     const has = had || isFirst(step);
-    if (isLater(step)) {
-      const state = states[id];
+    if (isLater(step) && !has) {
       const never = [...starts, ...edges].some(isFirst) ? '' : ' (which never happens)';
-      const what = `${textOf(later)} happens without ${textOf(first)}${never}${state === undefined ? '' : `, in ${describeState(state)}`}`;
-      if (!has) return { what, path: pathOf(way.start, way.route) };
+      const where = describeState(states[id] as ExploredState);
+      const what = `${textOf(later)} happens without ${textOf(first)}${never}, in ${where}`;
+      return { what, path: pathOf(way.start, routeOf(way.last)) };
     }
     const next = has && !(each && isLater(step));
     const key = `${id} ${next}`;
@@ -75,15 +59,36 @@ function findUnpreceded(exploration: Exploration, { first, later, each }: Preced
     return null;
   }
   for (const start of starts) {
-    const found = visit(start, start.state, false, { start, route: [] });
+    const found = visit(start, start.state, false, { start, last: null });
     if (found !== null) return found;
   }
-  for (const { id, has, start, route } of queue)
+  // New places are appended in order of distance, so the list is its own queue.
+  for (const { id, has, start, last } of queue)
     for (const edge of edgesFrom[id] ?? []) {
-      const found = visit(edge, edge.to, has, { start, route: [...route, edge] });
+      const found = visit(edge, edge.to, has, { start, last: { edge, before: last } });
       if (found !== null) return found;
     }
   return null;
+}
+
+/** The last edge of a route, and the route before it. */
+export interface Route {
+  readonly edge: ExploredEdge;
+  readonly before: Route | null;
+}
+
+/** A state, whether `first` has happened, and the shortest route there. */
+interface Place {
+  readonly id: number;
+  readonly has: boolean;
+  readonly start: StartState;
+  readonly last: Route | null;
+}
+
+function routeOf(last: Route | null): readonly ExploredEdge[] {
+  const edges: ExploredEdge[] = [];
+  for (let at = last; at !== null; at = at.before) edges.push(at.edge);
+  return edges.reverse();
 }
 
 type Step = StartState | ExploredEdge;

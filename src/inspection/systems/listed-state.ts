@@ -36,14 +36,14 @@ export class ListedState {
     }
   }
 
-  /** The paths of the innermost active states of the root: with its durable machine in chart order, without it as far as the journal has them. */
+  /** The paths of the innermost active states of the root: with its durable machine all of them in chart order, without it as far as the journal has them. */
   statesIn(host: ReplayHost | null): string {
     try {
       const first = this.#machine === null ? host?.replaySteps(this.#start).next() : undefined;
       this.#machine ??= (first as IteratorYieldResult<ReplayStep>).value.snapshot.machine;
-      const nodeOf = (id: string): AnyStateNode => (this.#machine as AnyStateMachine).getStateNodeById(id);
-      const nodes = [...this.#active].flatMap((id) => leavesOf(initialNodes(nodeOf(id)))).map(nodeOf);
-      return listOf(nodes.sort((one, other) => one.order - other.order).map(({ path }) => path));
+      const { root } = this.#machine;
+      const active = Array.from(this.#active, (id) => root.machine.getStateNodeById(id));
+      return listOf(activeLeaves(root, active).map(({ path }) => path));
     } catch {
       const paths = Array.from(this.#active, (id) => id.slice(id.startsWith(this.#root) ? this.#root.length : 0));
       return listOf(paths.sort().map((path) => path.split('.')));
@@ -84,6 +84,20 @@ export class ListedState {
     this.#active.add(id);
   }
 }
+
+/** The innermost active states inside a state, in chart order. What the journal does not name is in its initial states. */
+function activeLeaves(node: AnyStateNode, active: readonly AnyStateNode[]): readonly AnyStateNode[] {
+  // Only a replay knows which states a history state has restored.
+  if (active.some(({ type, parent }) => type === 'history' && parent === node)) return [node];
+  const children = Object.values(node.states).filter(({ type }) => type !== 'history');
+  const named = children.filter((child) => active.some((one) => one === child || hasAncestor(one, child)));
+  if (named.length > 0 || node.type === 'parallel')
+    return (node.type === 'parallel' ? children : named).flatMap((child) => activeLeaves(child, active));
+  return leavesOf(initialNodes(node)).map((id) => node.machine.getStateNodeById(id));
+}
+
+const hasAncestor = ({ parent }: AnyStateNode, node: AnyStateNode): boolean =>
+  parent !== undefined && (parent === node || hasAncestor(parent, node));
 
 const listOf = (paths: readonly (readonly string[])[]): string => paths.map((path) => path.join(' › ')).join(', ');
 

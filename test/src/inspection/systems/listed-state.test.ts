@@ -54,22 +54,34 @@ it('the list has the states of all regions and the last error, without a replay'
   expect((await listed()).failure).toBe('pay failed: card declined');
 });
 
-it('the list has the initial state inside the one that was entered, if it has the machine', async () => {
+it('the list has states that were entered by default, and regions without a transition, if it has the machine', async () => {
   const groups = createMachine({
     id: 'g',
     initial: 'one',
     states: {
       one: { on: { NEXT: 'two' } },
-      two: { initial: 'late', states: { early: {}, late: { type: 'parallel', states: { z: {}, a: {} } } } },
+      two: {
+        type: 'parallel',
+        states: {
+          z: { initial: 'off', states: { off: { on: { TURN: 'on' } }, on: {} } },
+          a: { initial: 'late', states: { early: {}, late: {}, before: { type: 'history' } }, on: { BACK: '.before' } },
+        },
+      },
     },
   });
   const journals = memoryJournals();
   const hosts = createDurableMachine(groups, { journals, logger: () => {} });
   const actor = await hosts.open('g');
-  await actor.send({ type: 'NEXT' });
-  const state = new ListedState();
-  for (const entry of await entriesOf(journals.read('g'))) state.take(entry);
-  expect([state.statesIn(null), state.statesIn(hosts)]).toEqual(['two', 'two › late › z, two › late › a']);
+  const listed = async (type?: 'NEXT' | 'TURN' | 'BACK') => {
+    if (type !== undefined) await actor.send({ type });
+    const state = new ListedState();
+    for (const entry of await entriesOf(journals.read('g'))) state.take(entry);
+    return [state.statesIn(null), state.statesIn(hosts)];
+  };
+  expect(await listed()).toEqual(['', 'one']);
+  expect(await listed('NEXT')).toEqual(['two', 'two › z › off, two › a › late']);
+  expect(await listed('TURN')).toEqual(['two › z › on', 'two › z › on, two › a › late']);
+  expect((await listed('BACK'))[1]).toBe('two › z › on, two › a');
 });
 
 it('the list omits the failure of a call that has succeeded since', async () => {

@@ -158,6 +158,8 @@ export class DurableActorSystem {
   readonly #rootId: string;
   readonly #input: unknown;
   readonly #startedAtMs: number;
+  /** How much later the clock of a fork stands at 0 than that of its original; 0 for others. */
+  readonly forkedAfterMs: number;
   readonly #random: Random;
   readonly #paths = new WeakMap<AnyActorRef, ActorPath>();
   readonly #actors = new Map<ActorPath, HostedActor>();
@@ -197,6 +199,7 @@ export class DurableActorSystem {
     this.#rootId = actorId;
     this.#input = parts.codec.decode(input);
     this.#startedAtMs = Date.parse(startedAt);
+    this.forkedAfterMs = Math.floor((forkedFrom?.clockStartMs ?? Number.NaN) - this.#startedAtMs) || 0;
     this.#random = createRandom(seed);
     this.#log = {
       evaluated: [],

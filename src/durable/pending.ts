@@ -41,7 +41,8 @@ export function pendingOf(
       id,
       digest: boundTo(system, digest),
       question,
-      askedAtMs,
+      // The clock of the machine continues that of the original; the fork asks its own question.
+      askedAtMs: askedAtMs + system.forkedAfterMs,
     })),
   };
 }

@@ -393,7 +393,7 @@ function Place({ run: { forkedFrom }, depth, turn }: PlacedRun) {
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
   title: 'minmax(180px, 1fr)',
   status: '200px',
-  state: 'minmax(72px, 132px)',
+  state: 'minmax(96px, 0.35fr)',
   waiting: '104px',
   due: '136px',
   duration: '84px',

@@ -1,4 +1,6 @@
+import type { RunStart } from '../../machines/contracts/journal.ts';
 import { type ActorEntry, endReportedBy } from './actor-entries.ts';
+import type { EntryOf } from './entry-index.ts';
 import { humanizeEvent } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
 import { type MachineWaits, systemWaits } from './system-waits.ts';
@@ -16,6 +18,14 @@ interface ForkPoint {
   readonly next: string | null;
 }
 
+/** Returns the entry with which a fork continues what it has copied; null if it is not a fork, or if that is not recorded. */
+export function forkStart({ log, fold: { entries } }: Pick<LoadedEntries, 'log' | 'fold'>): number | null {
+  const { forkedFrom }: Partial<RunStart> = Object(log.count > 0 ? log.entry(0) : null);
+  const { forkedAt = '' } = Object(forkedFrom) as { readonly forkedAt?: string };
+  const isOwn = (seq: number): boolean => (log.entry(seq) as EntryOf<'resumed'>).resumedAt >= forkedAt;
+  return forkedAt === '' ? null : (entries.of('resumed').find(isOwn) ?? null);
+}
+
 /** Returns the step of an entry of an actor; the step before it if the actor ended in it. */
 export function forkPoint(loaded: LoadedEntries, machine: string, at: number, isOver: boolean): ForkPoint {
   const { log, fold, charts } = loaded;
@@ -26,14 +36,16 @@ export function forkPoint(loaded: LoadedEntries, machine: string, at: number, is
     return forkPoint(loaded, machine, from - 1, false);
   return {
     at,
-    step: from === 0 ? 'the start' : receivedText(loaded, from),
+    step: receivedText(loaded, from),
     waits,
     next: next < log.count ? receivedText(loaded, next) : null,
   };
 }
 
-function receivedText({ log, fold, charts }: LoadedEntries, seq: number): string {
+/** What an actor received in the step that begins with an entry: `flight.chosen`, `the result of book`. */
+export function receivedText({ log, fold, charts }: LoadedEntries, seq: number): string {
   const entry = log.entry(seq) as unknown as ActorEntry;
+  if (seq === 0) return 'the start';
   if (entry.type !== 'delivery') return entry.type === 'failed' ? 'a failure' : 'a stop';
   const { actor, event, sender, isExternal } = entry;
   const ended = endReportedBy(actor, event.type);

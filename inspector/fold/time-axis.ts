@@ -97,8 +97,8 @@ export function scaleOf(
   now: { nowMs: number; idleMs: number },
 ): Scale {
   const { startMs, endMs } = range;
-  const { atMs, drawnMs } = timeLine;
-  const all = timeLine.gaps.map((seq) => ({ atMs: drawnMs(seq), ms: atMs(seq) - atMs(seq - 1) }));
+  const { drawnMs } = timeLine;
+  const all = timeLine.gaps.map((seq) => ({ atMs: drawnMs(seq), ms: timeLine.gapMs(seq) }));
   if (now.idleMs > 0) all.push({ atMs: now.nowMs, ms: now.idleMs });
   const before = firstIndexWhere(all, (gap) => gap.atMs >= startMs);
   const until = firstIndexWhere(all, (gap) => gap.atMs > endMs);

@@ -1,7 +1,10 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { EntryOf } from './entry-index.ts';
 
 /** Only longer idle gaps are shortened. */
 export const MIN_GAP_MS = 1_000;
+/** The clock of a run stood still if it stands this much later than before. */
+const MIN_STOP_MS = 100;
 
 /** The time of each entry, with and without the long gaps in which nothing was running. */
 export interface TimeLine {
@@ -12,6 +15,8 @@ export interface TimeLine {
   drawnMs(seq: number): number;
   /** The entries before which there was a gap. */
   readonly gaps: readonly number[];
+  /** How long the gap before one of them was. The clock of a run may not count it, such as the time from its original to a fork. */
+  gapMs(seq: number): number;
 }
 
 /** `isBusy` returns whether a call was running before the taken entry. The time before a resumed run continues is idle. */
@@ -20,21 +25,41 @@ export function createTimeLine(isBusy: () => boolean): {
   take(entry: JournalEntry): void;
 } {
   const [at, drawn, gaps]: [number[], number[], number[]] = [[], [], []];
+  const lengths = new Map<number, number>();
+  /** When the clock stood at 0, in milliseconds since the epoch. */
+  let zeroMs = Number.NaN;
+
+  /** Returns how much later the clock stands at 0 from this entry on. */
+  function stoppedMs(entry: JournalEntry): number {
+    if (entry.type !== 'start' && entry.type !== 'resumed') return 0;
+    const before = zeroMs;
+    const { startedAt, resumedAt, atMs } = entry as Partial<EntryOf<'start'> & EntryOf<'resumed'>> & { atMs: number };
+    zeroMs = entry.type === 'start' ? Date.parse(startedAt ?? '') : Date.parse(resumedAt ?? '') - atMs;
+    return Math.max(0, zeroMs - before) || 0;
+  }
+
   return {
     timeLine: {
       get count() {
         return at.length;
       },
       gaps,
+      gapMs: (seq) => lengths.get(seq) ?? 0,
       atMs: (seq) => at[seq] ?? 0,
       drawnMs: (seq) => drawn[seq] ?? 0,
     },
-    take({ atMs, type }) {
-      const gapMs = Math.max(0, atMs - (at.at(-1) ?? 0));
-      const isIdle = gapMs > MIN_GAP_MS && (type === 'resumed' || !isBusy());
-      if (isIdle) gaps.push(at.length);
+    take(entry) {
+      const { atMs, type } = entry;
+      const passedMs = Math.max(0, atMs - (at.at(-1) ?? 0));
+      const stopped = stoppedMs(entry);
+      const isStop = stopped > MIN_STOP_MS;
+      const isIdle = isStop || (passedMs > MIN_GAP_MS && (type === 'resumed' || !isBusy()));
+      if (isIdle) {
+        lengths.set(at.length, passedMs + (isStop ? stopped : 0));
+        gaps.push(at.length);
+      }
       at.push(atMs);
-      drawn.push((drawn.at(-1) ?? 0) + (isIdle ? 0 : gapMs));
+      drawn.push((drawn.at(-1) ?? 0) + (isIdle ? 0 : passedMs));
     },
   };
 }

@@ -7,6 +7,7 @@ import { runStart } from './answer.ts';
 import { earlyCallWords, earlyWords } from './call-index.ts';
 import { decisionReason } from './decision-words.ts';
 import { type EntryOf, entriesIn, entryAt } from './entry-index.ts';
+import { forkStart } from './fork-point.ts';
 import { capitalize, humanize, messageText, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
@@ -237,6 +238,12 @@ export const plainRow = (kind: TraceRow['kind'], seq: number, title: string): Tr
   selection: entrySelection(seq),
 });
 
+/** Parts what a fork has copied from what it did. */
+export const forkRow = (seq: number): TraceRow => ({
+  ...plainRow('aside', seq, 'Fork begins'),
+  text: 'the steps before are copied from its original',
+});
+
 /** The row of an entry, in the words that every reader has for it. */
 const entryRow = (kind: TraceRow['kind'], entry: JournalEntry): TraceRow => ({
   ...plainRow(kind, entry.seq, entryTitle(entry) ?? capitalize(humanize(entry.type))),
@@ -291,11 +298,13 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       },
     ];
   },
-  resumed: (entry) => [
-    {
-      ...entryRow('event', entry),
-      text: entry.wasPaused ? '' : 'The time since the last stored entry is not counted.',
-    },
+  resumed: (entry, run) => [
+    entry.seq === forkStart(run)
+      ? forkRow(entry.seq)
+      : {
+          ...entryRow('event', entry),
+          text: entry.wasPaused ? '' : 'The time since the last stored entry is not counted.',
+        },
   ],
   closed: (entry) => (entry.waiting === undefined ? [] : [entryRow('event', entry)]),
   stopped: (entry) => [entryRow('event', entry)],

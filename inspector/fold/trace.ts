@@ -5,6 +5,7 @@ import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { type CallIndex, callIndexOf, callsOfPhase, searchesBetween, searchesOf } from './call-index.ts';
 import { entriesIn, entryAt } from './entry-index.ts';
+import { forkStart } from './fork-point.ts';
 import { capitalize, formatDuration, formatNumber, formatScore, humanize, messageText } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countsOf } from './run-list.ts';
@@ -173,7 +174,9 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     id: `phase${from}`,
     kind: 'phase',
     title: capitalize(phase),
-    note: [callsNote(run, span, calls, start), ...contextNotes(run, from, until)].filter(Boolean).join(' · '),
+    note: [callsNote(run, span, calls, start), forkNote(run, from, until), ...contextNotes(run, from, until)]
+      .filter(Boolean)
+      .join(' · '),
     text:
       (failure && messageText(failure.message)) ??
       ([finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : (foundIn(children) ?? 'nothing new'))),
@@ -228,6 +231,12 @@ function numbersText(numbers: readonly number[]): string {
   const [first = 0, last = 0] = [numbers[0], numbers.at(-1)];
   if (numbers.length < 2) return numbers.length === 0 ? '' : `call ${first}`;
   return `calls ${last - first < numbers.length ? `${first}–${last}` : numbers.join(', ')}`;
+}
+
+/** Whether a fork continues what it has copied in these entries. */
+function forkNote(run: Run, from: number, to: number): string {
+  const seq = forkStart(run) ?? -1;
+  return seq >= from && seq <= to ? 'the fork begins here' : '';
 }
 
 function contextNotes({ log, fold: { entries } }: Run, from: number, to: number): readonly string[] {

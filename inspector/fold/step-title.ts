@@ -202,8 +202,8 @@ function systemTitle(view: StepView): StepTitle {
     const name = `Call ${excerpt(actorName(view, call.path), 80)}`;
     return {
       name,
-      facts: end === null && !isOver(view.run) ? [] : [formatDuration(ms)],
-      status: end === null ? openStatus(view, false) : ended[end.status],
+      facts: end === null && (call.end !== null || !isOver(view.run)) ? [] : [formatDuration(ms)],
+      status: end === null ? openStatus(view, call.end !== null) : ended[end.status],
     };
   }
   const title = actorEntryTitle(entry as unknown as DurableEvent);

@@ -65,10 +65,13 @@ export function lastEntryOfStep({ externalEvents, entries }: RunFold, seq: numbe
   return Math.min(to, count, ...after) - 1;
 }
 
-/** Selects the last step with a transition, or the start of a parked actor. Null if there is neither, or if the actor has failed since. */
+/** Selects what an actor is in: how it failed or was stopped, its last step with a transition, or the start of a parked one. Null if there is none. */
 export function lastMove({ log, fold, count }: Pick<SystemView, 'log' | 'fold' | 'count'>): Selection | null {
+  const end = fold.actors.findLast(({ path }) => path === '')?.end;
+  if (end != null && end.status !== 'done' && fold.entries.typeOf(end.seq) === 'end')
+    return { kind: 'entry', from: end.seq, to: end.seq };
   const seq = fold.transitions.seqs.at(-1) ?? (fold.entries.typeOf(count - 1) === 'closed' ? 0 : undefined);
-  if (seq === undefined || (fold.entries.of('failed').at(-1) ?? -1) > seq) return null;
+  if (seq === undefined) return null;
   const { from } = fold.externalEvents.stepOf(seq);
   const [event, move] = [from, seq].map((one) => log.entry(one) as { readonly actor?: unknown });
   return { kind: 'entry', from: event?.actor === move?.actor ? from : seq, to: lastEntryOfStep(fold, seq, count) };

@@ -1,9 +1,11 @@
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
 import { callIndexOf } from './call-index.ts';
 import { chartIndexOf } from './chart-index.ts';
 import type { FieldDifference } from './differences.ts';
 import { ignoredWords, type Transition } from './explain.ts';
+import { forkStart } from './fork-point.ts';
 import { pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
@@ -20,7 +22,7 @@ import {
   statesText,
 } from './system-words.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
-import { callRows, callTrouble, plainRow, toolRow } from './trace-items.ts';
+import { callRows, callTrouble, forkRow, plainRow, toolRow } from './trace-items.ts';
 import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
 import { INIT } from './transition-log.ts';
 
@@ -31,6 +33,8 @@ interface System extends LoadedEntries {
 
 /** What the rows of a system need of it. */
 interface Traced extends System {
+  /** The entry with which a fork continues what it has copied; null for others. */
+  readonly forkedAt: number | null;
   readonly childrenOf: (actor: ActorRecord) => readonly ActorRecord[];
   readonly callsOf: (actor: ActorRecord) => readonly AttemptSpan[];
   readonly toolsOf: (actor: ActorRecord) => readonly CapabilitySpan[];
@@ -51,6 +55,7 @@ export function systemTrace(system: System): readonly TraceRow[] {
   const tools = groupBy(spans.capabilities, ({ actor, from }) => ownerOf(actor ?? '', from));
   const traced: Traced = {
     ...system,
+    forkedAt: forkStart(system),
     childrenOf: (actor) => children.get(actor) ?? [],
     callsOf: (actor) => calls.get(actor) ?? [],
     toolsOf: (actor) => tools.get(actor) ?? [],
@@ -77,7 +82,7 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
   const rows = [
     // The steps of an attempt repeat what its calls show.
     ...(made.length > 0 ? [] : stepRows(system, actor)),
-    ...actor.notes.flatMap((note, at) => noteRow(note, actor.notes[at + 1])),
+    ...actor.notes.flatMap((note, at) => noteRow(system, actor, note, actor.notes[at + 1])),
     ...made,
     ...system.childrenOf(actor).map((child) => childRow(system, child)),
   ];
@@ -92,8 +97,12 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
   // A call that only returns has nothing inside.
   const hasRows = machine !== null || events.length + notes.length + calls.length + tools.length > 0;
   const name = actorName(system, path);
+  const begun = started ?? from;
+  const { forkedAt } = system;
+  const isRepeated = forkedAt !== null && machine === null && begun < forkedAt && (end === null || end.seq > forkedAt);
   const about = [
     machine !== null ? 'machine' : name === 'call' ? '' : 'call',
+    isRepeated ? 'again in this fork' : '',
     calls.length > 0 ? pluralize(calls.length, 'model call') : '',
     tools.length > 0 ? pluralize(tools.length, 'tool call') : '',
   ];
@@ -107,10 +116,14 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
       return isFailed ? errorText(end.error) : end?.output == null ? '' : jsonExcerpt(end.output, 120);
     },
     status: isFailed ? 'failed' : end?.status === 'done' ? 'done' : isOpen ? 'open' : 'ended',
-    from: started ?? from,
+    from: isRepeated ? forkedAt : begun,
+    ...(isRepeated && {
+      early: { from: begun, to: forkedAt - 1 },
+      within: { from: begun, to: end?.seq ?? system.count - 1 },
+    }),
     to: end?.seq ?? (isOpen ? null : system.count - 1),
     usage: calls.length === 0 ? null : usageOf(calls, null),
-    selection: hasRows ? null : { kind: 'entry', from: started ?? from, to: end?.seq ?? system.count - 1 },
+    selection: hasRows ? null : { kind: 'entry', from: begun, to: end?.seq ?? system.count - 1 },
     trouble: { ...NO_TROUBLE, ...callTrouble(calls), tools: tools.filter(({ error }) => error !== null).length },
     ...(hasRows && { children: () => partsOf(system, child) }),
   };
@@ -180,6 +193,7 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
     get note() {
       note ??= [
         isStart ? inputText(actor) : '',
+        received === null || received.sender !== null ? '' : payloadText(log.entry(from)),
         received?.sender == null || endReportedBy(actor.path, event) !== null ? '' : `from ${received.sender}`,
         isIgnored ? `ignored: ${ignoredWords(received.ignored ?? [])}` : '',
         guardsText(transitions().flatMap(({ candidates }) => candidates)),
@@ -193,6 +207,19 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
     to,
     selection: { kind: 'entry', from, to },
   };
+}
+
+/** What an approval is matched by. */
+const APPROVAL_IDS: ReadonlySet<string> = new Set(['id', 'digest', 'shownDigest']);
+
+/** What was sent with an event: `item: "umbrella"`. */
+function payloadText(entry: JournalEntry): string {
+  const { type, ...members } = (entry.type === 'delivery' ? entry.event : {}) as { readonly type?: string };
+  const shown = Object.entries(members).filter(([name]) => type !== 'approval.given' || !APPROVAL_IDS.has(name));
+  return shown
+    .slice(0, MAX_FIELDS)
+    .map(([name, value]) => `${excerpt(name, 40)}: ${jsonExcerpt(value, 60)}`)
+    .join(', ');
 }
 
 const inputText = ({ notes, from }: ActorRecord): string => {
@@ -209,10 +236,18 @@ function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): st
   return first.targets.some((id) => isInitial(chart, id)) ? `in ${words}` : `first recorded in ${words}`;
 }
 
-function noteRow({ type, seq, title, text, isFailure }: ActorNote, next?: ActorNote): readonly TraceRow[] {
-  // An actor that a process opens only to stop it does not continue. The row of its end says that it was stopped.
+function noteRow(
+  { forkedAt }: Traced,
+  { end, path }: ActorRecord,
+  note: ActorNote,
+  next?: ActorNote,
+): readonly TraceRow[] {
+  const { type, seq, title, text, isFailure } = note;
+  if (seq === forkedAt) return [forkRow(seq)];
+  // An actor that a process opens only to stop it does not continue. The row of its end says that it was stopped, or why it failed.
   const isStop = type === 'stopped' || (type === 'resumed' && next?.type === 'stopped' && next.seq === seq + 1);
-  if (type === 'start' || isStop) return [];
+  const isEnd = type === 'failed' && path === '' && end?.status === 'error' && text === errorText(end.error);
+  if (type === 'start' || isStop || isEnd) return [];
   const row = plainRow(isFailure ? 'event' : 'aside', seq, excerpt(title, 80));
   return [{ ...row, text: excerpt(text, 200), status: isFailure ? 'failed' : 'done' }];
 }

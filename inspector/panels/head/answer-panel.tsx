@@ -18,9 +18,10 @@ const MAX_SOURCES = 6;
 /** The answer as its readers see it, cut to a few lines on demand, with links to where its sources were found. */
 export function Answer({ inspector, view, answer }: PanelProps & { readonly answer: FinalAnswer }) {
   const { answerText, confidence, sources } = answer;
-  const { text, button } = useCutText(isNoAnswer(answerText, confidence) ? messageText(answerText) : answerText);
+  const isNone = isNoAnswer(answerText, confidence);
+  const { text, button } = useCutText(isNone ? messageText(answerText) : answerText);
   return (
-    <section class="answer" aria-label="Answer">
+    <section class={isNone ? 'answer none' : 'answer'} aria-label="Answer">
       {text}
       <p class="sources row small">
         {button}

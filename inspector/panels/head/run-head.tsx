@@ -11,6 +11,7 @@ import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { numbersAt } from '../../fold/what-if.ts';
 import { isLoading } from '../../ui-state/inspector.ts';
+import { isPhone } from '../../ui-state/media.ts';
 import { ForkMark } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -73,7 +74,7 @@ function ChainHead({ inspector, view }: PanelProps) {
           <div class="ending row">
             {ending !== null && (
               <p class="muted verbatim">
-                <LongText text={ending} chars={400} />{' '}
+                <LongText text={ending} chars={isPhone.value ? 140 : 400} />{' '}
                 {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
                 {decided !== undefined && (canVary || states !== 'sent') && !run.live && (
                   <LinkButton
@@ -169,6 +170,8 @@ function Figures({ inspector, view }: PanelProps) {
   // Before its last entry has arrived, longer words would shift what follows.
   const isOver = view.end !== null;
   const started = ageText(run.startedAt, Date.now());
+  const waiting = waitingAt(log, fold, count - 1);
+  const time = formatDuration(ms + sinceMs - (waiting === null ? 0 : fold.timeLine.atMs(waiting.askedAt)));
   return (
     <p class="figures dotted muted small">
       {/* The figures that grow during the run come last, so that nothing moves. */}
@@ -179,7 +182,9 @@ function Figures({ inspector, view }: PanelProps) {
         </time>
       )}
       <span>
-        {run.status === 'interrupted' ? `last entry after ${formatDuration(ms)}` : formatDuration(ms + sinceMs)}
+        {run.status === 'interrupted'
+          ? `last entry after ${formatDuration(ms)}`
+          : `${waiting === null ? '' : 'waiting for '}${time}`}
       </span>
       <span>{cycles === 0 && isOver ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
       <span>

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { type ReachedState, reachedStates } from '../../fold/reached.ts';
-import { dueText, durationOf, namesText, statusWords } from '../../fold/run-list.ts';
+import { dueText, durationOf, namesText, statusWords, waitedText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { eventCounts } from '../../fold/summary.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
@@ -10,7 +10,7 @@ import { errorText } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
-import { useIsPast } from '../../ui-state/use-now.ts';
+import { useIsPast, useNow } from '../../ui-state/use-now.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
@@ -39,6 +39,8 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const states = statesOf(view);
   const failure = excerpt(failureWords(view), 400);
   const due = useIsPast(run.waiting?.dueAtMs ?? null) && !run.exportedAt ? dueText(run, Date.now()) : null;
+  const nowMs = useNow(30_000);
+  const waited = run.exportedAt === undefined ? waitedText(run, nowMs) : null;
   const ended = endTime(view);
   return (
     <div class="run-head system">
@@ -47,12 +49,15 @@ export function SystemHead({ inspector, view }: PanelProps) {
         <b class={`word ${tone}`}>{capitalize(label)}</b>
         {Object.hasOwn(WHY, run.status) && `: ${WHY[run.status]}`}
         {run.waiting && ` since ${startedText(run.waiting.sinceMs)}`}
+        {waited !== null && ` (${waited})`}
         {due !== null && (
           <>
             , <b class="wrong">{due}</b>
           </>
         )}
-        {over && ended !== null && ` ${ended}`} <ForkMark inspector={inspector} run={run} />
+        {over && ended !== null && ` ${ended}`}
+        {run.forkedFrom !== undefined && ' · '}
+        <ForkMark inspector={inspector} run={run} />
       </p>
       {problem && (
         <p class="verbatim" role="alert">

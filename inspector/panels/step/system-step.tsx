@@ -4,6 +4,7 @@ import type { DurableEvent } from '../../../src/durable/entries.ts';
 import type { SystemState } from '../../../src/inspection/wire.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
+import { forkStart, receivedText } from '../../fold/fork-point.ts';
 import { clockText, formatDelay, formatNumber, pluralize } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { contextsAfter, type SystemStep, selectedCall, systemStep } from '../../fold/system-step.ts';
@@ -45,7 +46,7 @@ export function ActorStep({ inspector, view }: PanelProps) {
       <EventMembers step={step} />
       {step.ignored !== null && <Ignored {...step.ignored} />}
       {step.transitions.length > 0 && <Transitions view={view} step={step} />}
-      <Ends view={view} step={step} />
+      <Ends inspector={inspector} view={view} step={step} />
       {contexts}
       <Started inspector={inspector} view={view} step={step} />
       <Waited view={view} step={step} />
@@ -121,9 +122,14 @@ function Transitions({ view: { at }, step: { transitions } }: PartProps) {
 const MAX_ENDS = 12;
 
 /** The outputs and errors of the actors that ended in the step. */
-function Ends({ view, step: { from, to } }: PartProps) {
+function Ends({ inspector, view, step: { from, to } }: PanelProps & PartProps) {
   const ends = view.fold.actors.filter(({ end }) => end !== null && end.seq >= from && end.seq <= to).slice(-MAX_ENDS);
   if (ends.length === 0) return null;
+  const { seqs } = view.fold.transitions;
+  // What follows the last transition of an actor that failed or was stopped says nothing of why.
+  const isCut =
+    view.fold.entries.typeOf(from) === 'end' && ends.some(({ path, end }) => path === '' && end?.status !== 'done');
+  const lastStep = isCut ? view.fold.externalEvents.stepOf(seqs.at(-1) ?? 0).from : null;
   return (
     <Section title="Result">
       {ends.map(({ path, machine, end }) => (
@@ -137,6 +143,14 @@ function Ends({ view, step: { from, to } }: PartProps) {
           <Values output={end?.output} error={end?.error} />
         </div>
       ))}
+      {lastStep !== null && (
+        <p class="muted">
+          Its last step:{' '}
+          <EntryLink seq={lastStep} moveTo={inspector.moveTo}>
+            {receivedText(view, lastStep)}
+          </EntryLink>
+        </p>
+      )}
     </Section>
   );
 }
@@ -199,9 +213,8 @@ function Contexts({ view: { fold, stateCount }, step, isLatest }: PartProps & { 
 /** Calls, timers and effects that the step started. */
 function Started({ inspector, view, step: { calls, timers, others } }: PanelProps & PartProps) {
   if (calls.length + timers.length + others.length === 0) return null;
-  const { run, fold } = view;
-  const forkedAt =
-    fold.entries.of('resumed').find((seq) => seq > (run.forkedFrom?.seq ?? Number.POSITIVE_INFINITY)) ?? -1;
+  const { fold } = view;
+  const forkedAt = forkStart(view) ?? -1;
   /** A timer that a fork has copied before it fired is due on the clock of the fork. */
   const isOfFork = ({ seq, actor, event, dueMs }: (typeof timers)[number]): boolean =>
     seq < forkedAt && fold.transitions.dueAt(actor, event, forkedAt) === dueMs;
@@ -272,7 +285,15 @@ function Call({ inspector, view }: PanelProps) {
   return (
     <>
       <Section title="Result">
-        {end === null ? (
+        {end === null && call?.end != null ? (
+          <p class="muted">
+            Not at this point. It {END_WORDS[call.end.status]} in{' '}
+            <EntryLink seq={call.end.seq} moveTo={inspector.moveTo}>
+              entry {formatNumber(call.end.seq)}
+            </EntryLink>
+            .
+          </p>
+        ) : end === null ? (
           <p class="muted">{isOver(view.run) ? 'It was stopped before it returned.' : 'It has not returned yet.'}</p>
         ) : end.output == null && end.error === undefined ? (
           <p class="muted">{end.status === 'done' ? 'It returned nothing.' : 'It was stopped.'}</p>

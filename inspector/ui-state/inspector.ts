@@ -245,7 +245,7 @@ function createOpenedRun(runId: string, openAgain: (states?: true) => void): Ope
     count.value = log.count;
     if (log.problem !== null) end.value = { problem: log.problem };
   }
-  const publishSoon = oncePerFrame(publish);
+  const publishSoon = atMostOncePerFrame(publish);
 
   function publishStates(): void {
     clearTimeout(stateTimer);
@@ -293,6 +293,27 @@ function createOpenedRun(runId: string, openAgain: (states?: true) => void): Ope
       end.value = null;
       openAgain();
     },
+  };
+}
+
+/**
+ * Returns a function that acts at once for the first call in a frame, and once before the next frame for all others: after a pause, nothing
+ * waits for a frame.
+ */
+export function atMostOncePerFrame(act: () => void): () => void {
+  let [hasActed, isDue] = [false, false];
+  const endFrame = oncePerFrame(() => {
+    hasActed = false;
+    if (isDue) run();
+  });
+  function run(): void {
+    [hasActed, isDue] = [true, false];
+    act();
+    endFrame();
+  }
+  return () => {
+    if (hasActed) isDue = true;
+    else run();
   };
 }
 

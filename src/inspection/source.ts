@@ -75,8 +75,8 @@ export interface LineLog {
   follow(from: number, sink: SourceSink): StopFollowing;
 }
 
-/** About one animation frame. */
-const LONG_TURN_MS = 15;
+/** What a process computes next may take several frames, and would delay what it has just written. */
+const LONG_TURN_MS = 1;
 
 /** Returns a log over a list that others append to. An entry is serialized on first use, once for all followers. */
 export function lineLog(entries: readonly unknown[], format: Pick<SentLines, 'format'> = {}): LineLog {

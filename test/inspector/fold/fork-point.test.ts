@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createMachine, fromPromise } from 'xstate';
-import { forkPoint } from '../../../inspector/fold/fork-point.ts';
+import { forkPoint, forkStart } from '../../../inspector/fold/fork-point.ts';
+import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { foldedActor } from '../../support/inspector/inspected-runs.ts';
@@ -38,4 +39,27 @@ it('names the step of an entry, what the actor waits for after it, and what it r
     'the result of book | held | a timer',
     'a timer | offered | TAKE',
   ]);
+});
+
+it('parts what a fork has copied from what it did, with the time between them, and shows a repeated call as its own', async () => {
+  const journals = memoryJournals();
+  const clock = new TestClock();
+  const trips = createDurableMachine(machine, { journals, clock, logger: () => {} });
+  const trip = await trips.open('t-1');
+  await trip.send({ type: 'BOOK' });
+  await vi.waitFor(() => expect(trip.ref.getSnapshot().value).toBe('held'));
+  clock.increment(3_600_000);
+  const booked = trip.entries.find(({ type }) => type === 'activity-start')?.seq ?? 0;
+  const fork = await trips.fork('t-1', { at: booked, id: 'f-1' });
+  await vi.waitFor(() => expect(fork.ref.getSnapshot().value).toBe('held'));
+  const view = foldedActor(await entriesOf(journals.read('f-1')), trips);
+  const start = forkStart(view) ?? 0;
+  expect([start > booked, view.fold.timeLine.gaps, view.fold.timeLine.gapMs(start)]).toEqual([
+    true,
+    [start],
+    3_600_000,
+  ]);
+  const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
+  expect(rows.map(({ title }) => title)).toEqual(['Started', 'BOOK', 'Fork begins', 'book', 'book finished']);
+  expect(rows[3]).toMatchObject({ from: start, early: { from: booked }, note: 'call, again in this fork' });
 });

@@ -130,14 +130,16 @@ describe('an approval', () => {
   });
 
   it('that is denied lets nothing run, also in a fork of its past', async () => {
-    const { host, paid } = setUp();
+    const { host, paid, clock } = setUp();
     const orders = host();
     const actor = await orders.open('p');
     const [asked] = actor.pending.approvals as readonly [OpenApproval];
     await actor.send({ ...answerTo(asked, 'deny'), edited: { to: 'eve', amount: 1 } });
     expect([paid, actor.pending.approvals[0]?.question]).toEqual([[], { to: 'ann', amount: 50 }]);
+    clock.increment(60_000);
     const fork = await orders.fork('p', { at: actor.entries.length - 1, id: 'f' });
-    expect(fork.pending.approvals).toMatchObject([{ question: { to: 'ann', amount: 50 } }]);
+    // The fork asks when it is made.
+    expect(fork.pending.approvals).toMatchObject([{ question: { to: 'ann', amount: 50 }, askedAtMs: 60_000 }]);
     // A replay shows the same, with the digest that answers it.
     const seen = Array.from(orders.replaySteps(fork.entries, undefined, 'f'), ({ pending }) => pending);
     expect(seen.at(-1)).toEqual(fork.pending);

@@ -1,0 +1,60 @@
+import { expect, it, vi } from 'vitest';
+import { createMachine, fromPromise } from 'xstate';
+import { stepTitle } from '../../../inspector/fold/step-title.ts';
+import { lastMove } from '../../../inspector/fold/system-step.ts';
+import { systemTrace } from '../../../inspector/fold/system-trace.ts';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
+import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { foldedActor } from '../../support/inspector/inspected-runs.ts';
+
+const machine = createMachine({
+  id: 'order',
+  initial: 'open',
+  states: {
+    open: { on: { PAY: 'paying' } },
+    paying: {
+      invoke: { id: 'pay', src: fromPromise(() => Promise.reject(new Error('card declined'))), onError: 'over' },
+    },
+    over: {
+      entry: () => {
+        throw new Error('out of order');
+      },
+    },
+  },
+});
+
+/** What the page of an ended actor shows of its journal. */
+async function ended(end: 'stop' | 'fail') {
+  const journals = memoryJournals();
+  const orders = createDurableMachine(machine, { journals, logger: () => {} });
+  const actor = await orders.open('o-1');
+  if (end === 'stop') await actor.stop();
+  else {
+    await actor.send({ type: 'PAY', cents: 80 } as never);
+    await vi.waitFor(() => expect(actor.ref.getSnapshot().status).toBe('error'));
+    await actor.close();
+  }
+  const view = foldedActor(await entriesOf(journals.read('o-1')), orders);
+  const count = view.log.count;
+  return { ...view, count, rows: systemTrace({ ...view, count, isOver: true }) };
+}
+
+it.each(['stop', 'fail'] as const)('selects the end of an actor at first: %s', async (end) => {
+  const view = await ended(end);
+  const [seq = -1] = view.fold.entries.of('end');
+  expect(lastMove(view)).toEqual({ kind: 'entry', from: seq, to: seq });
+  expect(view.rows.at(-1)?.selection).toEqual(lastMove(view));
+});
+
+it('shows why an actor failed once, what was sent with an event, and that a call had not failed yet', async () => {
+  const { rows, fold, log } = await ended('fail');
+  expect(rows.filter(({ text }) => text === 'out of order').map(({ title }) => title)).toEqual(['Failed']);
+  expect(rows.find(({ title }) => title === 'PAY')?.note).toBe('cents: 80');
+  const [from = -1] = fold.entries.of('activity-start');
+  const selection = { kind: 'entry', from, to: from } as const;
+  const run = { kind: 'system', live: false, status: 'degraded' } as const;
+  expect(stepTitle({ run, log, fold, at: from, selection })).toMatchObject({
+    facts: [],
+    status: { word: 'not finished at this point' },
+  });
+});

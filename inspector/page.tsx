@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { prepareLayout } from './chart/layout.ts';
 import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
@@ -102,10 +102,19 @@ function RunPage({ inspector, view }: PanelProps) {
             Back to the {hasTrace ? 'trace' : 'chart'}
           </button>
         )}
-        <StepPanel inspector={inspector} view={view} />
+        <LatestStep inspector={inspector} view={view} />
       </section>
     </main>
   );
+}
+
+/** The selected step. That of a run in progress is shown after the rest has been painted, so that new entries are seen sooner. */
+function LatestStep({ inspector, view }: PanelProps) {
+  const [painted, setPainted] = useState(view);
+  useEffect(() => setPainted(view), [view]);
+  const isLater = view.run.live && inspector.cursor.value === null && painted.count > 0;
+  const shown = isLater ? painted : view;
+  return useMemo(() => <StepPanel inspector={inspector} view={shown} />, [inspector, shown]);
 }
 
 /** On a narrow page, the trace is far above the step. */

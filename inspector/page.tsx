@@ -8,7 +8,6 @@ import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
 import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
-import { Separator } from './panels/separator.tsx';
 import { searchKey } from './panels/step/entry-search.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
 import { Trace } from './panels/trace/trace-panel.tsx';
@@ -16,7 +15,6 @@ import type { Inspector, PanelView } from './ui-state/inspector.ts';
 import { type Key, listenToKeys, useKeys } from './ui-state/keys.ts';
 import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
-import { paneSizes } from './ui-state/panes.ts';
 
 /** The list of runs, one run, or two beside each other. */
 export function Page({ inspector }: { readonly inspector: Inspector }) {
@@ -60,14 +58,13 @@ function RunPage({ inspector, view }: PanelProps) {
   // Also after its end, so that nothing moves then.
   const [isFollowed, follow] = useState(live);
   if (live && !isFollowed) follow(true);
-  const sizes = Object.entries(paneSizes.value).map(([pane, size]) => [`--${pane}-size`, `${size}px`]);
   const isSystem = kind === 'system';
   // A recorded actor without its machine has no chart.
   const isCharted = view.count === 0 || view.charts?.charts.some(({ states }) => states.length > 0);
   const hasChart = isSystem ? view.run.machine === undefined || isCharted : isChartFull.value;
   const hasTrace = !hasChart || !isChartFull.value;
   return (
-    <main class={`page ${kind}${isFollowed ? ' followed' : ''}`} data-run={runId} style={Object.fromEntries(sizes)}>
+    <main class={`page ${kind}${isFollowed ? ' followed' : ''}`} data-run={runId}>
       <section class="head-area" aria-label="Run">
         <ErrorBoundary name="The head" resetKey={`${runId} ${view.count}`}>
           <RunHead key={runId} inspector={inspector} view={view} />
@@ -87,7 +84,6 @@ function RunPage({ inspector, view }: PanelProps) {
           </ErrorBoundary>
         </section>
       )}
-      {hasTrace && hasChart && <Separator pane="trace" />}
       {hasTrace && (
         <section class="trace-area" aria-label="Trace">
           <ErrorBoundary name="The trace" resetKey={`${runId} ${view.count}`}>
@@ -95,7 +91,6 @@ function RunPage({ inspector, view }: PanelProps) {
           </ErrorBoundary>
         </section>
       )}
-      <Separator pane="step" />
       <section class="step-area" aria-label="Details">
         {inspector.cursor.value !== null && (
           <button type="button" class="to-trace" onClick={backToTrace}>

@@ -67,11 +67,9 @@ export function listenToKeys(page: Document): () => void {
 /** For characters, Shift is part of the key. */
 const nameOf = ({ key, shiftKey }: KeyboardEvent): string => (shiftKey && key.length > 1 ? `Shift+${key}` : key);
 
-/** Whether an element uses the arrow keys itself: a border between panes, or the chart or a group of buttons that was focused by keyboard. */
+/** Whether an element uses the arrow keys itself: the chart or a group of buttons that was focused by keyboard. */
 const needsArrows = (target: EventTarget | null, wasClicked: boolean): boolean =>
-  target instanceof Element &&
-  (target.closest('[role=separator]') !== null ||
-    (!wasClicked && target.closest('.chart-picture, [data-arrows]') !== null));
+  target instanceof Element && !wasClicked && target.closest('.chart-picture, [data-arrows]') !== null;
 
 /** Elements that handle keys themselves. */
 function isTyping(target: EventTarget | null): boolean {

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
-import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
 
 /** Props of a form that sends one event. `onSend` resolves to whether the run accepted the event. */
 export interface EventFormProps {
@@ -202,67 +201,6 @@ export function CancelForm({ isBusy, onSend }: EventFormProps) {
   );
 }
 
-interface AdjustFormProps extends EventFormProps {
-  readonly limits: Limits;
-  readonly thresholds: Thresholds;
-}
-
-/** `run.adjusted`: other limits and thresholds. The current numbers are placeholders; only what is typed is sent. */
-export function AdjustForm({ limits, thresholds, isBusy, onSend }: AdjustFormProps) {
-  const [typed, setTyped] = useState<Typed>({});
-  const groups = { limits, thresholds };
-  const changes = Object.keys(groups).flatMap((group) => {
-    const own = Object.entries(typed).filter(([key, text]) => key.startsWith(`${group}.`) && text.trim() !== '');
-    const values = own.map(([key, text]) => [key.slice(group.length + 1), valueIn(text)]);
-    return values.length === 0 ? [] : [[group, Object.fromEntries(values)]];
-  });
-  return (
-    <SubmitForm
-      label="Adjust limits and thresholds"
-      class="adjust"
-      isBusy={isBusy}
-      submit="Adjust"
-      missing={changes.length === 0 ? 'Type at least one number.' : ''}
-      onSubmit={() => void onSend({ type: 'run.adjusted', ...Object.fromEntries(changes) })}
-    >
-      <ValueFields groups={groups} typed={typed} onType={setTyped} />
-    </SubmitForm>
-  );
-}
-
-/** What was typed, by `group.name`. */
-export type Typed = Readonly<Record<string, string>>;
-
-interface ValueFieldsProps {
-  /** The current values, by group and name. */
-  readonly groups: Readonly<Record<string, object>>;
-  readonly typed: Typed;
-  readonly onType: (typed: Typed) => void;
-}
-
-/** A field for each value; the current one is its placeholder. */
-export const ValueFields = ({ groups, typed, onType }: ValueFieldsProps) => (
-  <>
-    {Object.entries(groups).map(([group, values]) => (
-      <fieldset key={group}>
-        <legend>{group}</legend>
-        <div class="grid">
-          {Object.entries(values).map(([name, current]) => (
-            <TextField
-              key={name}
-              label={excerpt(name, 60)}
-              isNumber={typeof current === 'number'}
-              placeholder={`now ${jsonExcerpt(current, 40)}`}
-              value={typed[`${group}.${name}`] ?? ''}
-              onText={(text) => onType({ ...typed, [`${group}.${name}`]: text })}
-            />
-          ))}
-        </div>
-      </fieldset>
-    ))}
-  </>
-);
-
 interface JsonFormProps extends EventFormProps, Pick<SubmitFormProps, 'onCancel'> {
   readonly types?: readonly string[];
   /** The text at first. */
@@ -289,7 +227,7 @@ export function JsonForm({ types = [], given = '', submit: words, isBusy, onSend
     <SubmitForm label="Event as JSON" isBusy={isBusy} submit={words ?? named} onSubmit={submit} onCancel={onCancel}>
       <TextField
         label="Event as JSON"
-        rows={3}
+        rows={Math.min(16, Math.max(3, given.split('\n').length))}
         placeholder={'{"type": "run.directed", "phase": "action"}'}
         value={text}
         wrong={problem === '' ? undefined : id}

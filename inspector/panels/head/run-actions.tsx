@@ -10,7 +10,7 @@ import type { PanelProps } from '../panel.tsx';
 import { CompareButton } from '../runs/runs-table.tsx';
 import { READ_ONLY } from '../step/fork-form.tsx';
 import { Dialog } from './dialog.tsx';
-import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
+import { CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
 import { SendingResult, sender } from './sending.tsx';
@@ -99,7 +99,10 @@ function EventForm({ inspector, view: { run, fold, count }, name, onDone }: Even
   if (name === 'direct') return <DirectForm proposal="" recommended="action" {...form} />;
   if (name === 'event') return <JsonForm types={inspector.events.value} {...form} />;
   if (state === null) return <p>The state of the run is not known yet.</p>;
-  return <AdjustForm limits={state.limits} thresholds={state.thresholds} {...form} />;
+  const { limits, thresholds } = state;
+  return (
+    <JsonForm given={JSON.stringify({ type: 'run.adjusted', limits, thresholds }, null, 2)} submit="Adjust" {...form} />
+  );
 }
 
 /** Where the phases get their replies from, in words; null for the systems of other programs. */

@@ -4,10 +4,10 @@ import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import type { WhatIfChanges } from '../../../src/chain/journal/decided-run.ts';
 import { runStart } from '../../fold/answer.ts';
 import { capitalize, formatNumber, PHASE_NAMES } from '../../fold/format.ts';
-import { excerpt } from '../../fold/text.ts';
+import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { settableNumbers } from '../../fold/what-if.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
-import { Field, SubmitForm, TextField, type Typed, ValueFields, valueIn } from '../head/event-forms.tsx';
+import { Field, SubmitForm, TextField, valueIn } from '../head/event-forms.tsx';
 import { useRunAction } from '../head/run-action.tsx';
 import { NumberSlider } from './number-slider.tsx';
 
@@ -154,6 +154,39 @@ function Settings({ view, seq, set, onChange, typed, onType }: SettingsProps) {
     </>
   );
 }
+
+/** What was typed, by `group.name`. */
+type Typed = Readonly<Record<string, string>>;
+
+interface ValueFieldsProps {
+  /** The current values, by group and name. */
+  readonly groups: Readonly<Record<string, object>>;
+  readonly typed: Typed;
+  readonly onType: (typed: Typed) => void;
+}
+
+/** A field for each value; the current one is its placeholder. */
+const ValueFields = ({ groups, typed, onType }: ValueFieldsProps) => (
+  <>
+    {Object.entries(groups).map(([group, values]) => (
+      <fieldset key={group}>
+        <legend>{group}</legend>
+        <div class="grid">
+          {Object.entries(values).map(([name, current]) => (
+            <TextField
+              key={name}
+              label={excerpt(name, 60)}
+              isNumber={typeof current === 'number'}
+              placeholder={`now ${jsonExcerpt(current, 40)}`}
+              value={typed[`${group}.${name}`] ?? ''}
+              onText={(text) => onType({ ...typed, [`${group}.${name}`]: text })}
+            />
+          ))}
+        </div>
+      </fieldset>
+    ))}
+  </>
+);
 
 interface PromptProps {
   readonly turns: readonly ChatTurn[];

@@ -51,8 +51,6 @@ const pageMessageSchema = z.discriminatedUnion('type', [
     runId,
     redact: z.array(z.string().check(z.minLength(1), z.maxLength(MAX_ID_CHARS))).check(z.maxLength(64)),
   }),
-  /** Asks where all runs would have ended with other numbers. */
-  z.object({ type: z.literal('what-if'), id, set: z.record(z.string().check(z.maxLength(64)), z.number()) }),
 ]);
 
 export type PageMessage = Readonly<z.infer<typeof pageMessageSchema>>;

@@ -2,9 +2,6 @@ import type { RawData, WebSocket } from 'ws';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { runStartOf } from '../chain/journal/run-start.ts';
-import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
-import { withPauses } from '../internal/async.ts';
 import { count } from '../internal/printable.ts';
 import { exportShared, sharedEntries } from './export-run.ts';
 import { type PageMessage, readPageMessage } from './page-messages.ts';
@@ -21,9 +18,7 @@ import {
   type InspectedMachines,
   type Results,
   type RunCharts,
-  type RunWhatIf,
   type ServerMessage,
-  type WhatIfResult,
   WIRE_VERSION,
 } from './wire.ts';
 
@@ -38,9 +33,6 @@ const MAX_OPEN = 16;
 
 /** How many generated tests a page may wait for. */
 const MAX_WAITING = 8;
-
-/** How many runs one `what-if` message looks at. */
-const MAX_WHAT_IF = 500;
 
 /** The durable machines of the inspector, and what pages know about them. */
 interface MachinesOfPage {
@@ -62,7 +54,6 @@ export function servePage(
   let sentRevision = -1;
   /** One at a time, because each page holds a whole run in memory. */
   const makePage = oneAtATime(pageOf, 'pages are already being exported');
-  let asked = -1;
 
   /** Sends the list, then its changes. */
   const sendRuns = whenReady(page, () => {
@@ -123,8 +114,6 @@ export function servePage(
         return null;
       case 'export':
         return makePage(request);
-      case 'what-if':
-        return whatIf(request);
       default:
         return request satisfies never;
     }
@@ -156,27 +145,6 @@ export function servePage(
   }
 
   const eventsOf = ({ host }: InspectedActor) => machines.find((machine) => machine.host === host)?.events;
-
-  /** A newer question, or the end of the page, ends the work on the last one. */
-  async function whatIf({ id, set }: MessageOf<'what-if'>): Promise<WhatIfResult> {
-    asked = id;
-    readDecidingNumbers(set);
-    const all = runs.all().filter(({ kind }) => kind === 'run');
-    const results: RunWhatIf[] = [];
-    let leftOut = Math.max(0, all.length - MAX_WHAT_IF);
-    for (const run of all.slice(0, MAX_WHAT_IF)) {
-      if (asked !== id || !page.isOpen) break;
-      try {
-        const recorded = await entriesOf(run.runId);
-        const { currency } = runStartOf(recorded).input;
-        const result = await withPauses(whatIfSteps(recorded, set));
-        results.push({ runId: run.runId, request: run.title, currency: currency ?? '', ...result });
-      } catch {
-        leftOut += 1;
-      }
-    }
-    return { results, leftOut };
-  }
 
   async function pageOf({ runId, redact }: MessageOf<'export'>): Promise<ExportResult> {
     const source = await sourceOf(runId);

@@ -1,6 +1,5 @@
 import type { RunStatus } from '../../machines/contracts/journal.ts';
 import type { ChatTurn } from '../../machines/contracts/model.ts';
-import type { WhatIf } from '../chain/journal/decided-run.ts';
 import type { Chart } from '../durable/charts/chart.ts';
 import type { ActorPath, DurableEntry, OpenApproval } from '../durable/entries.ts';
 import type { JsonSchema } from '../internal/standard-schema.ts';
@@ -162,27 +161,12 @@ export interface ExportResult {
   readonly notes: readonly string[];
 }
 
-export interface RunWhatIf extends WhatIf {
-  readonly runId: string;
-  readonly request: string;
-  /** The currency of costs; empty without prices. */
-  readonly currency: string;
-}
-
-export interface WhatIfResult {
-  /** Newest first. */
-  readonly results: readonly RunWhatIf[];
-  /** How many runs were left out: those that cannot be replayed, and all beyond the newest 500. */
-  readonly leftOut: number;
-}
-
 /** The result of each request of a page, by message type. */
 export interface Results {
   readonly send: null;
   readonly act: ActResult;
   readonly remove: null;
   readonly export: ExportResult;
-  readonly 'what-if': WhatIfResult;
 }
 
 /** The result of a request, or a `problem` in one line if it failed. */

@@ -1,9 +1,7 @@
 import { useState } from 'preact/hooks';
 import { differs, outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
-import type { RequestResult, RunWhatIf, WhatIfResult } from '../../../src/inspection/wire.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
-import { excerpt, revealHidden } from '../../fold/text.ts';
 import { type DecidingNumber, decidedRunOf, numbersAt } from '../../fold/what-if.ts';
 import type { PanelProps } from '../panel.tsx';
 import { canFork, ForkForm } from './fork-form.tsx';
@@ -115,18 +113,11 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
           given={set}
         />
       )}
-      {inspector.connection.value === 'open' && (
-        <AllRuns
-          key={JSON.stringify(set)}
-          ask={() => inspector.request({ type: 'what-if', set })}
-          open={inspector.selectRun}
-        />
-      )}
     </>
   );
 }
 
-/** What follows the name of a run. */
+/** What follows `This run`. */
 function outcomeText({ recorded, now, outcome }: WhatIf, currency: string): string {
   if (outcome === 'unfinished') return 'has not ended; its decisions so far would have been the same.';
   if (outcome === 'same')
@@ -144,60 +135,4 @@ function savedText(all: PhaseUse, used: PhaseUse, currency: string): string {
   const cost =
     all.cost === null || used.cost === null ? '' : `, ${formatCost({ amount: all.cost - used.cost, currency })}`;
   return `${pluralize(all.modelCalls - used.modelCalls, 'call')}, ${pluralize(all.tokens - used.tokens, 'token')}${cost} and ${formatDuration(all.ms - used.ms)}`;
-}
-
-interface AllRunsProps {
-  readonly ask: () => Promise<RequestResult<WhatIfResult>>;
-  readonly open: (runId: string) => void;
-}
-
-const MAX_SHOWN = 50;
-
-function AllRuns({ ask, open }: AllRunsProps) {
-  const [answer, setAnswer] = useState<RequestResult<WhatIfResult> | 'asking' | null>(null);
-  if (answer === null || answer === 'asking')
-    return (
-      <p>
-        <button
-          type="button"
-          disabled={answer === 'asking'}
-          onClick={async () => {
-            setAnswer('asking');
-            setAnswer(await ask());
-          }}
-        >
-          {answer === 'asking' ? 'Reading all runs…' : 'Check all runs'}
-        </button>
-      </p>
-    );
-  if (answer.problem !== null) return <p class="wrong">{revealHidden(answer.problem)}</p>;
-  const { results, leftOut } = answer.result;
-  const differing = results.filter(differs);
-  const unfinished = results.filter(({ outcome }) => outcome === 'unfinished').length;
-  const earlier = results.filter(({ outcome }) => outcome === 'earlier');
-  const calls = earlier.reduce((sum, { recorded, now }) => sum + recorded.use.modelCalls - now.use.modelCalls, 0);
-  return (
-    <div class="stack">
-      <p>
-        {formatNumber(earlier.length)} of {pluralize(results.length, 'run')} would have ended earlier and saved{' '}
-        {pluralize(calls, 'call')}; {formatNumber(differing.length - earlier.length)} would have continued or taken
-        another path.
-        {unfinished > 0 && ` ${formatNumber(unfinished)} have not ended.`}
-        {leftOut > 0 && ` ${pluralize(leftOut, 'run')} not included: not replayable, or not among the newest 500.`}
-      </p>
-      <ul>
-        {differing.slice(0, MAX_SHOWN).map((result: RunWhatIf) => (
-          <li key={result.runId}>
-            <button type="button" class="link-button verbatim" onClick={() => open(result.runId)}>
-              {excerpt(result.request, 80)}
-            </button>{' '}
-            {outcomeText(result, result.currency)}
-          </li>
-        ))}
-      </ul>
-      {differing.length > MAX_SHOWN && (
-        <p class="muted">{pluralize(differing.length - MAX_SHOWN, 'more run')} not shown.</p>
-      )}
-    </div>
-  );
 }

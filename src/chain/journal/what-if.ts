@@ -27,25 +27,14 @@ const DECIDING = {
  * @throws PostChainError `invalid_option` for a number that no decision reads, `invalid_journal` if the run cannot be replayed.
  */
 export function whatIf(entries: readonly JournalEntry[], set: WhatIfChanges): WhatIf {
-  const steps = whatIfSteps(entries, set);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
-
-/** Like `whatIf`, but in steps, so that other work can run in between. */
-export function* whatIfSteps(entries: readonly JournalEntry[], set: WhatIfChanges): Generator<unknown, WhatIf> {
   const changes = readDecidingNumbers(set);
   const { runId } = runStartOf(entries).input;
   const states: StateAfter[] = [];
   const steps = stateSteps(entries);
   for (;;) {
     const { done, value } = steps.next();
-    if (!done) {
-      states.push(...value);
-      yield;
-    } else if (value === null) {
+    if (!done) states.push(...value);
+    else if (value === null) {
       const { seq = 0, atMs = 0 } = entries.at(-1) ?? {};
       return outcomeWith(
         decidedRun(pointsOf(entries, states), { seq, atMs, state: states.at(-1)?.state ?? null }),

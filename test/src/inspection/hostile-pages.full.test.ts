@@ -82,7 +82,6 @@ const REQUESTS: readonly ((runId: string) => PageRequest)[] = [
   (runId) => ({ type: 'act', runId, action: { type: 'replay' }, confirmed: null }),
   (runId) => ({ type: 'remove', runId }),
   (runId) => ({ type: 'export', runId, redact: [] }),
-  () => ({ type: 'what-if', set: {} }),
 ];
 
 it('every request of a page with any run id gets a reply, and every path a response', async () => {

@@ -27,7 +27,6 @@ const findRun = (runId: string): RecordedRun | undefined => recordedRuns.find(({
 const pending = new Set<string>();
 
 async function replyTo(sent: PageRequest): Promise<RequestResult<unknown>> {
-  if (sent.type === 'what-if') return { result: null, problem: 'The server is not running.' };
   if (sent.type === 'export') return { result: { html: '', notes: [] }, problem: null };
   if (sent.type === 'remove') return { result: null, problem: null };
   const event = sent.type === 'send' ? sent.event : sent.action;

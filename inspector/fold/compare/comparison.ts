@@ -1,83 +1,44 @@
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { RunCharts } from '../../../src/inspection/wire.ts';
+import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { runStart } from '../answer.ts';
-import { changedFields } from '../differences.ts';
-import { type EntryOf, entriesIn, entryAt } from '../entry-index.ts';
+import { isOwnChart } from '../chart-words.ts';
+import { changedFields, type FieldDifference } from '../differences.ts';
+import { entriesIn, entryAt } from '../entry-index.ts';
 import { forkChanges } from '../fork-changes.ts';
-import type { LoadedEntries, RunFold } from '../run-fold.ts';
-import { activityTitle } from '../trace-items.ts';
-import { INIT, type RecordedTransition } from '../transition-log.ts';
-import { transitionLookup } from '../transition-lookup.ts';
+import { capitalize } from '../format.ts';
+import { guardTitle } from '../guard-words.ts';
+import type { LoadedEntries } from '../run-fold.ts';
+import { lastStartedBy, numbersIn } from '../sorted.ts';
+import { systemTrace } from '../system-trace.ts';
+import { guardsText } from '../system-words.ts';
+import { traceOf } from '../trace.ts';
+import { rowsIn, type TraceRow } from '../trace-row.ts';
 import { type Pair, type Rows, rowsOf } from './align.ts';
-
-export interface ComparedStep {
-  readonly seq: number;
-  readonly transition: RecordedTransition;
-  /** Identifies the transition; equal in every run. */
-  readonly name: string;
-}
-
-/**
- * The transitions a run took, in order, without those that only depend on how and when a reply arrives: self-transitions, and those of single
- * model calls.
- */
-function pathOf(fold: RunFold, charts: RunCharts | null): readonly ComparedStep[] {
-  const lookup = charts === null ? null : transitionLookup(charts.charts);
-  const events = new Map(charts?.charts.map(({ id, transitions }) => [id, transitions]));
-  const steps: ComparedStep[] = [];
-  for (const transition of fold.transitions.distinct) {
-    const { machine, source, target, guard } = transition;
-    if (machine === MODEL_CALL || (target.length === 1 && target[0] === source)) continue;
-    const index = lookup?.indexOf(transition) ?? -1;
-    const event = events.get(machine)?.[index]?.event ?? transition.event;
-    const name = JSON.stringify([machine, event, source, target, guard]);
-    for (const seq of transition.seqs) steps.push({ seq, transition, name });
-  }
-  return causesFirst(
-    steps.sort((left, right) => left.seq - right.seq),
-    new Set(Object.values(charts?.invoked ?? {})),
-  );
-}
-
-/**
- * Puts the first steps of a nested machine after the step that starts the machine: the journal has them in the opposite order.
- */
-function causesFirst(steps: readonly ComparedStep[], nested: ReadonlySet<string>): readonly ComparedStep[] {
-  const ordered: ComparedStep[] = [];
-  let postponed: ComparedStep[][] = [];
-  const release = (): void => {
-    for (const group of postponed.reverse()) ordered.push(...group);
-    postponed = [];
-  };
-  for (const step of steps) {
-    const { machine, event } = step.transition;
-    if (event !== INIT || !nested.has(machine)) {
-      ordered.push(step);
-      release();
-    } else if (postponed.at(-1)?.[0]?.transition.machine === machine) postponed.at(-1)?.push(step);
-    else postponed.push([step]);
-  }
-  release();
-  return ordered;
-}
-
-const MODEL_CALL = 'attempt';
 
 export interface ComparedRun extends LoadedEntries {
   readonly runId: string;
+  readonly kind: InspectedRun['kind'];
+  readonly isOver: boolean;
+}
+
+/** A row of the trace as a step of a path. */
+export interface ComparedStep {
+  readonly row: TraceRow;
+  /** `Cycle 2, Yield`, or the child actor that took it; empty for the root actor. */
+  readonly place: string;
+  /** The same for the same step of every run. */
+  readonly name: string;
 }
 
 /** Two runs compared, as far as their entries have arrived. */
 export interface Comparison extends Rows {
-  readonly runIds: Pair<string>;
   readonly paths: Pair<readonly ComparedStep[]>;
-  /** The entry of each run after which it writes the answer. */
-  readonly answers: Pair<number>;
   /** The settings that differ: request, limits, thresholds, models, prompts, … */
-  readonly settings: readonly ComparedField[];
+  readonly settings: readonly FieldDifference[];
   readonly forkedFrom: Pair<Fork | null>;
-  readonly parting: Parting | null;
-  readonly firstContent: FirstContent | null;
+  /** What the first guard with another result did in each run of the chain, where their paths part; null if there is none. */
+  readonly guards: Pair<string> | null;
+  /** The first row of equal steps whose events or contexts differ, or whose texts differ in runs of the chain; null if there is none. */
+  readonly firstData: number | null;
 }
 
 /** The run that a fork was made from, and the changes in words. */
@@ -86,46 +47,54 @@ interface Fork {
   readonly changes: readonly string[];
 }
 
-/** Where the paths part. */
-export interface Parting {
-  /** The transition of each run; null if it took no more. */
-  readonly entries: Pair<EntryOf<'transition'> | null>;
-  /** The entry of each run that shows why: of a transition out of Yield, its decision. */
-  readonly shownAt: Pair<number | null>;
-  /** The first guard with another result in each run; null if none has. */
-  readonly guard: PartingGuard | null;
-}
-
-interface PartingGuard {
-  readonly name: string;
-  /** Whether it held. */
-  readonly holds: Pair<boolean>;
-  /** The values that it compared in each run. */
-  readonly inputs: Pair<Inputs>;
-}
+const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];
 
 /** Takes at most a few hundred milliseconds, however long the runs are: too much for one frame. */
 export function compareRuns(runs: Pair<ComparedRun>): Comparison {
-  const paths = both(runs, ({ fold, charts }) => pathOf(fold, charts));
-  const numbers = new Map<string, number>();
-  const [left, right] = both(paths, (path) =>
-    path.map(({ name }) => {
-      const number = numbers.get(name) ?? numbers.size;
-      numbers.set(name, number);
-      return number;
-    }),
-  );
-  const rows = rowsOf(left, right);
+  const paths = both(runs, pathOf);
+  const rows = rowsOf(...both(paths, (path) => path.map(({ name }) => name)));
   return {
     ...rows,
     paths,
-    answers: both(paths, answerFrom),
-    runIds: both(runs, ({ runId }) => runId),
-    settings: fieldsOf(both(runs, settingsOf)),
+    settings: settingsThatDiffer(runs),
     forkedFrom: both(runs, forkIn),
-    parting: partingOf(rows, paths, runs),
-    firstContent: firstContentOf(runs),
+    guards: guardsAt(runs, paths, rows.first),
+    firstData: firstDataOf(runs, paths, rows),
   };
+}
+
+function pathOf(run: ComparedRun): readonly ComparedStep[] {
+  const { log, fold, kind, isOver } = run;
+  const rows = kind === 'system' ? systemTrace({ ...run, count: log.count }) : traceOf(log, fold, log.count, isOver);
+  return stepsIn(run, rows, '');
+}
+
+function stepsIn(run: ComparedRun, rows: readonly TraceRow[], place: string): readonly ComparedStep[] {
+  return rows.flatMap((row) => {
+    const { kind, title, from, children } = row;
+    const isGroup = kind === 'cycles' || kind === 'cycle';
+    const phase = kind === 'answer' ? undefined : lastStartedBy(run.fold.spans.phases, from);
+    const isOfPhase = phase !== undefined && (kind === 'phase' || place === '');
+    const own = isOfPhase ? `Cycle ${phase.cycle}, ${capitalize(phase.phase)}` : place;
+    const name = isGroup || kind === 'actor' ? null : nameOf(run, row);
+    return [
+      ...(name === null ? [] : [{ row, place: own, name }]),
+      ...(children === undefined ? [] : stepsIn(run, rowsIn(row), isGroup ? '' : kind === 'phase' ? own : title)),
+    ];
+  });
+}
+
+/** Entries that depend on the processes that executed a run, and changed numbers, which are settings. */
+const NO_STEPS: ReadonlySet<string> = new Set(['resumed', 'closed', 'stopped', 'run.adjusted']);
+
+/** Identifies a step; null for what depends on time and processes. */
+function nameOf({ log, fold }: ComparedRun, { kind, title, moves, next, status, from }: TraceRow): string | null {
+  const type = entryAt(log, from, 'delivery')?.event.type ?? fold.entries.typeOf(from);
+  const isFailed = status === 'failed';
+  if (kind === 'aside' || (kind === 'activity' && !isFailed) || (kind === 'event' && NO_STEPS.has(type))) return null;
+  // The titles of the others have numbers.
+  const words = kind === 'call' || kind === 'decision' || kind === 'limit' || kind === 'wait' ? type : title;
+  return JSON.stringify([kind, words, moves, next, entryAt(log, from, 'decision')?.decision.rule, isFailed]);
 }
 
 function forkIn({ log }: ComparedRun): Fork | null {
@@ -133,12 +102,10 @@ function forkIn({ log }: ComparedRun): Fork | null {
   return start?.forkedFrom ? { runId: start.forkedFrom.actorId, changes: forkChanges(start) } : null;
 }
 
-const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];
-
 /** Leaves out what differs between any two runs, and the text of earlier messages. A fork stores changed limits and thresholds as an event. */
-function settingsOf({ log, fold }: ComparedRun): unknown {
+function settingsOf({ log, fold }: ComparedRun): object {
   const begun = runStart(log);
-  if (begun === null) return null;
+  if (begun === null) return {};
   const { input, product, machine, seed, node, icu } = begun;
   const { messages, runId: _, identity: __, startedAtMs: ___, ...given } = input;
   const { fork: ____, redacted: _____, ...recorded } = product;
@@ -159,101 +126,49 @@ function settingsOf({ log, fold }: ComparedRun): unknown {
   return settings;
 }
 
-function partingOf({ first }: Rows, paths: Pair<readonly ComparedStep[]>, runs: Pair<ComparedRun>): Parting | null {
-  if (first === null) return null;
-  const entryOf = (run: 0 | 1) => entryAt(runs[run].log, paths[run][first]?.seq, 'transition');
-  const entries: Pair<EntryOf<'transition'> | null> = [entryOf(0), entryOf(1)];
-  const shownAt = (run: 0 | 1): number | null => {
-    const [entry, { fold }] = [entries[run], runs[run]];
-    if (entry?.machine !== 'postChain' || !entry.source.split('.').includes('yield')) return entry?.seq ?? null;
-    const { seq } = entry;
-    const distances = fold.entries.of('decision').map((one) => [Math.abs(one - seq), one] as const);
-    return distances.sort(([one], [other]) => one - other)[0]?.[1] ?? seq;
-  };
-  return { entries, shownAt: [shownAt(0), shownAt(1)], guard: partingGuardOf(entries) };
-}
+const settingsThatDiffer = (runs: Pair<ComparedRun>): readonly FieldDifference[] =>
+  changedFields(...both(runs, settingsOf)).filter(({ path }) => !path.endsWith('AtMs'));
 
-const answerFrom = (path: readonly ComparedStep[]): number =>
-  path.findLast(({ transition: { machine, target } }) => machine === 'postChain' && target.includes('synthesizing'))
-    ?.seq ?? Number.POSITIVE_INFINITY;
-
-type Candidate = EntryOf<'transition'>['candidates'][number];
-type Inputs = NonNullable<Candidate['inputs']>;
-
-const candidateKey = ({ guard, target }: Candidate): string => JSON.stringify([guard, target]);
-
-/** The first guard, in the order of the chart, that both runs evaluated in the same state with different results. */
-function partingGuardOf([left, right]: Parting['entries']): PartingGuard | null {
-  if (left === null || right === null || left.source !== right.source) return null;
-  const others = new Map(right.candidates.map((candidate) => [candidateKey(candidate), candidate]));
-  for (const one of left.candidates) {
-    const other = others.get(candidateKey(one));
-    if (one.guard === null || other === undefined || one.result === other.result) continue;
-    if (one.result === 'not-evaluated' || other.result === 'not-evaluated') continue;
-    const holds: Pair<boolean> = [one.result === 'taken', other.result === 'taken'];
-    return { name: one.guard, holds, inputs: [one.inputs ?? {}, other.inputs ?? {}] };
-  }
-  return null;
-}
-
-/** A field that differs: its path, and its value in each run; undefined if a run has none. */
-interface ComparedField {
-  readonly path: string;
-  readonly values: Pair<unknown>;
-}
-
-function fieldsOf([left, right]: Pair<unknown>): readonly ComparedField[] {
-  return changedFields({ value: left }, { value: right })
-    .map(
-      ({ path, before, after }): ComparedField => ({ path: path.replace(/^value\.?/u, ''), values: [before, after] }),
-    )
-    .filter(({ path }) => !path.split('.').some(isTiming));
-}
-
-/** Points in time and durations differ between any two runs. */
-const isTiming = (name: string): boolean => name.endsWith('AtMs') || name === 'totalMs' || name === 'durationMs';
-
-/** The first reply or result of a call that differs between the runs. */
-interface FirstContent {
-  /** `reply to yield`, `Tool search_web` */
-  readonly kind: string;
-  /** Counts the records of this kind, from 1. */
-  readonly nth: number;
-  readonly fields: readonly ComparedField[];
-}
-
-/** The most characters of entries to read: a few hundred milliseconds. */
-const MAX_CHARS = 3_000_000;
-
-function firstContentOf([left, right]: Pair<ComparedRun>): FirstContent | null {
-  const others = new Map(recordsOf(right.fold).map(({ kind, nth, seq }) => [`${nth} ${kind}`, seq]));
-  let chars = 0;
-  for (const { kind, nth, seq } of recordsOf(left.fold)) {
-    const other = others.get(`${nth} ${kind}`);
-    if (other === undefined) continue;
-    chars += left.log.line(seq).length;
-    if (chars > MAX_CHARS) return null;
-    const fields = fieldsOf([contentOf(left.log.entry(seq)), contentOf(right.log.entry(other))]);
-    if (fields.length > 0) return { kind, nth, fields };
-  }
-  return null;
-}
-
-/** The replies and results of a run, in order. */
-function recordsOf({ spans }: RunFold) {
-  const counts = new Map<string, number>();
-  const ended = spans.calls.filter(({ to }) => to !== null).sort((one, other) => (one.to ?? 0) - (other.to ?? 0));
-  return ended.map(({ source, subject, outcome, to }) => {
-    const kind = `${outcome === 'reply.ended' ? 'reply to' : activityTitle(source)} ${subject}`.trim();
-    const nth = (counts.get(kind) ?? 0) + 1;
-    counts.set(kind, nth);
-    return { kind, nth, seq: to ?? 0 };
+/** The guards that were evaluated from the last equal step to the end of the one at a row, each with its place in the chart. */
+function guardsNear({ log, fold }: ComparedRun, path: readonly ComparedStep[], first: number) {
+  const [before, at] = [path[Math.max(0, first - 1)]?.row, path[first]?.row];
+  const { stepOf } = fold.externalEvents;
+  const end = stepOf(at?.to ?? at?.from ?? log.count - 1).to - 1;
+  return numbersIn(fold.transitions.seqs, stepOf(before?.from ?? 0).from, end).flatMap((seq) => {
+    const { machine = '', source, candidates = [] } = entryAt(log, seq, 'transition') ?? {};
+    return candidates
+      .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated' && !TOLD.has(guard))
+      .map((candidate) => [JSON.stringify([machine, source, candidate.guard]), { machine, candidate }] as const);
   });
 }
 
-function contentOf(entry: JournalEntry): unknown {
-  const event = entry.type === 'activity-event' ? entry.event : null;
-  if (event?.type === 'done') return event.output;
-  if (event?.type === 'failed') return event.error;
-  return event?.type !== 'reply.ended' ? null : event.reply.failure === null ? event.reply.value : event.reply.failure;
+/** Guards that repeat what the step did. */
+const TOLD: ReadonlySet<string> = new Set(['nothingToRun', 'replyIsKnown']);
+
+/** The first guard, in the order of the run, that both runs evaluated in the same state with different results. The rows of actors have their guards. */
+function guardsAt(runs: Pair<ComparedRun>, paths: Comparison['paths'], first: number | null): Comparison['guards'] {
+  if (first === null || runs[0].kind !== 'run') return null;
+  const others = new Map(guardsNear(runs[1], paths[1], first).reverse());
+  for (const [place, { machine, candidate }] of guardsNear(runs[0], paths[0], first)) {
+    const other = others.get(place)?.candidate;
+    if (other === undefined || other.result === candidate.result) continue;
+    return both([candidate, other], (one) => {
+      const [words, guard] = [guardsText([one]), one.guard ?? ''];
+      return isOwnChart(machine) ? words.replace(guard, `“${guardTitle(guard)}”`) : words;
+    });
+  }
+  return null;
+}
+
+/** The most rows whose texts are read. */
+const MAX_READ = 2_000;
+
+function firstDataOf(runs: Pair<ComparedRun>, paths: Comparison['paths'], { rows, first }: Rows): number | null {
+  const isSystem = runs[0].kind === 'system';
+  const dataOf = ({ row }: ComparedStep): string | undefined => (isSystem ? row.note : row.text);
+  const at = rows.slice(0, Math.min(first ?? rows.length, MAX_READ)).findIndex(({ steps: [left, right] }) => {
+    const [one, other] = [paths[0][left ?? -1], paths[1][right ?? -1]];
+    return one !== undefined && other !== undefined && dataOf(one) !== dataOf(other);
+  });
+  return at < 0 ? null : at;
 }

@@ -1,39 +1,33 @@
 import './compare.css';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import { chartsOfActors } from '../../fold/actor-charts.ts';
 import { answerUpTo } from '../../fold/answer.ts';
-import type { Pair } from '../../fold/compare/align.ts';
-import { causeWords, valueWords } from '../../fold/compare/cause.ts';
-import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
-import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
-import { guardTitle } from '../../fold/guard-words.ts';
-import { durationOf, statusWords } from '../../fold/run-list.ts';
-import { endingOf, figuresOf } from '../../fold/summary.ts';
-import { excerpt, shortRunId } from '../../fold/text.ts';
+import type { ComparedRow, Pair } from '../../fold/compare/align.ts';
+import { type ComparedStep, type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
+import { pluralize, startedText } from '../../fold/format.ts';
+import { statusWords } from '../../fold/run-list.ts';
+import { isOver } from '../../fold/step-title.ts';
+import { excerpt, jsonExcerpt, shortRunId } from '../../fold/text.ts';
+import { settingTitle } from '../../fold/what-if.ts';
+import { WithArrows } from '../../icon.tsx';
 import { addressParameters, printAddress } from '../../ui-state/address.ts';
 import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
 import { useKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
+import { Folded } from '../folded.tsx';
 import { useCutText } from '../head/answer-panel.tsx';
-import { CompareSteps, CompareTable, LETTERS, placeOfRow } from './compare-steps.tsx';
+import { type ComparedView, comparedFacts } from './compare-facts.ts';
 
 interface ComparePageProps {
   readonly inspector: Inspector;
-  readonly runIds: readonly [string, string];
+  readonly runIds: Pair<string>;
 }
 
-/** A run of the list, and what has arrived of it. */
-interface Side {
-  readonly run: InspectedRun | undefined;
-  readonly opened: OpenedRun | undefined;
-}
+const LETTERS: Pair<string> = ['A', 'B'];
 
-interface LoadedRun {
-  readonly run: InspectedRun;
-  readonly opened: OpenedRun;
-}
-
-/** Two runs beside each other: their answers, the first cause of the difference, their steps. */
+/** Two runs or actors beside each other: where they first differ, what they are and did, and all their steps. */
 export function ComparePage({ inspector, runIds }: ComparePageProps) {
   const runs = inspector.runs.value;
   useEffect(() => {
@@ -44,52 +38,35 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
     run: runs.find((one) => one.runId === runId),
     opened: inspector.loaded.value.find((one) => one.runId === runId),
   }));
-  const [a, b] = sides.filter(isLoaded);
-  const pair: Pair<LoadedRun> | null = a !== undefined && b !== undefined ? [a, b] : null;
-  const comparison = useComparison(pair === null ? null : [pair[0].opened, pair[1].opened]);
-  const hasSameAnswers = pair !== null && textOf(pair[0].opened) === textOf(pair[1].opened);
-  const isSystem = sides.some(({ run }) => run?.kind === 'system');
-  const isSameQuestion = sides[0]?.run !== undefined && sides[0].run.title === sides[1]?.run?.title;
+  const [a, b] = sides.map(({ run, opened }) => viewOf(run, opened));
+  const views: Pair<ComparedView> | null = a && b ? [a, b] : null;
+  const areAlike = a?.run.machine === b?.run.machine;
+  const comparison = useComparison(views !== null && areAlike ? views : null, sides);
   return (
     <main class="compare-page stack" aria-label="Comparison">
-      <h1 class="title verbatim">
-        {isSameQuestion ? excerpt(sides[0]?.run?.title ?? '', 400) : titleOf(sides, isSystem)}
-      </h1>
+      <h1 class="title verbatim">{excerpt(titleOf(sides.map(({ run }) => run)), 400)}</h1>
       <div class="pair">
-        {LETTERS.map((_, at) => (
-          <div key={LETTERS[at]} class="stack">
-            <RunChoice letter={LETTERS[at] ?? ''} at={at} runIds={runIds} runs={runs} />
-            {comparison !== null && <p class="verbatim muted">{forkWords(comparison, at)}</p>}
+        {LETTERS.map((letter, at) => (
+          <div key={letter}>
+            <RunChoice letter={letter} at={at} runIds={runIds} runs={runs} />
+            {comparison !== null && <p class="verbatim muted">{forkWords(comparison, runIds, at)}</p>}
+            {[a, b][at] == null && <Absent opened={sides[at]?.opened} />}
+            {sides[at]?.opened?.end.value?.problem && [a, b][at] != null && (
+              <p class="wrong verbatim" role="alert">
+                {excerpt(sides[at]?.opened?.end.value?.problem ?? '', 300)}
+              </p>
+            )}
           </div>
         ))}
       </div>
-      {comparison !== null && pair !== null && <Cause comparison={comparison} runs={pair} />}
-      {comparison !== null && comparison.settings.length > 0 && (
-        <FieldTable caption="Settings that differ" fields={comparison.settings} />
+      {views !== null && !areAlike && (
+        <p class="cause sunken">They are actors of different machines: their steps cannot be compared.</p>
       )}
-      {!(isSystem && pair !== null) && (
-        <div class="pair">
-          {sides.map((side, at) => (
-            <section key={LETTERS[at]} class="stack" aria-label={`Run ${LETTERS[at]}`}>
-              {isLoaded(side) ? (
-                <Loaded
-                  {...side}
-                  hasQuestion={!isSameQuestion}
-                  hasSameAnswers={hasSameAnswers}
-                  letter={LETTERS[at] ?? ''}
-                />
-              ) : (
-                <Absent opened={side.opened} />
-              )}
-            </section>
-          ))}
-        </div>
-      )}
-      {pair !== null && <Figures sides={pair} forks={comparison?.forkedFrom ?? []} />}
-      {comparison?.firstContent && !isSystem && <FirstDifference {...comparison.firstContent} />}
-      {pair !== null && comparison !== null && (
-        <CompareSteps runs={[pair[0].opened, pair[1].opened]} comparison={comparison} />
-      )}
+      {comparison !== null && <Difference comparison={comparison} runIds={runIds} />}
+      {views !== null && <FactTable views={views} />}
+      {comparison !== null && comparison.settings.length > 0 && <Settings settings={comparison.settings} />}
+      {views !== null && views[0].run.kind === 'run' && <Answers views={views} />}
+      {comparison !== null && <Steps comparison={comparison} runIds={runIds} />}
     </main>
   );
 }
@@ -98,17 +75,26 @@ function showRuns(): void {
   location.hash = printAddress({ parameters: addressParameters.value });
 }
 
-/** The title of runs that do not have the same question. */
-function titleOf(sides: readonly Side[], isSystem: boolean): string {
-  if (isSystem) return 'Two actors compared';
-  return sides.every(({ run }) => run !== undefined) ? 'Two runs with different questions' : 'Two runs compared';
+/** The question that both runs have, or what the two are. */
+function titleOf([a, b]: readonly (InspectedRun | undefined)[]): string {
+  if (a?.kind === 'system')
+    return a.machine === b?.machine
+      ? `Two actors of ${a.machine ?? 'other programs'}`
+      : `Actors of ${a.machine} and ${b?.machine}`;
+  if (a === undefined || b === undefined) return 'Two runs';
+  return a.title === b.title ? a.title : 'Two runs with different questions';
 }
 
-/** Whether a run has all its entries; one that is not over, whether it has any. */
-const isLoaded = (side: Side): side is LoadedRun =>
-  side.opened !== undefined &&
-  side.run !== undefined &&
-  (side.opened.end.value !== null || (NOT_ENDED.has(side.run.status) && side.opened.count.value > 0));
+const NOT_ENDED: ReadonlySet<string> = new Set(['running', 'waiting', 'interrupted']);
+
+/** A run that has all its entries; one that is not over, if it has any. */
+function viewOf(run: InspectedRun | undefined, opened: OpenedRun | undefined): ComparedView | null {
+  if (run === undefined || opened === undefined || opened.count.value === 0) return null;
+  if (opened.end.value === null && !NOT_ENDED.has(run.status)) return null;
+  const { log, fold, charts, count } = opened;
+  void opened.stateCount.value;
+  return { run, log, fold, charts: charts.value && chartsOfActors(charts.value, fold.charts), count: count.value };
+}
 
 const Absent = ({ opened }: { readonly opened: OpenedRun | undefined }) =>
   opened?.end.value?.problem ? (
@@ -119,20 +105,20 @@ const Absent = ({ opened }: { readonly opened: OpenedRun | undefined }) =>
     <p role="status">Loading…</p>
   );
 
-interface RunChoiceProps {
+interface RunChoiceProps extends Pick<ComparePageProps, 'runIds'> {
   readonly letter: string;
   readonly at: number;
-  readonly runIds: Pair<string>;
   readonly runs: readonly InspectedRun[];
 }
 
 const MAX_CHOICES = 100;
 
-/** Chooses the run of a side; runs with the question of the other side come first. */
+/** Chooses the run of a side; runs with the question, or actors with the machine, of the other side come first. */
 function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
   const [own, other] = [runIds[at] ?? '', runIds[1 - at] ?? ''];
   const against = runs.find(({ runId }) => runId === other);
-  const isSame = ({ title }: InspectedRun): boolean => title === against?.title;
+  const isSame = ({ kind, machine, title }: InspectedRun): boolean =>
+    kind === 'system' ? machine === against?.machine : title === against?.title;
   const offered = runs
     .filter(({ runId, kind }) => runId !== other && kind === (against?.kind ?? kind))
     .sort((one, next) => Number(isSame(next)) - Number(isSame(one)))
@@ -152,10 +138,10 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
         {offered.map((run) => (
           <option key={run.runId} value={run.runId}>
             {[
-              isSame(run) ? '' : excerpt(run.title, 50),
+              run.kind === 'run' && isSame(run) ? '' : excerpt(run.title, 50),
               statusWords(run).text,
               startedText(run.startedAt),
-              shortRunId(run.runId),
+              run.title === run.runId ? '' : shortRunId(run.runId),
             ]
               .filter(Boolean)
               .join(' · ')}
@@ -168,241 +154,257 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
 }
 
 /** Describes a fork or its original; empty for other runs, whose settings are below. */
-function forkWords({ forkedFrom, runIds }: Comparison, at: number): string {
+function forkWords({ forkedFrom }: Comparison, runIds: Pair<string>, at: number): string {
   const fork = forkedFrom[at];
   if (fork == null) return forkedFrom[1 - at]?.runId === runIds[at] ? 'original' : '';
   const origin = `fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`;
   return [origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': ');
 }
 
-const SETTINGS: Readonly<Record<string, string>> = { modelId: 'model' };
-
-const settingName = (path: string): string =>
-  SETTINGS[path] ??
-  excerpt(
-    path.replace(/^host\./u, 'program data: ').replace(/^capabilities\.(\d+)$/u, (_, at) => `tool ${Number(at) + 1}`),
-    80,
-  );
-
-/** Returns a value as text; for a tool, its name. */
-const fieldWords = (path: string, value: unknown): string =>
-  path === 'rule' && typeof value === 'string'
-    ? guardTitle(value)
-    : valueWords(/^capabilities\.\d+$/u.test(path) ? Object(value).name : value);
-
-interface LoadedProps extends LoadedRun {
-  readonly hasQuestion: boolean;
-  readonly hasSameAnswers: boolean;
-  readonly letter: string;
+interface ComparisonProps extends Pick<ComparePageProps, 'runIds'> {
+  readonly comparison: Comparison;
 }
 
-const answerOf = ({ log, fold, count }: OpenedRun) => answerUpTo(log, fold, count.value - 1)?.answer;
+/** Where the runs first went different ways, and what differed before. */
+function Difference({ comparison, runIds }: ComparisonProps) {
+  const { rows, first, firstData, guards } = comparison;
+  const [left, right] = stepsAt(comparison, rows[first ?? -1]);
+  const place = left?.place ?? right?.place ?? '';
+  return (
+    <section class="cause sunken stack" aria-label="First difference">
+      <h2 class="verbatim">
+        {first === null
+          ? `Both took the same ${pluralize(rows.length, 'step')}`
+          : `First difference: step ${first + 1}${place === '' ? '' : ` (${excerpt(place, 80)})`}`}
+      </h2>
+      {first !== null && <Sides comparison={comparison} runIds={runIds} at={first} notes={guards} />}
+      {firstData !== null && (
+        <>
+          <p>
+            {first === null ? 'They' : 'The steps before it'} have other data from step {firstData + 1} on:
+          </p>
+          <Sides comparison={comparison} runIds={runIds} at={firstData} />
+        </>
+      )}
+    </section>
+  );
+}
 
-const textOf = (opened: OpenedRun): string | undefined => answerOf(opened)?.answerText;
+interface SidesProps extends ComparisonProps {
+  readonly at: number;
+  /** In addition to the notes of the steps. */
+  readonly notes?: Pair<string> | null;
+}
 
-function Loaded({ run, opened, hasQuestion, hasSameAnswers, letter }: LoadedProps) {
-  const problem = opened.end.value?.problem;
-  const answer = textOf(opened);
-  const { text, button } = useCutText(answer ?? '');
-  const isHidden = hasSameAnswers && letter === 'B';
+const Sides = ({ comparison, runIds, at, notes = null }: SidesProps) =>
+  stepsAt(comparison, comparison.rows[at]).map((step, side) => (
+    <p key={LETTERS[side]} class="verbatim">
+      <b class="letter">{LETTERS[side]}</b>{' '}
+      {step === undefined ? 'Took no more steps' : <StepLink runId={runIds[side] ?? ''} step={step} chars={300} />}
+      {notes !== null && <span class="muted">, because {excerpt(notes[side] ?? '', 300)}</span>}
+    </p>
+  ));
+
+const stepsAt = ({ paths }: Comparison, row: ComparedRow | undefined): readonly (ComparedStep | undefined)[] =>
+  LETTERS.map((_, side) => paths[side]?.[row?.steps[side] ?? -1]);
+
+interface StepLinkProps {
+  readonly runId: string;
+  readonly step: ComparedStep;
+  /** The most characters of its note and text. */
+  readonly chars: number;
+}
+
+/** A step in the words of the trace. */
+function StepLink({ runId, step: { row }, chars }: StepLinkProps) {
+  const { title, moves = '', next, note = '', text, from, selection } = row;
+  const about = excerpt([note, text].filter(Boolean).join(' · '), chars);
   return (
     <>
-      <h2 class="title verbatim">
-        <b class="letter">{letter}</b> {hasQuestion ? excerpt(run.title, 400) || shortRunId(run.runId) : 'Answer'}
-      </h2>
-      {problem && (
-        <p class="wrong verbatim" role="alert">
-          {excerpt(problem, 300)}
-        </p>
-      )}
-      {answer === undefined ? (
-        <p class="muted">No answer{run.status === 'running' ? ' yet' : ''}.</p>
-      ) : isHidden ? (
-        <p>The same answer as A.</p>
-      ) : (
-        <section class={hasSameAnswers ? 'answer folded' : 'answer'} aria-label={`Answer of ${letter}`}>
-          {text}
-          {button}
-        </section>
+      <a href={`#/run/${encodeURIComponent(runId)}/${selection?.to ?? from}`}>
+        {excerpt(title, 120)}
+        {moves !== '' && ' '}
+        <b>
+          <WithArrows text={`${excerpt(moves, 160)}${next === undefined ? '' : ` → ${next}`}`} />
+        </b>
+      </a>
+      {about !== '' && (
+        <span class="muted">
+          {' '}
+          <WithArrows text={about} />
+        </span>
       )}
     </>
   );
 }
 
-/** A title, the numbers of both runs, their format, and the words for a larger and a smaller number in B. */
-type Figure = readonly [string, Pair<number | null>, (value: number) => string, string, string];
-
-function figuresIn(sides: Pair<LoadedRun>): readonly Figure[] {
-  const [a, b] = sides.map(({ run, opened: { log, fold, count } }) => {
-    const figures = figuresOf(log, fold, count.value);
-    return { ...figures, ms: durationOf(run, Date.now()) ?? figures.ms };
-  });
-  if (a === undefined || b === undefined) return [];
-  const rows: Figure[] = [['Time', [a.ms, b.ms], formatDuration, 'longer', 'shorter']];
-  if (sides[0].run.kind === 'run')
-    rows.push(
-      ['Cycles', [a.cycles, b.cycles], formatNumber, 'more', 'fewer'],
-      ['Model calls', [a.calls, b.calls], formatNumber, 'more', 'fewer'],
-      ['Tokens', [a.tokens, b.tokens], formatNumber, 'more', 'fewer'],
-    );
-  const { currency } = a.cost ?? b.cost ?? {};
-  if (currency !== undefined && a.cost?.currency === b.cost?.currency)
-    rows.push([
-      'Cost',
-      [a.cost?.amount ?? null, b.cost?.amount ?? null],
-      (amount) => formatCost({ amount, currency }),
-      'more',
-      'less',
-    ]);
-  return rows;
-}
-
-interface FiguresProps {
-  readonly sides: Pair<LoadedRun>;
-  readonly forks: readonly (Comparison['forkedFrom'][number] | null)[];
-}
-
-const Figures = ({ sides, forks }: FiguresProps) => (
-  <CompareTable caption="The runs in numbers" hidesCaption heads={['', 'A', 'B', 'B compared with A']}>
-    {figuresIn(sides).map(([name, [left, right], format, more, fewer]) => {
-      const isReused = name === 'Time' && forks.some((one) => one !== null);
-      const difference = left === null || right === null || isReused ? null : right - left;
-      const words = difference ? `${format(Math.abs(difference))} ${difference > 0 ? more : fewer}` : 'same';
-      return (
-        <tr key={name}>
-          <th scope="row">{name}</th>
-          <td>{left === null ? '–' : format(left)}</td>
-          <td>{right === null ? '–' : format(right)}</td>
-          <td class={difference ? 'differs' : 'muted'}>
-            {isReused ? 'not compared: a fork reuses recorded calls' : difference === null ? '–' : words}
-          </td>
-        </tr>
-      );
-    })}
-  </CompareTable>
-);
-
-const NOT_ENDED: ReadonlySet<string> = new Set(['running', 'waiting', 'interrupted']);
-
-/** Which runs have not ended, or whether they ended for the same reason. */
-function endWords(runs: Pair<LoadedRun>): string {
-  const open = LETTERS.filter((_, at) => NOT_ENDED.has(runs[at]?.run.status ?? ''));
-  if (open.length > 0) return `${open.join(' and ')} ${open.length > 1 ? 'have' : 'has'} not ended`;
-  const [one, other] = runs.map(({ run, opened }) => `${run.status} ${ruleOf(opened)} ${run.ending?.states}`);
-  return one === other ? 'Both ended for the same reason' : 'They ended for different reasons';
-}
-
-/** Where two runs first went different ways. */
-function partingWords(comparison: Comparison, opened: Pair<OpenedRun>): string {
-  const { parting, first, rows } = comparison;
-  if (parting === null || first === null) return `Both took the same ${pluralize(rows.length, 'step')}`;
-  if (first === 0) return 'They differ from the first step';
-  const place = placeOfRow(comparison, opened, first);
-  return `First difference, after ${pluralize(first, 'equal step')}${place === 'Start' ? '' : `: ${place}`}`;
-}
-
-const ruleOf = (opened: OpenedRun): unknown => answerOf(opened)?.metadata.decision?.rule;
-
-/** In words: why each run ended, where and why they first went different ways, and whether their answers differ. */
-function Cause({ comparison, runs }: { readonly comparison: Comparison; readonly runs: Pair<LoadedRun> }) {
-  const { parting, runIds } = comparison;
-  const isSystem = runs[0].run.kind === 'system';
-  const opened: Pair<OpenedRun> = [runs[0].opened, runs[1].opened];
-  const [one, other] = opened.map(textOf);
-  const missing = LETTERS.filter((_, at) => [one, other][at] === undefined).join(' and ');
-  return (
-    <div class="cause sunken stack">
-      <h2>{endWords(runs)}</h2>
-      {runs.map(({ run, opened: { log, fold, count } }, at) => {
-        const { text, tone } = statusWords(run);
-        return (
-          <p key={LETTERS[at]} class="verbatim">
-            <b class="letter">{LETTERS[at]}</b> <strong class={tone}>{capitalize(text)}.</strong>{' '}
-            {excerpt(endingOf(log, fold, count.value) ?? '', 400)}
-          </p>
-        );
-      })}
-      <h2>{partingWords(comparison, opened)}</h2>
-      {parting !== null &&
-        causeWords(parting).map((text, at) => (
-          <p key={LETTERS[at]} class="verbatim">
-            <b class="letter">{LETTERS[at]}</b> {capitalize(text)}.{' '}
-            {parting.shownAt[at] != null && (
-              <a href={`#/run/${encodeURIComponent(runIds[at] ?? '')}/${parting.shownAt[at]}`}>Open the step</a>
-            )}
-          </p>
-        ))}
-      {!isSystem && (
-        <p>
-          {missing !== ''
-            ? `${missing} ${missing.length > 1 ? 'have' : 'has'} no answer.`
-            : `Their answers are ${one === other ? 'the same' : 'different'}.`}
-        </p>
-      )}
-    </div>
-  );
-}
-
-const MAX_FIELDS = 12;
-
-/** The first content that differs. */
-const FirstDifference = ({ kind, nth, fields }: NonNullable<Comparison['firstContent']>) => (
-  <details>
-    <summary>
-      First content that differs: {excerpt(kind, 60)}
-      {nth > 1 && `, number ${nth}`}
-    </summary>
-    <FieldTable caption="The fields that differ" hidesCaption fields={fields} />
-  </details>
-);
-
-interface FieldTableProps {
+interface CompareTableProps {
   readonly caption: string;
   readonly hidesCaption?: boolean;
-  readonly fields: Comparison['settings'];
+  /** The title of the first column. */
+  readonly head?: string;
+  readonly children: ComponentChildren;
 }
 
-const FieldTable = ({ fields, ...props }: FieldTableProps) => (
-  <CompareTable {...props} heads={['', 'A', 'B']}>
-    {fields.slice(0, MAX_FIELDS).map(({ path, values }) => (
-      <tr key={path}>
+const CompareTable = ({ caption, hidesCaption = false, head = '', children }: CompareTableProps) => (
+  <table class="compare-table">
+    <caption class={hidesCaption ? 'visually-hidden' : ''}>{caption}</caption>
+    <thead>
+      <tr>
+        {head === '' ? <td /> : <th>{head}</th>}
+        {LETTERS.map((letter) => (
+          <th key={letter}>{letter}</th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>{children}</tbody>
+  </table>
+);
+
+const FactTable = ({ views }: { readonly views: Pair<ComparedView> }) => (
+  <CompareTable caption="What they are and did" hidesCaption>
+    {comparedFacts(views).map(([label, values]) => (
+      <tr key={label} class={values[0] === values[1] ? 'muted' : ''}>
         <th scope="row" class="verbatim">
-          {path === '' ? 'whole value' : settingName(path)}
+          {excerpt(label, 80)}
         </th>
         {values.map((value, at) => (
           <td key={LETTERS[at]} class="verbatim">
-            {excerpt(fieldWords(path, value), 300)}
+            {value === '' && '–'}
+            {value.split('\n').map((line) => (
+              <div key={line}>
+                <WithArrows text={excerpt(line, 300)} />
+              </div>
+            ))}
           </td>
         ))}
       </tr>
     ))}
-    {fields.length > MAX_FIELDS && (
+  </CompareTable>
+);
+
+const MAX_FIELDS = 12;
+
+/** The name of a setting, and a value of it: of a tool, its name. */
+function settingWords(path: string, value: unknown): Pair<string> {
+  const tool = /^capabilities\.(\d+)$/u.exec(path)?.[1];
+  const shown = tool === undefined ? value : (Object(value).name ?? value);
+  const name = /^(?:limits|thresholds)\./u.test(path) ? settingTitle(path) : path.replace(/^host\./u, 'program data: ');
+  return [
+    tool === undefined ? name.replace('modelId', 'model') : `tool ${Number(tool) + 1}`,
+    shown == null ? '–' : typeof shown === 'string' ? shown : jsonExcerpt(shown, 300),
+  ];
+}
+
+const Settings = ({ settings }: Pick<Comparison, 'settings'>) => (
+  <CompareTable caption="Settings that differ">
+    {settings.slice(0, MAX_FIELDS).map(({ path, before, after }) => (
+      <tr key={path}>
+        <th scope="row" class="verbatim">
+          {excerpt(settingWords(path, null)[0], 80)}
+        </th>
+        {[before, after].map((value, at) => (
+          <td key={LETTERS[at]} class="verbatim">
+            {excerpt(settingWords(path, value)[1], 300)}
+          </td>
+        ))}
+      </tr>
+    ))}
+    {settings.length > MAX_FIELDS && (
       <tr>
-        <td colSpan={3}>and {fields.length - MAX_FIELDS} more</td>
+        <td colSpan={3}>and {settings.length - MAX_FIELDS} more</td>
       </tr>
     )}
   </CompareTable>
 );
 
+/** The answers of two runs; one that both have is shown once. */
+function Answers({ views }: { readonly views: Pair<ComparedView> }) {
+  const [one, other] = views.map(({ log, fold, count }) => answerUpTo(log, fold, count - 1)?.answer.answerText);
+  if (one !== undefined && one === other) return <Answer title="Both have the same answer" text={one} />;
+  return (
+    <div class="pair">
+      {LETTERS.map((letter, at) => (
+        <Answer key={letter} title={`Answer of ${letter}`} text={[one, other][at]} />
+      ))}
+    </div>
+  );
+}
+
+function Answer({ title, text: markdown }: { readonly title: string; readonly text: string | undefined }) {
+  const { text, button } = useCutText(markdown ?? '');
+  return (
+    <section class="answer" aria-label={title}>
+      <h2>{title}</h2>
+      {markdown === undefined ? <p class="muted">No answer.</p> : text}
+      {markdown !== undefined && button}
+    </section>
+  );
+}
+
+const MAX_PARTS = 300;
+const MAX_ROWS = 500;
+
+/** All steps side by side, in parts that are equal or differ; equal ones are folded. */
+function Steps({ comparison, runIds }: ComparisonProps) {
+  const { rows, cutOff } = comparison;
+  const starts = rows.flatMap(({ equal }, at) => (at > 0 && rows[at - 1]?.equal === equal ? [] : [at]));
+  return (
+    <details class="compare-steps" open={rows.length <= MAX_ROWS}>
+      <summary>All steps side by side</summary>
+      {cutOff && <p class="muted">The runs differ too much to align their steps after the first difference.</p>}
+      {starts.slice(0, MAX_PARTS).map((from, part) => {
+        const to = starts[part + 1] ?? rows.length;
+        const isEqual = rows[from]?.equal === true;
+        return (
+          <Folded
+            key={`${from} ${isEqual}`}
+            isOpenFirst={!isEqual}
+            summary={isEqual ? pluralize(to - from, 'equal step') : `Different from step ${from + 1} on`}
+            content={() => (
+              <CompareTable caption={`Steps from ${from + 1} on`} hidesCaption head="Step">
+                {rows.slice(from, Math.min(to, from + MAX_ROWS)).map((row) => (
+                  <tr key={row.steps.join()}>
+                    <th scope="row">{rows.indexOf(row) + 1}</th>
+                    {stepsAt(comparison, row).map((step, side) => (
+                      <td key={LETTERS[side]} class="verbatim">
+                        {step === undefined ? '–' : <StepLink runId={runIds[side] ?? ''} step={step} chars={120} />}
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+              </CompareTable>
+            )}
+          />
+        );
+      })}
+      {starts.length > MAX_PARTS && <p class="muted">and {starts.length - MAX_PARTS} more parts</p>}
+    </details>
+  );
+}
+
 /** While entries keep arriving, the comparison waits for a pause. */
 const PAUSE_MS = 300;
 
 /** The comparison of two runs, after the page has been painted without it; null until then. */
-function useComparison(runs: Pair<OpenedRun> | null): Comparison | null {
+function useComparison(
+  views: Pair<ComparedView> | null,
+  sides: readonly { readonly opened: OpenedRun | undefined }[],
+): Comparison | null {
   const [ready, setReady] = useState('');
-  const ids = runs?.map(({ runId }) => runId).join('\n') ?? '';
-  const key = runs?.map(({ count, charts }) => `${count.value} ${charts.value === null}`).join(ids) ?? '';
+  const ids = views?.map(({ run }) => run.runId).join('\n') ?? '';
+  const key = sides
+    .map(({ opened }) => `${opened?.count.value} ${opened?.stateCount.value} ${opened?.charts.value === null}`)
+    .join(ids);
   const isSamePair = ids !== '' && ready.includes(ids);
   useEffect(() => {
     const timer = setTimeout(setReady, isSamePair ? PAUSE_MS : 0, key);
     return () => clearTimeout(timer);
   }, [key]);
   return useMemo(() => {
-    if (runs === null || !isSamePair) return null;
-    const [one, other] = runs;
-    return compareRuns([
-      { ...one, charts: one.charts.peek() },
-      { ...other, charts: other.charts.peek() },
-    ]);
+    if (views === null || !isSamePair) return null;
+    const [one, other] = views;
+    const comparable = (view: ComparedView) => ({ ...view, ...view.run, isOver: isOver(view.run) });
+    return compareRuns([comparable(one), comparable(other)]);
   }, [ready, isSamePair]);
 }

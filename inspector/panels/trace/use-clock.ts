@@ -13,7 +13,10 @@ let users = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /** When the clock of a run stood at 0 as of an entry, in milliseconds since the epoch; NaN if that is unknown. Each process that continues a run sets it again. */
-export function clockStart({ run, log, fold }: PanelView, at = Number.POSITIVE_INFINITY): number {
+export function clockStart(
+  { run, log, fold }: Pick<PanelView, 'run' | 'log' | 'fold'>,
+  at = Number.POSITIVE_INFINITY,
+): number {
   const resumed = lastUpTo(fold.entries.of('resumed'), at);
   if (resumed !== undefined)
     return Date.parse((log.entry(resumed) as EntryOf<'resumed'>).resumedAt) - fold.timeLine.atMs(resumed);

@@ -1,7 +1,10 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { setup } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { threeRecordedRuns } from '../../support/inspector/inspected-runs.ts';
+import { inspectorTests } from '../../support/inspector/inspector-page.ts';
 import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
 import { openTestPage, pageTests, showRuns } from '../../support/inspector/test-page.ts';
 
@@ -23,51 +26,47 @@ function lastOf<Type extends JournalEntry['type']>(run: number, type: Type): Ext
 }
 
 describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
-  it('says with the numbers of the journal why a run and its fork ended, and where they first differ', async () => {
+  it('says with the numbers of the journal where a run and its fork first differ, and why', async () => {
     const page = await open();
     const cause = page.locator('.cause');
     await cause.waitFor();
     const { confidence } = lastOf(1, 'decision').decision.inputs;
-    const shown = Number(confidence).toFixed(2);
-    expect(await cause.innerText()).toMatch(
-      /^They ended for different reasons\s+A Degraded.*Ended in cycle \d: The cycle limit is reached.*\s+B Completed.*Ended in cycle \d: .*\s+First difference, after \d+ equal steps: Cycle \d, Yield/u,
-    );
-    expect(await cause.innerText()).toMatch(/Their answers are the same\.$/u);
-    expect(await cause.innerText()).toContain(`confidence ${shown} was not above 0.90`);
-    expect(await cause.innerText()).toContain(`Stopped because confidence ${shown} was above 0.10`);
+    const shown = String(Number(confidence));
+    expect(await cause.innerText()).toMatch(/^First difference: step \d+ \(Cycle \d, Yield\)/u);
+    expect(await cause.innerText()).toContain(`did not hold (confidence ${shown}, above 0.9`);
+    expect(await cause.innerText()).toContain(`held (confidence ${shown}, above 0.1`);
     expect(await page.getByRole('table', { name: 'Settings that differ' }).innerText()).toMatch(
-      /thresholds\.confidence\s+0\.90\s+0\.10/u,
+      /Confidence to finish\s+0\.9\s+0\.1/u,
     );
+    const facts = page.getByRole('table', { name: 'What they are and did' });
+    expect(await facts.innerText()).toMatch(/Why it ended\s+Ended in cycle \d: The cycle limit is reached/u);
     const [a, b] = await page.locator('.pair > div').allInnerTexts();
     expect(a).toContain('original');
     expect(b).toMatch(/fork of A: confidence to finish from 0\.\d+ to 0\.1/u);
     // Each side links to the step at which it parts.
-    await cause.getByRole('link', { name: 'Open the step' }).last().click();
+    await cause.getByRole('link').last().click();
     await page.locator('main[data-run="run-1"]').waitFor();
     expect(page.url()).toContain(`#/run/run-1/${lastOf(1, 'decision').seq}`);
   });
 
-  it('shows both answers, or that they are the same, and the figures of the journals with their difference', async () => {
+  it('shows an answer that both have once, and the figures of the journals with their difference', async () => {
     const page = await open();
     await page.locator('.cause').waitFor();
     const [first, second] = [0, 1].map((run) => lastOf(run, 'answer').answer.answerText);
     expect(second).toBe(first);
-    expect(await page.locator('.pair .answer').allInnerTexts()).toEqual([first]);
-    await page.getByText('The same answer as A.').waitFor();
+    expect(await page.locator('.answer').allInnerTexts()).toEqual([`Both have the same answer\n\n${first}`]);
     const [before, after] = [0, 1].map((run) => lastOf(run, 'end').summary.usage.modelCalls);
     const row = page.locator('.compare-table tr', { hasText: 'Model calls' });
     expect(await row.locator('td').allInnerTexts()).toEqual([
       `${before}`,
-      `${after}`,
-      `${(before ?? 0) - (after ?? 0)} fewer`,
+      `${after} (${(before ?? 0) - (after ?? 0)} fewer)`,
     ]);
     expect(await page.locator('.compare-page h1').innerText()).toBe('Is it so?');
   });
 
   it('folds equal steps, and unfolds them on request', async () => {
     const page = await open();
-    await page.getByText('All steps side by side').click();
-    const fold = page.locator('.compare-steps summary', { hasText: 'equal steps' }).first();
+    const fold = page.locator('.compare-steps summary', { hasText: 'equal step' }).first();
     await fold.waitFor();
     const links = page.locator('.compare-steps td a');
     const before = await links.count();
@@ -75,25 +74,26 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     await page.keyboard.press('Enter');
     const folded = Number.parseInt(await fold.innerText(), 10);
     await expect.poll(() => links.count()).toBe(before + 2 * folded);
-    expect((await links.allInnerTexts()).join()).toMatch(/action\.choosing\s+action\.running/u);
-    // What follows the decision writes the answer.
-    expect(await page.locator('.compare-steps summary').last().innerText()).toContain('Answer');
+    expect((await links.allInnerTexts()).join()).toMatch(/Action/u);
   });
 
-  it('says that runs ended for the same reason, chooses another one, and goes back with Escape', async () => {
+  it('chooses another run, keeps both in the address, and goes back with Escape', async () => {
     const page = await open('run-1/run-0');
     await page.locator('.cause').waitFor();
     expect(await page.locator('.pair > div').first().innerText()).toContain('fork of B');
     await page.getByRole('combobox', { name: 'Run B' }).selectOption('run-2');
     await page.waitForFunction(() => location.hash === '#/compare/run-1/run-2');
-    await page.getByText('Both ended for the same reason').waitFor();
+    await page.reload();
+    await showRuns(page, runs);
+    await page.locator('.cause').waitFor();
+    expect(await page.getByRole('combobox', { name: 'Run B' }).inputValue()).toBe('run-2');
     await page.locator('body').press('Escape');
     await page.getByRole('table', { name: 'Runs' }).waitFor();
   });
 
   it('says that a run is still loading or unknown, and offers others', async () => {
     const page = await open('run-0/nothing');
-    const side = page.locator('.pair > section').last();
+    const side = page.locator('.pair > div').last();
     await side.getByText('Loading…').waitFor();
     await page.evaluate(() => window.listener.end('nothing', 'There is no run "nothing".'));
     await side.getByText('There is no run "nothing". Choose another run.').waitFor();
@@ -104,10 +104,9 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
   it('shows two actors that are not over, whose entries have no end yet', async () => {
     const held = runs.map((one, at) => ({
       ...one,
-      run: { ...one.run, kind: 'system' as const, title: `actor ${at}`, status: 'waiting' as const },
+      run: { ...one.run, kind: 'system' as const, machine: 'order', title: `actor ${at}`, status: 'waiting' as const },
     }));
     const page = await open('run-0/run-2', { held: held.slice(0, 2) });
-    expect(await page.locator('h1').innerText()).toBe('Two actors compared');
     await page.evaluate(
       (one) => {
         window.listener.runs([...window.inspector.runs.value, one.run], null, 0);
@@ -115,23 +114,19 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
       },
       held[2] as (typeof held)[number],
     );
-    await page.locator('.cause').getByText('A and B have not ended').waitFor();
+    await page.locator('.cause').waitFor();
+    expect(await page.locator('h1').innerText()).toBe('Two actors of order');
   });
 
-  it('says that a run has not ended, and shows the settings that differ below', async () => {
-    const held = runs.map((one, at) => {
-      if (at !== 2) return one;
-      const [start, ...lines] = one.lines;
-      const changed = (start ?? '').replace(/"maxCycles":\d+/u, '"maxCycles":77');
-      return { ...one, run: { ...one.run, status: 'waiting' as const }, lines: [changed, ...lines] };
-    });
+  it('does not compare the steps of actors of different machines', async () => {
+    const held = runs.map((one, at) => ({
+      ...one,
+      run: { ...one.run, kind: 'system' as const, machine: `machine-${at}`, status: 'waiting' as const },
+    }));
     const page = await open('run-0/run-2', { held });
-    const cause = page.locator('.cause');
-    await cause.waitFor();
-    expect(await cause.innerText()).toMatch(/^B has not ended\s/u);
-    expect(await page.locator('.cause ~ .pair, .cause ~ .compare-table').first().innerText()).toMatch(
-      /^Settings that differ[\s\S]*77/u,
-    );
+    await page.getByText('They are actors of different machines: their steps cannot be compared.').waitFor();
+    expect(await page.locator('h1').innerText()).toBe('Actors of machine-0 and machine-2');
+    expect(await page.locator('.compare-steps').count()).toBe(0);
   });
 
   it.each([
@@ -152,3 +147,44 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(await page.evaluate(tooWideElements)).toEqual([]);
   });
 });
+
+const order = setup({
+  types: { context: {} as { cents: number }, events: {} as { type: 'ORDER' | 'APPROVE' }, input: {} as number },
+  guards: { isLarge: ({ context }) => context.cents > 5_000 },
+}).createMachine({
+  id: 'order',
+  version: '1',
+  context: ({ input }) => ({ cents: input }),
+  initial: 'open',
+  states: {
+    open: { on: { ORDER: [{ guard: 'isLarge', target: 'asking' }, { target: 'paid' }] } },
+    asking: { on: { APPROVE: 'paid' } },
+    paid: { type: 'final' },
+  },
+});
+
+const journals = memoryJournals();
+const host = createDurableMachine(order, { journals, logger: () => {} });
+for (const [id, input] of Object.entries({ small: 900, large: 9_900 })) {
+  const actor = await host.open(id, { input });
+  await actor.send({ type: 'ORDER' });
+  await actor.park();
+}
+const actorTests = await inspectorTests('comparing actors in a page', { journals, hosts: [host] });
+
+it.skipIf(actorTests.areSkipped)(
+  'shows the states, contexts and events of two actors, and where they part',
+  async () => {
+    const { page } = await actorTests.open('/compare/small/large');
+    const facts = page.getByRole('table', { name: 'What they are and did' });
+    await facts.getByText('Context: cents').waitFor();
+    expect(await facts.innerText()).toMatch(/Status\s+Ended, .*\s+Waiting since /u);
+    expect(await facts.innerText()).toMatch(/paid, entered from open on ORDER.*\s+asking, entered from open on ORDER/u);
+    expect(await facts.innerText()).toMatch(/Accepted events\s+–\s+APPROVE\s+paid/u);
+    expect(await facts.innerText()).toMatch(/Context: cents\s+900\s+9900/u);
+    expect(await page.locator('.cause').innerText()).toMatch(
+      /^First difference: step 2\s+A ORDER open\s+paid isLarge did not hold\s+B ORDER open\s+asking isLarge held\s/u,
+    );
+    expect(await page.locator('h1').innerText()).toBe('Two actors of order');
+  },
+);

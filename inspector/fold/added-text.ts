@@ -4,28 +4,19 @@ export interface TextPart {
   readonly isNew: boolean;
 }
 
-export interface AddedText {
-  readonly parts: readonly TextPart[];
-  readonly added: number;
-  readonly removed: number;
-}
-
-/** The lines of a text that an earlier one does not have, wherever they are, and the characters of those that it lost. Linear. */
-export function addedText(before: string, now: string): AddedText {
+/** Splits a text into the lines that an earlier one has, wherever they are, and those that it does not have. Linear. */
+export function addedText(before: string, now: string): readonly TextPart[] {
   const left = new Map<string, number>();
   for (const line of linesOf(before)) left.set(line, (left.get(line) ?? 0) + 1);
   const parts: { text: string; isNew: boolean }[] = [];
-  let added = 0;
   for (const line of linesOf(now)) {
     const count = left.get(line) ?? 0;
     if (count > 0) left.set(line, count - 1);
-    else added += line.length;
     const last = parts.at(-1);
     if (last?.isNew === (count === 0)) last.text += line;
     else parts.push({ text: line, isNew: count === 0 });
   }
-  const removed = [...left].reduce((sum, [line, count]) => sum + line.length * count, 0);
-  return { parts, added, removed };
+  return parts;
 }
 
 /** Each with its line break; the last one without, so that it equals itself in the middle of a longer text. */

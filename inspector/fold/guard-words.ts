@@ -2,63 +2,6 @@ import type { Thresholds } from '../../machines/contracts/limits.ts';
 import type { ComparedValue } from './explain.ts';
 import { capitalize, formatNumber, formatScore, humanize, humanizeGuard } from './format.ts';
 
-/** What the recorded inputs of the guards mean, by name. Names of other programs have none. */
-const MEANINGS: Readonly<Record<string, string>> = {
-  allowed: 'retries allowed for this kind of failure',
-  askable: 'messages that the model may rate',
-  attempts: 'attempts so far',
-  calls: 'model calls of this attempt',
-  change: 'how much the answer changed since the last cycle: 0 is the same, 1 is entirely new',
-  claim: 'how well the answer supports the claim that the task is done; believed at 0.5 or more',
-  claimsCompletion: 'the model says that the task is complete',
-  completedCycles: 'cycles completed',
-  confidence: 'confidence in the answer',
-  decider: 'who decides whether another tool runs',
-  detour: 'Understanding was entered early, because the context is too large',
-  directedTo: 'the phase that the user chose',
-  done: 'the model says that no other tool is needed',
-  elapsedMs: 'time of all attempts and waits',
-  grounding: 'share of the answer that the evidence supports',
-  informationSufficiency: 'how much of the needed information is known',
-  isBudgetSpent: 'the budget is used up',
-  isConfident: 'the answer is confident enough already',
-  isToCompare: 'the answers can be compared by meaning',
-  isToGrade: 'the answer still needs to be graded',
-  kind: 'kind of failure',
-  leftMs: 'time left',
-  loopRepeats: 'repetitions that count as a loop',
-  maxContinuations: 'tool runs allowed',
-  maxCycles: 'cycles allowed',
-  maxParallelCalls: 'tool calls that may run at the same time',
-  maxSameCalls: 'steps allowed with the same calls',
-  messages: 'messages concerned',
-  mode: 'who chooses the next phase',
-  modelCalls: 'model calls so far',
-  modelConfidence: 'the confidence that the model stated',
-  phase: 'the phase in question',
-  phaseRetries: 'repetitions of the phase so far',
-  proposal: 'the proposed next phase',
-  proposedBy: 'who proposed it',
-  prose: 'the model answered in prose',
-  repeats: 'earlier decisions with the same phase and answer',
-  results: 'tool results so far',
-  retries: 'retries so far',
-  retryable: 'a retry could succeed',
-  runs: 'tool runs so far',
-  satisfaction: 'how satisfied the user seems; enough at 0.5 or more',
-  slot: 'the slot, 1 to 4, that would run the next tool call',
-  status: 'HTTP status',
-  steps: 'steps with the same calls',
-  taskComplete: 'the task counts as complete',
-  tokens: 'tokens so far',
-  used: 'retries used for this kind of failure',
-  waiting: 'tool calls waiting for a slot',
-  waitMs: 'wait before the next attempt',
-};
-
-export const meaningOf = (name: string): string | null =>
-  Object.hasOwn(MEANINGS, name) ? (MEANINGS[name] ?? null) : null;
-
 /** What the words of a name do not say by themselves. */
 const NAMES: Readonly<Record<string, string>> = {
   claim: 'support of the claim that the task is done',
@@ -74,23 +17,6 @@ const NAMES: Readonly<Record<string, string>> = {
 export const valueTitle = (name: string): string =>
   (Object.hasOwn(NAMES, name) ? NAMES[name] : undefined) ?? humanize(name);
 
-/** The setting that a guard compares with, by the guard's name or the limit's. */
-const SETTINGS: Readonly<Record<string, string>> = {
-  'confidenceReached above': 'thresholds.confidence',
-  'answerConverged below': 'thresholds.change',
-  'nextPhaseChosen above': 'thresholds.confidence',
-  'nextPhaseChosen below': 'thresholds.change',
-  loopRepeats: 'thresholds.loopRepeats',
-  maxCycles: 'limits.maxCycles',
-  maxTokens: 'limits.maxTokens',
-  maxModelCalls: 'limits.maxModelCalls',
-  maxContinuations: 'limits.maxContinuations',
-  maxParallelCalls: 'limits.maxParallelCalls',
-  maxSameCalls: 'limits.maxSameCalls',
-  maxPhaseRetries: 'limits.maxPhaseRetries',
-  sufficiency: 'thresholds.sufficiency',
-};
-
 /** Guards that hold as soon as a value reaches its limit. */
 const REACHES: ReadonlySet<string> = new Set([
   'cycleLimitReached',
@@ -99,21 +25,13 @@ const REACHES: ReadonlySet<string> = new Set([
   'continuationLimitReached',
 ]);
 
-/** How a value relates to its limit: what the guard needed, and the setting that changes it. */
-export interface LimitWords {
-  /** `needs more than 0.9`. */
-  readonly needs: string;
-  readonly setting: string | null;
-}
-
-export function limitWords(guard: string, { value, limit }: ComparedValue): LimitWords | null {
-  if (limit === null) return null;
+/** What a guard needed of a value: `needs more than 0.9`; empty without a limit. */
+export function limitWords({ value, limit }: ComparedValue): string {
+  if (limit === null) return '';
   const shown = typeof value === 'number' ? formatScore(limit.value, value) : formatNumber(limit.value);
-  const setting = SETTINGS[`${guard} ${limit.name}`] ?? SETTINGS[limit.name] ?? null;
-  if (limit.name === 'above') return { needs: `needs more than ${shown}`, setting };
-  if (limit.name === 'below') return { needs: `needs less than ${shown}`, setting };
-  if (limit.name === 'sufficiency') return { needs: `enough from ${shown}`, setting };
-  return { needs: `limit ${shown}`, setting };
+  if (limit.name === 'above') return `needs more than ${shown}`;
+  if (limit.name === 'below') return `needs less than ${shown}`;
+  return limit.name === 'sufficiency' ? `enough from ${shown}` : `limit ${shown}`;
 }
 
 /** The rules of Yield, and the guards that choose the next phase, in words. */

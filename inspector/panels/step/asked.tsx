@@ -40,15 +40,10 @@ export function Asked({ view, call }: { readonly view: PanelView; readonly call:
         </>
       }
     >
-      {earlier !== null && before !== null && difference !== null && (
-        <p class="muted">
-          Since call {before.number}: {sameText(earlier, prompt)}; {changedText(difference.added, difference.removed)}.
-        </p>
-      )}
       {main !== null && (
         <MarkedText
           key={call.number}
-          parts={difference?.parts ?? [{ text: textOf(main), isNew: false }]}
+          parts={difference ?? [{ text: textOf(main), isNew: false }]}
           hasOld={difference !== null}
         />
       )}
@@ -105,30 +100,6 @@ function textOf({ content, toolCalls = [], toolResult }: Omit<Turn, 'role'>): st
   return [...(toolResult ? [`${toolResult.name} [${toolResult.id}]`] : []), content, ...calls]
     .filter(Boolean)
     .join('\n');
-}
-
-function sameText(before: RecordedPrompt, now: RecordedPrompt): string {
-  const systemOf = ({ turns }: RecordedPrompt) =>
-    turns
-      .filter(({ role }) => role === 'system')
-      .map(textOf)
-      .join('\n');
-  const isSameSystem = systemOf(before) === systemOf(now);
-  const isSameSchema = JSON.stringify(before.schema) === JSON.stringify(now.schema);
-  const turns = now.turns.length - before.turns.length;
-  const more = turns > 0 ? `, ${pluralize(turns, 'more turn')}` : '';
-  if (isSameSystem && isSameSchema) return `same system text and schema${more}`;
-  if (isSameSystem) return `same system text, another schema${more}`;
-  return `another system text${isSameSchema ? '' : ' and schema'}${more}`;
-}
-
-function changedText(added: number, removed: number): string {
-  if (added === 0 && removed === 0) return 'same user turn';
-  const all = [
-    ...(added > 0 ? [`${pluralize(added, 'character')} added to`] : []),
-    ...(removed > 0 ? [`${formatNumber(removed)} removed from`] : []),
-  ];
-  return `${all.join(' and ')} the user turn`;
 }
 
 const TURN_CHARS = 2_000;

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { differs, outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
@@ -51,25 +51,10 @@ export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly 
 }
 
 /** The numbers of a long run are known only after a replay, which takes seconds. */
-const Replay = ({ inspector, view: { run, count, states } }: PanelProps) => (
-  <section class="what-if" aria-label="What if">
-    <header class="row">
-      <h2>What if</h2>
-    </header>
-    {states === 'requested' ? (
-      <p role="status">Replaying {formatNumber(count)} entries…</p>
-    ) : (
-      <div class="row">
-        <button type="button" onClick={() => inspector.requestStates(run.runId)}>
-          Replay the run
-        </button>
-        <span class="muted">
-          A replay of its {formatNumber(count)} entries computes the numbers that you can change.
-        </span>
-      </div>
-    )}
-  </section>
-);
+function Replay({ inspector, view: { run, count } }: PanelProps) {
+  useEffect(() => inspector.requestStates(run.runId), []);
+  return <p role="status">What if: replaying {formatNumber(count)} entries to compute the numbers…</p>;
+}
 
 interface OutcomeProps extends PanelProps {
   readonly set: Changes;

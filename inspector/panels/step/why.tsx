@@ -2,8 +2,8 @@ import type { Thresholds } from '../../../machines/contracts/limits.ts';
 import { runStart } from '../../fold/answer.ts';
 import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
 import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
-import { formatScore, pluralize, UNNAMED } from '../../fold/format.ts';
-import { capWords, flipWords, guardTitle, limitWords, meaningOf, valueTitle } from '../../fold/guard-words.ts';
+import { capitalize, formatScore, pluralize, UNNAMED } from '../../fold/format.ts';
+import { capWords, flipWords, guardTitle, limitWords, valueTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
@@ -204,7 +204,7 @@ function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
             )}
           </span>
         </p>
-        <Values guard={name ?? ''} compared={compared} />
+        <Values compared={compared} />
         {cap !== null && <p class="muted">{cap}</p>}
         {flip !== null && <p class="muted">{flip}</p>}
       </div>
@@ -213,16 +213,16 @@ function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
 }
 
 /** Values with their limits, then those without one on a line. */
-function Values({ guard, compared }: { readonly guard: string; readonly compared: readonly ComparedValue[] }) {
+function Values({ compared }: { readonly compared: readonly ComparedValue[] }) {
   const limited = compared.filter(({ limit }) => limit !== null);
   const others = compared.filter(({ limit }) => limit === null);
   if (compared.length === 0) return null;
   return (
     <ul class="values" aria-label="Compared values">
       {limited.map((one) => (
-        <li key={one.name} title={meaningOf(one.name) ?? undefined}>
-          <span class="verbatim">{capitalized(one.name)}</span>{' '}
-          <b>{describeValue(one.value, one.limit?.value ?? null)}</b>, {limitWords(guard, one)?.needs}
+        <li key={one.name}>
+          <span class="verbatim">{capitalize(revealHidden(valueTitle(one.name)))}</span>{' '}
+          <b>{describeValue(one.value, one.limit?.value ?? null)}</b>, {limitWords(one)}
           {one.share !== null && (
             <span class="share" aria-hidden="true" style={{ '--value': one.share.value, '--limit': one.share.limit }} />
           )}
@@ -231,7 +231,7 @@ function Values({ guard, compared }: { readonly guard: string; readonly compared
       {others.length > 0 && (
         <li class="muted">
           {others.map(({ name, value }, index) => (
-            <span key={name} title={meaningOf(name) ?? undefined} class="verbatim">
+            <span key={name} class="verbatim">
               {index > 0 && ' · '}
               {revealHidden(valueTitle(name))}: {describeValue(value, null)}
             </span>
@@ -241,11 +241,6 @@ function Values({ guard, compared }: { readonly guard: string; readonly compared
     </ul>
   );
 }
-
-const capitalized = (name: string): string => {
-  const words = revealHidden(valueTitle(name));
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
-};
 
 function describeValue(value: ComparedValue['value'], limit: number | null): string {
   if (typeof value === 'number') return formatScore(value, limit);

@@ -16,8 +16,7 @@ export function examplesOf(schema: unknown, root: unknown = schema, depth = 0): 
   const alternatives = anyOf ?? oneOf;
   if (Array.isArray(alternatives))
     return alternatives.flatMap((one) => examplesOf(one, root, depth + 1).slice(0, 2)).slice(0, MOST);
-  const [kind] = [type].flat();
-  const found = examplesOfType(kind, node, root, depth);
+  const found = [type].flat().flatMap((kind) => examplesOfType(kind, node, root, depth));
   return preset === undefined ? found : [preset, ...found.slice(0, MOST - 1)];
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
 import * as z from 'zod';
 import { generate } from '../../../src/entries/agents.ts';
-import { type Script, scriptedModel, settle } from '../../../src/entries/testing.ts';
+import { explore, type Script, scriptedModel, settle } from '../../../src/entries/testing.ts';
 import { chartAround, endsOf } from '../../support/agent-charts.ts';
 
 const Ticket = z.object({ urgent: z.boolean(), summary: z.string() });
@@ -79,6 +79,13 @@ describe('generate', () => {
   it('fails for an input that is not a prompt', async () => {
     const model = () => scriptedModel({ output: [] });
     expect(await endsOf(() => chartAround(generate({ model: model() })), 7)).toMatchObject({ value: 'failed' });
+  });
+
+  it('is explored with each type of a member, also null', () => {
+    const find = generate({ model: scriptedModel({}), schema: z.object({ id: z.nullable(z.string()) }) });
+    const { edges } = explore(chartAround(find), { events: [], inputs: ['A mail'] });
+    const names = edges.map(({ occurrence }) => occurrence.name);
+    expect(names).toEqual(expect.arrayContaining(['agent: {"id":"text"}', 'agent: {"id":null}']));
   });
 
   it('refuses unknown options and schemas without a JSON form before anything starts', () => {

@@ -12,7 +12,7 @@ const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.url));
 
 /** The command that shows what each template does, without a key. */
 const FIRST_START = {
-  agent: 'npm start -- "When is shipping free?"',
+  agent: 'npm start -- "Please refund order A7."',
   chat: 'npm start',
   durable: 'npm start -- place o-17 40',
 };

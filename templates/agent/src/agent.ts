@@ -1,16 +1,20 @@
-import { createPassageIndex, createPostChain, type PostChainOptions } from 'postchain';
+import { createPassageIndex } from 'postchain';
+import { createDurableMachine, fileJournals } from 'postchain/durable';
 import { loadDocuments } from 'postchain/node';
-import { createTools, type Orders } from './tools.ts';
+import { openaiModel } from 'postchain/openai';
+import { createAgent } from './agent.machine.ts';
+import { demoModel } from './demo-model.ts';
+import { createShop } from './tools.ts';
 
-/** Tests pass a scripted model. */
-export async function createAgent(orders: Orders, options: Pick<PostChainOptions, 'model' | 'journals'>) {
-  const { documents } = await loadDocuments(['documents']);
-  return createPostChain({
-    ...options,
-    documents: createPassageIndex(documents),
-    capabilities: createTools(orders),
-    // The model sees the result of a tool before it calls the next one: it finds an order, then refunds it.
-    continuation: 'model',
-    instructions: 'You work for the support of a shop. Check an order and the policy before you refund it.',
-  });
-}
+const { OPENAI_API_KEY, OPENAI_BASE_URL, MODEL = 'gpt-4.1-mini', JOURNALS = 'journals' } = process.env;
+
+export const hasModel = Boolean(OPENAI_API_KEY || OPENAI_BASE_URL);
+
+export const agent = createAgent({
+  model: hasModel ? openaiModel({ model: MODEL }) : demoModel,
+  shop: createShop('orders.json'),
+  documents: createPassageIndex((await loadDocuments(['documents'])).documents),
+});
+
+/** Each conversation is an actor with a journal: after a crash, any process with access to the directory continues it. */
+export const conversations = createDurableMachine(agent, { journals: fileJournals(JOURNALS) });

@@ -1,49 +1,53 @@
-import { createInterface } from 'node:readline/promises';
-import { extractiveModel } from 'postchain';
-import { fileJournals } from 'postchain/node';
-import { openaiModel } from 'postchain/openai';
-import { createAgent } from './agent.ts';
-import { sampleOrders } from './tools.ts';
+import { randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { waitFor } from 'xstate';
+import { conversations, hasModel } from './agent.ts';
 
-const { OPENAI_API_KEY, OPENAI_BASE_URL, MODEL = 'gpt-4.1-mini' } = process.env;
-const hasModel = Boolean(OPENAI_API_KEY || OPENAI_BASE_URL);
-const request = process.argv.slice(2).join(' ');
-
-if (request === '') {
-  console.error('Usage: npm start -- "Please refund order A7."');
-  process.exit(2);
-}
 if (!hasModel)
-  console.error('OPENAI_API_KEY is not set: the answer is quoted from documents/, and no tool can be called.');
+  console.error(
+    'OPENAI_API_KEY is not set: a demo model with fixed rules replies. It finds "order A7", and quotes documents/.',
+  );
 
-const agent = await createAgent(sampleOrders(), {
-  model: hasModel ? openaiModel({ model: MODEL }) : extractiveModel(),
-  journals: fileJournals('journals'),
-});
-const run = agent.run({ request });
-
-for await (const event of run.events) {
-  if (event.type === 'approval-asked') {
-    const { questionId, digest, capability, arguments: given } = event;
-    const decision = (await isApproved(`${capability} ${JSON.stringify(given)}`)) ? 'approve' : 'deny';
-    run.send({ type: 'approval.given', questionId, digest, decision });
+const request = process.argv.slice(2).join(' ');
+if (request === '') {
+  // Those that wait for a person, and those whose process was killed.
+  const open = await conversations.list({ status: ['waiting', 'interrupted'] });
+  if (open.length === 0) {
+    console.error('No conversation to continue. Usage: npm start -- "Please refund order A7."');
+    process.exitCode = 2;
   }
-  if (event.type === 'capability-end') {
-    const { capability, success, output, error } = event.result;
-    console.error(`${capability}: ${success ? output : error}`);
-  }
+  for (const { id, title } of open) await talk(id, title);
+} else {
+  await talk(randomUUID().slice(0, 8), request);
 }
 
-const { answerText, sources, status, notes } = await run.answer;
-console.log(answerText);
-for (const { path } of sources) console.log(`Source: ${path}`);
-if (notes !== '') console.error(`${status}: ${notes}`);
+/** Starts the conversation with this id, or continues it. */
+async function talk(id: string, request: string): Promise<void> {
+  const actor = await conversations.open(id, { input: { request } });
+  console.error(`Conversation ${id}: ${request}`);
+  const { unsubscribe } = actor.ref.subscribe(({ value }) => console.error(`- ${value}`));
+  await waitFor(actor.ref, (state) => state.status !== 'active' || state.matches('asking'));
+  for (const { id, digest, question } of actor.pending.approvals) {
+    const isApproved = await ask(`Approve ${JSON.stringify(question)}? [y/n] `);
+    if (isApproved === null) continue;
+    // The digest is that of the question: an answer to any other question has no effect.
+    const decision = isApproved ? 'approve' : 'deny';
+    await actor.send({ type: 'approval.given', id, digest, decision, by: 'terminal' });
+  }
+  unsubscribe();
+  if (await actor.park({ wait: true })) console.error(`\nConversation ${id} waits for your answer: npm start`);
+  else console.log(await actor.output);
+}
 
-async function isApproved(call: string): Promise<boolean> {
-  // Without a terminal, nobody can approve.
-  if (!process.stdin.isTTY) return false;
+/** Resolves to null if nobody answers: without a terminal, and after Ctrl-C. */
+function ask(text: string): Promise<boolean | null> {
+  if (!process.stdin.isTTY) return Promise.resolve(null);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const reply = await terminal.question(`Run ${call}? [y/N] `);
-  terminal.close();
-  return reply.trim().toLowerCase() === 'y';
+  return new Promise((resolve) => {
+    terminal.on('close', () => resolve(null));
+    terminal.question(text, (reply) => {
+      resolve(/^y(?:es)?$/iu.test(reply.trim()));
+      terminal.close();
+    });
+  });
 }

@@ -25,7 +25,7 @@ if (request === '') {
 async function talk(id: string, request: string): Promise<void> {
   const actor = await conversations.open(id, { input: { request } });
   console.error(`Conversation ${id}: ${request}`);
-  const { unsubscribe } = actor.ref.subscribe(({ value }) => console.error(`- ${value}`));
+  actor.ref.subscribe(({ value }) => console.error(`- ${value}`));
   await waitFor(actor.ref, (state) => state.status !== 'active' || state.matches('asking'));
   for (const { id, digest, question } of actor.pending.approvals) {
     const isApproved = await ask(`Approve ${JSON.stringify(question)}? [y/n] `);
@@ -34,7 +34,6 @@ async function talk(id: string, request: string): Promise<void> {
     const decision = isApproved ? 'approve' : 'deny';
     await actor.send({ type: 'approval.given', id, digest, decision, by: 'terminal' });
   }
-  unsubscribe();
   if (await actor.park({ wait: true })) console.error(`\nConversation ${id} waits for your answer: npm start`);
   else console.log(await actor.output);
 }

@@ -28,7 +28,7 @@ import {
   recordAttempt,
   retryAllowed,
 } from '../policies/retry.ts';
-import { callUsage } from '../policies/usage.ts';
+import { addCall, callUsage, NO_USAGE } from '../policies/usage.ts';
 import { missingAttemptActors } from './actors.ts';
 import {
   type AttemptState,
@@ -232,13 +232,17 @@ export const attemptSetup = base.extend({
     })),
     emitEnd: emit(({ context }) => {
       const { failure = null, repaired } = context.execution.attempts.at(-1) ?? {};
+      const call = currentCall(context);
+      const usage = callUsage(call);
+      const { cost } = addCall(NO_USAGE, usage, call.price);
       return {
         type: 'attempt-end' as const,
         attemptId: context.id,
         task: context.task,
         attempt: context.execution.attempts.length,
         failure,
-        usage: callUsage(currentCall(context)),
+        usage,
+        ...(cost !== null && { cost }),
         ...(repaired && { repaired }),
       };
     }),

@@ -352,6 +352,8 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     attempt: z.int(),
     failure: z.nullable(failureSchema),
     usage: tokenUsageSchema,
+    /** In the currency of the prices; absent if that of the model is unknown. */
+    cost: z.exactOptional(z.number().check(z.gte(0))),
     repaired: repairsSchema,
   }),
   z.object({

@@ -1,7 +1,8 @@
 import type { AnyMachineSnapshot, AnyStateMachine, OutputFrom } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import type { TokenUsage, Usage } from '../../machines/contracts/usage.ts';
+import type { Usage } from '../../machines/contracts/usage.ts';
+import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
 import { createPostChain } from '../chain/create-post-chain.ts';
 import { readRun } from '../chain/journal/run-journal.ts';
@@ -208,20 +209,20 @@ async function actorsOf(system: AnyStateMachine | DurableMachine<AnyStateMachine
     const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
     const usage = usageIn(await entriesOf(host.journals.read(runId)));
     const isStored = known.get(runId) === 'done' || known.get(runId) === 'error';
-    return { output: snapshot.output, status, error, usage, cost: null, isStored, snapshot };
+    return { output: snapshot.output, status, error, usage, cost: usage.cost, isStored, snapshot };
   };
   return async (...given) => (await startInSlot(slots, undefined, async () => ({ settled: run(...given) }))).settled;
 }
 
-/** Adds up the attempts of all its machines. */
-function usageIn(entries: readonly DurableEntry[]): Result['usage'] {
-  const ends = entries.flatMap((entry) => (entry.type === 'emitted' ? [Object(entry.event)] : []));
-  const used: readonly TokenUsage[] = ends.filter(({ type }) => type === 'attempt-end').map(({ usage }) => usage);
-  return {
-    modelCalls: used.length,
-    inputTokens: used.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
-    outputTokens: used.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
-  };
+/** Adds up the model calls of all its machines. A call that its chart aborted has no tokens, and one that the budget refused was not made. */
+function usageIn(entries: readonly DurableEntry[]): Usage {
+  const emitted = entries.flatMap((entry) => (entry.type === 'emitted' ? [Object(entry.event)] : []));
+  const starts = emitted.filter(({ type }) => type === 'attempt-start');
+  const ends = emitted.filter(({ type }) => type === 'attempt-end');
+  const refused = ends.filter(({ failure }) => failure?.code === 'budget_exhausted');
+  const made = ends.filter((end) => !refused.includes(end));
+  const used = made.reduce((sum, { usage, cost = null }) => addUsage(sum, { modelCalls: 1, ...usage, cost }), NO_USAGE);
+  return { ...used, modelCalls: starts.length - refused.length };
 }
 
 function checked(score: number | boolean, what: string): number {

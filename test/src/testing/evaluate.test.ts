@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
+import { budget, generate } from '../../../src/entries/agents.ts';
 import { memoryJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
 import { createAttempt } from '../../../src/entries/structured-output.ts';
 import { type EvaluateOptions, type EvaluationCase, evaluate, evaluationText } from '../../../src/entries/testing.ts';
@@ -177,6 +178,31 @@ it('compares machines by output and last snapshot, with their model calls, and r
   expect(good.model.calls).toHaveLength(2);
   const rerun = await evaluate(sums.slice(0, 1), { ...options, systems: { durable }, rerun: true }).catch(String);
   expect([good.model.calls.length > 2, typeof rerun]).toEqual([true, 'object']);
+});
+
+it('counts the calls, tokens and cost of agents, also of a call that the chart aborts, and none that the budget refuses', async () => {
+  const usage = { inputTokens: 100, outputTokens: 10, estimated: false };
+  const model = scriptedModel({ ask: [{ text: 'yes' }], wait: [{ hang: true }] }, { usage });
+  const prices = { currency: 'EUR', models: { scripted: { inputPerMillion: 2_000, outputPerMillion: 10_000 } } };
+  const actors = {
+    budget,
+    ask: generate({ model, prices, name: 'ask' }),
+    wait: generate({ model, prices, name: 'wait' }),
+  };
+  const machine = setup({ actors }).createMachine({
+    id: 'asker',
+    invoke: { src: 'budget', systemId: 'budget', input: { calls: 2 } },
+    initial: 'asking',
+    states: {
+      asking: { invoke: { src: 'ask', input: 'Well?', onDone: 'waiting' } },
+      waiting: { invoke: { src: 'wait', input: 'Well?' }, after: { 5: 'again' } },
+      again: { invoke: { src: 'ask', input: 'And now?', onError: 'ended' } },
+      ended: { type: 'final' },
+    },
+  });
+  const { systems } = await evaluate([{ name: 'one' }], { systems: { machine }, scorers: {} });
+  expect(systems['machine']).toMatchObject({ modelCalls: 2, inputTokens: 100, outputTokens: 10 });
+  expect(systems['machine']?.cost).toBeCloseTo(0.3);
 });
 
 it('runs at most four actors of a machine at a time', async () => {

@@ -68,7 +68,6 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
   createDurableMachine: (options) =>
     durable.createDurableMachine(machine, { journals: durable.memoryJournals(), ...options }),
   createWorker: (options) => durable.createWorker({ hosts: [chain()], ...options }),
-  precedes: (options) => testing.precedes({ event: 'a' }, { event: 'b' }, options),
   generate: (options) => agents.generate({ model, ...options } as never),
   decide: (options) => agents.decide({ model, events: { a: schema }, ...options } as never),
   runTools: (options) => agents.runTools({ model, tools: [tool], ...options } as never),

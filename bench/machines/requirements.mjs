@@ -24,7 +24,7 @@ export const requirements = {
   mailbox: { property: 'handlesEvents' },
   order: { property: 'handlesEvents', mayIgnore: { confirm: ['checking', 'confirmed'], ship: ['open', 'checking'] } },
   refund: { property: 'precedes', first: { event: 'approved' }, before: { actor: 'pay' } },
-  newsletter: { property: 'precedes', first: { event: 'approve' }, before: { actor: 'send' }, each: true },
+  newsletter: { property: 'precedes', first: { event: 'approve' }, before: { actor: 'send' }, times: 'each' },
   deployment: { property: 'precedes', first: { event: 'approve' }, before: { actor: 'deploy' } },
   fetcher: { property: 'endsWithin', events: 10 },
   writer: { property: 'endsWithin', events: 20 },

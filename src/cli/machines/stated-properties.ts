@@ -21,7 +21,7 @@ function propertyOf(machine: AnyStateMachine, stated: Exclude<StatedProperty, { 
   switch (stated.property) {
     case 'precedes':
       for (const mark of [stated.first, stated.before]) if ('state' in mark) requireState(machine, mark.state);
-      return precedes(stated.first, stated.before, { each: stated.each ?? false });
+      return precedes(stated.first, stated.before, stated.times);
     case 'endsWithin':
       return endsWithin(stated.events);
     case 'ends':

@@ -62,10 +62,15 @@ const states = z.array(name).check(z.minLength(1));
 const propertySchema = z.discriminatedUnion('property', [
   z.strictObject({ property: z.literal('soundness') }).check(z.describe('The checks of lint.')),
   z
-    .strictObject({ property: z.literal('precedes'), first: mark, before: mark, each: z.optional(z.boolean()) })
+    .strictObject({
+      property: z.literal('precedes'),
+      first: mark,
+      before: mark,
+      times: z.optional(z.enum(['once', 'each', 'never'])),
+    })
     .check(
       z.describe(
-        '"first" happens before "before", for example an approval before an effect. With each: again before each of them.',
+        '"first" happens before "before": once (default), for example an approval before an effect; each: again before each of them; never: "before" does not happen after "first", for example no effect after a denial.',
       ),
     ),
   z

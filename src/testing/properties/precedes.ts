@@ -1,112 +1,124 @@
-import { requireKnownOptions } from '../../internal/require-known.ts';
+import type { AnyMachineSnapshot } from 'xstate';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
-import type { Exploration, ExploredEdge, ExploredState, StartState } from '../exploration/exploration.ts';
-import { pathOf } from '../exploration/paths.ts';
+import type { Exploration } from '../exploration/exploration.ts';
+import type { Occurrence } from '../exploration/occurrences.ts';
 import { spawnedActors } from '../structure/running-actors.ts';
+import { labeledStates, type Step, snapshotAfter } from './labeled-states.ts';
 import { describeState, type Property, type Witness } from './properties.ts';
 
-/** What a step of a machine may do: take an event, enter a state, start an actor, or run an action. Exactly one. */
+/**
+ * What a step of a machine may do: take an event, enter a state, start an actor, or run an action. Exactly one. Events and states are given by
+ * name or by a predicate.
+ */
 export type StepMark =
-  | { readonly event: string }
-  | { readonly state: string }
+  | { readonly event: string | ((occurrence: Occurrence) => boolean) }
+  | { readonly state: string | ((snapshot: AnyMachineSnapshot) => boolean) }
   | { readonly actor: string }
   | { readonly action: string };
 
-const textOf = (mark: StepMark): string =>
-  Object.entries(mark)
-    .map(([kind, name]) => `${kind} "${name}"`)
-    .join(' ');
+export type PrecedesTimes = 'once' | 'each' | 'never';
+
+const ORDER: Readonly<Record<PrecedesTimes, string>> = {
+  once: 'before',
+  each: 'before each',
+  never: 'never before',
+};
+
+/** A predicate is named after its function. One that is written in place has the name of the member. */
+function textOf(mark: StepMark): string {
+  const [[kind, given] = ['', '']] = Object.entries(mark);
+  if (typeof given === 'string') return `${kind} "${given}"`;
+  return given.name === kind || given.name === '' ? `a matching ${kind}` : `${kind} "${given.name}"`;
+}
 
 /**
- * `later` never happens before `first` has: for example no payment before its approval. With `each`, `first` must happen again before each
- * further `later`. It also fails if `later` never happens, because a property with a misspelled name would always hold. A state is named by
- * its id, with or without that of the machine; an event by its type, or as in paths (`pay: done`).
+ * `first` happens before `later`: for example, an approval before a payment. With `'each'`, again before each further time that `later`
+ * happens, so that one approval allows one payment. With `'never'`, `later` does not happen in the step of `first` or after it: for example,
+ * no payment after a denial. It also fails if one of the two never happens, because a property with a misspelled name would always hold.
+ *
+ * A state is named by its id, with or without that of the machine; an event by its type, or as in paths (`pay: done`). A state counts when it
+ * is entered, or a predicate on snapshots becomes true; as `later` with `'never'`, as long as it is active or the predicate holds.
+ *
+ * @example
+ * precedes({ event: 'approval: approved' }, { state: ({ context }) => context.paid > 0 }, 'each')
  */
-export function precedes(first: StepMark, later: StepMark, options: { readonly each?: boolean } = {}): Property {
-  requireKnownOptions('precedes', options, 'each');
-  const { each = false } = options;
+export function precedes(first: StepMark, later: StepMark, times: PrecedesTimes = 'once'): Property {
+  if (!Object.hasOwn(ORDER, times))
+    throw new PostChainError(
+      'invalid_option',
+      `precedes: the third argument must be one of ${Object.keys(ORDER).join(', ')}; received ${describeValue(times)}`,
+    );
   return {
-    name: `${textOf(first)} before ${each ? 'each ' : ''}${textOf(later)}`,
-    check: (exploration) => findUnpreceded(exploration, first, later, each),
+    name: `${textOf(first)} ${ORDER[times]} ${textOf(later)}`,
+    check: (exploration) => findMisplaced(exploration, first, later, times),
   };
 }
 
-/** Searches states together with whether `first` has happened, nearest first. */
-function findUnpreceded(exploration: Exploration, first: StepMark, later: StepMark, each: boolean): Witness | null {
-  const { starts, edgesFrom, edges, states } = exploration;
-  const [isFirst, isLater] = [marks(exploration, first), marks(exploration, later)];
-  if (![...starts, ...edges].some(isLater))
-    return {
-      what: `${textOf(later)} never happens in ${exploration.machine.id}, which has ${knownNames(exploration, later)}`,
-      path: null,
-    };
-  const seen = new Set<string>();
-  const queue: Place[] = [];
-  /** Returns a counterexample if the last step is one; otherwise, queues the place after it. */
-  function visit(step: Step, id: number, had: boolean, way: Pick<Place, 'start' | 'last'>): Witness | null {
-    const has = had || isFirst(step);
-    if (isLater(step) && !has) {
-      const never = [...starts, ...edges].some(isFirst) ? '' : ' (which never happens)';
-      const where = describeState(states[id] as ExploredState);
-      const what = `${textOf(later)} happens without ${textOf(first)}${never}, in ${where}`;
-      return { what, path: pathOf(way.start, routeOf(way.last)) };
-    }
-    const next = has && !(each && isLater(step));
-    const key = `${id} ${next}`;
-    if (seen.has(key)) return null;
-    seen.add(key);
-    queue.push({ ...way, id, has: next });
-    return null;
-  }
-  for (const start of starts) {
-    const found = visit(start, start.state, false, { start, last: null });
-    if (found !== null) return found;
-  }
-  // New places are appended in order of distance, so the list is its own queue.
-  for (const { id, has, start, last } of queue)
-    for (const edge of edgesFrom[id] ?? []) {
-      const found = visit(edge, edge.to, has, { start, last: { edge, before: last } });
-      if (found !== null) return found;
-    }
-  return null;
+/** Labels states with whether `first` has happened. */
+function findMisplaced(
+  exploration: Exploration,
+  first: StepMark,
+  later: StepMark,
+  times: PrecedesTimes,
+): Witness | null {
+  const [isFirst, isLater] = [marks(exploration, first), marks(exploration, later, times === 'never')];
+  const steps: readonly Step[] = [...exploration.starts, ...exploration.edges];
+  const isAbsent = [!steps.some(isFirst), !steps.some(isLater)] as const;
+  if (isAbsent[1]) return neverHappens(exploration, later);
+  if (isAbsent[0] && times === 'never') return neverHappens(exploration, first);
+  const states = labeledStates<'no' | 'yes' | 'broken'>(exploration, (before, step) => {
+    if (before === 'broken') return null;
+    const has = before === 'yes' || isFirst(step);
+    const now = isLater(step);
+    if (now && has === (times === 'never')) return 'broken';
+    return has && !(now && times === 'each') ? 'yes' : 'no';
+  });
+  const broken = states.find(({ label }) => label === 'broken');
+  if (broken === undefined) return null;
+  const how = times === 'never' ? 'after' : 'without';
+  const never = isAbsent[0] ? ' (which never happens)' : '';
+  const what = `${textOf(later)} happens ${how} ${textOf(first)}${never}, in ${describeState(broken.state)}`;
+  return { what, path: broken.path() };
 }
 
-/** The last edge of a route, and the route before it. */
-export interface Route {
-  readonly edge: ExploredEdge;
-  readonly before: Route | null;
+function neverHappens(exploration: Exploration, mark: StepMark): Witness {
+  const names = knownNames(exploration, mark);
+  return {
+    what: `${textOf(mark)} never happens in ${exploration.machine.id}${names === null ? '' : `, which has ${names}`}`,
+    path: null,
+  };
 }
 
-/** A state, whether `first` has happened, and the shortest route there. */
-interface Place {
-  readonly id: number;
-  readonly has: boolean;
-  readonly start: StartState;
-  readonly last: Route | null;
-}
-
-function routeOf(last: Route | null): readonly ExploredEdge[] {
-  const edges: ExploredEdge[] = [];
-  for (let at = last; at !== null; at = at.before) edges.push(at.edge);
-  return edges.reverse();
-}
-
-type Step = StartState | ExploredEdge;
-
-/** Returns whether a step does what a mark names. */
-function marks({ machine, chart, states }: Exploration, mark: StepMark): (step: Step) => boolean {
+/** Returns whether a step does what a mark names, or, if it is a state and `whileActive`, leaves it active. */
+function marks(exploration: Exploration, mark: StepMark, whileActive = false): (step: Step) => boolean {
+  const { machine, chart, states } = exploration;
   const before = (step: Step) => ('from' in step ? states[step.from]?.snapshot : undefined);
-  const after = (step: Step) => states['to' in step ? step.to : step.state]?.snapshot;
+  const after = (step: Step) => snapshotAfter(exploration, step);
   const stateOf = new Map(chart.states.map((state) => [state.id, state]));
   const enters = (step: Step, matches: (id: string) => boolean): boolean => step.entered.some(matches);
-  if ('event' in mark)
-    return (step) =>
-      'occurrence' in step &&
-      step.taken.length > 0 &&
-      [step.occurrence.name, step.occurrence.event.type].includes(mark.event);
-  if ('state' in mark) return (step) => enters(step, (id) => id === mark.state || id === `${machine.id}.${mark.state}`);
+  if ('event' in mark) {
+    const { event } = mark;
+    const is = typeof event === 'function' ? event : (one: Occurrence) => [one.name, one.event.type].includes(event);
+    return (step) => 'occurrence' in step && step.taken.length > 0 && is(step.occurrence);
+  }
+  if ('state' in mark) {
+    const { state } = mark;
+    const isNamed = (id: string): boolean => id === state || id === `${machine.id}.${String(state)}`;
+    const holds =
+      typeof state === 'function'
+        ? state
+        : (snapshot: AnyMachineSnapshot) => activeNodes(snapshot).some(({ id }) => isNamed(id));
+    if (whileActive) return (step) => holds(after(step));
+    if (typeof state === 'string') return (step) => enters(step, isNamed);
+    return (step) => {
+      const from = before(step);
+      return holds(after(step)) && (from === undefined || !holds(from));
+    };
+  }
   if ('actor' in mark) {
-    const spawned = (snapshot: ReturnType<typeof after>): number =>
+    const spawned = (snapshot: AnyMachineSnapshot | undefined): number =>
       snapshot === undefined
         ? 0
         : spawnedActors(snapshot, []).filter(({ name, id }) => [name, id].includes(mark.actor)).length;
@@ -116,8 +128,8 @@ function marks({ machine, chart, states }: Exploration, mark: StepMark): (step: 
       ) || spawned(after(step)) > spawned(before(step));
   }
   const runsOnExit = (step: Step): boolean => {
-    const [from, to] = [before(step), after(step)];
-    const stays = new Set(to === undefined ? [] : activeNodes(to).map(({ id }) => id));
+    const from = before(step);
+    const stays = new Set(activeNodes(after(step)).map(({ id }) => id));
     return (from === undefined ? [] : activeNodes(from)).some(
       ({ id }) =>
         stateOf.get(id)?.exit?.includes(mark.action) === true && (!stays.has(id) || step.entered.includes(id)),
@@ -131,9 +143,10 @@ function marks({ machine, chart, states }: Exploration, mark: StepMark): (step: 
 
 const MAX_NAMES = 20;
 
-/** The names that a mark of this kind may have. */
-function knownNames({ chart, edges }: Exploration, mark: StepMark): string {
+/** The names that a mark of this kind may have; null for a predicate. */
+function knownNames({ chart, edges }: Exploration, mark: StepMark): string | null {
   const { states, transitions } = chart;
+  if (Object.values(mark).some((given) => typeof given === 'function')) return null;
   const names =
     'event' in mark
       ? edges.filter(({ taken }) => taken.length > 0).flatMap(({ occurrence: { name } }) => name)

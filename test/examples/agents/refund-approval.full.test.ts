@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import { bank, machine, model } from '../../../examples/agents/refund-approval.ts';
-import { done, explore, fails, neverAfter, neverBefore } from '../../../src/entries/testing.ts';
+import { done, explore, fails, precedes } from '../../../src/entries/testing.ts';
 import {
   agentRuns,
   denyAll,
@@ -26,12 +26,8 @@ describe('the support desk', () => {
       requireProperties(
         explore(machine, { outcomes, events: sent, inputs: { mail: example.input } }),
         [
-          neverBefore('a large refund before its approval', refundsMuch, ({ name }) => name === 'approval: approved'),
-          neverAfter(
-            'a refund after a denial',
-            (state) => state.matches('refunding'),
-            ({ name }) => name === 'approval: denied',
-          ),
+          precedes({ event: 'approval: approved' }, { state: refundsMuch }, 'each'),
+          precedes({ event: 'approval: denied' }, { state: 'refunding' }, 'never'),
         ],
         ['asking, error → left'],
       );

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot } from 'xstate';
 import { documents, machine, model } from '../../../examples/agents/research.ts';
 import type { Passage } from '../../../src/entries/agents.ts';
-import { atMost, explore, never, neverBefore } from '../../../src/entries/testing.ts';
+import { atMost, explore, never, precedes } from '../../../src/entries/testing.ts';
 import { requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
 
 const example = { machine, models: [model], input: { question: 'When can I visit?' } };
@@ -12,6 +12,9 @@ function isSupported({ context }: AnyMachineSnapshot): boolean {
   const texts = context.passages.map(({ text }: Passage) => text);
   return context.quotes.length > 0 && context.quotes.every((quote: string) => texts.join('\n').includes(quote));
 }
+
+const isRepeatedSearch = (snapshot: AnyMachineSnapshot): boolean =>
+  snapshot.matches('searching') && snapshot.context.steps > 0;
 
 // The first search builds the index.
 beforeAll(() => documents.search('', { limit: 1, minRelevance: 0, signal: new AbortController().signal }));
@@ -26,11 +29,7 @@ describe('research with documents', () => {
         'a call of the model without passages',
         (state) => state.matches('answering') && !state.context.passages[0],
       ),
-      neverBefore(
-        'a second search before another query',
-        (state) => state.matches('searching') && state.context.steps > 0,
-        ({ name }) => name.startsWith('rephrase: '),
-      ),
+      precedes({ event: ({ name }) => name.startsWith('rephrase: ') }, { state: isRepeatedSearch }, 'each'),
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { machine, model } from '../../../examples/agents/router.ts';
-import { explore, neverBefore } from '../../../src/entries/testing.ts';
+import { explore, precedes } from '../../../src/entries/testing.ts';
 import { requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
 
 const example = { machine, models: [model], input: 'Where is my invoice?' };
@@ -8,10 +8,10 @@ const example = { machine, models: [model], input: 'Where is my invoice?' };
 describe('a router', () => {
   it('always ends, and no specialist answers before the model has chosen one', () => {
     requireProperties(explore(machine, { events: [], inputs: { mail: example.input } }), [
-      neverBefore(
-        'a specialist who was not chosen',
-        (state) => state.matches('billing') || state.matches('repairs'),
-        ({ kind, actor }) => kind === 'done' && actor?.name === 'route',
+      precedes(
+        { event: ({ kind, actor }) => kind === 'done' && actor?.name === 'route' },
+        { state: (snapshot) => snapshot.matches('billing') || snapshot.matches('repairs') },
+        'each',
       ),
     ]);
   });

@@ -7,8 +7,8 @@ import {
   explore,
   findingsOf,
   never,
-  neverAfter,
   noDeadTransition,
+  precedes,
   soundness,
 } from '../../../src/entries/testing.ts';
 import { agentRuns, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
@@ -29,11 +29,7 @@ describe('the supervisor', () => {
       ...soundness.filter(({ name }) => name !== noDeadTransition().name),
       alwaysEventually('ended', ({ status }) => status === 'done', { finitely: isDecision }),
       never('finished without a text', ({ value, context }) => value === 'finished' && !context.results['writer']),
-      neverAfter(
-        'a worker after the end of the budget',
-        (state) => state.matches('working'),
-        ({ event }) => event.type === 'budget.reached',
-      ),
+      precedes({ event: 'budget.reached' }, { state: 'working' }, 'never'),
     ]);
     expect(findings.filter(({ witness }) => witness !== null).map(describeFinding)).toEqual([]);
   });

@@ -7,11 +7,10 @@ import {
   explore,
   fails,
   findingsOf,
-  neverAfter,
-  neverBefore,
   noDeadEnd,
   noUnhandledError,
   type Occurrence,
+  precedes,
 } from '../../../src/entries/testing.ts';
 
 const valid = (needsApproval: boolean) => done({ ok: true, arguments: { cents: 900 }, needsApproval }, 'valid');
@@ -41,14 +40,13 @@ const calls = (needsApproval: boolean) =>
   });
 
 const approved = ({ name }: Occurrence): boolean => name.startsWith('approval: approved');
-const denied = ({ name }: Occurrence): boolean => name === 'approval: denied';
 
 const failing = (needsApproval: boolean): readonly string[] =>
   findingsOf(calls(needsApproval), [
     noDeadEnd,
     noUnhandledError,
-    neverBefore('a tool before its approval', (state) => state.matches('running'), approved),
-    neverAfter('a tool after a denial', (state) => state.matches('running'), denied),
+    precedes({ event: approved }, { state: 'running' }, 'each'),
+    ...(needsApproval ? [precedes({ event: 'approval: denied' }, { state: 'running' }, 'never')] : []),
     alwaysEventually('ended or waiting for a person', (state) => state.status === 'done' || state.matches('asking')),
   ]).flatMap((finding) => (finding.witness === null ? [] : [describeFinding(finding)]));
 
@@ -59,7 +57,7 @@ describe('a tool call of a model', () => {
 
   it('runs a tool that needs no approval without one', () => {
     expect(failing(false)).toEqual([
-      'FAILS: never a tool before its approval: reached in "running", after call → checkCall: valid',
+      'FAILS: event "approved" before each state "running": state "running" happens without event "approved" (which never happens), in "running", after call → checkCall: valid',
     ]);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { fromPromise, setup } from 'xstate';
+import { type AnyMachineSnapshot, fromPromise, setup } from 'xstate';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { done, fails } from '../../../../src/testing/exploration/occurrences.ts';
-import { precedes, type StepMark } from '../../../../src/testing/properties/precedes.ts';
+import { type PrecedesTimes, precedes, type StepMark } from '../../../../src/testing/properties/precedes.ts';
 import { describeFinding, findingsOf } from '../../../../src/testing/properties/properties.ts';
 
 /** A refund that a person approves. `shortcut` leads from the question to the payment without an approval. */
@@ -18,10 +18,12 @@ const refund = (shortcut: object = {}, after = 'asking') =>
     },
   });
 
-function finding(machine: ReturnType<typeof refund>, first: StepMark, later: StepMark, each = false) {
+function finding(machine: ReturnType<typeof refund>, first: StepMark, later: StepMark, times?: PrecedesTimes) {
   const exploration = explore(machine, { outcomes: { pay: [done(), fails()] } });
-  return findingsOf(exploration, [precedes(first, later, { each })]).map(describeFinding)[0];
+  return findingsOf(exploration, [precedes(first, later, times)]).map(describeFinding)[0];
 }
+
+const paying = (snapshot: AnyMachineSnapshot): boolean => snapshot.matches('paying');
 
 describe('precedes', () => {
   it.each<StepMark>([
@@ -30,6 +32,8 @@ describe('precedes', () => {
     { state: 'refund.paying' },
     { action: 'notify' },
     { event: 'pay: done' },
+    { state: paying },
+    { event: ({ kind }) => kind === 'error' },
   ])('holds if the approval comes before %o on every path', (later) => {
     expect(finding(refund(), { event: 'approve' }, later)).toContain('holds');
   });
@@ -43,8 +47,47 @@ describe('precedes', () => {
   it('with each, demands it again before each further time', () => {
     const machine = refund({}, 'paying');
     expect(finding(machine, { event: 'approve' }, { actor: 'pay' })).toContain('holds');
-    expect(finding(machine, { event: 'approve' }, { actor: 'pay' }, true)).toContain(
+    expect(finding(machine, { event: 'approve' }, { actor: 'pay' }, 'each')).toContain(
       'FAILS: event "approve" before each actor "pay": actor "pay" happens without event "approve", in "paying", after start → approve → pay: done → again',
+    );
+  });
+
+  it('with each, counts a condition each time that it becomes true', () => {
+    const loop = refund({}, 'asking');
+    expect(finding(loop, { event: 'approve' }, { state: paying }, 'each')).toBe(
+      'holds: event "approve" before each state "paying"',
+    );
+    expect(finding(refund({}, 'paying'), { event: 'approve' }, { state: paying }, 'each')).toContain(
+      'after start → approve → pay: done → again',
+    );
+  });
+
+  it('with never, allows nothing after it, however long ago it happened', () => {
+    const noPaymentAfterDenial = (after: string) =>
+      finding(refund({ deny: after }), { event: 'deny' }, { state: 'paying' }, 'never');
+    expect(noPaymentAfterDenial('denied')).toBe('holds: event "deny" never before state "paying"');
+    expect(noPaymentAfterDenial('asking')).toBe(
+      'FAILS: event "deny" never before state "paying": state "paying" happens after event "deny", in "paying", after start → deny → approve',
+    );
+    expect(noPaymentAfterDenial('paying')).toContain('after start → deny');
+  });
+
+  it('with never, counts a state that stays active', () => {
+    const machine = refund({ hurry: 'paying' }).provide({});
+    expect(finding(machine, { actor: 'pay' }, { state: (snapshot) => snapshot.matches('paying') }, 'never')).toBe(
+      'FAILS: actor "pay" never before a matching state: a matching state happens after actor "pay", in "paying", after start → approve',
+    );
+  });
+
+  it('with never, fails if what must come first never happens', () => {
+    expect(finding(refund(), { event: 'dney' }, { actor: 'pay' }, 'never')).toContain(
+      'event "dney" never happens in refund, which has approve, deny',
+    );
+  });
+
+  it('rejects another third argument', () => {
+    expect(() => precedes({ event: 'approve' }, { actor: 'pay' }, { each: true } as never)).toThrow(
+      'must be one of once, each, never',
     );
   });
 

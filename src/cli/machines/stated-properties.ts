@@ -6,6 +6,7 @@ import { alwaysEventually } from '../../testing/properties/always-eventually.ts'
 import { endsWithin } from '../../testing/properties/ends.ts';
 import { precedes } from '../../testing/properties/precedes.ts';
 import { atMost, never, noIgnoredEvent, type Property } from '../../testing/properties/properties.ts';
+import { respond, until } from '../../testing/properties/until-and-respond.ts';
 import { lintProperties } from '../explore-module.ts';
 import { fieldOf } from './explore-file.ts';
 import type { StatedProperty } from './tool-schemas.ts';
@@ -26,10 +27,12 @@ function propertyOf(machine: AnyStateMachine, stated: Exclude<StatedProperty, { 
       return endsWithin(stated.events);
     case 'ends':
       return alwaysEventually('ended', ({ status }) => status !== 'active');
-    case 'eventually': {
-      const active = stated.states.map((name) => isIn(machine, name));
-      return alwaysEventually(stated.states.join(' or '), (snapshot) => active.some((matches) => matches(snapshot)));
-    }
+    case 'eventually':
+      return alwaysEventually(...isInOne(machine, stated.states));
+    case 'until':
+      return until(...isInOne(machine, stated.states), ...isInOne(machine, stated.end));
+    case 'respond':
+      return respond(...isInOne(machine, stated.states), ...isInOne(machine, stated.response));
     case 'never': {
       const active = stated.states.map((name) => isIn(machine, name));
       return never(stated.states.join(' and '), (snapshot) => active.every((matches) => matches(snapshot)));
@@ -52,6 +55,12 @@ function numberIn(context: unknown, field: string): number {
 function isIn(machine: AnyStateMachine, name: string): (snapshot: AnyMachineSnapshot) => boolean {
   const id = requireState(machine, name);
   return (snapshot) => activeNodes(snapshot).some((node) => node.id === id);
+}
+
+/** The name and the condition that one of several states is active. */
+function isInOne(machine: AnyStateMachine, names: readonly string[]) {
+  const active = names.map((name) => isIn(machine, name));
+  return [names.join(' or '), (snapshot: AnyMachineSnapshot) => active.some((matches) => matches(snapshot))] as const;
 }
 
 const MAX_NAMES = 30;

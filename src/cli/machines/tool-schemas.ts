@@ -86,6 +86,16 @@ const propertySchema = z.discriminatedUnion('property', [
     .strictObject({ property: z.literal('never'), states })
     .check(z.describe('The states are never active at the same time.')),
   z
+    .strictObject({ property: z.literal('until'), states, end: states })
+    .check(z.describe('One of "states" is active at every moment until one of "end" is, if it ever is.')),
+  z
+    .strictObject({ property: z.literal('respond'), states, response: states })
+    .check(
+      z.describe(
+        'Whenever one of "states" is active, one of "response" is active then or later, even if no event is sent from outside.',
+      ),
+    ),
+  z
     .strictObject({ property: z.literal('atMost'), field: name, most: z.number() })
     .check(z.describe('A number in the context is never above a limit.')),
   z

@@ -138,6 +138,11 @@ describe('postchain mcp --machines', () => {
       { property: 'never', states: ['locked'] },
       { property: 'eventually', states: ['open', 'locked'] },
       { property: 'endsWithin', events: 1 },
+      { property: 'precedes', first: { event: 'lock: error' }, before: { state: 'locked' }, times: 'never' },
+      { property: 'until', states: ['open', 'closed'], end: ['locked'] },
+      { property: 'until', states: ['open'], end: ['locked'] },
+      { property: 'respond', states: ['closed'], response: ['open', 'locked'] },
+      { property: 'respond', states: ['locked'], response: ['open'] },
     ];
     const client = await connect();
     const result = await call(client, 'check', { file: `${door}#machine`, events, properties });
@@ -154,6 +159,11 @@ describe('postchain mcp --machines', () => {
         { holds: false, path: [{ event: 'close' }, { event: 'lock: done', state: 'locked' }] },
         { holds: true },
         { holds: false },
+        { holds: false, path: ['close', 'lock: error', 'close', 'lock: done'].map((event) => ({ event })) },
+        { holds: true },
+        { holds: false, path: [{ event: 'close', state: 'closed' }] },
+        { holds: true },
+        { holds: false, path: [{ event: 'close' }, { event: 'lock: done', state: 'locked' }] },
       ],
     });
     const unknown = [{ property: 'never', states: ['opened'] }];

@@ -7,7 +7,7 @@ import { invalidOption } from '../internal/options.ts';
 import { HttpError } from './http-error.ts';
 import type { ListPage } from './own-journals.ts';
 import type { Owner } from './owners.ts';
-import type { RunService } from './run-service.ts';
+import type { ServedRuns } from './served-runs.ts';
 import type { ServerSentEvent } from './sse.ts';
 import type { Updates } from './updates.ts';
 
@@ -41,7 +41,7 @@ export interface Streams {
 
 /** What each protocol receives to add its routes to the app: the runs, and functions to read and stream them. */
 export interface ServerContext extends Pick<Streams, 'errorFor'> {
-  readonly runs: RunService;
+  readonly runs: ServedRuns;
   readonly clock: Clock;
   readonly toJsonSchema: ToJsonSchema;
   /** The name of the chain for clients that choose a model. */

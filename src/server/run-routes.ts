@@ -11,7 +11,8 @@ import {
   type ServerContext,
   type ServerRequest,
 } from './context.ts';
-import type { ClientRequest } from './run-service.ts';
+import { viewOf } from './run-view.ts';
+import type { ClientRequest } from './served-runs.ts';
 import { isAfter } from './updates.ts';
 
 const text = z.string().check(z.maxLength(1_000_000));
@@ -69,17 +70,17 @@ export function addRunRoutes(app: ServerApp, server: ServerContext, exposeJourna
   app.get('/runs', async (c) => {
     const found = await runs.list(c.var.owner, pageOf(c));
     return c.json({
-      runs: found.map(({ id: runId, request, startedAt, status, waiting }) => ({
+      runs: found.map(({ id: runId, request, startedAt, status, waitingFor }) => ({
         runId,
         request,
         startedAt,
         status,
-        waitingFor: waiting?.for ?? null,
+        waitingFor,
       })),
     });
   });
 
-  app.get('/runs/:id', async (c) => c.json(await runs.view(c.var.owner, c.req.param('id'))));
+  app.get('/runs/:id', async (c) => c.json(viewOf((await runs.stored(c.var.owner, c.req.param('id'))).updates)));
 
   app.get('/runs/:id/events', (c) => streamUpdates(c, server, c.req.param('id')));
 

@@ -1,42 +1,23 @@
-import type * as z from 'zod/mini';
 import {
   type ClientEvent,
   type RefusedAnswer,
   type RefusedDirection,
   refusalText,
 } from '../../machines/contracts/events.ts';
-import type { JournalEntry, RunSummary } from '../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
 import { CHAIN, isStartOfRun, parseRun, runEntries, runSummary } from '../chain/journal/run-journal.ts';
 import { RUN_DESCRIPTION, type Run } from '../chain/runtime/run.ts';
-import type { RunOptions } from '../chain/runtime/run-options.ts';
 import type { Clock } from '../durable/clock.ts';
 import type { StartEntry } from '../durable/entries.ts';
 import { createFeeds, type Feeds } from './feeds.ts';
 import { FINAL, HttpError } from './http-error.ts';
-import { type FollowableJournals, followable, type Labels, type ListPage, OwnJournals } from './own-journals.ts';
+import { type FollowableJournals, followable, type Labels, OwnJournals } from './own-journals.ts';
 import { type Owner, ownId, sessionIdOf } from './owners.ts';
-import { emptyView, nextView, type RunView } from './run-view.ts';
-import { type NumberedUpdate, numberedUpdates, type Updates, updatesOf } from './updates.ts';
+import type { ClientRequest, ListRunsOptions, ServedRuns } from './served-runs.ts';
+import { StoredChainRun } from './stored-chain-run.ts';
+import { type NumberedUpdate, numberedUpdates, type Updates } from './updates.ts';
 import type { UsageLimits } from './usage-limits.ts';
-
-/** A client's request for a run. */
-export interface ClientRequest
-  extends Pick<RunOptions, 'request' | 'history' | 'instructions' | 'mode' | 'clientTools' | 'answer'> {
-  /** JSON data that a protocol stores with the run. */
-  readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
-  /** The client's name for the session. Owners do not share sessions, even if they use the same name. */
-  readonly session?: string | undefined;
-  /** The client's name for the conversation, to find its runs by. Unlike a session, it adds no earlier turns. */
-  readonly conversation?: string | undefined;
-  /** A repeated request with the same key returns the run of the first one. */
-  readonly idempotencyKey?: string | undefined;
-}
-
-interface ListRunsOptions extends ListPage {
-  /** Only runs of this conversation. */
-  readonly conversation?: string | undefined;
-}
 
 interface ServiceOptions {
   readonly chain: PostChain;
@@ -46,8 +27,8 @@ interface ServiceOptions {
   readonly onRun: (run: Run) => void;
 }
 
-/** The runs of a server. Each is visible only to its owner; to others, it does not exist. */
-export class RunService {
+/** The runs of a chain. */
+export class RunService implements ServedRuns {
   readonly #options: ServiceOptions;
   readonly #journals: FollowableJournals;
   readonly #feeds: Feeds<NumberedUpdate>;
@@ -71,7 +52,6 @@ export class RunService {
     });
   }
 
-  /** Starts a run, or returns the run that was started with the same idempotency key. */
   async start(owner: Owner, request: ClientRequest) {
     const { idempotencyKey } = request;
     if (idempotencyKey === undefined) return this.#begin(owner, request);
@@ -79,33 +59,32 @@ export class RunService {
     return this.#own.start(runId, () => this.#begin(owner, request, runId));
   }
 
-  /** Yields the updates of a run from the beginning until its answer. Ends early when the signal aborts. */
   updates(owner: Owner, runId: string, signal: AbortSignal): Promise<Updates> {
     return this.#own.read(owner, runId, this.#feeds.items(runId, signal));
   }
 
-  /** Returns the run so far. */
-  async view(owner: Owner, runId: string): Promise<RunView> {
-    return [...updatesOf(await this.journal(owner, runId))].reduce(nextView, emptyView);
+  async stored(owner: Owner, runId: string): Promise<StoredChainRun> {
+    return new StoredChainRun(await this.journal(owner, runId));
   }
 
-  /** Sends an event to a run, and resolves when it is stored. Rejects with `answer_refused` if it has no effect. */
   send(owner: Owner, runId: string, event: ClientEvent): Promise<void> {
     return this.#own.send(owner, runId, (entries) => this.#send(owner, runId, event, parseRun(entries)));
   }
 
-  /** Returns runs of the owner, newest first. */
-  async list(owner: Owner, { conversation, ...page }: ListRunsOptions): Promise<readonly RunSummary[]> {
-    const isListed = (labels: Labels): boolean => conversation === undefined || labels['conversation'] === conversation;
-    return (await this.#own.list(owner, page, isListed)).map(runSummary);
+  async hasAccepted(owner: Owner, runId: string, event: ClientEvent): Promise<boolean> {
+    return outcomesOf(await this.journal(owner, runId), event).includes(null);
   }
 
-  /** Deletes a run that has ended. Rejects with an `HttpError` for any other, and if the store of the chain cannot delete journals. */
+  async list(owner: Owner, { conversation, ...page }: ListRunsOptions) {
+    const isListed = (labels: Labels): boolean => conversation === undefined || labels['conversation'] === conversation;
+    const found = (await this.#own.list(owner, page, isListed)).map(runSummary);
+    return found.map(({ waiting, ...run }) => ({ ...run, waitingFor: waiting?.for ?? null }));
+  }
+
   delete(owner: Owner, runId: string): Promise<void> {
     return this.#own.delete(owner, runId, this.#journals.delete);
   }
 
-  /** Returns the journal of a run. */
   async journal(owner: Owner, runId: string): Promise<readonly JournalEntry[]> {
     return parseRun(await this.#own.entries(owner, runId));
   }
@@ -197,7 +176,7 @@ function parkWhenWaiting({ ref: actor, park, settled }: Run, clock: Clock): void
 }
 
 /** Returns what an event did each time that a run received it: null if it had an effect, or else its refusal. */
-export function outcomesOf(
+function outcomesOf(
   entries: readonly JournalEntry[],
   event: ClientEvent,
 ): readonly (RefusedAnswer | RefusedDirection | null)[] {

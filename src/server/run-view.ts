@@ -36,6 +36,9 @@ interface ToolView {
   readonly state: 'started' | 'ended' | 'failed';
 }
 
+/** Returns the view after all these updates of a run. */
+export const viewOf = (updates: readonly RunUpdate[]): RunView => updates.reduce(nextView, emptyView);
+
 export const emptyView: RunView = {
   runId: '',
   request: '',

@@ -65,11 +65,11 @@ export const runUpdateSchema = z.discriminatedUnion('type', [
 ]);
 export type RunUpdate = Readonly<z.infer<typeof runUpdateSchema>>;
 
-/** Returns the questions that a run has asked so far, by id, and the ids of those without an answer. */
-export function questionsIn(entries: readonly JournalEntry[]) {
+/** Returns the questions in updates, by id, and the ids of those without an answer. */
+export function questionsIn(updates: readonly RunUpdate[]) {
   const asked = new Map<string, Question>();
   const open = new Set<string>();
-  for (const update of updatesOf(entries)) {
+  for (const update of updates) {
     if (update.type === 'question') {
       asked.set(update.question.questionId, update.question);
       open.add(update.question.questionId);

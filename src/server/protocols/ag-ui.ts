@@ -3,7 +3,7 @@ import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { ContentPart } from '../../llm/content.ts';
 import { bodyOf, invalid, type ServerApp, type ServerContext, type ToJsonSchema } from '../context.ts';
 import type { Owner } from '../owners.ts';
-import type { ClientRequest } from '../run-service.ts';
+import type { ClientRequest } from '../served-runs.ts';
 import type { Question, RunUpdate, Updates } from '../updates.ts';
 import { clientToolsOf, withToolErrors } from './openai-parameters.ts';
 import { outputsIn } from './openai-requests.ts';

@@ -11,7 +11,6 @@ import {
 import { HttpError } from '../http-error.ts';
 import type { ServerSentEvent } from '../sse.ts';
 import type { Updates } from '../updates.ts';
-import { updatesOf } from '../updates.ts';
 import { UiMessageChunks } from './ai-sdk-chunks.ts';
 
 const partSchema = z.union([
@@ -134,6 +133,6 @@ async function storedChunks(
 ): Promise<number> {
   const chunks = new UiMessageChunks();
   let count = 0;
-  for (const update of updatesOf(await runs.journal(owner, runId))) for (const _ of chunks.take(update)) count += 1;
+  for (const update of (await runs.stored(owner, runId)).updates) for (const _ of chunks.take(update)) count += 1;
   return count;
 }

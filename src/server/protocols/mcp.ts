@@ -20,7 +20,7 @@ import {
   type ToJsonSchema,
 } from '../context.ts';
 import type { Owner } from '../owners.ts';
-import type { ClientRequest, RunService } from '../run-service.ts';
+import type { ClientRequest, ServedRuns } from '../served-runs.ts';
 import type { Question, Updates } from '../updates.ts';
 import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions } from './questions.ts';
 
@@ -58,7 +58,7 @@ const formSchemas = {
 
 /** The runs that the tool starts, and how it reads them. */
 export interface AskedRuns {
-  readonly runs: RunService;
+  readonly runs: ServedRuns;
   readonly toJsonSchema: ToJsonSchema;
   readonly owner: Owner;
   /** JSON data to store with each run. */

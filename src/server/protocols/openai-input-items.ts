@@ -1,8 +1,5 @@
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { Attachment } from '../../../machines/contracts/message.ts';
-import { runStartOf } from '../../chain/journal/run-start.ts';
-import { fileIn } from '../../llm/content.ts';
 import { invalid, limitOf } from '../context.ts';
+import type { StoredRun } from '../served-runs.ts';
 import { functionCallOf } from './openai-responses.ts';
 import { callIdOf, callsOfTurns } from './openai-turns.ts';
 
@@ -12,37 +9,26 @@ interface Item {
 }
 
 /** Returns the items that a response was made from, oldest first: the conversation and, after the first turn, calls and their results. */
-export function inputItemsOf(runId: string, turn: number, entries: readonly JournalEntry[]): readonly Item[] {
-  const { messages, request, attachments = [] } = runStartOf(entries).input;
-  const conversation = [...messages, { role: 'user', content: request, attachments } as const];
-  const said = conversation.flatMap(({ role, content, attachments: files = [] }, at): Item[] => {
-    if (role === 'search') return [];
-    const text = { type: role === 'assistant' ? 'output_text' : 'input_text', text: content };
-    const parts = [text, ...files.map((file) => filePart(entries, file))];
-    return [{ id: `msg_${at}_${runId}`, type: 'message', role, status: 'completed', content: parts }];
+export function inputItemsOf(runId: string, turn: number, run: StoredRun): readonly Item[] {
+  const said = run.turns.map(({ role, text, files }, at): Item => {
+    const said = { type: role === 'assistant' ? 'output_text' : 'input_text', text };
+    const parts = [said, ...files.map(filePart)];
+    return { id: `msg_${at}_${runId}`, type: 'message', role, status: 'completed', content: parts };
   });
-  const outputs = new Map(
-    entries.flatMap((entry) =>
-      entry.type === 'delivery' && entry.event.type === 'approval.given'
-        ? [[entry.event.questionId, entry.event.output ?? entry.event.reason ?? ''] as const]
-        : [],
-    ),
-  );
-  const called = callsOfTurns(entries)
+  const called = callsOfTurns(run)
     .slice(0, turn - 1)
     .flatMap((calls) => [
       ...calls.map((call): Item => functionCallOf(runId, call)),
       ...calls.map((call): Item => {
         const call_id = callIdOf(runId, call);
-        const output = outputs.get(call.questionId) ?? '';
+        const output = run.outputs.get(call.questionId) ?? '';
         return { id: `fco_${call_id}`, type: 'function_call_output', call_id, output, status: 'completed' };
       }),
     ]);
   return [...said, ...called];
 }
 
-function filePart(entries: readonly JournalEntry[], attachment: Attachment): object {
-  const { data, mediaType, name } = fileIn(entries, attachment);
+function filePart({ data, mediaType, name }: StoredRun['turns'][number]['files'][number]): object {
   const url = `data:${mediaType};base64,${data}`;
   return mediaType.startsWith('image/')
     ? { type: 'input_image', detail: 'auto', image_url: url }

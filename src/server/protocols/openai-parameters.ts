@@ -4,7 +4,7 @@ import type { JsonNode } from '../../internal/json-schema.ts';
 import { nestedSchema } from '../../llm/schemas/output-shape.ts';
 import { invalid } from '../context.ts';
 import { HttpError } from '../http-error.ts';
-import type { ClientRequest } from '../run-service.ts';
+import type { ClientRequest } from '../served-runs.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 type ClientTool = NonNullable<ClientRequest['clientTools']>[number];

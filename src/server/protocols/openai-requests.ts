@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ContentPart } from '../../llm/content.ts';
 import { invalid } from '../context.ts';
-import type { ClientRequest } from '../run-service.ts';
+import type { ClientRequest } from '../served-runs.ts';
 import type { CallOutput } from './openai-turns.ts';
 
 const text = z.string().check(z.maxLength(1_000_000));

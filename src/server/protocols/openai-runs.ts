@@ -1,13 +1,9 @@
 import * as z from 'zod/mini';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { Attachment } from '../../../machines/contracts/message.ts';
-import { runStartOf } from '../../chain/journal/run-start.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import { fileIn } from '../../llm/content.ts';
 import { idempotencyKeyOf, invalid, type ServerContext, type ServerRequest } from '../context.ts';
 import { HttpError, unknownRun } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
-import type { RunService } from '../run-service.ts';
+import type { ServedRuns, StoredRun } from '../served-runs.ts';
 import { type AnswerRequest, type Returned, requireSupported, withToolErrors } from './openai-parameters.ts';
 import { type AnswerReply, replyOf } from './openai-reply.ts';
 import { callText, conversationOf, type InputItem, type InputMessage, resultAsHistory } from './openai-requests.ts';
@@ -43,7 +39,7 @@ interface Body {
 
 /** The runs of a server as the clients of OpenAI's APIs see them: a response is a turn of a run, and results of the client's calls continue it. */
 export class OpenAIRuns {
-  readonly #runs: RunService;
+  readonly #runs: ServedRuns;
   readonly #modelName: string;
 
   constructor({ runs, modelName }: ServerContext) {
@@ -78,7 +74,7 @@ export class OpenAIRuns {
   async continues(owner: Owner, outputs: readonly CallOutput[], returned: Returned): Promise<boolean> {
     const [runId = null] = outputs.flatMap((output) => runOfOutput(output) ?? []);
     if (runId === null) return false;
-    const recorded = requestIn(await this.#runs.journal(owner, runId));
+    const recorded = requestIn(await this.#runs.stored(owner, runId));
     return JSON.stringify(recorded.returned) === JSON.stringify(returned);
   }
 
@@ -99,12 +95,12 @@ export class OpenAIRuns {
     return { runId, turn };
   }
 
-  /** Returns the run and the turn of a response, and its journal. */
+  /** Returns the run and the turn of a response, and what is stored of the run. */
   async placeOf(owner: Owner, id: string) {
     const { runId, turn } = placeIn(id);
-    const entries = await this.#runs.journal(owner, runId);
-    if (turn > callsOfTurns(entries).length + 1) throw unknownRun();
-    return { runId, turn, request: requestIn(entries), entries };
+    const run = await this.#runs.stored(owner, runId);
+    if (turn > callsOfTurns(run).length + 1) throw unknownRun();
+    return { runId, turn, request: requestIn(run), run };
   }
 
   /** Returns the messages of an input item: none for items without content of their own, and outputs that an answer follows. */
@@ -115,7 +111,7 @@ export class OpenAIRuns {
     if (item.type !== 'item_reference' || /^(rs|fc)_/u.test(item.id)) return [];
     const runId = item.id.slice(messageIdOf('').length);
     if (messageIdOf(runId) !== item.id) throw unknownRun();
-    return answerIn(await this.#runs.journal(owner, runId)) ?? [{ role: 'assistant', content: '' }];
+    return answerIn(await this.#runs.stored(owner, runId)) ?? [{ role: 'assistant', content: '' }];
   }
 
   /**
@@ -124,9 +120,8 @@ export class OpenAIRuns {
    */
   async previousTurns(owner: Owner, id: string | null, hasResults: boolean) {
     if (id === null) return { messages: [], calls: [] };
-    const { entries, runId } = await this.placeOf(owner, id);
-    const { messages, request, attachments } = runStartOf(entries).input;
-    const answer = answerIn(entries);
+    const { run, runId } = await this.placeOf(owner, id);
+    const answer = answerIn(run);
     if (answer === null && !hasResults)
       throw invalid(
         'previous_response_id',
@@ -134,13 +129,10 @@ export class OpenAIRuns {
       );
     return {
       messages: [
-        ...messages.flatMap(({ role, content, attachments }): InputMessage[] =>
-          role === 'search' ? [] : [{ role, content: contentOf(entries, content, attachments) }],
-        ),
-        { role: 'user', content: contentOf(entries, request, attachments) } as const,
+        ...run.turns.map((turn): InputMessage => ({ role: turn.role, content: contentOf(turn) })),
         ...(answer ?? []),
       ],
-      calls: callsIn(entries).map((call): [string, string] => [
+      calls: callsIn(run).map((call): [string, string] => [
         callIdOf(runId, call),
         callText({ name: call.capability, arguments: JSON.stringify(call.arguments) }),
       ]),
@@ -149,22 +141,22 @@ export class OpenAIRuns {
 }
 
 /** Returns the reply to the request of a run; null before its answer. */
-function replyIn(entries: readonly JournalEntry[]): AnswerReply | null {
-  const answer = entries.find((entry) => entry.type === 'answer')?.answer;
-  return answer === undefined ? null : replyOf(answer, requestIn(entries));
+function replyIn(run: StoredRun): AnswerReply | null {
+  const answer = run.updates.find((update) => update.type === 'answer')?.answer;
+  return answer === undefined ? null : replyOf(answer, requestIn(run));
 }
 
 /** Returns the answer of a run as its client received it, as messages: none for a call. Null before the answer. */
-function answerIn(entries: readonly JournalEntry[]): readonly InputMessage[] | null {
-  const reply = replyIn(entries);
+function answerIn(run: StoredRun): readonly InputMessage[] | null {
+  const reply = replyIn(run);
   if (reply === null || reply.type === 'call') return reply && [];
   return [{ role: 'assistant', content: reply.type === 'text' ? reply.text : reply.refusal }];
 }
 
 /** Returns all calls of a run that its client received, also the one that ended it. */
-function callsIn(entries: readonly JournalEntry[]): readonly CallName[] {
-  const reply = replyIn(entries);
-  return [...callsOfTurns(entries).flat(), ...(reply?.type === 'call' ? [reply.call] : [])];
+function callsIn(run: StoredRun): readonly CallName[] {
+  const reply = replyIn(run);
+  return [...callsOfTurns(run).flat(), ...(reply?.type === 'call' ? [reply.call] : [])];
 }
 
 /** Returns the run and the turn whose response has this id. */
@@ -175,17 +167,12 @@ function placeIn(id: string): { readonly runId: string; readonly turn: number } 
   return { runId, turn };
 }
 
-export const requestIn = (entries: readonly JournalEntry[]): ResponseRequest =>
-  requestSchema.safeParse(runStartOf(entries).product.host?.['response']).data ?? NO_REQUEST;
+export const requestIn = ({ host }: StoredRun): ResponseRequest =>
+  requestSchema.safeParse(host['response']).data ?? NO_REQUEST;
 
-function contentOf(
-  entries: readonly JournalEntry[],
-  text: string,
-  attachments: readonly Attachment[] = [],
-): InputMessage['content'] {
-  const files = attachments.map((attachment) => {
-    const { data, mediaType, name } = fileIn(entries, attachment);
-    return { type: 'file', data, mediaType, filename: name ?? undefined } as const;
-  });
-  return [{ type: 'text', text }, ...files];
+function contentOf({ text, files }: StoredRun['turns'][number]): InputMessage['content'] {
+  const parts = files.map(
+    ({ data, mediaType, name }) => ({ type: 'file', data, mediaType, filename: name ?? undefined }) as const,
+  );
+  return [{ type: 'text', text }, ...parts];
 }

@@ -1,11 +1,9 @@
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
-import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
-import { runStartOf } from '../../chain/journal/run-start.ts';
+import { NO_USAGE } from '../../../machines/policies/usage.ts';
 import { invalid } from '../context.ts';
 import type { Owner } from '../owners.ts';
-import type { RunService } from '../run-service.ts';
-import { type Question, questionsIn, type RunUpdate, updatesOf } from '../updates.ts';
+import type { ServedRuns, StoredRun } from '../served-runs.ts';
+import { type Question, questionsIn, type RunUpdate } from '../updates.ts';
 import type { Answers } from './questions.ts';
 
 /** A call of a tool that only the client can run. */
@@ -63,22 +61,12 @@ function usageBetween(earlier: TokenUsage, later: TokenUsage) {
   };
 }
 
-/** Returns the tokens of the model calls that ended before a question. */
-function usageBefore(question: Question | undefined, entries: readonly JournalEntry[]): TokenUsage {
-  const isAsked = (entry: JournalEntry): boolean =>
-    entry.type.endsWith('-asked') && 'questionId' in entry && entry.questionId === question?.questionId;
-  return entries
-    .slice(0, Math.max(0, entries.findIndex(isAsked)))
-    .reduce((sum, entry) => (entry.type === 'attempt-end' ? addCall(sum, entry.usage, null) : sum), NO_USAGE);
-}
-
 /** Returns the calls that ended the turns of a run so far: all of a step in one turn or, with `parallel_tool_calls: false`, one in each. */
-export function callsOfTurns(entries: readonly JournalEntry[]): readonly (readonly ClientCall[])[] {
+export function callsOfTurns({ updates, host }: StoredRun): readonly (readonly ClientCall[])[] {
   const turns: ClientCall[][] = [];
-  const { response } = runStartOf(entries).product.host ?? {};
-  const isParallel = Object(response).parallel_tool_calls !== false;
+  const isParallel = Object(host['response']).parallel_tool_calls !== false;
   let isAsking = false;
-  for (const update of updatesOf(entries)) {
+  for (const update of updates) {
     if (update.type === 'progress') continue;
     const call = update.type === 'question' ? asClientCall(update.question) : null;
     // The calls of one step are asked for together.
@@ -94,32 +82,32 @@ export function callsOfTurns(entries: readonly JournalEntry[]): readonly (readon
  * continues.
  */
 export async function* turnOf(
-  runs: RunService,
+  runs: ServedRuns,
   owner: Owner,
   runId: string,
   turn: number,
   updates: AsyncIterable<{ readonly update: RunUpdate }>,
 ): AsyncGenerator<{ readonly update: RunUpdate; readonly end: TurnEnd | null }, void> {
   let current = 1;
-  const earlier = (entries: readonly JournalEntry[]): TokenUsage =>
-    usageBefore(callsOfTurns(entries)[turn - 2]?.at(-1), entries);
+  const earlier = (run: StoredRun): TokenUsage =>
+    turn === 1 ? NO_USAGE : run.usageBefore(callsOfTurns(run)[turn - 2]?.at(-1)?.questionId ?? '');
   for await (const { update } of updates) {
     const isOwn = current === turn;
     if (update.type !== 'question') {
       if (isOwn && update.type === 'answer') {
-        const used = turn === 1 ? NO_USAGE : earlier(await runs.journal(owner, runId));
+        const used = turn === 1 ? NO_USAGE : earlier(await runs.stored(owner, runId));
         yield { update, end: { ...update, usage: usageBetween(used, update.answer.metadata.usage) } };
       } else if (isOwn || update.type === 'run') yield { update, end: null };
       continue;
     }
-    const entries = await runs.journal(owner, runId);
+    const run = await runs.stored(owner, runId);
     const { questionId } = update.question;
-    const calls = callsOfTurns(entries)[current - 1] ?? [];
+    const calls = callsOfTurns(run)[current - 1] ?? [];
     const isLastCall = calls.at(-1)?.questionId === questionId;
     if (isLastCall) current += 1;
     if (!isOwn) continue;
-    const isAsked = asClientCall(update.question) === null && questionsIn(entries).open.has(questionId);
-    const usage = usageBetween(earlier(entries), usageBefore(update.question, entries));
+    const isAsked = asClientCall(update.question) === null && questionsIn(run.updates).open.has(questionId);
+    const usage = usageBetween(earlier(run), run.usageBefore(questionId));
     const end = isLastCall ? ({ type: 'calls', calls, usage } as const) : isAsked ? { ...update, usage } : null;
     yield { update, end };
     if (end !== null) return;
@@ -131,7 +119,7 @@ export async function* turnOf(
  * closed are ignored. Throws an `HttpError` for a call that the run has not asked for, and if an open call has no result, or a call has two.
  */
 export async function resultsOf(
-  runs: RunService,
+  runs: ServedRuns,
   owner: Owner,
   outputs: readonly CallOutput[],
   param: string,
@@ -139,15 +127,15 @@ export async function resultsOf(
   const [runId = '', ...others] = new Set(outputs.map((output) => runOfOutput(output) ?? ''));
   if (runId === '' || others.length > 0)
     throw invalid(param, 'expected results of calls of one response of this server', outputs[0]?.callId);
-  const entries = await runs.journal(owner, runId);
-  const turns = callsOfTurns(entries);
+  const run = await runs.stored(owner, runId);
+  const turns = callsOfTurns(run);
   const given = new Map(outputs.map(({ callId, output }) => [callId, output]));
   const twice = outputs.find(({ callId, output }) => given.get(callId) !== output);
   if (twice !== undefined) throw invalid(param, `expected one result for each call; received two for ${twice.callId}`);
   const asked = new Set(turns.flat().map((call) => callIdOf(runId, call)));
   const unknown = [...given.keys()].find((callId) => !asked.has(callId));
   if (unknown !== undefined) throw invalid(param, 'expected results of calls of this run', unknown);
-  const { open } = questionsIn(entries);
+  const { open } = questionsIn(run.updates);
   const last = turns.findLastIndex((calls) => calls.some((call) => given.has(callIdOf(runId, call))));
   const calls = turns
     .slice(0, last + 1)

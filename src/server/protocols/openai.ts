@@ -1,10 +1,9 @@
 import type * as z from 'zod/mini';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { bodyOf, invalid, type ServerApp, type ServerContext, type ServerRequest } from '../context.ts';
 import { FINAL, HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import type { ServerSentEvent } from '../sse.ts';
-import { type RunUpdate, updatesOf } from '../updates.ts';
+import type { RunUpdate } from '../updates.ts';
 import { ChatCompletion } from './openai-chat.ts';
 import { inputItemsOf, itemPageOf } from './openai-input-items.ts';
 import { answerRequestOf, type Returned } from './openai-parameters.ts';
@@ -53,7 +52,7 @@ function addResponses(app: ServerApp, server: ServerContext, openai: OpenAIRuns)
     );
     if (await openai.continues(owner, outputs, returned)) {
       const { runId, turn } = await openai.resume(c, body, outputs, 'input', request.previous_response_id);
-      return answered(c, server, { runId, turn, request: requestIn(await runs.journal(owner, runId)) }, body);
+      return answered(c, server, { runId, turn, request: requestIn(await runs.stored(owner, runId)) }, body);
     }
     const earlier = await openai.previousTurns(owner, request.previous_response_id, outputs.length > 0);
     const messages: InputMessage[] = [{ role: 'system', content: request.instructions ?? '' }, ...earlier.messages];
@@ -77,8 +76,8 @@ function addResponses(app: ServerApp, server: ServerContext, openai: OpenAIRuns)
   });
 
   app.get('/v1/responses/:id/input_items', async (c) => {
-    const { entries, runId, turn } = await openai.placeOf(c.var.owner, c.req.param('id'));
-    return c.json(itemPageOf(inputItemsOf(runId, turn, entries), c.req.query()));
+    const { run, runId, turn } = await openai.placeOf(c.var.owner, c.req.param('id'));
+    return c.json(itemPageOf(inputItemsOf(runId, turn, run), c.req.query()));
   });
 
   app.delete('/v1/responses/:id', async (c) => {
@@ -89,8 +88,8 @@ function addResponses(app: ServerApp, server: ServerContext, openai: OpenAIRuns)
 
   app.post('/v1/responses/:id/cancel', async (c) => {
     const place = await openai.placeOf(c.var.owner, c.req.param('id'));
-    const { runId } = place;
-    if ((await runs.view(c.var.owner, runId)).answer === null) {
+    const { runId, run } = place;
+    if (!run.updates.some(({ type }) => type === 'answer')) {
       await runs.send(c.var.owner, runId, { type: 'run.cancelled' });
       await server.read(c, runId, async (updates) => {
         for await (const _ of updates);
@@ -221,8 +220,8 @@ function streamed(
 
 /** Returns the response so far. */
 async function stored(c: ServerRequest, server: ServerContext, place: RunPlace) {
-  const entries = await server.runs.journal(c.var.owner, place.runId);
-  return responseIn(server, c.var.owner, place, asUpdates(entries));
+  const { updates } = await server.runs.stored(c.var.owner, place.runId);
+  return responseIn(server, c.var.owner, place, asUpdates(updates));
 }
 
 const DONE: ServerSentEvent = { data: '[DONE]' };
@@ -242,6 +241,6 @@ const isAnswer = (item: AnyMessage): boolean =>
 const isTurn = (item: AnyMessage): boolean =>
   ('role' in item && (item.role === 'user' || item.role === 'assistant')) || isAnswer(item);
 
-async function* asUpdates(entries: readonly JournalEntry[]): AsyncGenerator<NewUpdate, void> {
-  for (const update of updatesOf(entries)) yield { update };
+async function* asUpdates(updates: readonly RunUpdate[]): AsyncGenerator<NewUpdate, void> {
+  for (const update of updates) yield { update };
 }

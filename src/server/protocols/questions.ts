@@ -3,10 +3,10 @@ import { consentChoiceSchema } from '../../../machines/contracts/context.ts';
 import { type ClientEvent, clientEventSchema } from '../../../machines/contracts/events.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
-import { runStartOf } from '../../chain/journal/run-start.ts';
 import { HttpError, unknownRun } from '../http-error.ts';
 import { type Owner, sessionIdOf } from '../owners.ts';
-import { outcomesOf, type RunService } from '../run-service.ts';
+import { viewOf } from '../run-view.ts';
+import type { ServedRuns } from '../served-runs.ts';
 import type { Updates } from '../updates.ts';
 import { type Question, questionsIn, type RunUpdate } from '../updates.ts';
 
@@ -92,24 +92,22 @@ export type Answers = Readonly<Record<string, unknown>>;
  * `HttpError`.
  */
 export async function sendAnswers(
-  runs: RunService,
+  runs: ServedRuns,
   owner: Owner,
   runId: string,
   answers: Answers,
   session?: string | null,
 ): Promise<void> {
-  const entries = await runs.journal(owner, runId);
-  if (session !== undefined && runStartOf(entries).input.sessionId !== (session && (await sessionIdOf(owner, session))))
-    throw unknownRun();
-  const { asked, open } = questionsIn(entries);
+  const { updates, sessionId } = await runs.stored(owner, runId);
+  if (session !== undefined && sessionId !== (session && (await sessionIdOf(owner, session)))) throw unknownRun();
+  const { asked, open } = questionsIn(updates);
   for (const [questionId, answer] of Object.entries(answers)) {
     const event = checkedEvent(asked.get(questionId), answer);
     const isLate = answer === null && !open.has(questionId);
-    const isAccepted = async () => outcomesOf(await runs.journal(owner, runId), event).includes(null);
-    if (isLate || (await isAccepted())) continue;
+    if (isLate || (await runs.hasAccepted(owner, runId, event))) continue;
     await runs.send(owner, runId, event).catch(async (error: unknown) => {
       // An equal request may have been faster.
-      if (!(await isAccepted())) throw error;
+      if (!(await runs.hasAccepted(owner, runId, event))) throw error;
     });
   }
 }
@@ -139,7 +137,7 @@ interface Step {
 
 /** Yields the updates of a run until it waits for its user or ends. `answered` has the ids of the questions that the client has answered. */
 export async function* untilQuestions(
-  runs: RunService,
+  runs: ServedRuns,
   owner: Owner,
   runId: string,
   updates: Updates,
@@ -160,7 +158,7 @@ export async function* untilQuestions(
     expected.delete(questionId);
     if (expected.size > 0) return null;
     // All questions of a step are stored at once, so the others are open too. One that is answered is not asked again.
-    const { questions } = await runs.view(owner, runId);
+    const { questions } = viewOf((await runs.stored(owner, runId)).updates);
     return questions.some((open) => asked.has(open.questionId)) ? questions : null;
   }
 }

@@ -69,6 +69,7 @@ const PLAIN_CODES = [
   'not_converged',
   'search_failed',
   'value_missing',
+  'agent_failed',
 ] as const;
 
 /** One or more sentences on one line. */

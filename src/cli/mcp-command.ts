@@ -4,7 +4,7 @@ import { loadOptional } from '../internal/optional-package.ts';
 import { oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { HttpError } from '../server/http-error.ts';
-import { askServer } from '../server/protocols/mcp.ts';
+import { ASK, askServer } from '../server/protocols/mcp.ts';
 import { RunService } from '../server/run-service.ts';
 import { createUsageLimits, DEFAULT_LIMITS } from '../server/usage-limits.ts';
 import { openJournals } from './open-journals.ts';
@@ -20,13 +20,14 @@ export async function mcpCommand(flags: RunFlags): Promise<void> {
   for (const note of notes) process.stderr.write(`${note}\n`);
   const usage = createUsageLimits(DEFAULT_LIMITS, systemClock);
   const { eventsPerRun } = DEFAULT_LIMITS;
-  const runs = new RunService({ chain, clock: systemClock, usage, eventsPerRun, onRun: () => {} });
+  const runs = new RunService({ name: 'postchain', chain, clock: systemClock, usage, eventsPerRun, onRun: () => {} });
   const owner = 'mcp';
   const leaving = new AbortController();
   const ended = once(process.stdin, 'close');
   const server = serveStdio(() =>
     askServer(sdk, {
       runs,
+      offers: [ASK],
       toJsonSchema,
       owner,
       host,

@@ -161,6 +161,8 @@ export interface DueActor {
 export interface DurableMachine<Machine extends AnyStateMachine> {
   /** The id of the machine. */
   readonly machineId: string;
+  /** The description of the machine's root; null without one. */
+  readonly description: string | null;
   /** The store of its actors: the option `journals`. */
   readonly journals: DurableMachineOptions['journals'];
   /**
@@ -242,6 +244,7 @@ export function createDurableMachine<Machine extends AnyStateMachine>(
 
 class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Machine> {
   readonly machineId: string;
+  readonly description: string | null;
   readonly journals: DurableMachineOptions['journals'];
   readonly #machine: Machine;
   readonly #options: DurableMachineOptions;
@@ -257,6 +260,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   constructor(machine: Machine, options: DurableMachineOptions) {
     requireOptions(machine, options);
     this.machineId = machine.id;
+    this.description = machine.root.description ?? null;
     this.journals = options.journals;
     this.#machine = machine;
     this.#options = options;

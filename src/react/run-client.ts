@@ -9,6 +9,8 @@ export interface NewRun {
   readonly request: RunContent;
   /** Earlier turns, oldest first. */
   readonly history?: readonly { readonly role: 'user' | 'assistant'; readonly content: RunContent }[];
+  /** The name of an agent of the server. */
+  readonly agent?: string;
   readonly instructions?: string;
   /** Tools that the page runs itself; `arguments` is a JSON Schema. */
   readonly clientTools?: readonly ClientTool[];

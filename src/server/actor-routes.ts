@@ -36,31 +36,27 @@ export interface NamedMachine extends MachineOptions {
   readonly name: string;
 }
 
-const EXPECTED = 'expected a durable machine, or { host, events, input, view } with Standard Schemas';
-const hostSchema = hasMethod('replaySteps', EXPECTED);
 const standardSchema = z.custom(isStandardSchema);
-export const machinesSchema = z
-  .record(
-    z.string(),
-    z.union(
-      [
-        hostSchema,
-        z.strictObject({
-          host: hostSchema,
-          events: z.optional(z.record(z.string(), standardSchema)),
-          input: z.optional(standardSchema),
-          view: z.optional(functionSchema),
-        }),
-      ],
-      EXPECTED,
-    ),
-  )
-  .check(
-    z.refine(
-      (machines) => Object.keys(machines).every((name) => /^[\w-]{1,64}$/u.test(name)),
-      'expected names of letters, digits, "-" and "_"',
-    ),
-  );
+
+/** Returns the schema of durable machines by their names, each alone or with options. */
+export function machinesOf<Options extends z.core.$ZodLooseShape>(expected: string, options: Options) {
+  const hostSchema = hasMethod('replaySteps', expected);
+  const events = z.optional(z.record(z.string(), standardSchema));
+  const withOptions = z.strictObject({ host: hostSchema, events, view: z.optional(functionSchema), ...options });
+  return z
+    .record(z.string(), z.union([hostSchema, withOptions], expected))
+    .check(
+      z.refine(
+        (machines) => Object.keys(machines).every((name) => /^[\w-]{1,64}$/u.test(name)),
+        'expected names of letters, digits, "-" and "_"',
+      ),
+    );
+}
+
+export const machinesSchema = machinesOf(
+  'expected a durable machine, or { host, events, input, view } with Standard Schemas',
+  { input: z.optional(standardSchema) },
+);
 
 const newActorSchema = z.strictObject({ input: z.optional(z.unknown()) });
 

@@ -52,8 +52,11 @@ export class ActorService {
       path: `/machines/${name}`,
       usage,
       eventsPerRun,
-      labelsIn: (first) =>
-        first.type === 'start' && first.machine.id === host.machineId ? (Object(first.product) as Labels) : {},
+      labelsIn(first) {
+        if (first.type !== 'start' || first.machine.id !== host.machineId) return {};
+        const { owner, request } = Object(first.product) as Labels;
+        return { owner, request };
+      },
     });
   }
 
@@ -61,12 +64,16 @@ export class ActorService {
     return this.#options.machine.host;
   }
 
-  /** Starts an actor, or returns the one that was started with the same idempotency key, and resolves when it is stored. */
-  async start(owner: Owner, input: unknown, idempotencyKey?: string) {
-    if (idempotencyKey === undefined) return this.#begin(owner, input, crypto.randomUUID());
+  /**
+   * Starts an actor, or returns the one that was started with the same idempotency key, and resolves when it is stored. With `request`, that is
+   * stored too, and it is what equal requests have in common, not the input.
+   */
+  async start(owner: Owner, input: unknown, idempotencyKey?: string, request?: Readonly<Record<string, Json>>) {
+    const begun = { input, product: { ...request, owner } };
+    if (idempotencyKey === undefined) return this.#begin(owner, crypto.randomUUID(), begun);
     const id = await ownId('actor', this.#options.machine.name, owner, idempotencyKey);
-    const request = await ownId(JSON.stringify(input ?? null));
-    return this.#own.start(id, () => this.#begin(owner, input, id, request));
+    const digest = await ownId(JSON.stringify(request ?? input ?? null));
+    return this.#own.start(id, () => this.#begin(owner, id, begun, digest));
   }
 
   async state(owner: Owner, id: string): Promise<ActorState> {
@@ -126,13 +133,21 @@ export class ActorService {
     return () => this.#open.get(id)?.pending.timers.every(({ dueAtMs }) => isSafe(dueAtMs)) ?? false;
   }
 
-  async #begin(owner: Owner, input: unknown, id: string, request?: string) {
+  async #begin(
+    owner: Owner,
+    id: string,
+    { input, product }: { readonly input: unknown; readonly product: Readonly<Record<string, Json>> },
+    request?: string,
+  ) {
     if (await this.#own.isStarted(id, request)) return { id, isNew: false };
     // Nothing may be awaited between this and `#track`, or concurrent requests could start more actors than allowed.
     this.#options.usage.requireRun(owner);
-    const product: Json = { owner, ...(request !== undefined && { request }) };
     const actor = this.#own.unlessBusy(() =>
-      this.#host.start(id, { ...(input !== undefined && { input }), product, mayPark: this.#mayPark(id) }),
+      this.#host.start(id, {
+        ...(input !== undefined && { input }),
+        product: { ...product, ...(request !== undefined && { request }) },
+        mayPark: this.#mayPark(id),
+      }),
     );
     this.#track(owner, actor);
     // Resolves when the first step is stored.

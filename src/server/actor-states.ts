@@ -76,6 +76,15 @@ export async function* statesOf(
   entries: AsyncIterator<DurableEntry>,
 ): AsyncGenerator<NumberedState, void> {
   const replay = new GrowingReplay(machine, id);
+  for await (const batch of batchesOf(entries)) {
+    for await (const _ of replay.take(batch));
+    const step = replay.latest as ReplayStep;
+    yield { seq: step.seq, state: actorStateOf(machine, id, step) };
+  }
+}
+
+/** Yields the entries of a growing journal, those that arrive together at once. */
+export async function* batchesOf(entries: AsyncIterator<DurableEntry>): AsyncGenerator<readonly DurableEntry[], void> {
   const unread: DurableEntry[] = [];
   for (let next = entries.next(); ; ) {
     const { done, value } = await next;
@@ -86,21 +95,21 @@ export async function* statesOf(
       if (await Promise.race([next.then(() => true), nextTurn().then(() => false)])) continue;
     }
     const taken = unread.splice(0);
-    if (taken.some((entry) => !isAnnotation(entry))) yield await replay.take(taken);
+    if (taken.some((entry) => !isAnnotation(entry))) yield taken;
     if (done) return;
   }
 }
 
 /** Replays a journal that grows. */
-class GrowingReplay {
+export class GrowingReplay {
   readonly #machine: ShownMachine;
   readonly #id: string;
-  readonly #entries: DurableEntry[] = [];
+  readonly entries: DurableEntry[] = [];
+  /** The first entry of each step so far. */
+  readonly begins: DurableEntry[] = [];
+  latest: ReplayStep | null = null;
   #steps: ReturnType<ShownMachine['host']['replaySteps']>;
-  /** How many steps the entries so far contain, and how many of them were replayed. */
-  #known = 1;
   #replayed = 0;
-  #latest: ReplayStep | null = null;
 
   constructor(machine: ShownMachine, id: string) {
     this.#machine = machine;
@@ -109,28 +118,32 @@ class GrowingReplay {
   }
 
   #begin() {
-    return this.#machine.host.replaySteps(this.#entries, isSameButKeyframes, this.#id);
+    return this.#machine.host.replaySteps(this.entries, isSameButKeyframes, this.#id);
   }
 
-  /** Returns the state after the next entries. */
-  async take(entries: readonly DurableEntry[]): Promise<NumberedState> {
+  /** Yields the steps that begin with the next entries. If these complete a step that was replayed without them, yields all steps again. */
+  async *take(
+    entries: readonly DurableEntry[],
+  ): AsyncGenerator<{ readonly number: number; readonly begin: DurableEntry; readonly step: ReplayStep }, void> {
     const first = entries.find((entry) => !isAnnotation(entry));
     // The rest of a step that was replayed without it.
-    if (this.#latest !== null && first !== undefined && !isExternal(first)) {
+    if (this.latest !== null && first !== undefined && !isExternal(first)) {
       this.#steps = this.#begin();
       this.#replayed = 0;
     }
     for (const entry of entries) {
-      this.#entries.push(entry);
-      if (isExternal(entry)) this.#known += 1;
+      this.entries.push(entry);
+      if (entry.type === 'start' || isExternal(entry)) this.begins.push(entry);
     }
-    for (const pause = pauses(); this.#replayed < this.#known; this.#replayed += 1) {
+    for (const pause = pauses(); this.#replayed < this.begins.length; await pause()) {
+      const number = this.#replayed;
       const { done, value } = this.#steps.next();
+      this.#replayed += 1;
       if (done) requireSame(this.#id, value.divergence);
-      else this.#latest = value;
-      await pause();
+      else {
+        this.latest = value;
+        yield { number, begin: this.begins[number] as DurableEntry, step: value };
+      }
     }
-    const step = this.#latest as ReplayStep;
-    return { seq: step.seq, state: actorStateOf(this.#machine, this.#id, step) };
   }
 }

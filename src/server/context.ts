@@ -39,13 +39,29 @@ export interface Streams {
   errorFor(c: ServerRequest, error: unknown): HttpError;
 }
 
+/** The chain or an agent, as clients choose it. */
+export interface Offer {
+  readonly name: string;
+  /** What its paths end with: nothing for the chain, its name for an agent. */
+  readonly path: string;
+  /** The tool for MCP clients. `remembers`: whether it has sessions. */
+  readonly tool: {
+    readonly name: string;
+    readonly title: string;
+    readonly description: string;
+    readonly remembers: boolean;
+  };
+}
+
 /** What each protocol receives to add its routes to the app: the runs, and functions to read and stream them. */
 export interface ServerContext extends Pick<Streams, 'errorFor'> {
   readonly runs: ServedRuns;
   readonly clock: Clock;
   readonly toJsonSchema: ToJsonSchema;
-  /** The name of the chain for clients that choose a model. */
-  readonly modelName: string;
+  /** The chain comes first. */
+  readonly offers: readonly Offer[];
+  /** The name of the offer for clients that choose none; null if they have to. */
+  readonly defaultName: string | null;
   read<Result>(c: ServerRequest, runId: string, use: (updates: Updates) => Promise<Result>): Promise<Result>;
   stream(
     c: ServerRequest,
@@ -54,6 +70,12 @@ export interface ServerContext extends Pick<Streams, 'errorFor'> {
     headers?: HeaderValues,
   ): Promise<Response>;
 }
+
+/** Returns the paths of a protocol, each with the name of the agent that it is for: none for the default. */
+export const pathsAt = (path: string, { offers }: ServerContext): readonly (readonly [string, string?])[] => [
+  [path],
+  ...offers.flatMap((offer) => (offer.path === '' ? [] : [[`${path}${offer.path}`, offer.name] as const])),
+];
 
 const JSON_ONLY = ['application/json'];
 

@@ -14,18 +14,21 @@ import { loadOptional } from '../internal/optional-package.ts';
 import { clockSchema, functionSchema, hasMethod, parseOption } from '../internal/options.ts';
 import { addActorRoutes, type MachineOptions, machinesSchema } from './actor-routes.ts';
 import { ActorService } from './actor-service.ts';
+import { type AgentOptions, AgentRuns, agentsSchema } from './agent-runs.ts';
+import { AllRuns } from './all-runs.ts';
 import { inPieces } from './body-stream.ts';
-import type { ServerApp, ServerContext, ServerEnv, ServerRequest, Streams } from './context.ts';
+import type { Offer, ServerApp, ServerContext, ServerEnv, ServerRequest, Streams } from './context.ts';
 import { HttpError } from './http-error.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Authorize } from './owners.ts';
 import { createRequestQueue } from './pipelining.ts';
 import { addAgUi } from './protocols/ag-ui.ts';
 import { addAiSdk } from './protocols/ai-sdk.ts';
-import { addMcp } from './protocols/mcp.ts';
+import { ASK, addMcp } from './protocols/mcp.ts';
 import { addOpenAI } from './protocols/openai.ts';
 import { addRunRoutes } from './run-routes.ts';
 import { RunService } from './run-service.ts';
+import type { ServedRuns } from './served-runs.ts';
 import { createStreams } from './streams.ts';
 import { createUsageLimits, DEFAULT_LIMITS, type ServerLimits, type UsageLimits } from './usage-limits.ts';
 
@@ -37,6 +40,11 @@ export interface ServerOptions {
    * `chain`.
    */
   readonly machines?: Readonly<Record<string, DurableMachine<AnyStateMachine> | MachineOptions>>;
+  /**
+   * Durable machines that answer requests, by their names: clients of OpenAI's APIs choose one as the model, those of `useChat` and AG-UI by
+   * the end of the path, and those of MCP as a tool. Their actors are at `/machines/NAME` too.
+   */
+  readonly agents?: Readonly<Record<string, DurableMachine<AnyStateMachine> | AgentOptions>>;
   /** Returns the owner of a request, for example `bearerTokens({ [token]: 'alice' })`. */
   readonly authorize: Authorize;
   /** Host names of the server, besides the loopback ones. Requests for any other host are rejected, to prevent DNS rebinding. */
@@ -72,7 +80,7 @@ export interface ServerLogLine {
   readonly error?: unknown;
 }
 
-/** A server of a chain or of durable machines: a plain `fetch` handler. */
+/** A server of a chain, of agents or of durable machines: a plain `fetch` handler. */
 export interface Server {
   /**
    * Answers a request. On Node.js, use `serve({ fetch: server.fetch })` of `@hono/node-server`. With the `bindings` that it passes, the server
@@ -93,6 +101,7 @@ const listOf = (form: RegExp, expected: string) => z.optional(z.array(z.string()
 const optionsSchema = z.strictObject({
   chain: z.optional(hasMethod('run', 'expected a chain made by createPostChain')),
   machines: z.optional(machinesSchema),
+  agents: z.optional(agentsSchema),
   authorize: z.custom(
     (value) => typeof value === 'function',
     'expected a function that returns the owner of a request, for example bearerTokens({ [token]: "alice" })',
@@ -123,17 +132,16 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   parseOption(optionsSchema, options, 'options');
-  const { chain, machines = {}, exposeJournal = false, modelName = 'postchain', onRun = () => {} } = options;
+  const { chain, exposeJournal = false, modelName = 'postchain', onRun = () => {} } = options;
   const { clock = systemClock, keepAliveMs = 15_000, writeTimeoutMs = 30_000, onLog = logErrors } = options;
   const limits: ServerLimits = { ...DEFAULT_LIMITS, ...options.limits };
-  const named = Object.entries(machines).map(([name, given]) => ({
-    name,
-    ...('host' in given ? given : { host: given }),
-  }));
-  if (chain === undefined && named.length === 0)
+  const agents = namedIn<AgentOptions>(options.agents);
+  const named = [...namedIn<MachineOptions>(options.machines), ...agents.map(({ input: _, ...shown }) => shown)];
+  requireNames(options, named, modelName);
+  if (agents.length > 0 && limits.costPerDay < Number.POSITIVE_INFINITY)
     throw new PostChainError(
       'invalid_option',
-      'chain: expected a chain, or durable machines as "machines"; received none.',
+      'limits.costPerDay: expected a server without agents, whose cost is unknown. Limit it with `budget` in their charts.',
     );
   if (chain && limits.costPerDay < Number.POSITIVE_INFINITY) requireKnownCost(chain.options, 'limits.costPerDay');
   const { toJSONSchema: toJsonSchema } = await import('zod');
@@ -147,7 +155,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     onError: (c, error) => onLog({ ...lineOf(c.req.raw, 500), level: 'error', owner: c.var.owner ?? null, error }),
   });
   const { eventsPerRun } = limits;
-  const runs = chain && new RunService({ chain, clock, usage, eventsPerRun, onRun });
+  const chainRuns = chain && new RunService({ name: modelName, chain, clock, usage, eventsPerRun, onRun });
   const served = named.map((machine) => ({
     machine,
     actors: new ActorService({ machine, clock, usage, eventsPerRun }),
@@ -155,14 +163,22 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const describe: AppParts['describe'] = (routes) => openApiDocument(routes, named, toJsonSchema);
   const app = await createApp({ options, limits, usage, streams, clock, onLog, closing: closing.signal, describe });
   for (const { machine, actors } of served) addActorRoutes(app, streams, machine, actors);
-  if (runs) {
+  const all = new Map<string, ServedRuns>(chainRuns && [[modelName, chainRuns]]);
+  for (const agent of agents) {
+    const { actors } = served.find(({ machine }) => machine.name === agent.name) as (typeof served)[number];
+    all.set(agent.name, new AgentRuns({ agent, actors, usage, eventsPerRun }));
+  }
+  if (all.size > 0) {
     const { errorFor } = streams;
+    const defaultName = chain ? modelName : (agents.length === 1 && agents[0]?.name) || null;
+    const runs = new AllRuns(all, defaultName);
     const open = (c: ServerRequest, runId: string) => (signal: AbortSignal) => runs.updates(c.var.owner, runId, signal);
     const context: ServerContext = {
       runs,
       clock,
       toJsonSchema,
-      modelName,
+      offers: [...(chain ? [{ ...ASK, name: modelName, path: '' }] : []), ...agents.map(offerOf)],
+      defaultName,
       errorFor,
       read: (c, runId, use) => streams.read(c, open(c, runId), use),
       stream: (c, runId, convert, headers) => streams.stream(c, open(c, runId), convert, headers),
@@ -182,6 +198,38 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       await Promise.all([worker.stop(), chain?.close(), ...served.map(({ actors }) => actors.close())]);
     },
   };
+}
+
+/** Returns durable machines with their names and options. */
+function namedIn<Options extends { readonly host: DurableMachine<AnyStateMachine> }>(
+  given: Readonly<Record<string, DurableMachine<AnyStateMachine> | Options>> = {},
+): readonly (Options & { readonly name: string })[] {
+  return Object.entries(given).map(([name, one]) => ({
+    ...('host' in one ? (one as Options) : ({ host: one } as Options)),
+    name,
+  }));
+}
+
+/** Throws `invalid_option` if there is nothing to serve, or if two things have the same name. */
+function requireNames({ chain, agents = {} }: ServerOptions, named: readonly { name: string }[], model: string): void {
+  if (chain === undefined && named.length === 0)
+    throw new PostChainError(
+      'invalid_option',
+      'chain: expected a chain, or durable machines as "machines" or "agents"; received none.',
+    );
+  const taken = chain ? [model, 'ask'] : [];
+  for (const name of Object.keys(agents))
+    if (taken.includes(name) || named.filter((one) => one.name === name).length > 1)
+      throw new PostChainError(
+        'invalid_option',
+        `agents.${name}: expected a name that neither the chain nor a machine has; received ${describeValue(name)}.`,
+      );
+}
+
+/** Returns how clients choose an agent. */
+function offerOf({ name, host }: AgentOptions & { readonly name: string }): Offer {
+  const description = host.description ?? `Answers a request with the agent "${name}".`;
+  return { name, path: `/${name}`, tool: { name, title: name, description, remembers: false } };
 }
 
 interface AppParts {

@@ -27,4 +27,10 @@ export const FINAL = { 'x-should-retry': 'false' };
 export const unknownId = (noun: 'run' | 'actor', path: string): HttpError =>
   new HttpError(404, `unknown_${noun}`, `You have no ${noun} with this id. GET ${path} lists your ${noun}s.`);
 
+export const refusedAnswer = (why: string): HttpError =>
+  new HttpError(409, 'answer_refused', `The event had no effect: ${why}.`, FINAL);
+
+export const runEnded = (): HttpError =>
+  new HttpError(409, 'run_ended', 'The run has ended and accepts no more events. Start another run.', FINAL);
+
 export const unknownRun = (): HttpError => unknownId('run', '/runs');

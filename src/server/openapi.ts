@@ -254,7 +254,8 @@ export function openApiDocument(
     // Middleware has no method and the path "/*".
     if (path.endsWith('*')) continue;
     const method = of === 'ALL' ? 'POST' : of;
-    const { parameters = [], ...operation } = operations[`${method} ${path}`] ?? {};
+    const { parameters = [], ...operation } =
+      operations[`${method} ${path}`] ?? operations[`${method} ${path.replace(/\/[^/]+$/u, '')}`] ?? {};
     const ids = path.includes('/:id') ? [parameter('id', 'path', 'The id.')] : [];
     const at = path.replace(/:(\w+)/gu, '{$1}');
     paths[at] = { ...paths[at], [method.toLowerCase()]: { ...operation, parameters: [...ids, ...parameters] } };

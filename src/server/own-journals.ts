@@ -60,7 +60,12 @@ export class OwnJournals {
     return labels;
   }
 
-  async #labelsOf(id: string): Promise<Labels> {
+  async has(owner: Owner, id: string): Promise<boolean> {
+    const first = await this.#firstEntry(id);
+    return first !== null && this.#options.labelsIn(first)['owner'] === owner;
+  }
+
+  async labelsOf(id: string): Promise<Labels> {
     const known = this.#labels.get(id);
     if (known !== undefined) return known;
     const first = await this.#firstEntry(id);
@@ -163,7 +168,7 @@ export class OwnJournals {
       const page = await journals.list({ machine, limit: size, where: { owner }, ...after });
       // A user's store may ignore `where`.
       for (const summary of page) {
-        const labels = await this.#labelsOf(summary.id);
+        const labels = await this.labelsOf(summary.id);
         if (labels['owner'] === owner && isListed(labels)) found.push(summary);
         if (found.length === limit) return found;
       }

@@ -11,7 +11,7 @@ import { RUN_DESCRIPTION, type Run } from '../chain/runtime/run.ts';
 import type { Clock } from '../durable/clock.ts';
 import type { StartEntry } from '../durable/entries.ts';
 import { createFeeds, type Feeds } from './feeds.ts';
-import { FINAL, HttpError } from './http-error.ts';
+import { refusedAnswer, runEnded } from './http-error.ts';
 import { type FollowableJournals, followable, type Labels, OwnJournals } from './own-journals.ts';
 import { type Owner, ownId, sessionIdOf } from './owners.ts';
 import type { ClientRequest, ListRunsOptions, ServedRuns } from './served-runs.ts';
@@ -20,6 +20,8 @@ import { type NumberedUpdate, numberedUpdates, type Updates } from './updates.ts
 import type { UsageLimits } from './usage-limits.ts';
 
 interface ServiceOptions {
+  /** The name of the chain for clients. */
+  readonly name: string;
   readonly chain: PostChain;
   readonly clock: Clock;
   readonly usage: UsageLimits;
@@ -52,7 +54,7 @@ export class RunService implements ServedRuns {
     });
   }
 
-  async start(owner: Owner, request: ClientRequest) {
+  async start(owner: Owner, { earlier: _, agent: __, ...request }: ClientRequest) {
     const { idempotencyKey } = request;
     if (idempotencyKey === undefined) return this.#begin(owner, request);
     const runId = await ownId('run', owner, idempotencyKey);
@@ -63,8 +65,12 @@ export class RunService implements ServedRuns {
     return this.#own.read(owner, runId, this.#feeds.items(runId, signal));
   }
 
+  has(owner: Owner, runId: string): Promise<boolean> {
+    return this.#own.has(owner, runId);
+  }
+
   async stored(owner: Owner, runId: string): Promise<StoredChainRun> {
-    return new StoredChainRun(await this.journal(owner, runId));
+    return new StoredChainRun(this.#options.name, await this.journal(owner, runId));
   }
 
   send(owner: Owner, runId: string, event: ClientEvent): Promise<void> {
@@ -188,9 +194,6 @@ function outcomesOf(
   });
 }
 
-const refusedAnswer = (why: string): HttpError =>
-  new HttpError(409, 'answer_refused', `The event had no effect: ${why}.`, FINAL);
-
 /** Whether a run has asked its client to run a tool. The result of any other call is never the client's to give. */
 const isOfClient = (questionId: string, entries: readonly JournalEntry[]): boolean =>
   entries.some(
@@ -198,8 +201,7 @@ const isOfClient = (questionId: string, entries: readonly JournalEntry[]): boole
   );
 
 function requireRunning(entries: readonly JournalEntry[]): void {
-  if (entries.some(({ type }) => type === 'answer'))
-    throw new HttpError(409, 'run_ended', 'The run has ended and accepts no more events. Start another run.', FINAL);
+  if (entries.some(({ type }) => type === 'answer')) throw runEnded();
 }
 
 /** Returns the cost of a run, which may be parked, and of the calls that have ended in its current phase. */

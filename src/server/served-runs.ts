@@ -9,6 +9,10 @@ import type { RunUpdate, Updates } from './updates.ts';
 /** A client's request for a run. */
 export interface ClientRequest
   extends Pick<RunOptions, 'request' | 'history' | 'instructions' | 'mode' | 'clientTools' | 'answer'> {
+  /** The name of the chain or agent; by default the chain, or the only agent. */
+  readonly agent?: string | undefined;
+  /** The earlier turns of the session as the client has them, for an agent. The chain has its own. */
+  readonly earlier?: RunOptions['history'];
   /** JSON data that a protocol stores with the run. */
   readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
   /** The client's name for the session. Owners do not share sessions, even if they use the same name. */
@@ -42,6 +46,8 @@ interface StoredTurn {
 
 /** What is stored of a run so far. */
 export interface StoredRun {
+  /** The name of its chain or agent. */
+  readonly name: string;
   readonly updates: readonly RunUpdate[];
   /** The conversation that the run was started with; the request is last. */
   readonly turns: readonly StoredTurn[];
@@ -61,6 +67,7 @@ export interface ServedRuns {
   start(owner: Owner, request: ClientRequest): Promise<{ readonly runId: string; readonly isNew: boolean }>;
   /** Yields the updates of a run from the beginning until its answer. Ends early when the signal aborts. */
   updates(owner: Owner, runId: string, signal: AbortSignal): Promise<Updates>;
+  has(owner: Owner, runId: string): Promise<boolean>;
   stored(owner: Owner, runId: string): Promise<StoredRun>;
   /** Sends an event to a run, and resolves when it is stored. Rejects with `answer_refused` if it has no effect. */
   send(owner: Owner, runId: string, event: ClientEvent): Promise<void>;

@@ -8,10 +8,12 @@ import { type RunUpdate, updatesOf } from './updates.ts';
 
 /** What a journal contains of a run of the chain. */
 export class StoredChainRun implements StoredRun {
+  readonly name: string;
   readonly #entries: readonly JournalEntry[];
   readonly updates: readonly RunUpdate[];
 
-  constructor(entries: readonly JournalEntry[]) {
+  constructor(name: string, entries: readonly JournalEntry[]) {
+    this.name = name;
     this.#entries = entries;
     this.updates = [...updatesOf(entries)];
   }

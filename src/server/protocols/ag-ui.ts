@@ -1,7 +1,15 @@
 import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { ContentPart } from '../../llm/content.ts';
-import { bodyOf, invalid, type ServerApp, type ServerContext, type ToJsonSchema } from '../context.ts';
+import {
+  bodyOf,
+  invalid,
+  pathsAt,
+  type ServerApp,
+  type ServerContext,
+  type ServerRequest,
+  type ToJsonSchema,
+} from '../context.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest } from '../served-runs.ts';
 import type { Question, RunUpdate, Updates } from '../updates.ts';
@@ -50,16 +58,16 @@ type Input = z.infer<typeof inputSchema>;
 type Message = Input['messages'][number];
 type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** Adds the chain as an agent of the AG-UI protocol, version 1.0. */
+/** Adds the chain and the agents of the server as agents of the AG-UI protocol, version 1.0. */
 export function addAgUi(app: ServerApp, server: ServerContext): void {
   const { runs } = server;
 
-  app.post('/ag-ui', async (c) => {
+  const answerWith = (agent?: string) => async (c: ServerRequest) => {
     const input = await bodyOf(c, inputSchema);
     const { owner } = c.var;
     const resumed = answersIn(input) ?? (await resultsIn(input, owner));
     if (resumed !== null) await sendAnswers(runs, owner, resumed.runId, resumed.answers, input.threadId);
-    const runId = resumed?.runId ?? (await withToolErrors(runs.start(owner, requestOf(input)))).runId;
+    const runId = resumed?.runId ?? (await withToolErrors(runs.start(owner, { ...requestOf(input), agent }))).runId;
 
     /**
      * Returns the run whose calls have results after the last request, and the results; null without results. The messages of the assistant
@@ -96,14 +104,16 @@ export function addAgUi(app: ServerApp, server: ServerContext): void {
       },
       { location: `/runs/${encodeURIComponent(runId)}` },
     );
-  });
+  };
+  for (const [path, agent] of pathsAt('/ag-ui', server)) app.post(path, answerWith(agent));
 }
 
 const failure = (code: string, message: string): AgUiEvent => ({ type: 'RUN_ERROR', code, message });
 
-/** Returns the request: the last user message. The session has the earlier ones. */
+/** Returns the request: the last user message. A session of the chain has the earlier ones. */
 function requestOf({ threadId, runId, messages, tools = [], context = [], forwardedProps }: Input): ClientRequest {
-  const asked = messages.findLast(({ role }) => role === 'user');
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  const asked = messages[at];
   if (asked === undefined) throw invalid('messages', 'expected at least one with the role "user"');
   const instructions = messages.flatMap(({ role, content }) =>
     ['system', 'developer'].includes(role) ? [textOf(content)] : [],
@@ -112,6 +122,10 @@ function requestOf({ threadId, runId, messages, tools = [], context = [], forwar
   return {
     request: contentOf(asked['content']),
     session: threadId,
+    earlier: messages.slice(0, at).flatMap(({ role, content }): NonNullable<ClientRequest['earlier']> => {
+      if (role === 'user') return [{ role, content: contentOf(content) }];
+      return role === 'assistant' && typeof content === 'string' && content !== '' ? [{ role, content }] : [];
+    }),
     idempotencyKey: JSON.stringify(['ag-ui', threadId, runId]),
     ...(tools.length > 0 && {
       clientTools: clientToolsOf({ tools: tools.map((tool) => ({ type: 'function', function: tool })) }),

@@ -4,6 +4,7 @@ import {
   bodyOf,
   idempotencyKeyOf,
   invalid,
+  pathsAt,
   type ServerApp,
   type ServerContext,
   type ServerRequest,
@@ -56,7 +57,7 @@ const ACCEPTED = ['application/json', 'text/plain'];
 export function addAiSdk(app: ServerApp, server: ServerContext): void {
   const { runs } = server;
 
-  app.post('/api/chat', async (c) => {
+  const answerWith = (agent?: string) => async (c: ServerRequest) => {
     const { id: conversation, messages, trigger } = await bodyOf(c, chatSchema, ACCEPTED);
     const last = messages.at(-1);
     if (last?.role !== 'user')
@@ -72,11 +73,13 @@ export function addAiSdk(app: ServerApp, server: ServerContext): void {
     const idempotencyKey = JSON.stringify(['ai-sdk', last.id, asked]);
     const { runId } = await runs.start(c.var.owner, {
       ...asked,
+      agent,
       ...(isRepeatable && { idempotencyKey }),
       ...idempotencyKeyOf(c),
     });
     return streamChunks(c, server, runId, 0);
-  });
+  };
+  for (const [path, agent] of pathsAt('/api/chat', server)) app.post(path, answerWith(agent));
 
   app.get('/api/chat/:id/stream', async (c) => {
     const { id } = c.req.param();

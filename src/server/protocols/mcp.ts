@@ -13,6 +13,7 @@ import { parseJson } from '../../internal/json-text.ts';
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
 import {
   invalid,
+  type Offer,
   requireFewValues,
   type ServerApp,
   type ServerContext,
@@ -56,9 +57,21 @@ const formSchemas = {
   direction: z.object(direction.shape),
 };
 
-/** The runs that the tool starts, and how it reads them. */
+/** The chain as a tool. */
+export const ASK: AskedRuns['offers'][number] = {
+  tool: {
+    name: 'ask',
+    title: 'Ask',
+    description: 'Answers a question or performs a task in several reasoning steps, and cites its sources.',
+    remembers: true,
+  },
+};
+
+/** The runs that the tools start, and how they read them. */
 export interface AskedRuns {
   readonly runs: ServedRuns;
+  /** What each tool asks: by default, the only one. */
+  readonly offers: readonly (Pick<Offer, 'tool'> & Partial<Offer>)[];
   readonly toJsonSchema: ToJsonSchema;
   readonly owner: Owner;
   /** JSON data to store with each run. */
@@ -69,9 +82,9 @@ export interface AskedRuns {
   errorFor(error: unknown): { readonly message: string };
 }
 
-/** Adds an MCP endpoint with the chain as a tool. Its first request requires the package `@modelcontextprotocol/server`. */
+/** Adds an MCP endpoint with the chain and the agents as tools. Its first request requires the package `@modelcontextprotocol/server`. */
 export function addMcp(app: ServerApp, server: ServerContext): void {
-  const { runs, toJsonSchema } = server;
+  const { runs, offers, toJsonSchema } = server;
   // Imported by name, so that bundlers omit the package: most servers do not need it.
   const load = async () => {
     const name = '@modelcontextprotocol/server';
@@ -80,6 +93,7 @@ export function addMcp(app: ServerApp, server: ServerContext): void {
       const c = authInfo?.extra?.['request'] as ServerRequest;
       return askServer(sdk, {
         runs,
+        offers,
         toJsonSchema,
         owner: c.var.owner,
         read: (runId, use) => server.read(c, runId, use),
@@ -105,24 +119,24 @@ export function addMcp(app: ServerApp, server: ServerContext): void {
   });
 }
 
-/** Returns an MCP server with the tool `ask`. */
-export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, errorFor }: AskedRuns): McpServer {
+/** Returns an MCP server with a tool for each offer. */
+export function askServer(sdk: Sdk, { runs, offers, toJsonSchema, owner, host, read, errorFor }: AskedRuns): McpServer {
   const server = new sdk.McpServer({ name: 'postchain', version: manifest.version });
 
-  server.registerTool(
-    'ask',
-    {
-      title: 'Ask',
-      description: 'Answers a question or performs a task in several reasoning steps, and cites its sources.',
-      inputSchema: toJsonSchema(inputSchema),
-      outputSchema: toJsonSchema(outputSchema),
-    },
-    async ({ question, session }, { mcpReq }) => {
+  for (const { name: agent, tool } of offers) {
+    const { name, title, description, remembers } = tool;
+    const described = remembers ? inputSchema : z.strictObject({ question: inputSchema.shape.question });
+    const schemas = { inputSchema: toJsonSchema(described), outputSchema: toJsonSchema(outputSchema) };
+    server.registerTool(name, { title, description, ...schemas }, answerWith(agent));
+  }
+
+  function answerWith(agent?: string) {
+    return async ({ question, session }: z.infer<typeof inputSchema>, { mcpReq }: CallContext) => {
       // The request state is the id of the run, which only its owner can read.
       const continuedRunId = mcpReq.requestState<string>();
       try {
         const answers = continuedRunId === undefined ? {} : answersIn(mcpReq.inputResponses ?? {});
-        const asked = { request: question, ...(session !== undefined && { session }), ...(host && { host }) };
+        const asked = { request: question, agent, ...(session !== undefined && { session }), ...(host && { host }) };
         const runId = continuedRunId ?? (await runs.start(owner, asked)).runId;
         // An invalid answer leaves the run as it is.
         if (continuedRunId !== undefined) await sendAnswers(runs, owner, runId, answers, session ?? null);
@@ -155,8 +169,8 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
         const { message } = errorFor(error);
         return failed(continuedRunId === undefined ? message : `${message} (run ${continuedRunId})`);
       }
-    },
-  );
+    };
+  }
 
   function ask(
     runId: string,

@@ -55,12 +55,15 @@ function lineOf(update: RunUpdate): string | null {
 /** Describes what a run waits for, and how its user can answer. */
 export function noticeOf(runId: string, question: Question): string {
   const what = {
-    approval: () => `approval of ${question.kind === 'approval' ? question.capability : ''}`,
+    approval: () => (question.kind === 'approval' ? approvalText(question) : ''),
     consent: () => 'consent to change its context',
     direction: () => 'a direction',
   }[question.kind]();
   return `This run is waiting for ${what}. Read the question with GET /runs/${runId}, and answer it with POST /runs/${runId}/events.`;
 }
+
+const approvalText = ({ capability, description }: Extract<Question, { kind: 'approval' }>): string =>
+  description === undefined ? `approval of ${capability}` : `approval (${description})`;
 
 /** Returns the citation of a source with a web address; null for a file or a record. */
 export function urlCitation({ path }: Citation, text: string) {

@@ -137,14 +137,20 @@ const callSchema = ({ name, description, arguments: parameters }: ClientTool, at
   additionalProperties: false,
 });
 
-/** Waits for the start of a run. An error about its tools names the parameter of these protocols. */
-export async function withToolErrors<Started>(start: Promise<Started>): Promise<Started> {
+/**
+ * Waits for the start of a run. An error about its tools names the parameter of these protocols, and so does one about the form of its
+ * `answer`.
+ */
+export async function withToolErrors<Started>(start: Promise<Started>, answer = 'answer'): Promise<Started> {
   try {
     return await start;
   } catch (error) {
     const { code, message } = Object(error);
-    const problem = code === 'invalid_option' ? /^clientTools: (.*)$/su.exec(message)?.[1] : undefined;
-    throw problem === undefined ? error : new HttpError(400, code, `tools: ${problem}`, {}, 'tools');
+    const isOfRequest = code === 'invalid_option' || code === 'unsupported_parameter';
+    const [, member, problem] = (isOfRequest && /^(clientTools|answer): (.*)$/su.exec(message)) || [];
+    if (member === undefined) throw error;
+    const param = member === 'answer' ? answer : 'tools';
+    throw new HttpError(400, code, `${param}: ${problem}`, {}, param);
   }
 }
 

@@ -30,6 +30,8 @@ export interface RunPlace {
   readonly runId: string;
   readonly turn: number;
   readonly request: ResponseRequest;
+  /** The name of the chain or agent. */
+  readonly model: string;
 }
 
 interface Body {
@@ -40,17 +42,29 @@ interface Body {
 /** The runs of a server as the clients of OpenAI's APIs see them: a response is a turn of a run, and results of the client's calls continue it. */
 export class OpenAIRuns {
   readonly #runs: ServedRuns;
-  readonly #modelName: string;
+  readonly #names: readonly string[];
+  readonly #default: string | null;
 
-  constructor({ runs, modelName }: ServerContext) {
+  constructor({ runs, offers, defaultName }: ServerContext) {
     this.#runs = runs;
-    this.#modelName = modelName;
+    this.#names = offers.map(({ name }) => name);
+    this.#default = defaultName;
   }
 
-  requireModel(name: string | null | undefined): void {
-    if (name === undefined || name === null || name === this.#modelName) return;
-    const message = `model: expected "${this.#modelName}", the only model of this server; received ${describeValue(name)}.`;
-    throw new HttpError(404, 'model_not_found', message, {}, 'model');
+  /** Returns the name of the chain or agent that a request asks for. Throws an `HttpError` 404. */
+  modelOf(name: string | null | undefined): string {
+    const model = name ?? this.#default;
+    if (model !== null && this.#names.includes(model)) return model;
+    const [only, ...others] = this.#names;
+    const expected =
+      others.length === 0 ? `"${only}", the only model of this server` : `one of ${this.#names.join(', ')}`;
+    throw new HttpError(
+      404,
+      'model_not_found',
+      `model: expected ${expected}; received ${describeValue(name)}.`,
+      {},
+      'model',
+    );
   }
 
   async start(
@@ -61,10 +75,13 @@ export class OpenAIRuns {
     param: string,
     request: ResponseRequest,
   ): Promise<string> {
-    this.requireModel(body.model);
+    const agent = this.modelOf(body.model);
     requireSupported(body);
     const own = { host: { response: request as unknown as z.core.util.JSONType }, ...asked, ...idempotencyKeyOf(c) };
-    return (await withToolErrors(this.#runs.start(c.var.owner, { ...conversationOf(messages, param), ...own }))).runId;
+    const start = this.#runs.start(c.var.owner, { ...conversationOf(messages, param), ...own, agent });
+    const format = body['text'] === undefined ? 'response_format' : 'text.format';
+    const { runId } = await withToolErrors(start, typeof request.returned === 'object' ? 'tool_choice' : format);
+    return runId;
   }
 
   /**
@@ -86,7 +103,7 @@ export class OpenAIRuns {
     param: string,
     previous: string | null = null,
   ) {
-    this.requireModel(body.model);
+    this.modelOf(body.model);
     requireSupported(body);
     const { runId, turn, answers } = await resultsOf(this.#runs, c.var.owner, outputs, param);
     if (previous !== null && previous !== responseIdOf(runId, turn - 1))
@@ -100,7 +117,7 @@ export class OpenAIRuns {
     const { runId, turn } = placeIn(id);
     const run = await this.#runs.stored(owner, runId);
     if (turn > callsOfTurns(run).length + 1) throw unknownRun();
-    return { runId, turn, request: requestIn(run), run };
+    return { runId, turn, request: requestIn(run), model: run.name, run };
   }
 
   /** Returns the messages of an input item: none for items without content of their own, and outputs that an answer follows. */

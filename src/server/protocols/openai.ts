@@ -23,17 +23,13 @@ import { turnOf } from './openai-turns.ts';
 
 /** Adds OpenAI's Responses API, Chat Completions API and list of models. */
 export function addOpenAI(app: ServerApp, server: ServerContext): void {
-  const { modelName } = server;
   const openai = new OpenAIRuns(server);
   const created = Math.floor(server.clock.now() / 1_000);
-  const model = { id: modelName, object: 'model', created, owned_by: 'postchain' };
+  const described = (id: string) => ({ id, object: 'model', created, owned_by: 'postchain' });
 
-  app.get('/v1/models', (c) => c.json({ object: 'list', data: [model] }));
+  app.get('/v1/models', (c) => c.json({ object: 'list', data: server.offers.map(({ name }) => described(name)) }));
 
-  app.get('/v1/models/:id', (c) => {
-    openai.requireModel(c.req.param('id'));
-    return c.json(model);
-  });
+  app.get('/v1/models/:id', (c) => c.json(described(openai.modelOf(c.req.param('id')))));
 
   addResponses(app, server, openai);
   addChatCompletions(app, server, openai);
@@ -52,7 +48,8 @@ function addResponses(app: ServerApp, server: ServerContext, openai: OpenAIRuns)
     );
     if (await openai.continues(owner, outputs, returned)) {
       const { runId, turn } = await openai.resume(c, body, outputs, 'input', request.previous_response_id);
-      return answered(c, server, { runId, turn, request: requestIn(await runs.stored(owner, runId)) }, body);
+      const run = await runs.stored(owner, runId);
+      return answered(c, server, { runId, turn, request: requestIn(run), model: run.name }, body);
     }
     const earlier = await openai.previousTurns(owner, request.previous_response_id, outputs.length > 0);
     const messages: InputMessage[] = [{ role: 'system', content: request.instructions ?? '' }, ...earlier.messages];
@@ -63,7 +60,7 @@ function addResponses(app: ServerApp, server: ServerContext, openai: OpenAIRuns)
       messages.push(...(await openai.messagesOf(owner, item, at > lastAnswerAt)));
     }
     const runId = await openai.start(c, body, asked, withResults(messages, outputs, calls), 'input', request);
-    return answered(c, server, { runId, turn: 1, request }, body);
+    return answered(c, server, { runId, turn: 1, request, model: openai.modelOf(body.model) }, body);
   });
 
   app.get('/v1/responses/:id', async (c) => {
@@ -115,7 +112,7 @@ function responseRequestOf(body: z.output<typeof responseRequestSchema>, returne
 }
 
 function addChatCompletions(app: ServerApp, server: ServerContext, openai: OpenAIRuns): void {
-  const { runs, modelName } = server;
+  const { runs } = server;
 
   app.post('/v1/chat/completions', async (c) => {
     const body = await bodyOf(c, chatRequestSchema);
@@ -146,7 +143,12 @@ function addChatCompletions(app: ServerApp, server: ServerContext, openai: OpenA
           runId: await openai.start(c, body, asked, withResults(messages, outputs, calls), 'messages', request),
           turn: 1,
         };
-    const chat = new ChatCompletion(modelName, body.stream_options?.include_usage === true, request, turn);
+    const chat = new ChatCompletion(
+      openai.modelOf(body.model),
+      body.stream_options?.include_usage === true,
+      request,
+      turn,
+    );
     if (body.stream !== true) {
       const end = await server.read(c, runId, async (updates) => {
         for await (const { update, end } of turnOf(runs, c.var.owner, runId, turn, updates)) {
@@ -187,13 +189,13 @@ async function answered(
 
 /** Returns the response after the updates of a turn, or after the first one. */
 async function responseIn(
-  { runs, modelName }: ServerContext,
+  { runs }: ServerContext,
   owner: Owner,
   place: RunPlace,
   updates: AsyncIterable<NewUpdate>,
   isFirst = false,
 ) {
-  const events = new ResponseEvents(modelName, place.request, place.turn);
+  const events = new ResponseEvents(place.model, place.request, place.turn);
   for await (const { update, end } of turnOf(runs, owner, place.runId, place.turn, updates)) {
     for (const _ of events.take(update, end));
     if (isFirst) break;
@@ -205,10 +207,10 @@ async function responseIn(
 function streamed(
   c: ServerRequest,
   server: ServerContext,
-  { runId, turn, request }: RunPlace,
+  { runId, turn, request, model }: RunPlace,
   after = -1,
 ): Promise<Response> {
-  const events = new ResponseEvents(server.modelName, request, turn);
+  const events = new ResponseEvents(model, request, turn);
   return server.stream(c, runId, async function* (updates) {
     for await (const { update, end } of turnOf(server.runs, c.var.owner, runId, turn, updates)) {
       for (const event of events.take(update, end))

@@ -30,7 +30,8 @@ export const answerSchemas = {
 export function questionText(question: Question): string {
   switch (question.kind) {
     case 'approval': {
-      const { capability, arguments: args, problem, isClientTool } = question;
+      const { capability, arguments: args, problem, isClientTool, description } = question;
+      if (description !== undefined) return `${description}\n${JSON.stringify(args)}`;
       if (isClientTool) return `Only the client of the run can run ${capability} with ${JSON.stringify(args)}.`;
       return `Run the tool ${capability} with ${JSON.stringify(args)}?${problem === null ? '' : ` ${problem}`}`;
     }

@@ -1,0 +1,216 @@
+import * as z from 'zod/mini';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { ClientEvent } from '../../machines/contracts/events.ts';
+import { firstChars } from '../../machines/text/clip.ts';
+import { type DurableEntry, isExternal, type StartEntry } from '../durable/entries.ts';
+import { functionSchema } from '../internal/options.ts';
+import { readContent } from '../llm/content.ts';
+import { type MachineOptions, machinesOf } from './actor-routes.ts';
+import type { ActorService } from './actor-service.ts';
+import { AgentUpdates, agentUpdatesOf, editedQuestion, type ShownAgent, usageIn } from './agent-updates.ts';
+import { createFeeds, type Feeds } from './feeds.ts';
+import { HttpError, refusedAnswer, runEnded } from './http-error.ts';
+import { type FollowableJournals, followable, hasEnded, OwnJournals } from './own-journals.ts';
+import { type Owner, ownId, sessionIdOf } from './owners.ts';
+import type { ClientRequest, ListRunsOptions, ServedRuns, StoredRun } from './served-runs.ts';
+import type { NumberedUpdate } from './updates.ts';
+import type { UsageLimits } from './usage-limits.ts';
+
+/** What a client asks an agent. */
+export interface AgentRequest {
+  readonly request: string;
+  /** Earlier turns, oldest first. */
+  readonly history: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
+  /** Left out if the client sends none. */
+  readonly instructions?: string;
+}
+
+/** A durable machine that answers requests. */
+export interface AgentOptions extends Pick<MachineOptions, 'host' | 'events' | 'view'> {
+  /** Returns the input of the chart; by default the request itself. */
+  input?(asked: AgentRequest): unknown;
+  /** Returns the answer for an output of the chart; by default a string as it is, and anything else as JSON. */
+  reply?(output: unknown): string;
+}
+
+export const agentsSchema = machinesOf('expected a durable machine, or { host, input, reply, events, view }', {
+  input: z.optional(functionSchema),
+  reply: z.optional(functionSchema),
+});
+
+interface NamedAgent extends AgentOptions, Pick<ShownAgent, 'name'> {}
+
+interface AgentRunsOptions {
+  readonly agent: NamedAgent;
+  readonly actors: ActorService;
+  readonly usage: UsageLimits;
+  readonly eventsPerRun: number;
+}
+
+/** What the first entry of an agent's run contains besides its owner. */
+interface StoredRequest {
+  readonly asked: AgentRequest;
+  readonly sessionId: string | null;
+  /** Not "host", because lists look up the owner of a product with that member there. */
+  readonly data: StoredRun['host'];
+}
+
+const STATUS = { done: 'completed', error: 'degraded', stopped: 'cancelled' } as const;
+
+/** The actors of a durable machine as runs: each answers one request. */
+export class AgentRuns implements ServedRuns {
+  readonly #agent: NamedAgent;
+  readonly #actors: ActorService;
+  readonly #journals: FollowableJournals;
+  readonly #feeds: Feeds<NumberedUpdate>;
+  readonly #own: OwnJournals;
+
+  constructor({ agent, actors, usage, eventsPerRun }: AgentRunsOptions) {
+    const { name, host } = agent;
+    const journals = followable(host.journals, `agents.${name}`, 'a durable machine');
+    this.#agent = agent;
+    this.#actors = actors;
+    this.#journals = journals;
+    this.#feeds = createFeeds((id, follow) => agentUpdatesOf(agent, id, journals.follow(id, follow)));
+    this.#own = new OwnJournals({
+      journals,
+      machine: host.machineId,
+      noun: 'run',
+      path: '/runs',
+      usage,
+      eventsPerRun,
+      labelsIn: (first) => {
+        if (first.type !== 'start' || first.machine.id !== host.machineId) return {};
+        const { agent: of, owner, title, conversation } = Object(first.product);
+        return of === name ? { owner, title, conversation } : {};
+      },
+    });
+  }
+
+  async start(owner: Owner, asked: ClientRequest) {
+    const { history = [], earlier = [], instructions, session, conversation, idempotencyKey, host: data = {} } = asked;
+    for (const member of ['clientTools', 'answer', 'mode'] as const)
+      if (asked[member] !== undefined && asked[member] !== 'automatic') throw this.#unsupported(member);
+    const request = this.#textOf('request', asked.request);
+    if (request.trim() === '') throw new PostChainError('invalid_request', 'request: expected a text; received none.');
+    const turns = [...earlier, ...history].map(({ role, content }) => ({
+      role,
+      content: this.#textOf('history', content),
+    }));
+    const given: AgentRequest = { request, history: turns, ...(instructions !== undefined && { instructions }) };
+    const { name, input = (one: AgentRequest) => one } = this.#agent;
+    const labels = {
+      agent: name,
+      title: firstChars(request, 200),
+      ...(conversation !== undefined && { conversation }),
+      asked: given,
+      sessionId: session === undefined ? null : await sessionIdOf(owner, session),
+      data,
+    };
+    const { id: runId, isNew } = await this.#actors.start(owner, input(given), idempotencyKey, labels as never);
+    return { runId, isNew };
+  }
+
+  updates(owner: Owner, runId: string, signal: AbortSignal) {
+    return this.#own.read(owner, runId, this.#feeds.items(runId, signal));
+  }
+
+  has(owner: Owner, runId: string): Promise<boolean> {
+    return this.#own.has(owner, runId);
+  }
+
+  async stored(owner: Owner, runId: string): Promise<StoredRun> {
+    const { entries, numbered } = await this.#read(owner, runId);
+    const { asked, sessionId, data: host } = (entries[0] as StartEntry).product as unknown as StoredRequest;
+    const request = { role: 'user', content: asked.request } as const;
+    return {
+      name: this.#agent.name,
+      updates: numbered.map(({ update }) => update),
+      turns: [...asked.history, request].map(({ role, content: text }) => ({ role, text, files: [] })),
+      sessionId,
+      host,
+      outputs: new Map(),
+      usageBefore(questionId) {
+        const { id = '0' } =
+          numbered.find(({ update }) => update.type === 'question' && update.question.questionId === questionId) ?? {};
+        const next = entries.findIndex((entry) => entry.seq > Number.parseInt(id, 10) && isExternal(entry));
+        return usageIn(next === -1 ? entries : entries.slice(0, next));
+      },
+    };
+  }
+
+  async send(owner: Owner, runId: string, event: ClientEvent): Promise<void> {
+    const { asked, entries } = await this.#read(owner, runId);
+    if (hasEnded(entries)) throw runEnded();
+    if (event.type === 'run.cancelled') {
+      if (await this.#actors.stop(owner, runId)) return;
+      throw runEnded();
+    }
+    if (event.type !== 'approval.given' || event.decision === 'respond')
+      throw refusedAnswer(
+        `the agent "${this.#agent.name}" accepts approvals and run.cancelled here; send its own events to /machines/${this.#agent.name}/${runId}/events`,
+      );
+    const { questionId: id, digest, decision, reason, arguments: edited } = event;
+    const approval = asked.get(id);
+    if (approval === undefined) throw refusedAnswer(`the run has not asked ${id}`);
+    const given = {
+      ...{ type: 'approval.given', id, digest, decision, by: owner },
+      ...(edited !== undefined && { edited: editedQuestion(approval, edited) }),
+      ...(reason !== undefined && { reason }),
+    };
+    const isChanged = await this.#actors.send(owner, runId, given, await keyOf(event));
+    if (!isChanged && !(await this.hasAccepted(owner, runId, event)))
+      throw refusedAnswer(`the question ${id} is closed, or has another digest`);
+  }
+
+  async hasAccepted(owner: Owner, runId: string, event: ClientEvent): Promise<boolean> {
+    const key = await keyOf(event);
+    return (await this.#own.entries(owner, runId)).some((entry) => entry.type === 'delivery' && entry.id === key);
+  }
+
+  async list(owner: Owner, { conversation, ...page }: ListRunsOptions) {
+    const found = await this.#own.list(
+      owner,
+      page,
+      (labels) => conversation === undefined || labels['conversation'] === conversation,
+    );
+    return Promise.all(
+      found.map(async ({ id, startedAt, status, waiting }) => {
+        const waitingFor = waiting && (waiting.approvals ? 'approval' : waiting.events.join(' or ') || 'timer');
+        const isOver = status === 'done' || status === 'error' || status === 'stopped';
+        const request = String((await this.#own.labelsOf(id))['title']);
+        return { id, request, startedAt, status: isOver ? STATUS[status] : status, waitingFor };
+      }),
+    );
+  }
+
+  delete(owner: Owner, runId: string): Promise<void> {
+    return this.#own.delete(owner, runId, this.#journals.delete && ((ended) => this.#agent.host.delete(ended)));
+  }
+
+  journal(owner: Owner, runId: string): Promise<readonly DurableEntry[]> {
+    return this.#own.entries(owner, runId);
+  }
+
+  async #read(owner: Owner, runId: string) {
+    const entries = await this.#own.entries(owner, runId);
+    const updates = new AgentUpdates(this.#agent, runId);
+    const numbered: NumberedUpdate[] = [];
+    for await (const one of updates.take(entries)) numbered.push(one);
+    return { entries, numbered, asked: updates.asked };
+  }
+
+  #textOf(member: string, content: ClientRequest['request']): string {
+    const { text, files } = readContent(content, member);
+    if (files.length === 0) return text;
+    throw new HttpError(400, 'unsupported_file', `${member}: the agent "${this.#agent.name}" reads text only.`);
+  }
+
+  #unsupported(member: string): HttpError {
+    const message = `${member}: not supported by the agent "${this.#agent.name}"; leave it out.`;
+    return new HttpError(400, 'unsupported_parameter', message, {}, member);
+  }
+}
+
+/** An answer that is sent twice takes effect once. */
+const keyOf = (event: ClientEvent): Promise<string> => ownId('answer', JSON.stringify(event));

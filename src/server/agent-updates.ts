@@ -1,0 +1,224 @@
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { type TokenUsage, tokenUsageSchema, type Usage } from '../../machines/contracts/usage.ts';
+import { addCall, NO_USAGE } from '../../machines/policies/usage.ts';
+import { firstChars } from '../../machines/text/clip.ts';
+import type { DurableEntry, OpenApproval } from '../durable/entries.ts';
+import type { ReplayStep } from '../durable/replay.ts';
+import { isJsonNode } from '../internal/json-schema.ts';
+import { plainJson } from '../internal/plain-json.ts';
+import { activeNodes } from '../internal/xstate-internals.ts';
+import { batchesOf, GrowingReplay, type ShownMachine } from './actor-states.ts';
+import { hasEnded } from './own-journals.ts';
+import type { NumberedUpdate, Question, RunUpdate } from './updates.ts';
+
+/** A machine that is served as an agent. */
+export interface ShownAgent extends ShownMachine {
+  /** Returns the text of an output. */
+  readonly reply?: ((output: unknown) => string) | undefined;
+}
+
+/** Computes the updates of an agent from the steps of its journal. Each step gives the same updates, whenever it is read. */
+export class AgentUpdates {
+  readonly #agent: ShownAgent;
+  readonly #replay: GrowingReplay;
+  /** The approvals that were asked so far, by id. */
+  readonly asked = new Map<string, OpenApproval>();
+  readonly #open = new Set<string>();
+  readonly #tools = new Map<number, { readonly index: number; readonly name: string }>();
+  #toolCount = 0;
+  /** The ids of the active states. */
+  #states: ReadonlySet<string> = new Set();
+  /** The last line about a state, and the last one about what the agent waits for. */
+  #state = '';
+  #waiting = '';
+  /** The number of the next step. */
+  #next = 0;
+
+  constructor(agent: ShownAgent, id: string) {
+    this.#agent = agent;
+    this.#replay = new GrowingReplay(agent, id);
+  }
+
+  /** Yields the updates of the steps that begin with the next entries. */
+  async *take(entries: readonly DurableEntry[]): AsyncGenerator<NumberedUpdate, void> {
+    for await (const { number, begin, step } of this.#replay.take(entries)) {
+      // The rest of its entries follows, and then all steps are replayed again.
+      const isCut = step.snapshot.status !== 'active' && !hasEnded(this.#replay.entries);
+      if (number < this.#next || isCut) continue;
+      this.#next = number + 1;
+      for (const [at, update] of [...this.#updatesOf(begin, step)].entries())
+        yield { id: `${begin.seq}.${at}`, update };
+    }
+  }
+
+  *#updatesOf(begin: DurableEntry, step: ReplayStep): Generator<RunUpdate, void> {
+    if (begin.type === 'start') {
+      const { actorId: runId, product, startedAt } = begin;
+      yield { type: 'run', runId, request: String(Object(Object(product).asked).request), startedAt };
+    }
+    const { approvals, activities, events } = step.pending;
+    yield* this.#closed(approvals);
+    yield* this.#toolUpdates(begin, step);
+    yield* this.#entered(step);
+    for (const approval of approvals)
+      if (!this.#open.has(approval.id)) {
+        this.#open.add(approval.id);
+        this.asked.set(approval.id, approval);
+        yield { type: 'question', question: questionOf(approval, this.#state) };
+      }
+    const isWaiting = activities.length + approvals.length === 0 && events.length > 0;
+    const line = isWaiting ? `Waiting for ${events.join(' or ')}` : '';
+    if (line !== '' && line !== this.#waiting) yield { type: 'progress', text: line };
+    this.#waiting = line;
+    if (step.snapshot.status === 'active') return;
+    const answer = this.#answer(step);
+    yield { type: 'text', delta: answer.answerText };
+    yield { type: 'answer', answer };
+  }
+
+  *#closed(approvals: readonly OpenApproval[]): Generator<RunUpdate, void> {
+    for (const questionId of this.#open)
+      if (!approvals.some(({ id }) => id === questionId)) {
+        this.#open.delete(questionId);
+        yield { type: 'question-closed', questionId };
+      }
+  }
+
+  /** The calls of `runTools`. */
+  *#toolUpdates(begin: DurableEntry, { calls }: ReplayStep): Generator<RunUpdate, void> {
+    for (const [activity, tool] of this.#tools) {
+      if (calls.some((call) => call.activity === activity)) continue;
+      this.#tools.delete(activity);
+      const result = begin.type === 'activity-event' && begin.activity === activity ? Object(begin.event).output : null;
+      yield { type: 'tool', ...tool, state: Object(result).success === true ? 'ended' : 'failed' };
+    }
+    for (const { activity, source, input } of calls) {
+      const { tool: name } = Object(input) as { readonly tool?: unknown };
+      if (source !== 'executeTool' || typeof name !== 'string' || this.#tools.has(activity)) continue;
+      const tool = { index: this.#toolCount, name };
+      this.#toolCount += 1;
+      this.#tools.set(activity, tool);
+      yield { type: 'tool', ...tool, state: 'started' };
+    }
+  }
+
+  /** A line for each state that it has entered: its description, or the name of a state without one that has no states of its own. */
+  *#entered({ snapshot }: ReplayStep): Generator<RunUpdate, void> {
+    const nodes = activeNodes(snapshot).filter(({ parent }) => parent !== undefined);
+    for (const { id, key, type, description } of nodes) {
+      const isLeaf = type === 'atomic' || type === 'final';
+      const text = description ?? (isLeaf ? key : null);
+      if (text === null || this.#states.has(id)) continue;
+      this.#state = text;
+      yield { type: 'progress', text };
+    }
+    this.#states = new Set(nodes.map(({ id }) => id));
+  }
+
+  #answer({ snapshot }: ReplayStep): FinalAnswer {
+    const { status, output, error } = snapshot as { status: string; output?: unknown; error?: unknown };
+    const { entries } = this.#replay;
+    if (status === 'stopped') return answerOf(entries, 'The agent was stopped.', 'cancelled');
+    if (status === 'error') return answerOf(entries, `The agent failed: ${textOf(error)}`, 'agent_failed');
+    const { reply = replyOf } = this.#agent;
+    try {
+      const text = String(reply(output));
+      return answerOf(entries, text.trim() === '' ? this.#state || 'Done.' : text);
+    } catch (thrown) {
+      return answerOf(entries, `The agent ended, but its reply failed: ${textOf(thrown)}`, 'agent_failed');
+    }
+  }
+}
+
+/** Yields the updates of an agent as its journal grows. */
+export async function* agentUpdatesOf(
+  agent: ShownAgent,
+  id: string,
+  entries: AsyncIterator<DurableEntry>,
+): AsyncGenerator<NumberedUpdate, void> {
+  const updates = new AgentUpdates(agent, id);
+  for await (const batch of batchesOf(entries)) yield* updates.take(batch);
+}
+
+/** Returns the tokens of the model calls in a journal. */
+export const usageIn = (entries: readonly DurableEntry[]): Usage =>
+  entries.reduce((sum, entry) => {
+    const event = entry.type === 'emitted' ? (Object(entry.event) as { type?: unknown; usage?: unknown }) : {};
+    // A chart may emit events of this type with other members.
+    const read = event.type === 'attempt-end' ? tokenUsageSchema.safeParse(event.usage) : null;
+    return read?.success ? addCall(sum, read.data as TokenUsage, null) : sum;
+  }, NO_USAGE);
+
+/** A string as it is, and anything else as JSON. */
+const replyOf = (output: unknown): string =>
+  typeof output === 'string' ? output : output === undefined ? '' : JSON.stringify(plainJson(output));
+
+const textOf = (error: unknown): string =>
+  firstChars(error instanceof Error ? error.message : String(JSON.stringify(plainJson(error))), 1_000);
+
+type Arguments = Extract<Question, { kind: 'approval' }>['arguments'];
+
+/** Returns an approval as a question. Its arguments are those of the tool, or the members of the question. `state`: what the agent does. */
+function questionOf({ id: questionId, digest, question }: OpenApproval, state: string): Question {
+  const call = toolCallIn(question);
+  const asked = { kind: 'approval', questionId, digest, problem: null } as const;
+  if (call !== null) return { ...asked, capability: call.tool, arguments: call.arguments };
+  const args = (isJsonNode(question) ? question : { question }) as Arguments;
+  return { ...asked, capability: 'approval', arguments: args, description: state };
+}
+
+/** Returns the question of a tool call of `runTools`; null for any other. */
+function toolCallIn(question: unknown) {
+  const { tool, arguments: args, ...others } = Object(question) as Readonly<Record<string, unknown>>;
+  const isCall = typeof tool === 'string' && isJsonNode(args) && Object.keys(others).length === 0;
+  return isCall ? { tool, arguments: args as Arguments } : null;
+}
+
+/** Returns what is approved in place of a question, given other arguments. */
+export function editedQuestion({ question }: OpenApproval, args: Readonly<Record<string, unknown>>): unknown {
+  const call = toolCallIn(question);
+  if (call !== null) return { ...call, arguments: args };
+  return isJsonNode(question) ? args : args['question'];
+}
+
+/** Returns the answer of an agent: with a `code`, a degraded one. Only the model knows how confident it is. */
+function answerOf(
+  entries: readonly DurableEntry[],
+  answerText: string,
+  code: 'cancelled' | 'agent_failed' | null = null,
+): FinalAnswer {
+  const usage = usageIn(entries);
+  const limit = null;
+  const isDone = code === null;
+  return {
+    answerText,
+    confidence: isDone ? 1 : 0,
+    usedStepIds: [],
+    notes: '',
+    ttlExhausted: false,
+    status: isDone ? 'completed' : code === 'cancelled' ? 'cancelled' : 'degraded',
+    reasons: isDone ? [] : [{ code, message: answerText }],
+    grounding: null,
+    sources: [],
+    metadata: {
+      degraded: !isDone,
+      reason: code,
+      missingFields: [],
+      synthesis: { writtenBy: isDone ? 'model' : 'engine', fallback: null, error: null },
+      decision: null,
+      cycles: 0,
+      refinements: 0,
+      usage,
+      budget: {
+        tokens: { limit, used: usage.inputTokens + usage.outputTokens, left: null },
+        modelCalls: { limit, used: usage.modelCalls, left: null },
+        cost: null,
+        totalMs: { limit, used: entries.find(({ type }) => type === 'end')?.atMs ?? null },
+        ttl: { limit, used: 0, left: null },
+        synthesisReserveTokens: { limit, used: 0 },
+      },
+      cost: null,
+      failures: [],
+    },
+  };
+}

@@ -42,7 +42,7 @@ const standardSchema = z.custom(isStandardSchema);
 export function machinesOf<Options extends z.core.$ZodLooseShape>(expected: string, options: Options) {
   const hostSchema = hasMethod('replaySteps', expected);
   const events = z.optional(z.record(z.string(), standardSchema));
-  const withOptions = z.strictObject({ host: hostSchema, events, view: z.optional(functionSchema), ...options });
+  const withOptions = z.strictObject({ host: hostSchema, events, ...options, view: z.optional(functionSchema) });
   return z
     .record(z.string(), z.union([hostSchema, withOptions], expected))
     .check(

@@ -89,7 +89,7 @@ export class AgentUpdates {
     for (const [activity, tool] of this.#tools) {
       if (calls.some((call) => call.activity === activity)) continue;
       this.#tools.delete(activity);
-      const result = begin.type === 'activity-event' && begin.activity === activity ? Object(begin.event).output : null;
+      const result = begin.type === 'activity-event' && begin.activity === activity ? Object(begin.event).data : null;
       yield { type: 'tool', ...tool, state: Object(result).success === true ? 'ended' : 'failed' };
     }
     for (const { activity, source, input } of calls) {

@@ -470,7 +470,7 @@ describe('an operator', () => {
     const host = ordersIn(memoryJournals());
     const { follow: _, ...unfollowable } = memoryJournals();
     for (const [machines, message] of [
-      [undefined, 'chain: expected a chain, or durable machines as "machines"; received none.'],
+      [undefined, 'chain: expected a chain, or durable machines as "machines" or "agents"; received none.'],
       [{ 'a/b': host }, 'machines: expected names of letters, digits'],
       [{ order: orderMachine() }, 'machines.order: expected a durable machine, or { host, events, input, view }'],
       [

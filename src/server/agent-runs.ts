@@ -91,6 +91,8 @@ export class AgentRuns implements ServedRuns {
     const { history = [], earlier = [], instructions, session, conversation, idempotencyKey, host: data = {} } = asked;
     for (const member of ['clientTools', 'answer', 'mode'] as const)
       if (asked[member] !== undefined && asked[member] !== 'automatic') throw this.#unsupported(member);
+    // A protocol that shows the earlier turns needs no session.
+    if (session !== undefined && asked.earlier === undefined) throw this.#unsupported('session');
     const request = this.#textOf('request', asked.request);
     if (request.trim() === '') throw new PostChainError('invalid_request', 'request: expected a text; received none.');
     const turns = [...earlier, ...history].map(({ role, content }) => ({

@@ -337,6 +337,7 @@ describe('an agent chart', () => {
       'unsupported_parameter tool_choice',
     ]);
     expect(await refusalOf('/runs', { request: 'Hi', mode: 'manual' })).toEqual([400, 'unsupported_parameter']);
+    expect(await refusalOf('/runs', { request: 'Hi', session: 's' })).toEqual([400, 'unsupported_parameter']);
     expect(await refusalOf('/runs', { request: ' ' })).toEqual([400, 'invalid_request']);
     expect(await refusalOf('/runs', { request: 'Hi', agent: 'shop' })).toEqual([404, 'unknown_agent']);
     const image = [{ type: 'image', image: 'data:image/png;base64,AA==' }];

@@ -57,7 +57,11 @@ export class AgentUpdates {
       yield { type: 'run', runId, request: String(Object(Object(product).asked).request), startedAt };
     }
     const { approvals, activities, events } = step.pending;
-    yield* this.#closed(approvals);
+    for (const questionId of this.#open)
+      if (!approvals.some(({ id }) => id === questionId)) {
+        this.#open.delete(questionId);
+        yield { type: 'question-closed', questionId };
+      }
     yield* this.#toolUpdates(begin, step);
     yield* this.#entered(step);
     for (const approval of approvals)
@@ -74,14 +78,6 @@ export class AgentUpdates {
     const answer = this.#answer(step);
     yield { type: 'text', delta: answer.answerText };
     yield { type: 'answer', answer };
-  }
-
-  *#closed(approvals: readonly OpenApproval[]): Generator<RunUpdate, void> {
-    for (const questionId of this.#open)
-      if (!approvals.some(({ id }) => id === questionId)) {
-        this.#open.delete(questionId);
-        yield { type: 'question-closed', questionId };
-      }
   }
 
   /** The calls of `runTools`. */
@@ -181,44 +177,39 @@ export function editedQuestion({ question }: OpenApproval, args: Readonly<Record
   return isJsonNode(question) ? args : args['question'];
 }
 
-/** Returns the answer of an agent: with a `code`, a degraded one. Only the model knows how confident it is. */
+/** What only the chain knows of an answer, and of how it was made. */
+const UNKNOWN = { usedStepIds: [], notes: '', ttlExhausted: false, grounding: null, sources: [] };
+const UNKNOWN_MAKING = { missingFields: [], decision: null, cycles: 0, refinements: 0, cost: null, failures: [] };
+
+/** Returns the answer of an agent: with a `code`, a degraded one. */
 function answerOf(
   entries: readonly DurableEntry[],
   answerText: string,
   code: 'cancelled' | 'agent_failed' | null = null,
 ): FinalAnswer {
   const usage = usageIn(entries);
-  const limit = null;
+  const used = (count: number) => ({ limit: null, used: count, left: null });
   const isDone = code === null;
   return {
+    ...UNKNOWN,
     answerText,
     confidence: isDone ? 1 : 0,
-    usedStepIds: [],
-    notes: '',
-    ttlExhausted: false,
     status: isDone ? 'completed' : code === 'cancelled' ? 'cancelled' : 'degraded',
     reasons: isDone ? [] : [{ code, message: answerText }],
-    grounding: null,
-    sources: [],
     metadata: {
+      ...UNKNOWN_MAKING,
       degraded: !isDone,
       reason: code,
-      missingFields: [],
       synthesis: { writtenBy: isDone ? 'model' : 'engine', fallback: null, error: null },
-      decision: null,
-      cycles: 0,
-      refinements: 0,
       usage,
       budget: {
-        tokens: { limit, used: usage.inputTokens + usage.outputTokens, left: null },
-        modelCalls: { limit, used: usage.modelCalls, left: null },
+        tokens: used(usage.inputTokens + usage.outputTokens),
+        modelCalls: used(usage.modelCalls),
         cost: null,
-        totalMs: { limit, used: entries.find(({ type }) => type === 'end')?.atMs ?? null },
-        ttl: { limit, used: 0, left: null },
-        synthesisReserveTokens: { limit, used: 0 },
+        totalMs: { limit: null, used: entries.find(({ type }) => type === 'end')?.atMs ?? null },
+        ttl: used(0),
+        synthesisReserveTokens: { limit: null, used: 0 },
       },
-      cost: null,
-      failures: [],
     },
   };
 }

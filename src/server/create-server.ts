@@ -15,7 +15,7 @@ import { clockSchema, functionSchema, hasMethod, parseOption } from '../internal
 import { addActorRoutes, type MachineOptions, machinesSchema } from './actor-routes.ts';
 import { ActorService } from './actor-service.ts';
 import { type AgentOptions, AgentRuns, agentsSchema } from './agent-runs.ts';
-import { AllRuns } from './all-runs.ts';
+import { allRuns } from './all-runs.ts';
 import { inPieces } from './body-stream.ts';
 import type { Offer, ServerApp, ServerContext, ServerEnv, ServerRequest, Streams } from './context.ts';
 import { HttpError } from './http-error.ts';
@@ -171,7 +171,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   if (all.size > 0) {
     const { errorFor } = streams;
     const defaultName = chain ? modelName : (agents.length === 1 && agents[0]?.name) || null;
-    const runs = new AllRuns(all, defaultName);
+    const runs = allRuns(all, defaultName);
     const open = (c: ServerRequest, runId: string) => (signal: AbortSignal) => runs.updates(c.var.owner, runId, signal);
     const context: ServerContext = {
       runs,

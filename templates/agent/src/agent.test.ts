@@ -67,11 +67,7 @@ it('ends, and refunds nothing before its approval, whatever the model, the shop 
   const findings = kit.findingsOf(exploration, [
     ...kit.soundness,
     kit.alwaysEventually('it ends', ({ status }) => status === 'done'),
-    kit.neverBefore(
-      'a refund before its approval',
-      (state) => state.matches('refunding'),
-      ({ name }) => name === 'approval: approved',
-    ),
+    kit.precedes({ event: 'approval: approved' }, { state: 'refunding' }, 'each'),
   ]);
   expect(findings.filter(({ witness }) => witness !== null).map(kit.describeFinding)).toEqual([]);
 });

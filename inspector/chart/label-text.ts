@@ -41,8 +41,8 @@ export function labelLines(words: readonly string[], count = ''): readonly strin
 
 function wrapped(text: string, most: number): readonly string[] {
   const lines: string[] = [];
-  // A count stays behind a word, and the mark of actions before them.
-  for (const part of text.split(/(?<!\/) (?!×)/u)) {
+  // A count stays behind a word, the mark of actions before them, and the unit of a delay behind its number.
+  for (const part of text.split(/(?<!\/) (?!×|\w+\))/u)) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + part.length < most) lines[lines.length - 1] = `${last} ${part}`;
     else lines.push(part);

@@ -1,10 +1,21 @@
 import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
+import { indexChart } from '../fold/chart-index.ts';
 import { isOwnChart, labelWords, noteText, wayText } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { boxLinesOf } from './box-text.ts';
-import { type Box, type BoxLine, type Chip, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
+import {
+  type Box,
+  type BoxLine,
+  type Chip,
+  type Drawing,
+  type DrawnEdge,
+  type DrawnLevel,
+  type DrawnState,
+  ownOf,
+  type Point,
+} from './drawing.ts';
 import { BOX, FONT, labelSize, widthOf } from './label-text.ts';
 import { type Level, type LevelEdge, levelsOf } from './level.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
@@ -30,9 +41,8 @@ export async function drawingsOf(
   return drawings();
 }
 
-/** With more boxes and lines, a level is laid out in fewer ways. */
+/** With more boxes and lines, a level is laid out in one direction. */
 const MAX_VARIED = 24;
-const MAX_PAIR = 80;
 /** The width to height of the space for a chart: for the chain's in place of its trace, for others above the trace or in full size. */
 const ASPECT = { own: 1.1, other: 1.6 } as const;
 
@@ -64,7 +74,7 @@ async function layOutLevel(level: Level, chart: Chart, elk: ELK): Promise<DrawnL
   const costOf = ({ width, height, edges }: DrawnLevel): number =>
     Math.max(width / aspect, height) +
     BEND * edges.reduce((sum, { points }) => sum + Math.max(0, points.length - 2), 0);
-  const [best] = found.sort((one, other) => costOf(one) - costOf(other));
+  const [best] = found.map((one) => inOrder(one, level, chart)).sort((one, other) => costOf(one) - costOf(other));
   const bare = { ...level, stubs: [], edges: level.edges.map((edge) => ({ ...edge, hasLine: false })) };
   return best ?? layOut(bare, [], PACKED);
 }
@@ -79,13 +89,45 @@ function regionsOf({ root, states, open }: Level): Regions {
   });
 }
 
+/** ELK puts the regions of a chart below each other in any order: puts them in that of the chart, at the left, unless a line joins two. */
+function inOrder(drawn: DrawnLevel, { root }: Level, chart: Chart): DrawnLevel {
+  const tree = indexChart(chart);
+  const regions = root.type === 'parallel' ? drawn.states.filter(({ id }) => tree.state(id)?.parent === root.id) : [];
+  const regionOf = (id: string | null) => regions.find((region) => id !== null && tree.isInside(id, region.id));
+  const below = [...regions].sort((one, other) => one.y - other.y);
+  const [first, second] = below;
+  if (first === undefined || second === undefined || drawn.stubs.length > 0) return drawn;
+  if (below.some(({ y }, at) => y < (below[at - 1]?.y ?? y) + (below[at - 1]?.height ?? 0))) return drawn;
+  if (drawn.edges.some(({ source, target }) => regionOf(source) !== regionOf(target))) return drawn;
+  const left = Math.min(...regions.map(({ x }) => x));
+  let top = first.y;
+  const moves = new Map(
+    regions.map((region) => {
+      const move = { x: left - region.x, y: top - region.y };
+      top += region.height + second.y - first.y - first.height;
+      return [region, move] as const;
+    }),
+  );
+  const moved = <Place extends Point>(place: Place, id: string | null): Place => {
+    const { x, y } = moves.get(regionOf(id) as DrawnState) ?? { x: 0, y: 0 };
+    return { ...place, x: tenth(place.x + x), y: tenth(place.y + y) };
+  };
+  return {
+    ...drawn,
+    states: drawn.states.map((state) => moved(state, state.id)),
+    edges: drawn.edges.map((edge) => ({
+      ...edge,
+      points: edge.points.map((point) => moved(point, edge.source)),
+      label: edge.label && moved(edge.label, edge.source),
+    })),
+  };
+}
+
 function variantsFor(size: number, lines: number, isBaked: boolean): readonly Options[] {
   if (lines === 0) return [PACKED];
-  // The chain's chart has to fit its area at a readable size.
-  if (isBaked) return [DOWN, RIGHT].map((way) => ({ ...way, ...COMPACT }));
-  if (size <= MAX_VARIED)
-    return [DOWN, RIGHT].flatMap((way) => [STRAIGHT, COMPACT].map((more) => ({ ...way, ...more })));
-  return [STRAIGHT, ...(size <= MAX_PAIR ? [COMPACT] : [])].map((more) => ({ ...DOWN, ...more }));
+  const ways = isBaked || size <= MAX_VARIED ? [DOWN, RIGHT] : [DOWN];
+  // The chain's chart has to fit its area at a readable size. Of others, `COMPACT` is hardly ever smaller.
+  return ways.map((way) => ({ ...way, ...(isBaked ? COMPACT : STRAIGHT) }));
 }
 
 /** What each bend of a line costs, in pixels of the larger side of a level. */

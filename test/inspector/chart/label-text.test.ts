@@ -10,6 +10,10 @@ describe('the label of a transition of another program', () => {
     expect(framesOf(['flight.chosen [isCheap] ×1'])).toEqual([['flight.chosen', '[isCheap] ×1']]);
   });
 
+  it('keeps a delay in one line', () => {
+    expect(framesOf(['after offerEnds (3 d)'])).toEqual([['after offerEnds', '(3 d)']]);
+  });
+
   it('fits the space that the layout has left for it, with and without counts', () => {
     const { int, pick } = createRandom(SEED);
     for (let number = 0; number < 500; number += 1) {

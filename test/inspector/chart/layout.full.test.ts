@@ -115,6 +115,25 @@ describe('the layout of any chart', () => {
     expect(await regions('a long name of ')).toBe(3);
   });
 
+  it('puts regions below each other in the order of the chart, with their lines', async () => {
+    const inner = ['a', 'b', 'c'].flatMap((region, at) => [
+      state(region, 'root', { type: 'compound' }),
+      ...['x', 'y', 'z'].slice(at % 2).map((id) => state(`${region}.${id}`, region, { name: `a long name of ${id}` })),
+    ]);
+    const ways = ['a', 'b', 'c'].flatMap((region) => [
+      transition(`${region}.y`, [`${region}.z`], 'a long name of forward'),
+      transition(`${region}.z`, [`${region}.y`], 'a long name of back'),
+    ]);
+    const [root, ...others] = chart(inner, ways).states;
+    const one = { id: 'root', states: [{ ...root, type: 'parallel' }, ...others] as ChartState[], transitions: ways };
+    const drawing = await drawn(one);
+    const regions = wholeOf(drawing).states.filter(({ id }) => id.length === 1);
+    expect(regions.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    const tops = regions.map(({ y }) => y);
+    expect(tops).toEqual(tops.toSorted((first, second) => first - second));
+    expect(drawingFlaws(one, drawing)).toEqual([]);
+  });
+
   it('names the transitions that have no line, with their number, at both ends', async () => {
     const phases = Array.from({ length: 9 }, (_, at) => state(`p${at}`, 'root'));
     const ways = phases.flatMap(({ id }, at) => [

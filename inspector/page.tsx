@@ -1,4 +1,5 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { focusChart } from './chart/chart-view.tsx';
 import { prepareLayout } from './chart/layout.ts';
 import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
@@ -63,6 +64,11 @@ function RunPage({ inspector, view }: PanelProps) {
   const isCharted = view.count === 0 || view.charts?.charts.some(({ states }) => states.length > 0);
   const hasChart = isSystem ? view.run.machine === undefined || isCharted : isChartFull.value;
   const hasTrace = !hasChart || !isChartFull.value;
+  const wasFull = useRef(isChartFull.value);
+  useLayoutEffect(() => {
+    if (wasFull.current !== isChartFull.value) focusShown(isChartFull.value);
+    wasFull.current = isChartFull.value;
+  }, [isChartFull.value]);
   return (
     <main class={`page ${kind}${isFollowed ? ' followed' : ''}`} data-run={runId}>
       <section class="head-area" aria-label="Run">
@@ -112,13 +118,20 @@ function LatestStep({ inspector, view }: PanelProps) {
   return useMemo(() => <StepPanel inspector={inspector} view={shown} />, [inspector, shown]);
 }
 
+/** After a key, the focus is in what takes the place of the other part; a button that was clicked keeps it. */
+function focusShown(isChart: boolean): void {
+  const focused = document.activeElement;
+  if (focused !== null && focused !== document.body && focused.closest('.chart-picture, .trace-list') === null) return;
+  if (isChart) focusChart();
+  else document.querySelector<HTMLElement>('.trace-list')?.focus({ preventScroll: true });
+}
+
 /** On a narrow page, the trace is far above the step. */
 function backToTrace(): void {
   const area = document.querySelector('.trace-area') ?? document.querySelector('.chart-area');
   (area?.querySelector('[aria-selected=true]') ?? area)?.scrollIntoView({ block: 'center' });
-  area
-    ?.querySelector<HTMLElement>('.trace-list, .chart-picture, .chart-list [aria-pressed=true]')
-    ?.focus({ preventScroll: true });
+  if (area?.querySelector('.chart-picture')) focusChart();
+  else area?.querySelector<HTMLElement>('.trace-list, .chart-list [aria-pressed=true]')?.focus({ preventScroll: true });
 }
 
 const MARKS: Readonly<Record<string, string>> = {

@@ -24,8 +24,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 5360, exported: 90, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 19500, exported: 419, floors: 15 },
-  test: { lines: 80870, exported: 387, floors: 7 },
+  inspector: { lines: 19630, exported: 421, floors: 15 },
+  test: { lines: 81000, exported: 387, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -7,6 +7,7 @@ const MARKS = [
   ['edge taken', 'taken up to this moment; ×4: four times'],
   ['edge taken last', 'the latest transition'],
   ['state leaf', 'active'],
+  ['state ringed', 'selected, or entered by the selected step'],
   ['state failed', 'failed here, exited after a failure, or with failed calls'],
   ['state never', 'not visited'],
   ['state region', 'a region: active together with the others'],
@@ -55,6 +56,7 @@ const Meanings = () => (
               ) : (
                 <>
                   <rect class="box" x="6" y="2" width="32" height="14" rx="5" />
+                  {kind.endsWith('ringed') && <rect class="ring" x="3.5" y="0.5" width="37" height="17" rx="7" />}
                   {kind.endsWith('final') && <rect class="inner" x="9" y="5" width="26" height="8" rx="3" />}
                   {kind.endsWith('initial') && <circle class="initial" cx="6" cy="3" r="3" />}
                 </>

@@ -73,6 +73,9 @@ export function ChartPicture(props: ChartPictureProps) {
   const linesFrom = groupBy(lines, ({ edge }) => edge.source);
   const isSelected = (stateId: string): boolean =>
     selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
+  // Without a selected state, the one that the selected step entered.
+  const entered = selected?.kind === 'state' || isOwn ? undefined : known.last?.target;
+  const ringed = level.states.findLast(({ id }) => entered !== undefined && index.isInside(entered, id))?.id;
   const select = (stateId: string): void => {
     if (isSelected(stateId)) onOpen(stateId);
     else onSelect({ kind: 'state', chartId, stateId });
@@ -106,6 +109,7 @@ export function ChartPicture(props: ChartPictureProps) {
             ...statusOf(drawn.id, level, known),
             failed: visited.has(drawn.id) && isMarkedFailed(marks, badges, copy, drawn.id),
             selected: isSelected(drawn.id),
+            ringed: isSelected(drawn.id) || drawn.id === ringed,
           }}
           badge={
             (isOwn && hasLines && omittedWay(chart, linesFrom.get(drawn.id) ?? [], taken)) ||
@@ -156,14 +160,13 @@ function pressed(event: KeyboardEvent, svg: SVGSVGElement | null, select: (at: n
 function statusOf(
   stateId: string,
   level: DrawnLevel,
-  { index, active, visited, last }: NonNullable<ReturnType<typeof marksOfCopy>>,
+  { index, active, visited }: NonNullable<ReturnType<typeof marksOfCopy>>,
 ) {
   const hasActiveInside = level.states.some(({ id }) => index.state(id)?.parent === stateId && active.has(id));
   return {
     active: active.has(stateId),
     leaf: active.has(stateId) && !hasActiveInside,
     never: !visited.has(stateId),
-    'last-target': last?.target === stateId,
   };
 }
 
@@ -290,7 +293,7 @@ interface StateShapeProps extends Pick<ChartPictureProps, 'hues' | 'hasInside' |
   readonly drawn: DrawnState;
   readonly index: IndexedChart;
   readonly isFirst: boolean;
-  readonly status: Readonly<Record<'active' | 'leaf' | 'never' | 'failed' | 'selected' | 'last-target', boolean>>;
+  readonly status: Readonly<Record<'active' | 'leaf' | 'never' | 'failed' | 'selected' | 'ringed', boolean>>;
   readonly badge: string;
   readonly ways: string;
   readonly known: KnownMarks;
@@ -334,6 +337,7 @@ function StateShape(props: StateShapeProps) {
       onClick={({ target }) => (target instanceof Element && target.closest('.fold') ? onOpen(id) : onChoose())}
     >
       <rect class="box" x={x} y={y} width={width} height={height} rx={8} />
+      <rect class="ring" x={x - 3.5} y={y - 3.5} width={width + 7} height={height + 7} rx={11} />
       {type === 'final' && <rect class="inner" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={5} />}
       {hue !== undefined && <rect class="stripe" x={x + 1} y={y + 6} width={4} height={height - 12} rx={2} />}
       {around?.initial === id && <circle class="initial" cx={x} cy={y} r={4} />}

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { indexChart } from '../fold/chart-index.ts';
+import { isOwnChart } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
 import { LinkButton } from '../link-button.tsx';
@@ -49,11 +50,17 @@ interface LevelsProps extends ChartViewProps {
 
 type Space = Readonly<Record<'width' | 'height', number>>;
 
-/** Returns the scale that shows a whole level, and the one at which its texts are readable: it opens at that one. */
-function scalesOf(level: Space | undefined, space: Space) {
+const spaceOf = ({ clientWidth, clientHeight }: Element): Space => ({ width: clientWidth, height: clientHeight });
+
+/** A level of another program opens whole if its texts then have at least 8.4 px: what is cut off is missed more than the size. */
+const SMALLEST = 0.7;
+
+/** Returns the scale that shows a whole level, the one at which its texts are readable, and the one at which it opens. */
+function scalesOf(level: Space | undefined, space: Space, chartId: string) {
   const [width, height] = [level?.width ?? 0, level?.height ?? 0].map((side) => side + 2 * MARGIN) as [number, number];
   const whole = Math.min(MAX_FIT, space.width / width, space.height / height);
-  return { whole, readable: Math.max(LEGIBLE, whole) };
+  const readable = Math.max(LEGIBLE, whole);
+  return { whole, readable, opened: whole < (isOwnChart(chartId) ? LEGIBLE : SMALLEST) ? readable : whole };
 }
 
 /** Returns the level inside a state; null if there is none. */
@@ -126,26 +133,41 @@ function Levels(props: LevelsProps) {
   /** Null for the scale at which a level opens. */
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const scroll = useRef<HTMLDivElement>(null);
-  const space = useMeasured<Space>(scroll, { width: 800, height: 500 }, ({ clientWidth, clientHeight }) => ({
-    width: clientWidth,
-    height: clientHeight,
-  }));
+  const space = useMeasured<Space>(scroll, { width: 800, height: 500 }, spaceOf);
+  /** The text about a selected state takes space, but the chart keeps its size. */
+  const spaceUnselected = useMeasured<Space>(scroll, space, (element) => {
+    const [view, all] = ['.chart-view', '.noted-chart'].map((name) => spaceOf(element.closest(name) ?? element)) as [
+      Space,
+      Space,
+    ];
+    const { width, height } = spaceOf(element);
+    return {
+      width: width + Math.max(0, all.width - view.width),
+      height: height + Math.max(0, all.height - view.height),
+    };
+  });
   const place = path.at(-1) as ShownLevel;
   const level = ownOf(ownOf(drawings, place.chartId) ?? {}, place.level);
 
-  const { whole, readable } = scalesOf(level, space);
-  /** The text about a selected state takes space, but the chart keeps its size. */
-  const unselected = useRef(0);
-  if (selected === null) unselected.current = readable;
-  const scale = zoom === 'whole' ? whole : zoom === 'readable' ? readable : (zoom ?? (unselected.current || readable));
+  const { whole, readable } = scalesOf(level, space, place.chartId);
+  const scale =
+    zoom === 'whole'
+      ? whole
+      : zoom === 'readable'
+        ? readable
+        : (zoom ?? scalesOf(level, spaceUnselected, place.chartId).opened);
   /** The level and the size that were shown before: when a level opens, the chart around its active state is visible on all sides. */
   const centered = useRef('');
   useLayoutEffect(() => {
-    const selector = scroll.current?.querySelector('.state.selected') ? '.state.selected' : '.leaf';
-    const opened = `${place.copy} ${place.level} ${scale}`;
-    if (scroll.current !== null)
-      bringIntoView(scroll.current, selector, zoom === null && selected === null && centered.current !== opened);
-    centered.current = opened;
+    const shown = ['.state.selected', '.edge.selected > .behind', '.state.ringed', '.leaf'];
+    // Transitions without a line are listed in the box that was clicked.
+    const selector = shown
+      .slice(0, selected?.kind === 'transitions' ? 2 : 4)
+      .find((one) => scroll.current?.querySelector(one));
+    const picture = `${place.copy} ${place.level} ${scale}`;
+    if (scroll.current !== null && selector !== undefined)
+      bringIntoView(scroll.current, selector, zoom === null && selected === null && centered.current !== picture);
+    centered.current = picture;
   }, [marks, path, scale, selected]);
 
   /** The focus follows into a state, and back to it. */
@@ -160,7 +182,6 @@ function Levels(props: LevelsProps) {
     focusNext.current = path[next.length]?.host ?? '';
     setPath(next);
     setZoom(null);
-    unselected.current = 0;
   };
   const insideOf = (stateId: string): ShownLevel | null => levelInside(props, place, stateId);
   const press = (event: KeyboardEvent): void => {
@@ -199,10 +220,24 @@ function Levels(props: LevelsProps) {
   );
 }
 
+/** Focuses the selected or active state of the picture. */
+export function focusChart(): void {
+  const picture = document.querySelector('.chart-picture');
+  const at = ['.selected', '.ringed', '.leaf', ''].map((mark) => picture?.querySelector<SVGGElement>(`.state${mark}`));
+  at.find((state) => state != null)?.focus({ preventScroll: true });
+}
+
+/** Room for the states at the ends of a line. */
+const ENDS_PX = 90;
+
 /** Scrolls only this element, and without `isCentered` only if something is not visible. */
 function bringIntoView(element: HTMLElement, selector: string, isCentered: boolean): void {
-  const box = element.querySelector(selector)?.getBoundingClientRect();
   const view = element.getBoundingClientRect();
+  const label = element.querySelector(selector);
+  const line = label?.closest('.edge')?.querySelector('.line')?.getBoundingClientRect();
+  const ends = line && new DOMRect(line.x - ENDS_PX, line.y, line.width + 2 * ENDS_PX, line.height);
+  const isSmall = ends !== undefined && ends.width < view.width && ends.height < view.height;
+  const box = isSmall ? ends : label?.getBoundingClientRect();
   if (box === undefined) return;
   if (isCentered || box.top < view.top || box.bottom > view.bottom)
     element.scrollTop += box.top + box.height / 2 - view.top - view.height / 2;

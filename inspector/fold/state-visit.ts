@@ -2,9 +2,10 @@ import type { Phase } from '../../machines/contracts/phase.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { StateRef } from './chart-copies.ts';
 import { chartIndexOf } from './chart-index.ts';
-import type { Selection } from './selection.ts';
+import type { ChartSelection, Selection } from './selection.ts';
 import { firstIndexWhere } from './sorted.ts';
-import type { MachinePosition, TransitionLog } from './transition-log.ts';
+import type { MachinePosition, RecordedTransition, TransitionLog } from './transition-log.ts';
+import { transitionLookup } from './transition-lookup.ts';
 
 /** The latest visit of a state up to an entry, or else the first after it; null if it was never active. */
 export function visitOf(
@@ -29,6 +30,25 @@ export function visitOf(
   const from = positions[first]?.since ?? 0;
   const to = (positions[end + 1]?.since ?? count) - 1;
   return { kind: 'state', from, to: Math.max(from, to), stateId };
+}
+
+/** The entries at which a state was entered or left, or at which one of the transitions was taken. */
+export function entriesOfSelection(
+  log: TransitionLog,
+  charts: RunCharts,
+  selected: ChartSelection,
+): ReadonlySet<number> {
+  const chart = chartIndexOf(charts).chart(selected.chartId);
+  if (chart === undefined) return new Set();
+  if (selected.kind === 'transitions') {
+    const { indexOf } = transitionLookup(charts.charts);
+    const isSelected = (one: RecordedTransition): boolean =>
+      one.machine === selected.chartId && selected.transitions.includes(indexOf(one) ?? -1);
+    return new Set(log.distinct.filter(isSelected).flatMap(({ seqs }) => seqs));
+  }
+  const positions = log.positionsOf(selected.chartId);
+  const isIn = positions.map(({ targets }) => chart.entered(targets).active.has(selected.stateId));
+  return new Set(positions.flatMap(({ since }, at) => (isIn[at] === (isIn[at - 1] ?? false) ? [] : [since])));
 }
 
 /**

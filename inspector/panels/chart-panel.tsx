@@ -38,14 +38,16 @@ const CHART_KEYS: readonly Key[] = [
   { keys: ['0', '1'], description: 'Whole chart, readable size' },
 ].map((key) => ({ ...key, group: 'Chart' }));
 
+/** Beside the trace, the chart stays, and the focus moves to the trace. */
 function closeChart(): void {
+  if (!isChartFull.value) document.querySelector<HTMLElement>('.trace-list')?.focus({ preventScroll: true });
   isChartFull.value = false;
 }
 
 export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection, count } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
-  const [isPicture, setPicture] = useState(false);
+  const [isPicture, setPicture] = useState(view.run.kind === 'system');
   const selected = chartSelection.value;
   useKeys(CHART_KEYS);
   useLayoutEffect(() => {
@@ -127,10 +129,10 @@ export function ChartPanel({ inspector, view }: PanelProps) {
       {isPhone.value && !isPicture ? (
         <ChartList {...shared}>{notes}</ChartList>
       ) : (
-        <>
+        <div class="noted-chart">
           <ChartView {...shared} resize={resize} />
           {notes}
-        </>
+        </div>
       )}
     </>
   );

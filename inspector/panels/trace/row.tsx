@@ -93,6 +93,8 @@ interface RowProps extends ListedRow {
   readonly height: number;
   readonly isSelected: boolean;
   readonly isActive: boolean;
+  /** Whether it entered or left the state that is selected in the chart, or took a transition that is. */
+  readonly isMarked: boolean;
   readonly step: MeasuredStep | undefined;
   readonly onSelect: () => void;
   readonly onToggle: () => void;
@@ -121,6 +123,7 @@ function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
     isLater && 'later',
     props.isSelected && 'selected',
     props.isActive && 'active',
+    props.isMarked && 'marked',
   ];
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys

@@ -4,11 +4,13 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
 import { countUpTo, firstIndexWhere } from '../../fold/sorted.ts';
+import { entriesOfSelection } from '../../fold/state-visit.ts';
 import { isOver as isRunOver } from '../../fold/step-title.ts';
 import { systemTrace } from '../../fold/system-trace.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listedRows, rowPathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
+import { chartSelection } from '../../ui-state/chart-selection.ts';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { type Key, useKeys } from '../../ui-state/keys.ts';
 import { isNarrowPage } from '../../ui-state/layout.ts';
@@ -145,9 +147,16 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
   const activeId = rows[current]?.row.id;
   const { visible, keyOf, show } = useVisibleRows(inspector, moment, shownRows, list);
+  const { fold, charts, count } = moment.view;
+  const inChart = chartSelection.value;
+  const marked = useMemo(
+    () => (inChart === null || charts === null ? [] : [...entriesOfSelection(fold.transitions, charts, inChart)]),
+    [inChart, fold, charts, count],
+  );
 
   function choose(row: TraceRow): void {
     setActive(row.id);
+    chartSelection.value = null;
     axis.follow(row);
     if (row.selection !== null) inspector.select(row.selection);
   }
@@ -192,6 +201,9 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
           height={(tops[index + 1] ?? 0) - (tops[index] ?? 0)}
           isSelected={item.row.id === selected}
           isActive={item.row.id === activeId}
+          isMarked={
+            item.row.moves !== undefined && marked.some((seq) => seq >= item.row.from && seq <= (item.row.to ?? seq))
+          }
           step={steps?.steps.get(item.row.id)}
           onSelect={() => (item.row.selection === null ? onToggle(item) : choose(item.row))}
           onToggle={() => onToggle(item)}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
-import { lastEntryInside, visitOf } from '../../../inspector/fold/state-visit.ts';
+import { entriesOfSelection, lastEntryInside, visitOf } from '../../../inspector/fold/state-visit.ts';
 import { createTransitionLog } from '../../../inspector/fold/transition-log.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { threeRegions } from '../../support/inspector/example-charts.ts';
@@ -35,6 +35,13 @@ describe('the visit of a state', () => {
   it('is the first if there was none before the entry, and null if there was none at all', () => {
     expect(visit('b.on', 1)).toMatchObject({ from: 4, to: 11 });
     expect(visit('c.on', 11)).toBeNull();
+  });
+
+  it('was entered or left at the entries that a selected state marks, also by a transition of the states around it', () => {
+    const marked = (state: string) =>
+      entriesOfSelection(log, threeRegions, { kind: 'state', chartId: 'regions', stateId: `regions.${state}` });
+    expect([...marked('a.on')]).toEqual([2, 7, 9]);
+    expect([...marked('b.on')]).toEqual([4]);
   });
 
   it('ends a step with the last entry in the state of most of its entries', () => {

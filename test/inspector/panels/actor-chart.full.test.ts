@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { fromPromise, setup } from 'xstate';
+import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { inspectorTests } from '../../support/inspector/inspector-page.ts';
+
+const order = setup({
+  actors: { charge: fromPromise(() => Promise.reject(new Error('Card declined'))) },
+}).createMachine({
+  id: 'order',
+  initial: 'open',
+  on: { CANCEL: '.cancelled' },
+  states: {
+    open: { on: { ORDER: 'charging', HOLD: 'held' } },
+    held: { on: { RESUME: 'open' } },
+    charging: { invoke: { src: 'charge', onDone: 'paid', onError: 'declined' } },
+    declined: {},
+    paid: { type: 'final' },
+    cancelled: { type: 'final' },
+  },
+});
+
+const journals = memoryJournals();
+const host = createDurableMachine(order, { journals, logger: () => {} });
+await (await host.open('order')).park();
+for (const type of ['HOLD', 'RESUME', 'ORDER']) await host.send('order', { type } as never);
+
+const tests = await inspectorTests('the chart of an actor', { journals, hosts: [host] });
+
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('data-state'));
+const state = (page: Page, name: string) => page.locator(`.chart-picture [data-state="order.${name}"]`);
+
+describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
+  it('has the focus in full size, and Escape returns it to the trace without losing the selected state', async () => {
+    const { page } = await tests.open('/run/order', { width: 1440, height: 900 });
+    await state(page, 'held').click();
+    await page.locator('.trace-list').focus();
+    await page.keyboard.press('c');
+    await page.locator('.trace-area').waitFor({ state: 'detached' });
+    expect(await focused(page)).toBe('order.held');
+    await page.keyboard.press('Escape');
+    await page.locator('.trace-list:focus').waitFor();
+    expect(await state(page, 'held').getAttribute('aria-pressed')).toBe('true');
+    await state(page, 'held').focus();
+    await page.keyboard.press('Escape');
+    await page.locator('.trace-list:focus').waitFor();
+  });
+
+  it('marks the steps that entered or left a selected state, and the state that a selected step entered', async () => {
+    const { page } = await tests.open('/run/order', { width: 1440, height: 900 });
+    await state(page, 'held').click();
+    await page.locator('.trace-row.marked').first().waitFor();
+    expect(await page.locator('.trace-row.marked .name').allTextContents()).toEqual(['HOLD', 'RESUME']);
+    await page.locator('.trace-row.step', { hasText: 'RESUME' }).click();
+    await page.locator('.trace-row.marked').first().waitFor({ state: 'detached' });
+    const ringed = await page.locator('.chart-picture .ringed').evaluateAll((all) => all.map((one) => one.ariaLabel));
+    expect(ringed).toEqual([expect.stringMatching(/^open/u)]);
+  });
+
+  it('lists transitions beside the chart, not over it, and keeps its size', async () => {
+    const { page } = await tests.open('/run/order', { width: 1440, height: 900 });
+    const scale = () => page.locator('.chart-picture').getAttribute('width');
+    await state(page, 'open').waitFor();
+    const before = await scale();
+    await state(page, 'open').click();
+    const note = await page.locator('.selection-note').boundingBox();
+    const view = await page.locator('.chart-view').boundingBox();
+    expect(note?.x).toBeGreaterThanOrEqual((view?.x ?? 0) + (view?.width ?? 9_999));
+    expect(note?.height).toBe(view?.height);
+    expect(await scale()).toBe(before);
+  });
+
+  it('shows a failed state as failed when it is selected', async () => {
+    const { page } = await tests.open('/run/order', { width: 1440, height: 900 });
+    const stroke = () =>
+      state(page, 'charging')
+        .locator('.box')
+        .evaluate((box) => getComputedStyle(box).stroke);
+    await state(page, 'charging').waitFor();
+    const before = await stroke();
+    await state(page, 'charging').click();
+    await page.locator('.chart-picture .selected').waitFor();
+    await page.mouse.move(0, 0);
+    expect(await stroke()).toBe(before);
+    expect(before).toMatch(/rgb\(176, 35, 27\)/u);
+  });
+
+  it('opens as a picture on a phone, with the active state in view', async () => {
+    const { page } = await tests.open('/run/order', { width: 390, height: 844 });
+    const active = page.locator('.chart-picture .leaf');
+    await active.waitFor();
+    const [view, box] = [await page.locator('.chart-scroll').boundingBox(), await active.boundingBox()];
+    expect(box?.x).toBeGreaterThanOrEqual(view?.x ?? 999);
+    expect((box?.x ?? 999) + (box?.width ?? 0)).toBeLessThanOrEqual((view?.x ?? 0) + (view?.width ?? 0));
+    expect((box?.y ?? 999) + (box?.height ?? 0)).toBeLessThanOrEqual((view?.y ?? 0) + (view?.height ?? 0));
+    await page.getByRole('button', { name: 'List', exact: true }).waitFor();
+  });
+});

@@ -1,5 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
+import { createPostChain } from '../../../src/entries/index.ts';
+import { scriptedModel } from '../../../src/entries/testing.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { inspectorTests } from '../../support/inspector/inspector-page.ts';
 import { scriptedChain } from '../../support/run-chain.ts';
@@ -12,6 +14,10 @@ beforeAll(async () => {
   const asked = `${'なぜ'.repeat(60)} ${'למה '.repeat(30)}`;
   await scriptedChain({ yield: written }, { journals, newId: () => 'many-scripts' }).chain.run({ request: asked })
     .answer;
+  const offline = scriptedModel(() => {
+    throw new Error(`the model is offline: ${'connection refused, '.repeat(4)}`);
+  });
+  await createPostChain({ model: offline, journals, newId: () => 'none' }).run({ request: 'Is it so?' }).answer;
   await scriptedChain({}, { journals, newId: () => 'rtl' }).chain.run({ request: 'למה זה כך?' }).answer;
 });
 
@@ -52,8 +58,26 @@ it.skipIf(tests.areSkipped)(
     expect(await page.getByRole('button', { name: 'Fork' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Details…' }).click();
     await page.getByText('This inspector cannot continue or fork runs.').waitFor();
+    // A long title wraps beside the button.
+    await page.locator('dialog h2').evaluate((title) => {
+      title.textContent = 'unbroken'.repeat(20);
+    });
+    const dialog = await page.locator('dialog').boundingBox();
+    const close = await page.getByRole('button', { name: 'Close' }).boundingBox();
+    expect((close?.y ?? 0) - (dialog?.y ?? 0)).toBeLessThan(40);
+    expect((close?.x ?? 0) + (close?.width ?? 0)).toBeLessThan((dialog?.x ?? 0) + (dialog?.width ?? 0));
   },
 );
+
+it.skipIf(tests.areSkipped)('without an answer, the figures are above one line of the reason', async () => {
+  const { page } = await tests.open('/run/none', { width: 390 });
+  const text = page.locator('.answer .text');
+  await text.waitFor();
+  const linePx = (await text.boundingBox())?.height ?? 0;
+  expect((await page.locator('.figures').boundingBox())?.y).toBeLessThan((await text.boundingBox())?.y ?? 0);
+  await page.getByRole('button', { name: 'Show all' }).click();
+  expect((await text.boundingBox())?.height).toBeGreaterThanOrEqual(2 * linePx);
+});
 
 it.skipIf(tests.areSkipped)('texts without spaces wrap, and those from right to left start at the right', async () => {
   const { page } = await tests.open('/run/many-scripts', { width: 390 });

@@ -196,7 +196,7 @@ const ACTIVITIES: Readonly<Record<string, string>> = {
   [RETRIEVAL]: 'Search',
 };
 
-export const activityTitle = (actor: string): string =>
+const activityTitle = (actor: string): string =>
   (Object.hasOwn(ACTIVITIES, actor) && ACTIVITIES[actor]) || capitalize(humanize(actor));
 
 /** Activities that have rows of their own: calls, tools and searches. */

@@ -22,7 +22,7 @@ import { clockStart } from '../trace/use-clock.ts';
 export type ComparedView = Pick<PanelView, 'run' | 'log' | 'fold' | 'charts' | 'count'>;
 
 /** A label, and what it is for both runs, in lines. An empty text is unknown or none. */
-export type ComparedFact = readonly [label: string, values: Pair<string>];
+type ComparedFact = readonly [label: string, values: Pair<string>];
 
 /** What both runs are and did: their states and contexts, or their figures. */
 export function comparedFacts(views: Pair<ComparedView>): readonly ComparedFact[] {

@@ -1,7 +1,5 @@
 import { useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
-import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
-import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
 import { runStart } from '../../fold/answer.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import type { RunLog } from '../../wire/run-log.ts';
@@ -105,21 +103,12 @@ function EventForm({ inspector, view: { run, fold, count }, name, onDone }: Even
   );
 }
 
-/** Where the phases get their replies from, in words; null for the systems of other programs. */
+/** Where each phase gets its reply from, in the words of the option; null for the systems of other programs. */
 function profileText(log: RunLog): string | null {
-  const profile = runStart(log)?.input.profile;
-  if (profile === undefined) return null;
-  const wordsOf = (phase: Phase): string => CALL_MODES[profile[phase]];
-  return [...new Set(PHASES.map(wordsOf))]
-    .map((words) => `${words}: ${PHASES.filter((phase) => wordsOf(phase) === words).join(', ')}`)
-    .join(' · ');
+  const { profile } = runStart(log)?.input ?? {};
+  return profile === undefined
+    ? null
+    : Object.entries(profile)
+        .map((phase) => phase.join(': '))
+        .join(' · ');
 }
-
-const CALL_MODES = {
-  always: 'own call',
-  'if-needed': 'only with capabilities',
-  own: 'own call',
-  brief: 'own call, brief reply',
-  shared: 'shared brief reply',
-  policy: 'no model call',
-} as const satisfies Record<CallMode | Profile['action'] | Profile['yield'], string>;

@@ -117,12 +117,15 @@ const budgetMachine = setup({
  * invoke: { src: 'budget', systemId: 'budget', input: { calls: 20, tokens: 50_000, ms: 600_000 } },
  * on: { 'budget.reached': '.outOfBudget' },
  */
-export const budget = declareOutcomes(budgetMachine, (input) =>
-  Object.keys(Object(input)).map((limit) => ({
-    kind: 'emitted',
-    name: `${limit} used up`,
-    event: { type: 'budget.reached', limit, usage: NO_USAGE },
-  })),
+export const budget = declareOutcomes(
+  budgetMachine,
+  (input) =>
+    Object.keys(Object(input)).map((limit) => ({
+      kind: 'emitted',
+      name: `${limit} used up`,
+      event: { type: 'budget.reached', limit, usage: NO_USAGE },
+    })),
+  ['budget.reached'],
 );
 
 const usedOf = ({ used }: BudgetState): Usage => Object.values(used).reduce(addUsage, NO_USAGE);

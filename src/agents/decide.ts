@@ -16,7 +16,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { TextTurn } from '../../machines/contracts/model.ts';
 import { missingActor } from '../../machines/missing-actor.ts';
 import { failureOf } from '../../machines/policies/failures.ts';
-import { declareOutcomes } from '../internal/declared-outcomes.ts';
+import { type DeclaredOutcomes, declareOutcomes } from '../internal/declared-outcomes.ts';
 import { isJsonNode, type JsonNode } from '../internal/json-schema.ts';
 import { functionSchema, parseOption } from '../internal/options.ts';
 import { jsonSchemaOf, requireStandardSchema, schemaFailure } from '../internal/standard-schema.ts';
@@ -88,12 +88,13 @@ export function decide<const Choices extends EventChoices, Input = AttemptPrompt
   const choose = chooser<Input>({ ...others, schema: anyEvent }, choices, prompt);
   const readChoices = promiseActivity<readonly Offer[], null>(async ({ self }) => offersOf(chartOf(self, 2), choices));
   const machine = decideMachine.provide({ actors: { readChoices, choose: choose as never } });
-  return declareOutcomes(machine, (_, snapshot) => {
+  const outcomes: DeclaredOutcomes = (_, snapshot) => {
     const offered = acceptedTypes(snapshot, choices);
     if (offered.length === 0) return [{ kind: 'error', name: 'no event', error: { code: 'no_event' } }];
-    const events = offered.flatMap((type) => exampleOutcomes(choices.get(type)?.json));
-    return [...events.filter(({ output }) => mayAccept(snapshot, output as EventObject)), ...FAILURES];
-  }) as never;
+    const examples = offered.flatMap((type) => exampleOutcomes(choices.get(type)?.json));
+    return [...examples.filter(({ output }) => mayAccept(snapshot, output as EventObject)), ...FAILURES];
+  };
+  return declareOutcomes(machine, outcomes, [...choices.keys()]) as never;
 }
 
 /** The types of the choices for which the states of a snapshot have a transition. */

@@ -7,7 +7,7 @@ import type { Exploration } from '../testing/exploration/exploration.ts';
 import { cover, reachedItems } from '../testing/exploration/paths.ts';
 import { describeFinding, findingsOf, noUnhandledError } from '../testing/properties/properties.ts';
 import { coverageItems } from '../testing/structure/coverage-items.ts';
-import { assumedText, exploreModule, lintProperties } from './explore-module.ts';
+import { exploreModule, lintProperties } from './explore-module.ts';
 import { type ChartModule, loadChartModule } from './load-chart-module.ts';
 import { createLongWork, type LongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
@@ -82,5 +82,9 @@ async function exploreChart(name: string, work: LongWork) {
   const onProgress = (explored: number, found: number): void =>
     work.update(`Exploring ${chart.machine.id}: ${grouped(explored)} of ${grouped(found)} states found so far`);
   const { exploration, assumed } = exploreModule(chart, { onProgress });
-  return { exploration, properties: builtIn?.properties ?? lintProperties(chart), assumed: assumedText(assumed) };
+  return {
+    exploration,
+    properties: builtIn?.properties ?? lintProperties(chart),
+    assumed: assumed.map((text) => `Assumed ${text}`),
+  };
 }

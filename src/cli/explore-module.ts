@@ -2,11 +2,12 @@ import { soundness } from '../testing/charts/properties.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
 import { EXPLORE_OPTIONS, type ExploreOptions, explore } from '../testing/exploration/explore.ts';
 import { done, fails, outcomesKey } from '../testing/exploration/occurrences.ts';
+import { ownEvents } from '../testing/exploration/own-events.ts';
 import { canAlwaysEnd, noEndlessRetry, noIgnoredDelay } from '../testing/properties/ends.ts';
 import type { Property } from '../testing/properties/properties.ts';
 import type { ChartModule } from './load-chart-module.ts';
 
-/** An exploration, and the names of the actors whose outcomes were assumed. */
+/** An exploration, and what was assumed for it: most machines can be checked before anyone has listed what their actors do. */
 export interface ExploredModule {
   readonly exploration: Exploration;
   readonly assumed: readonly string[];
@@ -24,14 +25,20 @@ export function exploreModule(
   const exploration = explore(chart.machine, { ...given, outcomes, ...(onProgress && { onProgress }) }) as Exploration;
   const actors = exploration.edges.flatMap(({ occurrence: { actor } }) => actor ?? []);
   const assumed = actors.filter((actor) => outcomesKey(actor, chart.outcomes ?? {}) === undefined);
-  return { exploration, assumed: [...new Set(assumed.map(({ name }) => name))] };
+  const names = [...new Set(assumed.map(({ name }) => name))];
+  const own = chart.events === undefined ? ownEvents(chart.machine) : [];
+  return {
+    exploration,
+    assumed: [
+      ...(names.length === 0
+        ? []
+        : [`done(undefined) and fails() as the outcomes of ${names.join(', ')}; list theirs in "outcomes"`]),
+      ...(own.length === 0
+        ? []
+        : [`that only ${chart.machine.id} itself sends ${own.join(', ')}; list all that is sent to it in "events"`]),
+    ],
+  };
 }
-
-/** Most machines can be checked before anyone has listed what their actors do. */
-export const assumedText = (names: readonly string[]): readonly string[] =>
-  names.length === 0
-    ? []
-    : [`Assumed done(undefined) and fails() as the outcomes of ${names.join(', ')}; export "outcomes" to list theirs`];
 
 /** Returns what can be checked of a machine that nobody has specified, and the properties of its module. */
 export function lintProperties({ properties }: Pick<ChartModule, 'properties'>): readonly Property[] {

@@ -9,13 +9,21 @@ type DeclaredOutcome =
   | { readonly kind: 'error'; readonly name: string; readonly error: unknown }
   | { readonly kind: 'emitted'; readonly name: string; readonly event: { readonly type: string } };
 
+type Declared = DeclaredOutcomes & { readonly events: readonly string[] };
+
 /** What an actor may do, given its input and the snapshot of the chart that started it. */
 export type DeclaredOutcomes = (input: unknown, snapshot: AnyMachineSnapshot) => readonly DeclaredOutcome[];
 
-/** Returns the logic, which declares what its actors may do: `explore` then needs no outcomes for them. */
-export const declareOutcomes = <Logic extends object>(logic: Logic, outcomes: DeclaredOutcomes): Logic =>
-  Object.defineProperty(logic, DECLARED, { value: outcomes });
+/**
+ * Returns the logic, which declares what its actors may do: `explore` then needs no outcomes for them. `events` are the types of the events
+ * that come from them: they send them to the chart, or it raises their outputs.
+ */
+export const declareOutcomes = <Logic extends object>(
+  logic: Logic,
+  outcomes: DeclaredOutcomes,
+  events: readonly string[] = [],
+): Logic => Object.defineProperty(logic, DECLARED, { value: Object.assign(outcomes, { events }) });
 
 /** Returns the outcomes that logic declares; undefined if it declares none. */
-export const declaredOutcomes = (logic: AnyActorLogic): DeclaredOutcomes | undefined =>
-  (logic as unknown as { readonly [DECLARED]?: DeclaredOutcomes })[DECLARED];
+export const declaredOutcomes = (logic: AnyActorLogic): Declared | undefined =>
+  (logic as unknown as { readonly [DECLARED]?: Declared })[DECLARED];

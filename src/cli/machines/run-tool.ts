@@ -85,13 +85,7 @@ export function runTool(name: ToolName, input: unknown): Promise<object> {
   return run(machineTools[name].input.parse(input));
 }
 
-/** Says for which actors the outcomes were assumed. */
-const assumption = (assumed: readonly string[]) =>
-  assumed.length === 0
-    ? {}
-    : {
-        assumed: `done(undefined) and fails() as the outcomes of ${assumed.join(', ')}; pass "outcomes" to state theirs`,
-      };
+const assumption = (assumed: readonly string[]) => (assumed.length === 0 ? {} : { assumed: assumed.join('. ') });
 
 const sizeOf = ({ machine, states, edges, isComplete }: Exploration) => ({
   machine: machine.id,

@@ -34,7 +34,11 @@ const running = {
   events: z.optional(
     z
       .array(event)
-      .check(z.describe('The events sent from outside, with payloads. Default: each type that the machine handles.')),
+      .check(
+        z.describe(
+          'The events sent from outside, with payloads. Default: each type that the machine handles and does not raise itself.',
+        ),
+      ),
   ),
   inputs: z.optional(z.record(name, z.unknown()).check(z.describe('The inputs to start with, by name.'))),
 };

@@ -98,8 +98,8 @@ export interface ExploreOptions<Machine extends AnyStateMachine> {
   /** The possible outcomes of each actor, by its name. A machine that starts no actors needs none. */
   readonly outcomes?: Outcomes;
   /**
-   * The events that may be sent from outside. Default: one without a payload for each type that the machine handles; an error if the machine
-   * reads more of one.
+   * The events that may be sent from outside. Default: one without a payload for each type that the machine handles, except those that it
+   * raises itself; an error if the machine reads more of one.
    */
   readonly events?:
     | readonly EventFrom<Machine>[]

@@ -14,6 +14,7 @@ import {
   hasGeneratedId,
   inputOf,
 } from '../structure/running-actors.ts';
+import { ownEvents } from './own-events.ts';
 import { type Delayed, timerKey } from './timers.ts';
 
 /** What an actor can do: finish, fail, send its parent an event, or change its snapshot, and keep running. */
@@ -265,8 +266,8 @@ export const handledIn = (nodes: readonly AnyStateNode[]): readonly string[] =>
 const handledTypes = (machine: AnyStateMachine): readonly string[] => handledIn(nodesOf(machine));
 
 /**
- * Returns one event without a payload for each type that the machine handles and that `outcomes` does not send, and for each wildcard one
- * that nothing else matches.
+ * Returns one event without a payload for each type that the machine handles and that neither it nor `outcomes` sends, and for each wildcard
+ * one that nothing else matches.
  */
 function bareEvents(
   machine: AnyStateMachine,
@@ -276,7 +277,8 @@ function bareEvents(
   const ofActors = Object.values(outcomes).flatMap((given) =>
     typeof given === 'function' ? [] : given.flatMap((one) => (one.kind === 'emitted' ? [one.event.type] : [])),
   );
-  const types = handledTypes(machine).filter((type) => !ofActors.includes(type));
+  const sent = [...ofActors, ...ownEvents(machine)];
+  const types = handledTypes(machine).filter((type) => !sent.includes(type));
   return types.map((descriptor) => {
     const type = descriptor.replace(/\*$/u, descriptor === '*' ? 'any other event' : 'any');
     return new Proxy({ type } as EventObject, {

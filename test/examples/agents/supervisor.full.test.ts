@@ -20,7 +20,7 @@ const example = { machine, models: [model], input };
 const isDecision = ({ type }: EventObject): boolean => /^xstate\.done\.actor\..*supervising$/u.test(type);
 
 describe('the supervisor', () => {
-  const exploration = explore(machine, { inputs: { job: input }, events: [] });
+  const exploration = explore(machine, { inputs: { job: input } });
 
   it('always ends within its budget, and finishes only with a text', () => {
     const findings = findingsOf(exploration, [

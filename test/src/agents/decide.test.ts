@@ -96,7 +96,7 @@ describe('decide', () => {
   });
 
   it('is explored without outcomes: with each event that the state accepts, and each way to fail', () => {
-    const explored = explore(desk({}).machine, { events: [] });
+    const explored = explore(desk({}).machine);
     const ends = alwaysEventually('an end', ({ status }) => status === 'done');
     expect(findingsOf(explored, [...soundness, ends]).filter(({ witness }) => witness !== null)).toEqual([]);
     const reached = explored.states.map(({ snapshot }) => String(snapshot.value));

@@ -39,7 +39,8 @@ describe('the exploration continues, and an error is a finding with its path, if
       output: fail,
       on: { SAFE: '.b' },
     } as never).provide({ guards: { any: () => true } } as never);
-    const exploration = explore(machine, { outcomes: { call: [] } });
+    const events = [{ type: 'GO' }, { type: 'SAFE' }];
+    const exploration = explore(machine, { outcomes: { call: [] }, events });
     for (const path of cover(exploration)) runPath(exploration, path);
     expect(exploration.states.map(({ value }) => value)).toContain('b');
     expect(findingsOf(exploration, [noUnhandledError]).map(describeFinding)).toEqual([

@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { DurableMachine } from '../durable/durable-machine.ts';
-import type { EventSchemas } from '../internal/accepted-events.ts';
+import type { AgentOptions } from '../server/agent-runs.ts';
 import { importModule } from './load-chart-module.ts';
 
 export interface ModuleFlags {
@@ -11,22 +9,23 @@ export interface ModuleFlags {
   readonly module?: readonly string[];
 }
 
-/** A durable machine of a module, and the events that people may send to its actors. */
-export interface ModuleMachine {
-  readonly host: DurableMachine<AnyStateMachine>;
-  readonly events?: EventSchemas | undefined;
-}
+/** A durable machine of a module, the events that people may send to its actors, and what makes it an agent. */
+export type ModuleMachine = Pick<AgentOptions, 'host' | 'events' | 'input' | 'reply'>;
 
-/** Returns the durable machines that a module exports, also as `{ host, events }`. Throws `invalid_option` if there are none. */
+/** Returns the durable machines that a module exports, also as `{ host, events, input, reply }`. Throws `invalid_option` if there are none. */
 async function machinesIn(path: string): Promise<readonly ModuleMachine[]> {
   const exported = Object.values(await importModule(path));
   const machines = exported.flatMap((value): readonly ModuleMachine[] => {
     if (isDurableMachine(value)) return [{ host: value }];
-    const { host, events } = Object(value) as Partial<ModuleMachine>;
-    return isDurableMachine(host) ? [{ host, events }] : [];
+    const { host, events, input, reply } = Object(value) as Partial<ModuleMachine>;
+    const others = { ...(events && { events }), ...(input && { input }), ...(reply && { reply }) };
+    return isDurableMachine(host) ? [{ host, ...others }] : [];
   });
-  // A machine may also be exported without its events.
-  const found = new Map(machines.map(({ host }) => [host, machines.find((one) => one.host === host && one.events)]));
+  // A machine may also be exported alone.
+  const isDescribed = (one: ModuleMachine): boolean => Object.keys(one).length > 1;
+  const found = new Map(
+    machines.map(({ host }) => [host, machines.find((one) => one.host === host && isDescribed(one))]),
+  );
   if (found.size > 0) return Array.from(found, ([host, described]) => described ?? { host });
   throw new PostChainError(
     'invalid_option',

@@ -164,6 +164,7 @@ function addServeCommand(program: Command): void {
       'module whose durable machines are served, too; repeatable (default: postchain.config.mjs, .js, .ts or .mts)',
       collect,
     )
+    .option('--agents <file>', 'module whose durable machines are served as agents; repeatable', collect)
     .option(
       '--journals <place>',
       'directory, SQLite file or postgres:// URL of the journals (default: $POSTCHAIN_JOURNALS or ~/.postchain/served)',

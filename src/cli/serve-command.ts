@@ -7,7 +7,7 @@ import { loadOptional } from '../internal/optional-package.ts';
 import { firstLineOf, oneLine, printableJson } from '../internal/printable.ts';
 import { createServer, type ServerLogLine } from '../server/create-server.ts';
 import { bearerTokens, type Owner } from '../server/owners.ts';
-import { durableMachines, type ModuleFlags } from './durable-modules.ts';
+import { durableMachines, type ModuleFlags, type ModuleMachine, moduleMachines } from './durable-modules.ts';
 import { homePath } from './home.ts';
 import { openJournals } from './open-journals.ts';
 import { prepareRun, type RunFlags } from './prepare-run.ts';
@@ -18,6 +18,8 @@ export interface ServeFlags extends RunFlags, Pick<ModuleFlags, 'module'> {
   readonly host: string;
   readonly allowHost?: readonly string[];
   readonly origin?: readonly string[];
+  /** Modules whose durable machines are served as agents. */
+  readonly agents?: readonly string[];
   readonly token?: string;
   readonly log: 'text' | 'json';
 }
@@ -46,13 +48,18 @@ export async function serveCommand(
   );
   // Other than the default of the other commands, because the server continues the runs that it finds.
   const place = flags.journals ?? (process.env['POSTCHAIN_JOURNALS'] || homePath('served'));
-  const machines = byId(await durableMachines(flags));
+  const machines = byId(
+    '--module',
+    (await durableMachines(flags)).map((host) => ({ host })),
+  );
+  const agents = byId('--agents', await moduleMachines({ module: flags.agents ?? [] }));
   const random = randomBytes(32).toString('base64url');
   const prepared = await prepareRun(flags, openJournals({ journals: place }));
   try {
     const server = await createServer({
       chain: prepared.chain,
       machines,
+      agents,
       authorize: bearerTokens(given ?? { [random]: LOCAL }),
       allowedHosts: allowHost,
       allowedOrigins: origin.map(originOf),
@@ -65,6 +72,7 @@ export async function serveCommand(
       for (const note of prepared.notes) stderr.write(`${note}\n`);
       stderr.write(`Server: http://${name}:${actual}\n`);
       stderr.write(`${exampleOf(`http://${name}:${actual}`, given === null ? random : '$TOKEN')}\n`);
+      for (const id of Object.keys(agents)) stderr.write(`Agent: ${id}\n`);
       for (const id of Object.keys(machines)) stderr.write(`Machine: http://${name}:${actual}/machines/${id}\n`);
       stderr.write('Press Ctrl-C to stop the server.\n');
       await untilStopped();
@@ -80,12 +88,15 @@ export async function serveCommand(
 }
 
 /** Returns the machines by their ids, which are their paths. Throws `invalid_option` if two of them have the same one. */
-function byId<Host extends { readonly machineId: string }>(hosts: readonly Host[]): Readonly<Record<string, Host>> {
-  const machines = Object.fromEntries(hosts.map((host) => [host.machineId, host]));
-  const other = hosts.find((host) => machines[host.machineId] !== host);
+function byId<One extends Pick<ModuleMachine, 'host'>>(
+  flag: string,
+  all: readonly One[],
+): Readonly<Record<string, One>> {
+  const machines = Object.fromEntries(all.map((one) => [one.host.machineId, one]));
+  const other = all.find((one) => machines[one.host.machineId] !== one);
   if (other === undefined) return machines;
-  const received = `received two with the id ${JSON.stringify(oneLine(other.machineId))}`;
-  throw new PostChainError('invalid_option', `--module: expected machines with different ids; ${received}`);
+  const received = `received two with the id ${JSON.stringify(oneLine(other.host.machineId))}`;
+  throw new PostChainError('invalid_option', `${flag}: expected machines with different ids; ${received}`);
 }
 
 /** Returns the origin of a URL as browsers send it. For some schemes, `URL` returns "null", which is also the origin of any sandboxed page. */

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { ALICE, BOB, refunds, startServer } from '../../support/chain-server.ts';
+import { ALICE, BOB, refunds, serveUntilEnd, startServer } from '../../support/chain-server.ts';
 import { installClients } from '../../support/client-packages.ts';
+import { refundAgent } from '../../support/refund-agent.ts';
 import { ONE_CALL_PER_PHASE } from '../../support/run-chain.ts';
 
 interface Message {
@@ -227,6 +229,25 @@ describe('the AG-UI protocol', () => {
     await runOf(agent, { runId: 'three', tools, resume });
     expect(calls()[0]).toMatchObject(expected);
     expect(await (await get('/runs')).json()).toMatchObject({ runs: [{ request: 'Is it so?' }] });
+  });
+
+  it('runs an agent chart of the server, and its approved call once', async () => {
+    const { refunded, machine } = refundAgent();
+    const host = createDurableMachine(machine, { journals: memoryJournals() });
+    const desk = { host, input: ({ request }: { request: string }) => request };
+    const { url } = await serveUntilEnd({ agents: { desk } });
+    const agent = agentAt(url, { url: `${url}/ag-ui/desk` });
+    await runOf(agent, { runId: 'one' });
+    expect(agent.pendingInterrupts).toMatchObject([{ message: expect.stringContaining('"order":"A7"') }]);
+    const resume = agent.pendingInterrupts.map(({ id: interruptId }) => ({
+      interruptId,
+      status: 'resolved',
+      payload: { approved: true },
+    }));
+    const { result } = await runOf(agent, { runId: 'two', resume });
+    expect(result?.answerText).toBe('The customer has the money back.');
+    expect(contentsOf(agent.messages, 'assistant')).toEqual([result?.answerText]);
+    expect(refunded).toEqual(['A7']);
   });
 
   it('rejects files by URL, and invalid or late answers, and those of other owners', async () => {

@@ -87,6 +87,33 @@ describe('postchain serve', () => {
     expect([code, stderr]).toEqual([2, `postchain: ${message}\n`]);
   });
 
+  it('serves the durable machines of other modules as agents', async () => {
+    const folder = temporaryFolder();
+    const module = join(folder, 'echo.mjs');
+    const [durable, xstate] = ['dist/durable.js', 'node_modules/xstate/dist/xstate.esm.js'].map((path) =>
+      JSON.stringify(pathToFileURL(path).href),
+    );
+    writeFileSync(
+      module,
+      `import { createDurableMachine, memoryJournals } from ${durable};
+       import { createMachine } from ${xstate};
+       const echo = createMachine({
+         id: 'echo',
+         initial: 'said',
+         context: ({ input }) => ({ said: input }),
+         output: ({ context }) => ({ said: context.said }),
+         states: { said: { type: 'final' } },
+       });
+       const host = createDurableMachine(echo, { journals: memoryJournals() });
+       export const agent = { host, input: ({ request }) => request, reply: ({ said }) => 'You said: ' + said };`,
+    );
+    const { server, text, stop } = await serve(['--agents', module], { POSTCHAIN_JOURNALS: join(folder, 'journals') });
+    expect(text.stderr).toContain('Agent: echo\n');
+    const runId = await startRun(server, { request: 'Hi', agent: 'echo' });
+    expect(await answerOf(server, runId)).toMatchObject({ answerText: 'You said: Hi' });
+    expect(await stop()).toBe(0);
+  });
+
   it('continues an interrupted run at its next start, and so does the client that followed it', async () => {
     let isBack = false;
     const model = await chatServer(({ method, body, response }) => {

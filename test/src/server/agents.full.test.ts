@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, assign, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
 import { machine as takeover } from '../../../examples/agents/human-takeover.ts';
-import { machine as refundMachine } from '../../../examples/agents/refund-approval.ts';
-import { decide, generate, runTools } from '../../../src/entries/agents.ts';
+import { generate, runTools } from '../../../src/entries/agents.ts';
 import { createDurableMachine, type Journals, memoryJournals } from '../../../src/entries/durable.ts';
 import { createPostChain, defineCapability } from '../../../src/entries/index.ts';
 import { type ChatData, type ChatMetadata, createServer, type ServerOptions } from '../../../src/entries/server.ts';
@@ -15,33 +14,13 @@ import type { RunView } from '../../../src/server/run-view.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { ALICE, BOB, collectUpdates, serveUntilEnd, startServer } from '../../support/chain-server.ts';
 import { connectClient } from '../../support/mcp-client.ts';
+import { refundAgent } from '../../support/refund-agent.ts';
 
 const ASKING = 'A person approves exactly this refund, or denies it.';
 const REFUNDED = 'The customer has the money back.';
 const chat = (content: string, model = 'desk') => ({ model, messages: [{ role: 'user' as const, content }] });
 const user = (text: string) => ({ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text }] });
 const asStream = { headers: { accept: 'text/event-stream' } };
-
-/** The refund agent of the examples, with a bank of its own that pays when the test says so. */
-function refundAgent(pay: () => Promise<void> = async () => {}) {
-  const refunded: string[] = [];
-  const proposed = { type: 'refund.proposed', order: 'A7', cents: 12_000 };
-  const model = scriptedModel({ desk: Array.from({ length: 9 }, () => proposed) });
-  const events = {
-    'refund.proposed': z.object({ order: z.string(), cents: z.int() }),
-    'mail.escalated': z.object({}),
-  };
-  const refund = fromPromise<string, { order: string }>(async ({ input }) => {
-    await pay();
-    refunded.push(input.order);
-    return input.order;
-  });
-  return {
-    refunded,
-    model,
-    machine: refundMachine.provide({ actors: { desk: decide({ model, name: 'desk', events }), refund } } as never),
-  };
-}
 
 /** Serves an agent named `desk`. The chart of the refunds takes the request alone. */
 async function serveAgent(

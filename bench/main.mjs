@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { measureAgents } from './agents/benchmark.mjs';
 import { measureAnswer } from './answer/benchmark.mjs';
 import { readArguments } from './arguments.mjs';
 import { measureDurable } from './durable/benchmark.mjs';
@@ -31,6 +32,7 @@ const benchmarks = /** @type {Record<string, () => Promise<Report>>} */ ({
   journal: measureJournal,
   load: measureLoad,
   answer: measureAnswer,
+  agents: measureAgents,
   stream: measureStream,
   structured: measureStructured,
   start: measureStartup,

@@ -6,6 +6,7 @@ const PACKAGES = {
   xstate: '../node_modules/xstate/package.json',
   jsonriver: 'node_modules/jsonriver/package.json',
   zod: 'node_modules/zod/package.json',
+  langchain: 'node_modules/langchain/package.json',
   '@langchain/langgraph': 'node_modules/@langchain/langgraph/package.json',
   '@langchain/core': 'node_modules/@langchain/core/package.json',
   '@langchain/openai': 'node_modules/@langchain/openai/package.json',
@@ -16,6 +17,8 @@ const PACKAGES = {
   libsql: '../node_modules/libsql/package.json',
   ai: 'node_modules/ai/package.json',
   '@ai-sdk/openai-compatible': 'node_modules/@ai-sdk/openai-compatible/package.json',
+  'ai-sdk-7': 'node_modules/ai-sdk-7/package.json',
+  'openai-compatible-3': 'node_modules/openai-compatible-3/package.json',
   'zod-stream': 'node_modules/zod-stream/package.json',
   'schema-stream': 'node_modules/schema-stream/package.json',
 };

@@ -16,7 +16,7 @@ const CACHED_STEP_TOKENS = 128;
 export function promptOf({ messages, tools, response_format: format }) {
   return [
     ...(tools ?? []).map((tool) => JSON.stringify(tool)),
-    ...(format === undefined ? [] : [JSON.stringify(format.json_schema.schema)]),
+    ...(format?.json_schema === undefined ? [] : [JSON.stringify(format.json_schema.schema)]),
     ...messages.map((message) => {
       const calls = message.tool_calls === undefined ? '' : JSON.stringify(message.tool_calls);
       return `${message.role}\n${textOf(message)}${calls}`;

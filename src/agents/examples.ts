@@ -30,7 +30,7 @@ function examplesOfType(type: unknown, node: JsonNode, root: unknown, depth: num
     case 'string':
       return [textOf(node)];
     case 'array':
-      return [[], examplesOf(node['items'], root, depth + 1).slice(0, 1)];
+      return arraysOf(node, root, depth);
     case 'object':
       return objectsOf(node, root, depth);
     default:
@@ -58,6 +58,16 @@ const FORMATS: Readonly<Record<string, string>> = {
 function textOf({ format, minLength }: JsonNode): string {
   const text = (typeof format === 'string' ? FORMATS[format] : undefined) ?? 'text';
   return typeof minLength === 'number' ? text.padEnd(minLength, 'x') : text;
+}
+
+/** Arrays without an item, with one and with two, as far as their number is allowed; else the shortest. Two items differ if they can. */
+function arraysOf({ items, minItems = 0, maxItems = 2, uniqueItems }: JsonNode, root: unknown, depth: number) {
+  const examples = examplesOf(items, root, depth + 1);
+  const lengths = [0, 1, 2].filter((length) => length >= Number(minItems) && length <= Number(maxItems));
+  const possible = uniqueItems === true ? lengths.filter((length) => length <= examples.length) : lengths;
+  return (possible.length > 0 ? possible : [Number(minItems)]).map((length) =>
+    Array.from({ length }, (_, at) => examples[at % examples.length]),
+  );
 }
 
 /** Varies one member after the other: the number of examples is the sum of those of the members, not their product. */

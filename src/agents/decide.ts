@@ -35,6 +35,7 @@ import {
   type PromptFor,
   turnsFor,
 } from './model-actor.ts';
+import { rethrow } from './rethrow.ts';
 
 /** The events among which a model may choose, each with the schema of its members besides `type`: an object. */
 export type EventChoices = Readonly<Record<string, StandardSchemaV1>>;
@@ -135,10 +136,7 @@ const decideMachine = setup({
   actions: {
     recordOffers: assign((_, { offers }: { readonly offers: readonly Offer[] }) => ({ offers })),
     recordChoice: assign((_, { chosen }: { readonly chosen: unknown }) => ({ chosen })),
-    /** An `assign` that throws fails the actor within its step, which a replay repeats. */
-    fail: assign((_, { error }: { readonly error: unknown }): object => {
-      throw error;
-    }),
+    fail: assign(rethrow),
     failWithoutEvent: assign((): object => {
       throw new PostChainError(
         'no_event',

@@ -3,6 +3,7 @@ import type { GuardResult } from '../../machines/contracts/decision.ts';
 import { guardsOf } from '../../machines/guards.ts';
 import { missingActor } from '../../machines/missing-actor.ts';
 import type { promiseActivity } from '../llm/activities.ts';
+import { rethrow } from './rethrow.ts';
 import { type AskedCall, type ToolResult, toolCallMachine } from './tool-call.machine.ts';
 import {
   beginRound,
@@ -88,10 +89,7 @@ const toolsSetup = setup({
       rounds: [...context.rounds, { text: context.text, calls: context.results }],
       stopReason: roundsLeft(context) > 1 ? context.stopReason : ('rounds_ended' as const),
     })),
-    /** An `assign` that throws fails the actor within its step, which a replay repeats. */
-    fail: assign((_, { error }: { readonly error: unknown }): object => {
-      throw error;
-    }),
+    fail: assign(rethrow),
   },
 });
 

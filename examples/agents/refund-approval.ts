@@ -39,7 +39,6 @@ export const machine = setup({
         src: 'approval',
         input: ({ context }) => ({ question: context.refund }),
         onDone: [{ guard: { type: 'isApproved', params: ({ event }) => event.output }, target: 'refunding' }, 'left'],
-        onError: 'left',
       },
     },
     refunding: {

@@ -1,5 +1,6 @@
 import type { ActorLogic, ActorSystem, ActorSystemInfo, Snapshot } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { declareOutcomes } from '../internal/declared-outcomes.ts';
 import type { Json } from './codec.ts';
 import type { OpenApproval } from './entries.ts';
 import { digestOf } from './machine-digest.ts';
@@ -36,19 +37,10 @@ type ApprovalLogic = ActorLogic<
   ActorSystem<ActorSystemInfo>
 >;
 
-/**
- * The logic of an actor that asks a person about its `question`, for example an activity and its arguments. It waits for the event
- * `approval.given` with its id and digest, which `pending.approvals` shows; no other event changes anything. A durable actor with open
- * approvals can be parked. Invoke the activity with the `question` of the output, which may be edited.
- *
- * @example
- * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }
- */
-export const approval: ApprovalLogic = {
+const logic: ApprovalLogic = {
   getInitialSnapshot({ sessionId }, input) {
-    const { question } = Object(input) as Partial<typeof input>;
-    if (question === undefined)
-      throw new PostChainError('invalid_option', 'approval: expected an input with a "question"; received none.');
+    const question = questionIn(input);
+    if (question === undefined) throw new PostChainError('invalid_option', NO_QUESTION);
     const open = { question, digest: digestOf(sortedText(question)), askedAtMs: Date.now() };
     // In a fork, the part before the slash is the id of the fork.
     const id = `approval:${sessionId.replace(/^.*\//u, '')}`;
@@ -64,6 +56,28 @@ export const approval: ApprovalLogic = {
   getPersistedSnapshot: (snapshot) => snapshot,
   restoreSnapshot: (snapshot) => snapshot as ApprovalSnapshot,
 };
+
+/**
+ * The logic of an actor that asks a person about its `question`, for example an activity and its arguments. It waits for the event
+ * `approval.given` with its id and digest, which `pending.approvals` shows; no other event changes anything. A durable actor with open
+ * approvals can be parked. It fails only if there is no question, with `invalid_option`. Invoke the activity with the `question` of the output, which may be edited.
+ *
+ * @example
+ * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }
+ */
+export const approval: ApprovalLogic = declareOutcomes(logic, (input) => {
+  const question = questionIn(input);
+  if (question === undefined) return [{ kind: 'error', name: 'no question', error: { code: 'invalid_option' } }];
+  const given = { question, isEdited: false, reason: null, by: null };
+  return [
+    { kind: 'done', name: 'approved', output: { ...given, decision: 'approve' } },
+    { kind: 'done', name: 'denied', output: { ...given, decision: 'deny' } },
+  ];
+});
+
+const questionIn = (input: unknown): Json | undefined => (Object(input) as { readonly question?: Json }).question;
+
+const NO_QUESTION = 'approval: expected an input with a "question"; received none.';
 
 /** Whether an event answers an open approval. */
 export function isAnswer(

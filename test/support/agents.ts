@@ -13,12 +13,7 @@ import { requestDigest } from '../../src/llm/request-digest.ts';
 import { soundness } from '../../src/testing/charts/properties.ts';
 import type { Exploration } from '../../src/testing/exploration/exploration.ts';
 import { alwaysEventually } from '../../src/testing/properties/always-eventually.ts';
-import {
-  describeFinding,
-  findingsOf,
-  noDeadTransition,
-  type Property,
-} from '../../src/testing/properties/properties.ts';
+import { describeFinding, findingsOf, type Property } from '../../src/testing/properties/properties.ts';
 import type { Capability } from '../../src/tools/capability.ts';
 import { MortalJournals, quiet, repeatedAfterEnd } from './durable-runs.ts';
 import { TestClock } from './simulated-clock.ts';
@@ -53,19 +48,11 @@ const answerTo = ({ id, digest }: Pending['approvals'][number], decision: 'appro
   by: 'Ada',
 });
 
-/**
- * Checks that a machine is sound, that each of its runs ends whatever its actors do, and that properties hold. `except` names the transitions
- * that no declared outcome of an actor takes, such as the error of an approval.
- */
-export function requireProperties(
-  exploration: Exploration,
-  properties: readonly Property[] = [],
-  except: readonly string[] = [],
-): void {
+/** Checks that a machine is sound, that each of its runs ends whatever its actors do, and that properties hold. */
+export function requireProperties(exploration: Exploration, properties: readonly Property[] = []): void {
   expect(exploration.isComplete).toBe(true);
-  const sound = [noDeadTransition({ except }), ...soundness.filter(({ name }) => name !== noDeadTransition().name)];
   const ends = alwaysEventually('ended', ({ status }) => status === 'done');
-  const findings = findingsOf(exploration, [...sound, ends, ...properties]);
+  const findings = findingsOf(exploration, [...soundness, ends, ...properties]);
   expect(findings.filter(({ witness }) => witness !== null).map(describeFinding)).toEqual([]);
 }
 

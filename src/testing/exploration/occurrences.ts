@@ -1,7 +1,6 @@
 import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
-import { approval } from '../../durable/approval.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
@@ -293,18 +292,10 @@ function bareEvents(
 /** The outcomes that the machine's actors declare themselves, by their names. */
 function declaredBy({ implementations }: AnyStateMachine): Outcomes {
   const declared = Object.entries(implementations.actors).map(([name, logic]) => {
-    if (logic === approval) return [name, approvalOutcomes] as const;
     const outcomes = typeof logic === 'string' ? undefined : declaredOutcomes(logic as AnyActorLogic);
     return [name, outcomes] as const;
   });
   return Object.fromEntries(declared.flatMap(([name, outcomes]) => (outcomes === undefined ? [] : [[name, outcomes]])));
-}
-
-/** What a person may answer. */
-function approvalOutcomes(input: unknown): readonly ActorOutcome[] {
-  const { question = null } = Object(input) as { readonly question?: unknown };
-  const given = { question, isEdited: false, reason: null, by: null };
-  return [done({ ...given, decision: 'approve' }, 'approved'), done({ ...given, decision: 'deny' }, 'denied')];
 }
 
 function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes): void {

@@ -23,14 +23,10 @@ describe('the support desk', () => {
     // Also if someone sends the events that the model may choose.
     const events = [1, 5_001].map((cents) => ({ type: 'refund.proposed', order: 'A7', cents }) as const);
     for (const sent of [[], [...events, { type: 'mail.escalated' } as const]])
-      requireProperties(
-        explore(machine, { outcomes, events: sent, inputs: { mail: example.input } }),
-        [
-          precedes({ event: 'approval: approved' }, { state: refundsMuch }, 'each'),
-          precedes({ event: 'approval: denied' }, { state: 'refunding' }, 'never'),
-        ],
-        ['asking, error → left'],
-      );
+      requireProperties(explore(machine, { outcomes, events: sent, inputs: { mail: example.input } }), [
+        precedes({ event: 'approval: approved' }, { state: refundsMuch }, 'each'),
+        precedes({ event: 'approval: denied' }, { state: 'refunding' }, 'never'),
+      ]);
   });
 
   it('refunds a large amount once, after its approval, also if it is killed at any entry', async () => {

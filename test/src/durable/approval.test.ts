@@ -11,6 +11,7 @@ import {
   memoryJournals,
   type OpenApproval,
 } from '../../../src/entries/durable.ts';
+import { explore } from '../../../src/entries/testing.ts';
 import { slowJournals, withWriters } from '../../support/journal-files.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
@@ -242,6 +243,33 @@ describe('an approval', () => {
     });
     const opened = createDurableMachine(machine, { journals: memoryJournals() }).open('a');
     await expect(opened).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+
+  it('fails without a question, which `explore` knows, and for no other reason', () => {
+    const machine = setup({
+      types: {} as { input: { question?: string }; context: { question?: string } },
+      actors: { approval },
+    }).createMachine({
+      context: ({ input }) => input,
+      initial: 'asking',
+      states: {
+        asking: {
+          invoke: {
+            src: 'approval',
+            input: ({ context }) => ({ question: context.question as string }),
+            onDone: 'answered',
+            onError: 'failed',
+          },
+        },
+        answered: { type: 'final' },
+        failed: { type: 'final' },
+      },
+    });
+    expect(createActor(machine, { input: {} }).start().getSnapshot().value).toBe('failed');
+    const reached = (input: object) =>
+      explore(machine, { inputs: { one: input } }).states.map(({ snapshot }) => snapshot.value);
+    expect(reached({})).toEqual(['asking', 'failed']);
+    expect(reached({ question: 'Pay?' })).toEqual(['asking', 'answered']);
   });
 
   it('does not depend on the order of the members of its question', () => {

@@ -11,4 +11,12 @@ describe('the gallery of agents', () => {
     expect(readdirSync(`${FOLDER}/recorded`)).toContain(`${name}.jsonl`);
     expect(readdirSync('test/examples/agents')).toContain(`${name}.full.test.ts`);
   });
+
+  it.each(names)('docs/agent-patterns.md has each state of %s, and no other', (file) => {
+    const page = readFileSync('docs/agent-patterns.md', 'utf8').split(/^## /mu);
+    const section = page.find((text) => text.includes(`(../${FOLDER}/${file})`)) ?? '';
+    const [, drawn = ''] = /```text\n([\s\S]*?)```/u.exec(section) ?? [];
+    const states = [...readFileSync(`${FOLDER}/${file}`, 'utf8').matchAll(/^ {4}(\w+): \{\s+description: /gmu)];
+    expect([...new Set(drawn.match(/\w+/gu))].sort()).toEqual(states.map(([, state]) => state).sort());
+  });
 });

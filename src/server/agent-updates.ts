@@ -20,6 +20,7 @@ export interface ShownAgent extends ShownMachine {
 /** Computes the updates of an agent from the steps of its journal. Each step gives the same updates, whenever it is read. */
 export class AgentUpdates {
   readonly #agent: ShownAgent;
+  readonly #id: string;
   readonly #replay: GrowingReplay;
   /** The approvals that were asked so far, by id. */
   readonly asked = new Map<string, OpenApproval>();
@@ -36,6 +37,7 @@ export class AgentUpdates {
 
   constructor(agent: ShownAgent, id: string) {
     this.#agent = agent;
+    this.#id = id;
     this.#replay = new GrowingReplay(agent, id);
   }
 
@@ -53,8 +55,8 @@ export class AgentUpdates {
 
   *#updatesOf(begin: DurableEntry, step: ReplayStep): Generator<RunUpdate, void> {
     if (begin.type === 'start') {
-      const { actorId: runId, product, startedAt } = begin;
-      yield { type: 'run', runId, request: String(Object(Object(product).asked).request), startedAt };
+      const { product, startedAt } = begin;
+      yield { type: 'run', runId: this.#id, request: String(Object(Object(product).asked).request), startedAt };
     }
     const { approvals, activities, events } = step.pending;
     for (const questionId of this.#open)

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import OpenAI from 'openai';
@@ -244,6 +245,32 @@ describe('an agent chart', () => {
       'answer',
     ]);
     expect(refunded).toEqual(['A7']);
+  });
+
+  it('has the same updates when the entries of a step arrive one at a time', async () => {
+    const inner = memoryJournals();
+    const slow: Journals = {
+      ...inner,
+      async *follow(id, options) {
+        for await (const entry of inner.follow(id, options)) {
+          yield entry;
+          await setImmediate();
+          await setImmediate();
+        }
+      },
+    };
+    const { machine } = toolAgent();
+    const { get, start, waits, approve } = await serveAgent(machine, { journals: slow }, {});
+    const runId = await start();
+    const live = collectUpdates(await get(`/runs/${runId}/events`));
+    await approve(await waits(runId));
+    const updates = await live;
+    expect(updates.map(({ update }) => update.type)).toEqual([
+      ...['run', 'progress', 'question', 'question-closed', 'tool', 'tool', 'progress', 'text', 'answer'],
+    ]);
+    expect(updates.at(-1)?.update).toMatchObject({ answer: { metadata: { usage: { modelCalls: 2 } } } });
+    const later = await serveAgent(toolAgent().machine, { journals: inner }, {});
+    expect(await collectUpdates(await later.get(`/runs/${runId}/events`))).toEqual(updates);
   });
 
   it('that fails or is stopped gives a degraded or canceled answer', async () => {

@@ -273,6 +273,13 @@ describe('an agent chart', () => {
     expect(await collectUpdates(await later.get(`/runs/${runId}/events`))).toEqual(updates);
   });
 
+  it('is forked to a run with an id of its own', async () => {
+    const { host, start, waits, view } = await serveAgent(refundAgent().machine);
+    const fork = await host.fork(await waits(await start()), { at: 0, id: 'fork-1' });
+    await fork.close();
+    expect((await view('fork-1')).runId).toBe('fork-1');
+  });
+
   it('that fails or is stopped gives a degraded or canceled answer', async () => {
     const failing = refundAgent(async () => {
       throw new Error('The bank is closed.');

@@ -34,12 +34,14 @@ export async function measureAgents() {
   const rows = [];
   try {
     for (const pattern of Object.keys(PATTERNS)) {
-      process.stderr.write(`bench: agents, ${pattern} …\n`);
       for (const library of librariesOf(pattern)) {
         const name = `${pattern}, ${LIBRARIES[library].name}`;
         work.push([name, ...(await workOf(model, { library, pattern }))]);
         const { kills, calls, effects, newKeys, otherResults } = await measureCrashes(model, { library, pattern });
         crashes.push([name, kills, calls, effects, newKeys, otherResults]);
+        process.stderr.write(
+          `bench: agents, ${name}: ${work.at(-1)?.slice(1).join(', ')}; ${crashes.at(-1)?.slice(1).join(', ')}\n`,
+        );
       }
       rows.push(...(await timesOf(model, pattern)));
     }

@@ -1,4 +1,4 @@
-import { createAgent, modelCallLimitMiddleware, tool } from 'langchain';
+import { createAgent, modelCallLimitMiddleware, modelRetryMiddleware, tool } from 'langchain';
 import * as z from 'zod';
 import { model } from '../langchain-model.mjs';
 import { shop } from '../world.mjs';
@@ -15,7 +15,10 @@ const tools = [
     schema: z.object({ left: z.number(), operator: z.enum(['+', '*']), right: z.number() }),
   }),
 ];
-const middleware = [modelCallLimitMiddleware({ runLimit: 9, exitBehavior: 'end' })];
+const middleware = [
+  modelCallLimitMiddleware({ runLimit: 9, exitBehavior: 'end' }),
+  modelRetryMiddleware({ maxRetries: 2, onFailure: 'error' }),
+];
 
 export const createApp = (checkpointer) => createAgent({ model, tools, middleware, checkpointer }).graph;
 export const stateOf = (content) => ({ messages: [{ role: 'user', content }] });

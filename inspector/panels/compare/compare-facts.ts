@@ -99,10 +99,13 @@ const MAX_LINES = 12;
 /** A title, the numbers of both runs, their format, and the words for a larger and a smaller number in B. */
 type Figure = readonly [string, Pair<number | null>, (value: number) => string, string, string];
 
+const REUSED = 'not compared: a fork reuses recorded calls';
+
 function figureFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
   const figures = views[0].run.kind === 'system' ? actorFigures(views) : chainFigures(views);
   return figures.map(([label, [left, right], format, more, fewer]) => {
-    const texts: Pair<string> = [left === null ? '' : format(left), right === null ? '' : format(right)];
+    const [a, b] = views.map(({ run }) => (label === 'Time' && run.forkedFrom ? REUSED : ''));
+    const texts: Pair<string> = [left === null ? (a ?? '') : format(left), right === null ? (b ?? '') : format(right)];
     if (left === null || right === null || texts[0] === texts[1]) return [label, texts];
     const difference = `${format(Math.abs(right - left))} ${right > left ? more : fewer}`;
     return [label, [texts[0], `${texts[1]} (${difference})`]];
@@ -125,7 +128,6 @@ function actorFigures([a, b]: Pair<ComparedView>): readonly Figure[] {
 function chainFigures(views: Pair<ComparedView>): readonly Figure[] {
   const [a, b] = [views[0], views[1]].map(({ log, fold, count }) => figuresOf(log, fold, count));
   if (a === undefined || b === undefined) return [];
-  // A fork reuses recorded calls.
   const times = views.map(({ run }, at) =>
     run.forkedFrom ? null : (durationOf(run, Date.now()) ?? (at === 0 ? a : b).ms),
   );

@@ -6,29 +6,29 @@ const LINES = '../../bench/agents/lines.mjs';
 it('counts the lines of an agent without imports, its script, what only the script uses, and its run', async () => {
   const { countLines } = (await import(LINES)) as { readonly countLines: (code: string) => number };
   const agent = `
-import {
-  scriptedModel,
-} from 'postchain/testing';
+    import {
+      scriptedModel,
+    } from 'postchain/testing';
 
-const scored = (score: number) => ({ score });
-const verdict = scored(
-  9,
-);
-type Verdict = typeof shared;
-const shared = 'both';
-// With a real model: openaiModel({ model: 'm' }).
-export const model = scriptedModel({ judge: [verdict, shared] });
+    const scored = (score: number) => ({ score });
+    const verdict = scored(
+      9,
+    );
+    type Verdict = typeof shared;
+    const shared = 'both';
+    // With a real model: openaiModel({ model: 'm' }).
+    export const model = scriptedModel({ judge: [verdict, shared] });
 
-export const machine = {
-  judge: model as unknown as Verdict,
+    export const machine = {
+      judge: model as unknown as Verdict,
 
-  first: scored(0),
-};
-export const stateOf = (input: string) => ({ input });
+      first: scored(0),
+    };
+    export const stateOf = (input: string) => ({ input });
 
-if (process.argv[1] === import.meta.filename) {
-  console.log(machine);
-}
+    if (process.argv[1] === import.meta.filename) {
+      console.log(machine);
+    }
 `;
   // `scored`, `Verdict`, `shared`, and four lines of the machine.
   expect(countLines(agent)).toBe(7);

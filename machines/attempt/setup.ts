@@ -28,7 +28,7 @@ import {
   recordAttempt,
   retryAllowed,
 } from '../policies/retry.ts';
-import { addCall, callUsage, NO_USAGE } from '../policies/usage.ts';
+import { callUsage, costOf } from '../policies/usage.ts';
 import { missingAttemptActors } from './actors.ts';
 import {
   type AttemptState,
@@ -234,7 +234,6 @@ export const attemptSetup = base.extend({
       const { failure = null, repaired } = context.execution.attempts.at(-1) ?? {};
       const call = currentCall(context);
       const usage = callUsage(call);
-      const { cost } = addCall(NO_USAGE, usage, call.price);
       return {
         type: 'attempt-end' as const,
         attemptId: context.id,
@@ -242,7 +241,7 @@ export const attemptSetup = base.extend({
         attempt: context.execution.attempts.length,
         failure,
         usage,
-        ...(cost !== null && { cost }),
+        ...(call.price && { cost: costOf(usage, call.price).cost }),
         ...(repaired && { repaired }),
       };
     }),

@@ -353,7 +353,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     failure: z.nullable(failureSchema),
     usage: tokenUsageSchema,
     /** In the currency of the prices; absent if that of the model is unknown. */
-    cost: z.exactOptional(z.number().check(z.gte(0))),
+    cost: z.exactOptional(z.number()),
     repaired: repairsSchema,
   }),
   z.object({

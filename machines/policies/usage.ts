@@ -28,7 +28,10 @@ function cacheWritePrice({ inputPerMillion, cacheWritePerMillion }: Price): numb
 }
 
 /** Returns the cost of a call, and how much more it would have been without the cache. */
-function costOf({ inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 }: TokenUsage, price: Price) {
+export function costOf(
+  { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 }: TokenUsage,
+  price: Price,
+) {
   const { inputPerMillion, cachedInputPerMillion = inputPerMillion, outputPerMillion } = price;
   const read = Math.min(cachedInputTokens, inputTokens);
   const written = Math.min(cacheWriteTokens, inputTokens - read);

@@ -39,8 +39,9 @@ type ApprovalLogic = ActorLogic<
 
 const logic: ApprovalLogic = {
   getInitialSnapshot({ sessionId }, input) {
-    const question = questionIn(input);
-    if (question === undefined) throw new PostChainError('invalid_option', NO_QUESTION);
+    const { question } = Object(input) as Partial<typeof input>;
+    if (question === undefined)
+      throw new PostChainError('invalid_option', 'approval: expected an input with a "question"; received none.');
     const open = { question, digest: digestOf(sortedText(question)), askedAtMs: Date.now() };
     // In a fork, the part before the slash is the id of the fork.
     const id = `approval:${sessionId.replace(/^.*\//u, '')}`;
@@ -66,18 +67,12 @@ const logic: ApprovalLogic = {
  * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }
  */
 export const approval: ApprovalLogic = declareOutcomes(logic, (input) => {
-  const question = questionIn(input);
-  if (question === undefined) return [{ kind: 'error', name: 'no question', error: { code: 'invalid_option' } }];
-  const given = { question, isEdited: false, reason: null, by: null };
+  const given = { question: Object(input).question, isEdited: false, reason: null, by: null };
   return [
     { kind: 'done', name: 'approved', output: { ...given, decision: 'approve' } },
     { kind: 'done', name: 'denied', output: { ...given, decision: 'deny' } },
   ];
 });
-
-const questionIn = (input: unknown): Json | undefined => (Object(input) as { readonly question?: Json }).question;
-
-const NO_QUESTION = 'approval: expected an input with a "question"; received none.';
 
 /** Whether an event answers an open approval. */
 export function isAnswer(

@@ -133,9 +133,12 @@ export class AgentRuns implements ServedRuns {
       host,
       outputs: new Map(),
       usageBefore(questionId) {
-        const { id = '0' } =
-          numbered.find(({ update }) => update.type === 'question' && update.question.questionId === questionId) ?? {};
-        const next = entries.findIndex((entry) => entry.seq > Number.parseInt(id, 10) && isExternal(entry));
+        const asked = numbered.find(
+          ({ update }) => update.type === 'question' && update.question.questionId === questionId,
+        );
+        const next = entries.findIndex(
+          (entry) => entry.seq > Number.parseInt(asked?.id ?? '', 10) && isExternal(entry),
+        );
         return usageIn(next === -1 ? entries : entries.slice(0, next));
       },
     };

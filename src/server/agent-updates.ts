@@ -2,14 +2,18 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { type TokenUsage, tokenUsageSchema, type Usage } from '../../machines/contracts/usage.ts';
 import { addCall, NO_USAGE } from '../../machines/policies/usage.ts';
 import { firstChars } from '../../machines/text/clip.ts';
-import type { DurableEntry, OpenApproval } from '../durable/entries.ts';
+import type { DurableEntry, OpenApproval, StartEntry } from '../durable/entries.ts';
 import type { ReplayStep } from '../durable/replay.ts';
+import { describeValue } from '../internal/describe-value.ts';
 import { isJsonNode } from '../internal/json-schema.ts';
 import { plainJson } from '../internal/plain-json.ts';
 import { activeNodes } from '../internal/xstate-internals.ts';
 import { batchesOf, GrowingReplay, type ShownMachine } from './actor-states.ts';
 import { hasEnded } from './own-journals.ts';
 import type { NumberedUpdate, Question, RunUpdate } from './updates.ts';
+
+/** A client that waits for the answer waits for a shorter delay too, in milliseconds. */
+const SOON_MS = 60_000;
 
 /** A machine that is served as an agent. */
 export interface ShownAgent extends ShownMachine {
@@ -31,7 +35,7 @@ export class AgentUpdates {
   #states: ReadonlySet<string> = new Set();
   /** The last line about a state, and the last one about what the agent waits for. */
   #state = '';
-  #waiting = '';
+  #waiting = 'null';
   /** The number of the next step. */
   #next = 0;
 
@@ -58,7 +62,7 @@ export class AgentUpdates {
       const { product, startedAt } = begin;
       yield { type: 'run', runId: this.#id, request: String(Object(Object(product).asked).request), startedAt };
     }
-    const { approvals, activities, events } = step.pending;
+    const { approvals } = step.pending;
     for (const questionId of this.#open)
       if (!approvals.some(({ id }) => id === questionId)) {
         this.#open.delete(questionId);
@@ -72,14 +76,25 @@ export class AgentUpdates {
         this.asked.set(approval.id, approval);
         yield { type: 'question', question: questionOf(approval, this.#state) };
       }
-    const isWaiting = activities.length + approvals.length === 0 && events.length > 0;
-    const line = isWaiting ? `Waiting for ${events.join(' or ')}` : '';
-    if (line !== '' && line !== this.#waiting) yield { type: 'progress', text: line };
-    this.#waiting = line;
+    const wait = this.#waitOf(begin, step);
+    if (wait !== null && JSON.stringify(wait) !== this.#waiting) yield wait;
+    this.#waiting = JSON.stringify(wait);
     if (step.snapshot.status === 'active') return;
     const answer = this.#answer(step);
     yield { type: 'text', delta: answer.answerText };
     yield { type: 'answer', answer };
+  }
+
+  /** Returns a line about the events and delays that the agent waits for; null if it does something else, or asks. */
+  #waitOf({ atMs }: DurableEntry, { snapshot, pending }: ReplayStep): RunUpdate | null {
+    const { activities, approvals, events, timers } = pending;
+    if (snapshot.status !== 'active' || activities.length + approvals.length > 0) return null;
+    const dueAtMs = Math.min(...timers.map((timer) => timer.dueAtMs));
+    const isSoon = dueAtMs <= Date.parse((this.#replay.entries[0] as StartEntry).startedAt) + atMs + SOON_MS;
+    if (isSoon && events.length === 0) return null;
+    const until = timers.length === 0 ? 'an event, but no state accepts one' : new Date(dueAtMs).toISOString();
+    const text = `Waiting for ${events.length === 0 ? until : events.join(' or ')}`;
+    return { type: 'progress', text, ...(!isSoon && { isWaiting: true }) };
   }
 
   /** The calls of `runTools`. */
@@ -120,7 +135,8 @@ export class AgentUpdates {
     if (status === 'error') return answerOf(entries, `The agent failed: ${textOf(error)}`, 'agent_failed');
     const { reply = replyOf } = this.#agent;
     try {
-      const text = String(reply(output));
+      const text = reply(output);
+      if (typeof text !== 'string') throw new Error(`expected a string; received ${describeValue(text)}`);
       return answerOf(entries, text.trim() === '' ? this.#state || 'Done.' : text);
     } catch (thrown) {
       return answerOf(entries, `The agent ended, but its reply failed: ${textOf(thrown)}`, 'agent_failed');

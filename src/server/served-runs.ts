@@ -57,8 +57,8 @@ export interface StoredRun {
   readonly host: Readonly<Record<string, unknown>>;
   /** What the client gave as the result of a call, by the id of its question. */
   readonly outputs: ReadonlyMap<string, string>;
-  /** Returns the tokens of the model calls that ended before a question. */
-  usageBefore(questionId: string): TokenUsage;
+  /** Returns the tokens of the model calls that ended before a question, or for null so far. */
+  usageBefore(questionId: string | null): TokenUsage;
 }
 
 /** Runs as protocols see them. Each is visible only to its owner; to others, it does not exist. */

@@ -44,7 +44,7 @@ export class StoredChainRun implements StoredRun {
     );
   }
 
-  usageBefore(questionId: string): TokenUsage {
+  usageBefore(questionId: string | null): TokenUsage {
     const isAsked = (entry: JournalEntry): boolean =>
       entry.type.endsWith('-asked') && 'questionId' in entry && entry.questionId === questionId;
     return this.#entries

@@ -47,8 +47,8 @@ export const runUpdateSchema = z.discriminatedUnion('type', [
     /** Null when it starts. */
     summary: z.nullable(z.string()),
   }),
-  /** A line that tells the user what the run is doing. */
-  z.object({ type: z.literal('progress'), text: z.string() }),
+  /** A line that tells the user what the run is doing. `isWaiting`: nothing more happens until an event arrives, or for over a minute. */
+  z.object({ type: z.literal('progress'), text: z.string(), isWaiting: z.exactOptional(z.literal(true)) }),
   z.object({
     type: z.literal('tool'),
     /** Counts the tool runs from 0. */
@@ -66,6 +66,12 @@ export const runUpdateSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('answer'), answer: finalAnswerSchema }),
 ]);
 export type RunUpdate = Readonly<z.infer<typeof runUpdateSchema>>;
+
+/** Whether the last of the updates is this line about what the run waits for. */
+export function isLastWait(updates: readonly RunUpdate[], update: RunUpdate): boolean {
+  const last = updates.at(-1);
+  return last?.type === 'progress' && last.isWaiting === true && JSON.stringify(last) === JSON.stringify(update);
+}
 
 /** Returns the questions in updates, by id, and the ids of those without an answer. */
 export function questionsIn(updates: readonly RunUpdate[]) {

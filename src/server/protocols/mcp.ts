@@ -22,8 +22,8 @@ import {
 } from '../context.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest, ServedRuns } from '../served-runs.ts';
-import type { Question, Updates } from '../updates.ts';
-import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions } from './questions.ts';
+import { isLastWait, type Question, type Updates } from '../updates.ts';
+import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions, waitNoticeOf } from './questions.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/server');
 type Envelope = CallContext['mcpReq']['envelope'];
@@ -154,6 +154,12 @@ export function askServer(sdk: Sdk, { runs, offers, toJsonSchema, owner, host, r
             progress += 1;
             if (questions !== null) return ask(runId, questions, mcpReq.envelope);
             if (update.type === 'answer') return answered(runId, update.answer);
+            if (
+              update.type === 'progress' &&
+              update.isWaiting &&
+              isLastWait((await runs.stored(owner, runId)).updates, update)
+            )
+              return failed(`The run ${runId} has not ended. ${waitNoticeOf(agent ?? '', runId, update.text)}`);
             if (isNew && token !== undefined && update.type === 'progress') {
               const params = { progressToken: token, progress, message: update.text };
               await mcpReq.notify({ method: 'notifications/progress', params });

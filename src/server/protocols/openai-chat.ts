@@ -2,6 +2,7 @@ import type { RunUpdate } from '../updates.ts';
 import { noticeOf, secondsOf, Thoughts, urlCitation } from './openai-answer.ts';
 import { type AnswerReply, type ReplyRequest, replyOf } from './openai-reply.ts';
 import { callIdOf, type TurnEnd } from './openai-turns.ts';
+import { waitNoticeOf } from './questions.ts';
 
 /** Computes a chat completion and its chunks from the updates of a turn of a run. */
 export class ChatCompletion {
@@ -93,19 +94,21 @@ export class ChatCompletion {
   }
 
   #notice(end: TurnEnd): string {
-    return end.type === 'question' ? noticeOf(this.#start.runId, end.question) : '';
+    const { runId } = this.#start;
+    if (end.type === 'progress') return waitNoticeOf(this.#model, runId, end.text);
+    return end.type === 'question' ? noticeOf(runId, end.question) : '';
   }
 
   /** A completion without an answer ends like a truncated one. */
   #finishReason(end: TurnEnd): string {
     const reply = this.#replyTo(end);
     if (end.type === 'calls' || reply?.type === 'call') return 'tool_calls';
-    return end.type === 'question' || (reply?.type === 'text' && reply.isCut) ? 'length' : 'stop';
+    return end.type !== 'answer' || (reply?.type === 'text' && reply.isCut) ? 'length' : 'stop';
   }
 
   #details(end: TurnEnd) {
     const { runId } = this.#start;
-    if (end.type === 'calls') return { runId, status: 'waiting' };
+    if (end.type === 'calls' || end.type === 'progress') return { runId, status: 'waiting' };
     if (end.type === 'question') return { runId, status: 'waiting', question: end.question };
     const { status, reasons, confidence, sources } = end.answer;
     return { runId, status, reasons, confidence, sources };

@@ -5,6 +5,7 @@ import type { Question, RunUpdate } from '../updates.ts';
 import { noticeOf, secondsOf, type Thought, Thoughts, urlCitation } from './openai-answer.ts';
 import { type AnswerReply, type ReplyRequest, replyOf } from './openai-reply.ts';
 import { asClientCall, type CallName, callIdOf, type TurnEnd, type TurnUsage } from './openai-turns.ts';
+import { waitNoticeOf } from './questions.ts';
 
 /** The members of a request that its response repeats. They are stored with the run. */
 export interface ResponseRequest extends ReplyRequest {
@@ -48,6 +49,8 @@ export class ResponseEvents {
   readonly #thoughts = new Thoughts();
   readonly #output: OutputItem[] = [];
   readonly #questions = new Map<string, Question>();
+  /** The line of the last update if it says what the run waits for. */
+  #wait: string | null = null;
   #start = { runId: '', startedAt: '' };
   #answer: FinalAnswer | null = null;
   #usage: TurnUsage | null = null;
@@ -79,10 +82,11 @@ export class ResponseEvents {
     if (!isBetweenCalls) for (const thought of this.#thoughts.take(update)) yield* this.#thought(thought);
     const call = update.type === 'question' ? asClientCall(update.question) : null;
     if (call !== null) yield* this.#call(call);
-    else if (update.type === 'question') {
-      this.#questions.set(update.question.questionId, update.question);
+    this.#wait = update.type === 'progress' && update.isWaiting ? update.text : null;
+    if ((update.type === 'question' && call === null) || this.#wait !== null) {
+      if (update.type === 'question') this.#questions.set(update.question.questionId, update.question);
       yield* this.#endReasoning();
-      // Reserves the number of `waiting`, which a reader receives only if the question is still open.
+      // Reserves the number of `waiting`, which a reader receives only if the run still waits.
       this.#number += 1;
     }
     if (update.type === 'question-closed') this.#questions.delete(update.questionId);
@@ -94,10 +98,10 @@ export class ResponseEvents {
       yield this.#event(isWhole ? 'response.completed' : 'response.incomplete', { response: this.response });
     }
     if (end?.type === 'calls') yield this.#event('response.completed', { response: this.response });
-    if (end?.type === 'question') yield this.#waiting;
+    if (end?.type === 'question' || end?.type === 'progress') yield this.#waiting;
   }
 
-  /** The last event for a reader, directly after an open question. */
+  /** The last event for a reader, directly after an open question or a wait. */
   get #waiting(): ResponseEvent {
     return { type: 'response.incomplete', sequence_number: this.#number - 1, response: this.response };
   }
@@ -105,6 +109,8 @@ export class ResponseEvents {
   get response() {
     const { runId, startedAt } = this.#start;
     const [question = null] = this.#questions.values();
+    const wait = this.#wait === null ? null : waitNoticeOf(this.#model, runId, this.#wait);
+    const notice = question === null ? wait : noticeOf(runId, question);
     const answer = this.#answer;
     const createdAt = secondsOf(startedAt);
     const usage = this.#usage;
@@ -118,13 +124,13 @@ export class ResponseEvents {
       created_at: createdAt,
       completed_at: answer && createdAt + Math.ceil((answer.metadata.budget.totalMs.used ?? 0) / 1_000),
       model: this.#model,
-      status: this.#hasCalls ? 'completed' : this.#isCut ? 'incomplete' : statusOf(answer, question),
+      status: this.#hasCalls ? 'completed' : this.#isCut ? 'incomplete' : statusOf(answer, notice),
       incomplete_details:
         answer?.status === 'cancelled'
           ? { reason: 'cancelled' }
           : this.#isCut
             ? { reason: 'max_output_tokens' }
-            : question && { reason: 'user_input_required' },
+            : notice && { reason: 'user_input_required' },
       output: structuredClone(this.#output),
       usage: usage && {
         input_tokens: usage.inputTokens,
@@ -133,7 +139,7 @@ export class ResponseEvents {
         output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
         total_tokens: usage.totalTokens,
       },
-      metadata: { ...this.#request.metadata, ...detailsOf(runId, answer, question) },
+      metadata: { ...this.#request.metadata, ...detailsOf(runId, answer, notice) },
     };
   }
 
@@ -228,16 +234,16 @@ export class ResponseEvents {
   }
 }
 
-function statusOf(answer: FinalAnswer | null, question: Question | null) {
+function statusOf(answer: FinalAnswer | null, notice: string | null) {
   if (answer !== null) return answer.status === 'cancelled' ? 'cancelled' : 'completed';
-  return question === null ? 'in_progress' : 'incomplete';
+  return notice === null ? 'in_progress' : 'incomplete';
 }
 
 /** The maximum length of a `metadata` value. */
 const MAX_CHARS = 512;
 
 /** Returns metadata for what the API has no members for: why an answer is degraded, and what the run waits for. */
-function detailsOf(runId: string, answer: FinalAnswer | null, question: Question | null): Record<string, string> {
+function detailsOf(runId: string, answer: FinalAnswer | null, notice: string | null): Record<string, string> {
   if (answer !== null)
     return {
       postchain_confidence: String(answer.confidence),
@@ -247,9 +253,7 @@ function detailsOf(runId: string, answer: FinalAnswer | null, question: Question
         postchain_explanation: firstChars(explanationOf(answer), MAX_CHARS),
       }),
     };
-  return question === null
-    ? {}
-    : { postchain_run: runId, postchain_question: firstChars(noticeOf(runId, question), MAX_CHARS) };
+  return notice === null ? {} : { postchain_run: runId, postchain_question: firstChars(notice, MAX_CHARS) };
 }
 
 function textPart(text: string, sources: readonly Citation[]) {

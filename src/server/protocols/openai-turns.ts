@@ -3,7 +3,7 @@ import { NO_USAGE } from '../../../machines/policies/usage.ts';
 import { invalid } from '../context.ts';
 import type { Owner } from '../owners.ts';
 import type { ServedRuns, StoredRun } from '../served-runs.ts';
-import { type Question, questionsIn, type RunUpdate } from '../updates.ts';
+import { isLastWait, type Question, questionsIn, type RunUpdate } from '../updates.ts';
 import type { Answers } from './questions.ts';
 
 /** A call of a tool that only the client can run. */
@@ -38,11 +38,11 @@ export const callIdOf = (runId: string, { questionId }: Pick<ClientCall, 'questi
   `call_${questionId}_${runId}`;
 
 /**
- * The end of a turn: the part of a run that one response contains. It is the answer, the client's calls, or another question, which these APIs
- * have no way to answer. `usage` has the tokens of the turn.
+ * The end of a turn: the part of a run that one response contains. It is the answer, the client's calls, or another question or a wait for
+ * events, which these APIs have no way to answer. `usage` has the tokens of the turn.
  */
 export type TurnEnd = { readonly usage: TurnUsage } & (
-  | Extract<RunUpdate, { type: 'answer' | 'question' }>
+  | Extract<RunUpdate, { type: 'answer' | 'question' | 'progress' }>
   | { readonly type: 'calls'; readonly calls: readonly ClientCall[] }
 );
 export type TurnUsage = ReturnType<typeof usageBetween>;
@@ -97,6 +97,12 @@ export async function* turnOf(
       if (isOwn && update.type === 'answer') {
         const used = turn === 1 ? NO_USAGE : earlier(await runs.stored(owner, runId));
         yield { update, end: { ...update, usage: usageBetween(used, update.answer.metadata.usage) } };
+      } else if (isOwn && update.type === 'progress' && update.isWaiting) {
+        const run = await runs.stored(owner, runId);
+        const usage = usageBetween(earlier(run), run.usageBefore(null));
+        const isLast = isLastWait(run.updates, update);
+        yield { update, end: isLast ? { ...update, usage } : null };
+        if (isLast) return;
       } else if (isOwn || update.type === 'run') yield { update, end: null };
       continue;
     }

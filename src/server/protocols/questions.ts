@@ -49,6 +49,10 @@ export function questionText(question: Question): string {
   }
 }
 
+/** Describes what an agent waits for, other than an answer of its user. */
+export const waitNoticeOf = (agent: string, runId: string, line: string): string =>
+  `${line}. Read this run with GET /runs/${runId}, and send it events with POST /machines/${agent}/${runId}/events.`;
+
 /** Returns the event that answers a question; a text is the result of a client's tool. A null `answer` means that the user declined: no tool runs, and no message is removed. */
 function eventOf(question: Question, answer: unknown): ClientEvent {
   const { questionId } = question;

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, assign, fromPromise, setup } from 'xstate';
+import { type AnyStateMachine, assign, createMachine, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
 import { machine as takeover } from '../../../examples/agents/human-takeover.ts';
 import { generate, runTools } from '../../../src/entries/agents.ts';
@@ -220,6 +220,51 @@ describe('an agent chart', () => {
     expect(await view(runId)).toMatchObject({ status: 'ended', text: 'Yes.', answer: { answerText: 'Yes.' } });
   });
 
+  it('that waits for another event ends the request of a client that waits for the answer', async () => {
+    const waiting = setup({}).createMachine({
+      id: 'm',
+      initial: 'polling',
+      states: {
+        polling: { after: { 1: 'open' }, on: { poll: {} } },
+        open: { on: { close: 'closed' } },
+        closed: { type: 'final' },
+      },
+      output: 'Closed.',
+    });
+    const { url, post, get } = await serveAgent(waiting);
+    const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: ALICE, maxRetries: 0 });
+    const { choices } = await client.chat.completions.create(chat('Hi'));
+    expect(choices).toMatchObject([
+      { finish_reason: 'length', message: { content: expect.stringContaining('Waiting for close. Read this run') } },
+    ]);
+    const events = [];
+    for await (const event of await client.responses.create({ model: 'desk', input: 'Hi', stream: true }))
+      events.push(event);
+    const last = events.at(-1);
+    if (last?.type !== 'response.incomplete') throw new Error(last?.type);
+    const { id, metadata } = last.response;
+    expect(metadata?.['postchain_question']).toContain('Waiting for close.');
+    expect(await client.responses.retrieve(id)).toMatchObject({ status: 'incomplete' });
+    await post(`/machines/desk/${metadata?.['postchain_run']}/events`, { type: 'close' });
+    expect(await client.responses.retrieve(id)).toMatchObject({ status: 'completed', output_text: 'Closed.' });
+    const stream = await (await get(`/v1/responses/${id}?stream=true`)).text();
+    expect(stream).not.toContain('response.incomplete');
+    const requestInit = { headers: { authorization: `Bearer ${ALICE}` } };
+    const mcp = await connectClient(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
+    expect(await mcp.callTool({ name: 'desk', arguments: { question: 'Hi' } })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('Waiting for close.') }],
+    });
+  });
+
+  it.each([
+    [{ a: {} }, 'Waiting for an event, but no state accepts one.'],
+    [{ a: { after: { 3600000: 'b' } }, b: {} }, /Waiting for \d{4}-/u],
+  ])('that can do nothing for over a minute ends the request too: %j', async (states, expected) => {
+    const { post } = await serveAgent(createMachine({ initial: 'a', states } as never) as AnyStateMachine);
+    expect(await (await post('/v1/chat/completions', chat('Hi'))).text()).toMatch(expected);
+  });
+
   it('continues after a restart, and gives its client the rest', async () => {
     const journals = memoryJournals();
     const first = await serveAgent(refundAgent().machine, { journals });
@@ -306,9 +351,11 @@ describe('an agent chart', () => {
   it('whose reply cannot be shown gives a degraded answer', async () => {
     const machine = setup({}).createMachine({ id: 'm', initial: 'done', states: { done: { type: 'final' } } });
     const reply = (output: unknown) => (output as { text: string }).text;
-    const { post } = await serveAgent(machine, {}, { reply });
-    const updates = await collectUpdates(await post('/runs', { request: 'Hi' }, asStream));
-    expect(updates.at(-1)?.update).toMatchObject({ answer: { reasons: [{ code: 'agent_failed' }] } });
+    for (const given of [reply, async () => 'Done.', () => undefined]) {
+      const { post } = await serveAgent(machine, {}, { reply: given });
+      const updates = await collectUpdates(await post('/runs', { request: 'Hi' }, asStream));
+      expect(updates.at(-1)?.update).toMatchObject({ answer: { reasons: [{ code: 'agent_failed' }] } });
+    }
   });
 
   it('does not exist for other owners', async () => {

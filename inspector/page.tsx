@@ -118,7 +118,7 @@ function LatestStep({ inspector, view }: PanelProps) {
   return useMemo(() => <StepPanel inspector={inspector} view={shown} />, [inspector, shown]);
 }
 
-/** After a key, the focus is in what takes the place of the other part; a button that was clicked keeps it. */
+/** After a key, moves the focus to the part that is now shown; a button that was clicked keeps it. */
 function focusShown(isChart: boolean): void {
   const focused = document.activeElement;
   if (focused !== null && focused !== document.body && focused.closest('.chart-picture, .trace-list') === null) return;

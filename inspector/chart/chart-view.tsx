@@ -52,7 +52,7 @@ type Space = Readonly<Record<'width' | 'height', number>>;
 
 const spaceOf = ({ clientWidth, clientHeight }: Element): Space => ({ width: clientWidth, height: clientHeight });
 
-/** A level of another program opens whole if its texts then have at least 8.4 px: what is cut off is missed more than the size. */
+/** A level of another program opens whole if its texts then have at least 8.4 px: small text is better than a chart that is cut off. */
 const SMALLEST = 0.7;
 
 /** Returns the scale that shows a whole level, the one at which its texts are readable, and the one at which it opens. */

@@ -31,7 +31,7 @@ export function limitWords({ value, limit }: ComparedValue): string {
   const shown = typeof value === 'number' ? formatScore(limit.value, value) : formatNumber(limit.value);
   if (limit.name === 'above') return `needs more than ${shown}`;
   if (limit.name === 'below') return `needs less than ${shown}`;
-  return limit.name === 'sufficiency' ? `enough from ${shown}` : `limit ${shown}`;
+  return limit.name === 'sufficiency' ? `sufficient at ${shown}` : `limit ${shown}`;
 }
 
 /** The rules of Yield, and the guards that choose the next phase, in words. */

@@ -65,7 +65,7 @@ export function lastEntryOfStep({ externalEvents, entries }: RunFold, seq: numbe
   return Math.min(to, count, ...after) - 1;
 }
 
-/** Selects what an actor is in: how it failed or was stopped, its last step with a transition, or the start of a parked one. Null if there is none. */
+/** Selects the latest step of an actor: its end if it failed or was stopped, its last step with a transition, or the start of a parked one. Null if there is none. */
 export function lastMove({ log, fold, count }: Pick<SystemView, 'log' | 'fold' | 'count'>): Selection | null {
   const end = fold.actors.findLast(({ path }) => path === '')?.end;
   if (end != null && end.status !== 'done' && fold.entries.typeOf(end.seq) === 'end')

@@ -102,7 +102,7 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
   const isRepeated = forkedAt !== null && machine === null && begun < forkedAt && (end === null || end.seq > forkedAt);
   const about = [
     machine !== null ? 'machine' : name === 'call' ? '' : 'call',
-    isRepeated ? 'again in this fork' : '',
+    isRepeated ? 'repeated in this fork' : '',
     calls.length > 0 ? pluralize(calls.length, 'model call') : '',
     tools.length > 0 ? pluralize(tools.length, 'tool call') : '',
   ];
@@ -209,7 +209,7 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
   };
 }
 
-/** What an approval is matched by. */
+/** The members that match an answer to its approval. */
 const APPROVAL_IDS: ReadonlySet<string> = new Set(['id', 'digest', 'shownDigest']);
 
 /** What was sent with an event: `item: "umbrella"`. */

@@ -3,7 +3,7 @@ import type { EntryOf } from './entry-index.ts';
 
 /** Only longer idle gaps are shortened. */
 export const MIN_GAP_MS = 1_000;
-/** The clock of a run stood still if it stands this much later than before. */
+/** A run was stopped if the start of its clock moved by more than this. */
 const MIN_STOP_MS = 100;
 
 /** The time of each entry, with and without the long gaps in which nothing was running. */
@@ -15,7 +15,7 @@ export interface TimeLine {
   drawnMs(seq: number): number;
   /** The entries before which there was a gap. */
   readonly gaps: readonly number[];
-  /** How long the gap before one of them was. The clock of a run may not count it, such as the time from its original to a fork. */
+  /** The length of the gap before one of them. The clock of a run does not count some gaps, such as the time between its original and a fork. */
   gapMs(seq: number): number;
 }
 
@@ -26,10 +26,10 @@ export function createTimeLine(isBusy: () => boolean): {
 } {
   const [at, drawn, gaps]: [number[], number[], number[]] = [[], [], []];
   const lengths = new Map<number, number>();
-  /** When the clock stood at 0, in milliseconds since the epoch. */
+  /** The start of the clock, in milliseconds since the epoch. */
   let zeroMs = Number.NaN;
 
-  /** Returns how much later the clock stands at 0 from this entry on. */
+  /** Returns by how many milliseconds an entry moves the start of the clock. */
   function stoppedMs(entry: JournalEntry): number {
     if (entry.type !== 'start' && entry.type !== 'resumed') return 0;
     const before = zeroMs;

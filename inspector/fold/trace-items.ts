@@ -238,10 +238,10 @@ export const plainRow = (kind: TraceRow['kind'], seq: number, title: string): Tr
   selection: entrySelection(seq),
 });
 
-/** Parts what a fork has copied from what it did. */
+/** The row between the steps that a fork has copied and its own. */
 export const forkRow = (seq: number): TraceRow => ({
   ...plainRow('aside', seq, 'Fork begins'),
-  text: 'the steps before are copied from its original',
+  text: 'the steps before it are copied from the original',
 });
 
 /** The row of an entry, in the words that every reader has for it. */

@@ -352,7 +352,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     attempt: z.int(),
     failure: z.nullable(failureSchema),
     usage: tokenUsageSchema,
-    /** In the currency of the prices; absent if that of the model is unknown. */
+    /** In the currency of the prices; absent if the model has no known price. */
     cost: z.exactOptional(z.number()),
     repaired: repairsSchema,
   }),

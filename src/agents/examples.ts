@@ -60,7 +60,7 @@ function textOf({ format, minLength }: JsonNode): string {
   return typeof minLength === 'number' ? text.padEnd(minLength, 'x') : text;
 }
 
-/** Arrays without an item, with one and with two, as far as their number is allowed; else the shortest. Two items differ if they can. */
+/** Arrays with no, one and two items, of those lengths that the schema allows; otherwise the shortest. Two items differ if possible. */
 function arraysOf({ items, minItems = 0, maxItems = 2, uniqueItems }: JsonNode, root: unknown, depth: number) {
   const examples = examplesOf(items, root, depth + 1);
   const lengths = [0, 1, 2].filter((length) => length >= Number(minItems) && length <= Number(maxItems));

@@ -9,7 +9,7 @@ export interface ModuleFlags {
   readonly module?: readonly string[];
 }
 
-/** A durable machine of a module, the events that people may send to its actors, and what makes it an agent. */
+/** A durable machine of a module, the events that people may send to its actors, and its options as an agent. */
 export type ModuleMachine = Pick<AgentOptions, 'host' | 'events' | 'input' | 'reply'>;
 
 /** Returns the durable machines that a module exports, also as `{ host, events, input, reply }`. Throws `invalid_option` if there are none. */
@@ -21,7 +21,7 @@ async function machinesIn(path: string): Promise<readonly ModuleMachine[]> {
     const others = { ...(events && { events }), ...(input && { input }), ...(reply && { reply }) };
     return isDurableMachine(host) ? [{ host, ...others }] : [];
   });
-  // A machine may also be exported alone.
+  // A machine may be exported twice: alone and with its options.
   const isDescribed = (one: ModuleMachine): boolean => Object.keys(one).length > 1;
   const found = new Map(
     machines.map(({ host }) => [host, machines.find((one) => one.host === host && isDescribed(one))]),

@@ -7,7 +7,7 @@ import { canAlwaysEnd, noEndlessRetry, noIgnoredDelay } from '../testing/propert
 import type { Property } from '../testing/properties/properties.ts';
 import type { ChartModule } from './load-chart-module.ts';
 
-/** An exploration, and what was assumed for it: most machines can be checked before anyone has listed what their actors do. */
+/** An exploration, and what was assumed for it, so that machines can be checked before anyone lists outcomes and events. */
 export interface ExploredModule {
   readonly exploration: Exploration;
   readonly assumed: readonly string[];
@@ -32,10 +32,12 @@ export function exploreModule(
     assumed: [
       ...(names.length === 0
         ? []
-        : [`done(undefined) and fails() as the outcomes of ${names.join(', ')}; list theirs in "outcomes"`]),
+        : [`done(undefined) and fails() as the outcomes of ${names.join(', ')}; list the real ones in "outcomes"`]),
       ...(own.length === 0
         ? []
-        : [`that only ${chart.machine.id} itself sends ${own.join(', ')}; list all that is sent to it in "events"`]),
+        : [
+            `that only ${chart.machine.id} itself sends ${own.join(', ')}; if others do too, list all events in "events"`,
+          ]),
     ],
   };
 }

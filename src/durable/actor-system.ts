@@ -158,7 +158,7 @@ export class DurableActorSystem {
   readonly #rootId: string;
   readonly #input: unknown;
   readonly #startedAtMs: number;
-  /** How much later the clock of a fork stands at 0 than that of its original; 0 for others. */
+  /** How many milliseconds after the clock of its original that of a fork started; 0 for others. */
   readonly forkedAfterMs: number;
   readonly #random: Random;
   readonly #paths = new WeakMap<AnyActorRef, ActorPath>();

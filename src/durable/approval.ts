@@ -61,7 +61,8 @@ const logic: ApprovalLogic = {
 /**
  * The logic of an actor that asks a person about its `question`, for example an activity and its arguments. It waits for the event
  * `approval.given` with its id and digest, which `pending.approvals` shows; no other event changes anything. A durable actor with open
- * approvals can be parked. It fails only if there is no question, with `invalid_option`. Invoke the activity with the `question` of the output, which may be edited.
+ * approvals can be parked. Invoke the activity with the `question` of the output, which may be edited. Fails only without a question, with
+ * `invalid_option`.
  *
  * @example
  * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }

@@ -41,7 +41,7 @@ export function pendingOf(
       id,
       digest: boundTo(system, digest),
       question,
-      // The clock of the machine continues that of the original; the fork asks its own question.
+      // The clock of a fork continues that of its original, but the fork asks when it is made.
       askedAtMs: askedAtMs + system.forkedAfterMs,
     })),
   };

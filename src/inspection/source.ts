@@ -75,7 +75,7 @@ export interface LineLog {
   follow(from: number, sink: SourceSink): StopFollowing;
 }
 
-/** What a process computes next may take several frames, and would delay what it has just written. */
+/** Short, because the process may then compute for several frames, and its new entries would arrive late. */
 const LONG_TURN_MS = 1;
 
 /** Returns a log over a list that others append to. An entry is serialized on first use, once for all followers. */

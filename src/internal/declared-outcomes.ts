@@ -16,7 +16,7 @@ export type DeclaredOutcomes = (input: unknown, snapshot: AnyMachineSnapshot) =>
 
 /**
  * Returns the logic, which declares what its actors may do: `explore` then needs no outcomes for them. `events` are the types of the events
- * that come from them: they send them to the chart, or it raises their outputs.
+ * that the actors send to the chart, or that the chart raises from their outputs.
  */
 export const declareOutcomes = <Logic extends object>(
   logic: Logic,

@@ -9,7 +9,7 @@ export interface NewRun {
   readonly request: RunContent;
   /** Earlier turns, oldest first. */
   readonly history?: readonly { readonly role: 'user' | 'assistant'; readonly content: RunContent }[];
-  /** The name of an agent of the server. */
+  /** The name of the chain or agent; by default the chain, or the only agent. */
   readonly agent?: string;
   readonly instructions?: string;
   /** Tools that the page runs itself; `arguments` is a JSON Schema. */

@@ -65,8 +65,8 @@ export class ActorService {
   }
 
   /**
-   * Starts an actor, or returns the one that was started with the same idempotency key, and resolves when it is stored. With `request`, that is
-   * stored too, and it is what equal requests have in common, not the input.
+   * Starts an actor, or returns the one that was started with the same idempotency key, and resolves when it is stored. A `request` is stored
+   * too. Requests with the same key must have the same `request` or, without one, the same input.
    */
   async start(owner: Owner, input: unknown, idempotencyKey?: string, request?: Readonly<Record<string, Json>>) {
     const begun = { input, product: { ...request, owner } };

@@ -16,12 +16,12 @@ import type { ClientRequest, ListRunsOptions, ServedRuns, StoredRun } from './se
 import type { NumberedUpdate } from './updates.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
-/** What a client asks an agent. */
+/** A client's request to an agent. */
 export interface AgentRequest {
   readonly request: string;
   /** Earlier turns, oldest first. */
   readonly history: readonly { readonly role: 'user' | 'assistant'; readonly content: string }[];
-  /** Left out if the client sends none. */
+  /** Absent if the client sends none. */
   readonly instructions?: string;
 }
 
@@ -51,7 +51,7 @@ interface AgentRunsOptions {
 interface StoredRequest {
   readonly asked: AgentRequest;
   readonly sessionId: string | null;
-  /** Not "host", because lists look up the owner of a product with that member there. */
+  /** Not named `host`, because lists look for the owner in the `host` of a product. */
   readonly data: StoredRun['host'];
 }
 
@@ -94,7 +94,8 @@ export class AgentRuns implements ServedRuns {
     // A protocol that shows the earlier turns needs no session.
     if (session !== undefined && asked.earlier === undefined) throw this.#unsupported('session');
     const request = this.#textOf('request', asked.request);
-    if (request.trim() === '') throw new PostChainError('invalid_request', 'request: expected a text; received none.');
+    if (request.trim() === '')
+      throw new PostChainError('invalid_request', 'request: expected a text; received an empty one.');
     const turns = [...earlier, ...history].map(({ role, content }) => ({
       role,
       content: this.#textOf('history', content),
@@ -153,11 +154,11 @@ export class AgentRuns implements ServedRuns {
     }
     if (event.type !== 'approval.given' || event.decision === 'respond')
       throw refusedAnswer(
-        `the agent "${this.#agent.name}" accepts approvals and run.cancelled here; send its own events to /machines/${this.#agent.name}/${runId}/events`,
+        `the agent "${this.#agent.name}" accepts only approvals and run.cancelled here; send its own events to /machines/${this.#agent.name}/${runId}/events`,
       );
     const { questionId: id, digest, decision, reason, arguments: edited } = event;
     const approval = asked.get(id);
-    if (approval === undefined) throw refusedAnswer(`the run has not asked ${id}`);
+    if (approval === undefined) throw refusedAnswer(`the run has no question ${id}`);
     const given = {
       ...{ type: 'approval.given', id, digest, decision, by: owner },
       ...(edited !== undefined && { edited: editedQuestion(approval, edited) }),
@@ -212,7 +213,7 @@ export class AgentRuns implements ServedRuns {
   }
 
   #unsupported(member: string): HttpError {
-    const message = `${member}: not supported by the agent "${this.#agent.name}"; leave it out.`;
+    const message = `${member}: not supported by the agent "${this.#agent.name}"; omit it.`;
     return new HttpError(400, 'unsupported_parameter', message, {}, member);
   }
 }

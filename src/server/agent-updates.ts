@@ -21,7 +21,7 @@ export interface ShownAgent extends ShownMachine {
   readonly reply?: ((output: unknown) => string) | undefined;
 }
 
-/** Computes the updates of an agent from the steps of its journal. Each step gives the same updates, whenever it is read. */
+/** Computes the updates of an agent from the steps of its journal. A step has the same updates whenever it is read. */
 export class AgentUpdates {
   readonly #agent: ShownAgent;
   readonly #id: string;
@@ -115,7 +115,7 @@ export class AgentUpdates {
     }
   }
 
-  /** A line for each state that it has entered: its description, or the name of a state without one that has no states of its own. */
+  /** A line for each state that it has entered: its description; without one, the name of an innermost state. */
   *#entered({ snapshot }: ReplayStep): Generator<RunUpdate, void> {
     const nodes = activeNodes(snapshot).filter(({ parent }) => parent !== undefined);
     for (const { id, key, type, description } of nodes) {
@@ -139,7 +139,7 @@ export class AgentUpdates {
       if (typeof text !== 'string') throw new Error(`expected a string; received ${describeValue(text)}`);
       return answerOf(entries, text.trim() === '' ? this.#state || 'Done.' : text);
     } catch (thrown) {
-      return answerOf(entries, `The agent ended, but its reply failed: ${textOf(thrown)}`, 'agent_failed');
+      return answerOf(entries, `The agent ended, but its \`reply\` failed: ${textOf(thrown)}`, 'agent_failed');
     }
   }
 }
@@ -172,7 +172,7 @@ const textOf = (error: unknown): string =>
 
 type Arguments = Extract<Question, { kind: 'approval' }>['arguments'];
 
-/** Returns an approval as a question. Its arguments are those of the tool, or the members of the question. `state`: what the agent does. */
+/** Returns an approval as a question. Its arguments are those of the tool, or the members of the question. `state`: the line about its state. */
 function questionOf({ id: questionId, digest, question }: OpenApproval, state: string): Question {
   const call = toolCallIn(question);
   const asked = { kind: 'approval', questionId, digest, problem: null } as const;
@@ -195,11 +195,11 @@ export function editedQuestion({ question }: OpenApproval, args: Readonly<Record
   return isJsonNode(question) ? args : args['question'];
 }
 
-/** What only the chain knows of an answer, and of how it was made. */
+/** Members of an answer and of its metadata that only the chain has. */
 const UNKNOWN = { usedStepIds: [], notes: '', ttlExhausted: false, grounding: null, sources: [] };
-const UNKNOWN_MAKING = { missingFields: [], decision: null, cycles: 0, refinements: 0, cost: null, failures: [] };
+const UNKNOWN_METADATA = { missingFields: [], decision: null, cycles: 0, refinements: 0, cost: null, failures: [] };
 
-/** Returns the answer of an agent: with a `code`, a degraded one. */
+/** Returns the answer of an agent: with a `code`, a degraded or canceled one. */
 function answerOf(
   entries: readonly DurableEntry[],
   answerText: string,
@@ -215,7 +215,7 @@ function answerOf(
     status: isDone ? 'completed' : code === 'cancelled' ? 'cancelled' : 'degraded',
     reasons: isDone ? [] : [{ code, message: answerText }],
     metadata: {
-      ...UNKNOWN_MAKING,
+      ...UNKNOWN_METADATA,
       degraded: !isDone,
       reason: code,
       synthesis: { writtenBy: isDone ? 'model' : 'engine', fallback: null, error: null },

@@ -42,7 +42,7 @@ export interface Streams {
 /** The chain or an agent, as clients choose it. */
 export interface Offer {
   readonly name: string;
-  /** What its paths end with: nothing for the chain, its name for an agent. */
+  /** The end of its paths: empty for the chain, `/NAME` for an agent. */
   readonly path: string;
   /** The tool for MCP clients. `remembers`: whether it has sessions. */
   readonly tool: {

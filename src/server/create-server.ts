@@ -141,7 +141,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   if (agents.length > 0 && limits.costPerDay < Number.POSITIVE_INFINITY)
     throw new PostChainError(
       'invalid_option',
-      'limits.costPerDay: expected a server without agents, whose cost is unknown. Limit it with `budget` in their charts.',
+      'limits.costPerDay: expected none with agents, because their cost is unknown. Use `budget` in their charts.',
     );
   if (chain && limits.costPerDay < Number.POSITIVE_INFINITY) requireKnownCost(chain.options, 'limits.costPerDay');
   const { toJSONSchema: toJsonSchema } = await import('zod');
@@ -222,7 +222,7 @@ function requireNames({ chain, agents = {} }: ServerOptions, named: readonly { n
     if (taken.includes(name) || named.filter((one) => one.name === name).length > 1)
       throw new PostChainError(
         'invalid_option',
-        `agents.${name}: expected a name that neither the chain nor a machine has; received ${describeValue(name)}.`,
+        `agents.${name}: expected a name other than that of the chain, its tool "ask" and the machines; received ${describeValue(name)}.`,
       );
 }
 

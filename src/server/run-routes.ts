@@ -38,7 +38,7 @@ export const newRunSchema = z.strictObject({
   history: z.optional(
     z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: contentSchema })).check(z.maxLength(1_000)),
   ),
-  /** The name of an agent of the server. */
+  /** The name of the chain or agent; by default the chain, or the only agent. */
   agent: z.optional(z.string()),
   instructions: z.optional(z.string().check(z.maxLength(20_000))),
   clientTools: z.optional(clientToolsSchema),

@@ -55,7 +55,7 @@ export interface StoredRun {
   readonly sessionId: string | null;
   /** The data that a protocol has stored with it. */
   readonly host: Readonly<Record<string, unknown>>;
-  /** What the client gave as the result of a call, by the id of its question. */
+  /** The results that the client gave for calls, by the id of the question. */
   readonly outputs: ReadonlyMap<string, string>;
   /** Returns the tokens of the model calls that ended before a question, or for null so far. */
   usageBefore(questionId: string | null): TokenUsage;

@@ -6,7 +6,7 @@ import { fileIn } from '../llm/content.ts';
 import type { StoredRun } from './served-runs.ts';
 import { type RunUpdate, updatesOf } from './updates.ts';
 
-/** What a journal contains of a run of the chain. */
+/** A run of the chain, read from its journal. */
 export class StoredChainRun implements StoredRun {
   readonly name: string;
   readonly #entries: readonly JournalEntry[];

@@ -17,7 +17,7 @@ export const questionSchema = z.discriminatedUnion('kind', [
     arguments: z.record(z.string(), z.json()),
     /** Why the edited arguments of the last answer are invalid; null otherwise. */
     problem: z.nullable(z.string()),
-    /** Of an approval that is not about a tool: what an agent does when it asks. `arguments` has the question. */
+    /** Of an agent's approval that is not about a tool: the description of its state. `arguments` has the question. */
     description: z.exactOptional(z.string()),
     /** Only the client can run the tool: it responds with the result, or denies the call. */
     isClientTool: z.exactOptional(z.literal(true)),

@@ -214,7 +214,7 @@ async function actorsOf(system: AnyStateMachine | DurableMachine<AnyStateMachine
   return async (...given) => (await startInSlot(slots, undefined, async () => ({ settled: run(...given) }))).settled;
 }
 
-/** Adds up the model calls of all its machines. A call that its chart aborted has no tokens, and one that the budget refused was not made. */
+/** Returns the model calls of a machine and its children. A call that the chart aborted has no tokens; one that the budget refused does not count. */
 function usageIn(entries: readonly DurableEntry[]): Usage {
   const emitted = entries.flatMap((entry) => (entry.type === 'emitted' ? [Object(entry.event)] : []));
   const starts = emitted.filter(({ type }) => type === 'attempt-start');

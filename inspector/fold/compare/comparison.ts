@@ -35,7 +35,7 @@ export interface Comparison extends Rows {
   /** The settings that differ: request, limits, thresholds, models, prompts, … */
   readonly settings: readonly FieldDifference[];
   readonly forkedFrom: Pair<Fork | null>;
-  /** What the first guard with another result did in each run of the chain, where their paths part; null if there is none. */
+  /** The first guard whose result differs at the first different step, as text for each run of the chain; null if there is none. */
   readonly guards: Pair<string> | null;
   /** The first row of equal steps whose events or contexts differ, or whose texts differ in runs of the chain; null if there is none. */
   readonly firstData: number | null;
@@ -137,13 +137,13 @@ function guardsNear({ log, fold }: ComparedRun, path: readonly ComparedStep[], f
   return numbersIn(fold.transitions.seqs, stepOf(before?.from ?? 0).from, end).flatMap((seq) => {
     const { machine = '', source, candidates = [] } = entryAt(log, seq, 'transition') ?? {};
     return candidates
-      .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated' && !TOLD.has(guard))
+      .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated' && !REDUNDANT.has(guard))
       .map((candidate) => [JSON.stringify([machine, source, candidate.guard]), { machine, candidate }] as const);
   });
 }
 
-/** Guards that repeat what the step did. */
-const TOLD: ReadonlySet<string> = new Set(['nothingToRun', 'replyIsKnown']);
+/** Guards whose result the step itself shows. */
+const REDUNDANT: ReadonlySet<string> = new Set(['nothingToRun', 'replyIsKnown']);
 
 /** The first guard, in the order of the run, that both runs evaluated in the same state with different results. The rows of actors have their guards. */
 function guardsAt(runs: Pair<ComparedRun>, paths: Comparison['paths'], first: number | null): Comparison['guards'] {

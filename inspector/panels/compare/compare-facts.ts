@@ -21,10 +21,10 @@ import { clockStart } from '../trace/use-clock.ts';
 
 export type ComparedView = Pick<PanelView, 'run' | 'log' | 'fold' | 'charts' | 'count'>;
 
-/** A label, and what it is for both runs, in lines. An empty text is unknown or none. */
+/** A label, and the value of each run, in lines. Empty: unknown or none. */
 type ComparedFact = readonly [label: string, values: Pair<string>];
 
-/** What both runs are and did: their states and contexts, or their figures. */
+/** The status, states, contexts and figures of both runs. */
 export function comparedFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
   const [a, b] = views;
   const facts =
@@ -48,7 +48,7 @@ const endingText = ({ log, fold, count }: ComparedView): string => endingOf(log,
 const contextOf = ({ fold, count }: ComparedView): Readonly<Record<string, unknown>> =>
   Object((fold.states.at(count - 1) as SystemState | null)?.['']?.context);
 
-/** The rows of an actor: what a person reads in its head, and the parts of its context that differ. */
+/** The rows of an actor: the facts in the head of its page, and the parts of its context that differ. */
 function actorFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
   const [left, right] = [views[0], views[1]].map(actorTexts);
   const texts = Object.keys({ ...left, ...right }).map(

@@ -27,7 +27,7 @@ interface ComparePageProps {
 
 const LETTERS: Pair<string> = ['A', 'B'];
 
-/** Two runs or actors beside each other: where they first differ, what they are and did, and all their steps. */
+/** Two runs or actors side by side: where they first differ, their states and figures, and all their steps. */
 export function ComparePage({ inspector, runIds }: ComparePageProps) {
   const runs = inspector.runs.value;
   useEffect(() => {
@@ -60,7 +60,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
         ))}
       </div>
       {views !== null && !areAlike && (
-        <p class="cause sunken">They are actors of different machines: their steps cannot be compared.</p>
+        <p class="cause sunken">These are actors of different machines, so their steps cannot be compared.</p>
       )}
       {comparison !== null && <Difference comparison={comparison} runIds={runIds} />}
       {views !== null && <FactTable views={views} />}
@@ -75,7 +75,7 @@ function showRuns(): void {
   location.hash = printAddress({ parameters: addressParameters.value });
 }
 
-/** The question that both runs have, or what the two are. */
+/** The question of both runs, or a description of the two. */
 function titleOf([a, b]: readonly (InspectedRun | undefined)[]): string {
   if (a?.kind === 'system')
     return a.machine === b?.machine
@@ -165,7 +165,7 @@ interface ComparisonProps extends Pick<ComparePageProps, 'runIds'> {
   readonly comparison: Comparison;
 }
 
-/** Where the runs first went different ways, and what differed before. */
+/** Where the paths of the runs first differ, and what differed before. */
 function Difference({ comparison, runIds }: ComparisonProps) {
   const { rows, first, firstData, guards } = comparison;
   const [left, right] = stepsAt(comparison, rows[first ?? -1]);
@@ -181,7 +181,7 @@ function Difference({ comparison, runIds }: ComparisonProps) {
       {firstData !== null && (
         <>
           <p>
-            {first === null ? 'They' : 'The steps before it'} have other data from step {firstData + 1} on:
+            {first === null ? 'Their data differs' : 'Before it, the data differs'} from step {firstData + 1} on:
           </p>
           <Sides comparison={comparison} runIds={runIds} at={firstData} />
         </>
@@ -262,7 +262,7 @@ const CompareTable = ({ caption, hidesCaption = false, head = '', children }: Co
 );
 
 const FactTable = ({ views }: { readonly views: Pair<ComparedView> }) => (
-  <CompareTable caption="What they are and did" hidesCaption>
+  <CompareTable caption="States and figures" hidesCaption>
     {comparedFacts(views).map(([label, values]) => (
       <tr key={label} class={values[0] === values[1] ? 'muted' : ''}>
         <th scope="row" class="verbatim">

@@ -103,7 +103,7 @@ function EventForm({ inspector, view: { run, fold, count }, name, onDone }: Even
   );
 }
 
-/** Where each phase gets its reply from, in the words of the option; null for the systems of other programs. */
+/** The profile of the run, as in the option; null for the systems of other programs. */
 function profileText(log: RunLog): string | null {
   const { profile } = runStart(log)?.input ?? {};
   return profile === undefined

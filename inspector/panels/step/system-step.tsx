@@ -126,7 +126,7 @@ function Ends({ inspector, view, step: { from, to } }: PanelProps & PartProps) {
   const ends = view.fold.actors.filter(({ end }) => end !== null && end.seq >= from && end.seq <= to).slice(-MAX_ENDS);
   if (ends.length === 0) return null;
   const { seqs } = view.fold.transitions;
-  // What follows the last transition of an actor that failed or was stopped says nothing of why.
+  // The entries after the last transition of an actor that failed or was stopped do not show why.
   const isCut =
     view.fold.entries.typeOf(from) === 'end' && ends.some(({ path, end }) => path === '' && end?.status !== 'done');
   const lastStep = isCut ? view.fold.externalEvents.stepOf(seqs.at(-1) ?? 0).from : null;

@@ -57,7 +57,7 @@ function isIn(machine: AnyStateMachine, name: string): (snapshot: AnyMachineSnap
   return (snapshot) => activeNodes(snapshot).some((node) => node.id === id);
 }
 
-/** The name and the condition that one of several states is active. */
+/** Returns the name of the condition that one of several states is active, and the condition. */
 function isInOne(machine: AnyStateMachine, names: readonly string[]) {
   const active = names.map((name) => isIn(machine, name));
   return [names.join(' or '), (snapshot: AnyMachineSnapshot) => active.some((matches) => matches(snapshot))] as const;

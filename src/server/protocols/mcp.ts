@@ -70,7 +70,7 @@ export const ASK: AskedRuns['offers'][number] = {
 /** The runs that the tools start, and how they read them. */
 export interface AskedRuns {
   readonly runs: ServedRuns;
-  /** What each tool asks: by default, the only one. */
+  /** The chain or agent of each tool; without a name, the only one. */
   readonly offers: readonly (Pick<Offer, 'tool'> & Partial<Offer>)[];
   readonly toJsonSchema: ToJsonSchema;
   readonly owner: Owner;

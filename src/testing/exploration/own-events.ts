@@ -10,7 +10,7 @@ interface Raise {
 
 /**
  * Returns the types of the events that come from a machine itself: those of its `raise` actions, and those that its actors declare, such as
- * the choices of `decide`. What another function computes is not known.
+ * the choices of `decide`. The types of events that other functions compute are not known.
  */
 export function ownEvents(machine: AnyStateMachine): readonly string[] {
   const { actions, actors } = machine.implementations;

@@ -12,7 +12,7 @@ describe('the gallery of agents', () => {
     expect(readdirSync('test/examples/agents')).toContain(`${name}.full.test.ts`);
   });
 
-  it.each(names)('docs/agent-patterns.md has each state of %s, and no other', (file) => {
+  it.each(names)('docs/agent-patterns.md lists exactly the states of %s', (file) => {
     const page = readFileSync('docs/agent-patterns.md', 'utf8').split(/^## /mu);
     const section = page.find((text) => text.includes(`(../${FOLDER}/${file})`)) ?? '';
     const [, drawn = ''] = /```text\n([\s\S]*?)```/u.exec(section) ?? [];

@@ -34,7 +34,7 @@ describe('the supervisor', () => {
     expect(findings.filter(({ witness }) => witness !== null).map(describeFinding)).toEqual([]);
   });
 
-  it('would run for ever without the budget', () => {
+  it('would run forever without the budget', () => {
     const [finding] = findingsOf(exploration, [alwaysEventually('ended', ({ status }) => status === 'done')]);
     expect(finding?.witness?.what).toContain('it can cycle');
   });

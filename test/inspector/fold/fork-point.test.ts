@@ -41,7 +41,7 @@ it('names the step of an entry, what the actor waits for after it, and what it r
   ]);
 });
 
-it('parts what a fork has copied from what it did, with the time between them, and shows a repeated call as its own', async () => {
+it('separates copied steps of a fork from its own, with the time between them, and shows a repeated call as its own', async () => {
   const journals = memoryJournals();
   const clock = new TestClock();
   const trips = createDurableMachine(machine, { journals, clock, logger: () => {} });
@@ -61,5 +61,5 @@ it('parts what a fork has copied from what it did, with the time between them, a
   ]);
   const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
   expect(rows.map(({ title }) => title)).toEqual(['Started', 'BOOK', 'Fork begins', 'book', 'book finished']);
-  expect(rows[3]).toMatchObject({ from: start, early: { from: booked }, note: 'call, again in this fork' });
+  expect(rows[3]).toMatchObject({ from: start, early: { from: booked }, note: 'call, repeated in this fork' });
 });

@@ -7,7 +7,7 @@ const thresholds = thresholdsSchema.parse({});
 const confidence = { confidence: 0.5, above: 0.9, modelConfidence: 0.96, grounding: 0 };
 
 describe('the numbers of a guard in words', () => {
-  it('say what was needed', () => {
+  it('show what the guard needed', () => {
     const [first] = comparedValues(confidence);
     expect(first && limitWords(first)).toBe('needs more than 0.9');
   });

@@ -26,7 +26,7 @@ function lastOf<Type extends JournalEntry['type']>(run: number, type: Type): Ext
 }
 
 describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
-  it('says with the numbers of the journal where a run and its fork first differ, and why', async () => {
+  it('shows where a run and its fork first differ, and why, with the numbers of the journal', async () => {
     const page = await open();
     const cause = page.locator('.cause');
     await cause.waitFor();
@@ -38,7 +38,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(await page.getByRole('table', { name: 'Settings that differ' }).innerText()).toMatch(
       /Confidence to finish\s+0\.9\s+0\.1/u,
     );
-    const facts = page.getByRole('table', { name: 'What they are and did' });
+    const facts = page.getByRole('table', { name: 'States and figures' });
     expect(await facts.innerText()).toMatch(/Why it ended\s+Ended in cycle \d: The cycle limit is reached/u);
     const [a, b] = await page.locator('.pair > div').allInnerTexts();
     expect(a).toContain('original');
@@ -124,7 +124,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
       run: { ...one.run, kind: 'system' as const, machine: `machine-${at}`, status: 'waiting' as const },
     }));
     const page = await open('run-0/run-2', { held });
-    await page.getByText('They are actors of different machines: their steps cannot be compared.').waitFor();
+    await page.getByText('These are actors of different machines, so their steps cannot be compared.').waitFor();
     expect(await page.locator('h1').innerText()).toBe('Actors of machine-0 and machine-2');
     expect(await page.locator('.compare-steps').count()).toBe(0);
   });
@@ -176,7 +176,7 @@ it.skipIf(actorTests.areSkipped)(
   'shows the states, contexts and events of two actors, and where they part',
   async () => {
     const { page } = await actorTests.open('/compare/small/large');
-    const facts = page.getByRole('table', { name: 'What they are and did' });
+    const facts = page.getByRole('table', { name: 'States and figures' });
     await facts.getByText('Context: cents').waitFor();
     expect(await facts.innerText()).toMatch(/Status\s+Ended, .*\s+Waiting since /u);
     expect(await facts.innerText()).toMatch(/paid, entered from open on ORDER.*\s+asking, entered from open on ORDER/u);

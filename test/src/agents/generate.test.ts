@@ -81,7 +81,7 @@ describe('generate', () => {
     expect(await endsOf(() => chartAround(generate({ model: model() })), 7)).toMatchObject({ value: 'failed' });
   });
 
-  it('is explored with each type of a member, also null', () => {
+  it('is explored with each type of a member, including null', () => {
     const find = generate({ model: scriptedModel({}), schema: z.object({ id: z.nullable(z.string()) }) });
     const { edges } = explore(chartAround(find), { events: [], inputs: ['A mail'] });
     const names = edges.map(({ occurrence }) => occurrence.name);

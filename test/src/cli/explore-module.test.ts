@@ -11,10 +11,10 @@ const machine = createMachine({
   },
 });
 
-it('states what was assumed of actors and of events', () => {
+it('lists what was assumed about actors and events', () => {
   expect(exploreModule({ machine, properties: [] }).assumed).toEqual([
-    'done(undefined) and fails() as the outcomes of work; list theirs in "outcomes"',
-    'that only task itself sends reminder; list all that is sent to it in "events"',
+    'done(undefined) and fails() as the outcomes of work; list the real ones in "outcomes"',
+    'that only task itself sends reminder; if others do too, list all events in "events"',
   ]);
   const all = { outcomes: { work: [] }, events: [{ type: 'reminder' }] };
   expect(exploreModule({ machine, properties: [], ...all } as never).assumed).toEqual([]);

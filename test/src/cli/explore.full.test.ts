@@ -81,7 +81,7 @@ describe('postchain explore, paths and lint', () => {
 
   it('assume that an actor ends without an output, or fails, and say so', async () => {
     const mute = module('mute.mjs', door(", onError: 'open'").replace('export const outcomes', 'const outcomes'));
-    const note = 'Assumed done(undefined) and fails() as the outcomes of lock; list theirs in "outcomes"\n';
+    const note = 'Assumed done(undefined) and fails() as the outcomes of lock; list the real ones in "outcomes"\n';
     for (const command of ['lint', 'explore', 'paths']) {
       const { code, stdout } = await cli(command, mute);
       expect([code, stdout.endsWith(note)]).toEqual([0, true]);
@@ -116,7 +116,7 @@ describe('postchain explore, paths and lint', () => {
       0,
       [
         'file: 8 properties checked in 5 states, all hold',
-        'Assumed done(undefined) and fails() as the outcomes of load, save; list theirs in "outcomes"',
+        'Assumed done(undefined) and fails() as the outcomes of load, save; list the real ones in "outcomes"',
       ],
     ]);
   });

@@ -245,7 +245,7 @@ describe('an approval', () => {
     await expect(opened).rejects.toMatchObject({ code: 'invalid_option' });
   });
 
-  it('fails without a question, which `explore` knows, and for no other reason', () => {
+  it('fails only without a question, which `explore` knows', () => {
     const machine = setup({
       types: {} as { input: { question?: string }; context: { question?: string } },
       actors: { approval },

@@ -200,7 +200,7 @@ describe('an agent chart', () => {
     expect(sent).toEqual(['bob']);
   });
 
-  it('that waits for another event shows that, and receives it at its machine path', async () => {
+  it('shows which other event it waits for, and receives it at its machine path', async () => {
     const unsure = { reply: 'Perhaps.', confidence: 0.1 };
     const answer = generate({
       model: scriptedModel({ answer: [unsure] }),
@@ -325,7 +325,7 @@ describe('an agent chart', () => {
     expect((await view('fork-1')).runId).toBe('fork-1');
   });
 
-  it('that fails or is stopped gives a degraded or canceled answer', async () => {
+  it('gives a degraded or canceled answer if it fails or is stopped', async () => {
     const failing = refundAgent(async () => {
       throw new Error('The bank is closed.');
     });
@@ -348,7 +348,7 @@ describe('an agent chart', () => {
     expect(await (await get('/runs')).json()).toMatchObject({ runs: [{ request: 'Is it so?', status: 'cancelled' }] });
   });
 
-  it('whose reply cannot be shown gives a degraded answer', async () => {
+  it('gives a degraded answer if its `reply` throws', async () => {
     const machine = setup({}).createMachine({ id: 'm', initial: 'done', states: { done: { type: 'final' } } });
     const reply = (output: unknown) => (output as { text: string }).text;
     for (const given of [reply, async () => 'Done.', () => undefined]) {
@@ -378,7 +378,7 @@ describe('an agent chart', () => {
     });
   });
 
-  it('refuses what its chart cannot do', async () => {
+  it('rejects what agents do not support', async () => {
     const { start, waits, post, approve, get } = await serveAgent(refundAgent().machine);
     const refusalOf = async (path: string, body: object) => errorOf(await post(path, body));
     const tool = { type: 'function', function: { name: 'place', parameters: { type: 'object', properties: {} } } };
@@ -464,15 +464,15 @@ describe('a server with a chain and agents', () => {
       expect(paths[path]?.post, path).toMatchObject({ summary: expect.any(String) });
   });
 
-  it('gets `invalid_option` for agents that cannot be served', async () => {
+  it('rejects invalid agents with `invalid_option`', async () => {
     const host = createDurableMachine(refundAgent().machine, { journals: memoryJournals() });
     const chain = createPostChain({ model: scriptedModel({}), journals: memoryJournals() });
     for (const [options, message] of [
       [{ agents: { desk: {} } }, 'agents.desk: expected a durable machine, or { host, input, reply, events, view }'],
       [{ agents: { desk: { host, inputs: 1 } } }, 'agents.desk.inputs: unknown option'],
-      [{ agents: { desk: host }, machines: { desk: host } }, 'agents.desk: expected a name that neither'],
-      [{ agents: { ask: host }, chain }, 'agents.ask: expected a name that neither'],
-      [{ agents: { desk: host }, limits: { costPerDay: 1 } }, 'limits.costPerDay: expected a server without agents'],
+      [{ agents: { desk: host }, machines: { desk: host } }, 'agents.desk: expected a name other than'],
+      [{ agents: { ask: host }, chain }, 'agents.ask: expected a name other than'],
+      [{ agents: { desk: host }, limits: { costPerDay: 1 } }, 'limits.costPerDay: expected none with agents'],
     ] as const)
       await expect(createServer({ authorize: () => 'alice', ...options } as never)).rejects.toMatchObject({
         code: 'invalid_option',

@@ -180,7 +180,7 @@ it('compares machines by output and last snapshot, with their model calls, and r
   expect([good.model.calls.length > 2, typeof rerun]).toEqual([true, 'object']);
 });
 
-it('counts the calls, tokens and cost of agents, also of a call that the chart aborts, and none that the budget refuses', async () => {
+it('counts the calls, tokens and cost of agents, including calls that the chart aborts, but not those that the budget refuses', async () => {
   const usage = { inputTokens: 100, outputTokens: 10, estimated: false };
   const model = scriptedModel({ ask: [{ text: 'yes' }], wait: [{ hang: true }] }, { usage });
   const prices = { currency: 'EUR', models: { scripted: { inputPerMillion: 2_000, outputPerMillion: 10_000 } } };

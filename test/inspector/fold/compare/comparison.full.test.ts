@@ -110,7 +110,7 @@ describe('comparing runs', () => {
     expect(settings).toEqual([{ path: 'thresholds.confidence', before: 0.9, after: 0.1 }]);
   });
 
-  it('says of runs that part at a failure what happened in each', async () => {
+  it('shows what happened in each run if they first differ at a failure', async () => {
     const failure = { code: 'server_error', status: 500 };
     const limits = { maxTransportRetries: 0, maxPhaseRetries: 0 };
     const failing = startScripted({ intention: { failure } }, { limits });

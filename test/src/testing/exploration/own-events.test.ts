@@ -24,7 +24,7 @@ it.each([
   expect(edges.some(({ occurrence: { kind } }) => kind === 'sent')).toBe(true);
 });
 
-it('an event that a function computes is sent, because it is not known', () => {
+it('sends an event that a function computes, because its type is not known', () => {
   const machine = createMachine({
     on: { GO: { actions: [raise(() => ({ type: 'NEXT' })), sendTo(({ self }) => self, { type: 'NEXT' })] }, NEXT: {} },
   });

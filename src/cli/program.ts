@@ -157,7 +157,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
 }
 
 function addServeCommand(program: Command): void {
-  withChainOptions(program.command('serve').description('serve a chain and durable machines over HTTP'))
+  withChainOptions(program.command('serve').description('serve a chain, agents and durable machines over HTTP'))
     .option('--session-file <file>', 'SQLite file of the sessions (default: in memory)')
     .option(
       '--module <file>',

@@ -19,7 +19,7 @@ const Reply = z.object({
 type Reply = z.infer<typeof Reply>;
 
 const system =
-  'You work for the support of a shop. Look up orders and the policy of the shop with the tools, and answer only from them. Propose a refund only if the customer asks for one and the policy allows it: a person decides.';
+  'You work for the support of a shop. Look up orders and the policy of the shop with the tools, and answer only from their results. Propose a refund only if the customer asks for one and the policy allows it: a person decides.';
 
 export interface AgentParts {
   readonly model: ChatModel;
@@ -27,7 +27,7 @@ export interface AgentParts {
   readonly documents: PassageSource;
 }
 
-/** What the chart is made of. */
+/** The actors, guards and actions of the chart. */
 export const agentSetup = ({ model, shop, documents }: AgentParts) =>
   setup({
     types: {

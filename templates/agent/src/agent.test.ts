@@ -80,7 +80,7 @@ it('continues after a kill at any entry of its journal, and refunds once', async
   const entries: DurableEntry[] = [];
   for await (const entry of journals.read('c-1')) entries.push(entry);
   for (let life = 1; life <= entries.length; life += 1) {
-    // What a process that was killed at this entry has left: a journal, and an order that it may have refunded.
+    // A process that was killed at this entry left a journal, and an order that it may have refunded.
     const written = entries.slice(0, life);
     const left = memoryJournals();
     const writer = left.create('c-1');

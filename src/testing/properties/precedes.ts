@@ -129,10 +129,13 @@ function marks(exploration: Exploration, mark: StepMark, whileActive = false): (
   }
   const runsOnExit = (step: Step): boolean => {
     const from = before(step);
-    const stays = new Set(activeNodes(after(step)).map(({ id }) => id));
-    return (from === undefined ? [] : activeNodes(from)).some(
-      ({ id }) =>
-        stateOf.get(id)?.exit?.includes(mark.action) === true && (!stays.has(id) || step.entered.includes(id)),
+    const to = after(step);
+    // A state may be entered and left in one step. A machine that ends leaves all its states.
+    const left = [...(from === undefined ? [] : activeNodes(from).map(({ id }) => id)), ...step.entered];
+    const stays = to.status === 'done' ? [] : activeNodes(to).map(({ id }) => id);
+    const count = (ids: readonly string[], id: string): number => ids.filter((one) => one === id).length;
+    return left.some(
+      (id) => count(left, id) > count(stays, id) && stateOf.get(id)?.exit?.includes(mark.action) === true,
     );
   };
   return (step) =>

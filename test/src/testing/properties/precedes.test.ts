@@ -102,6 +102,24 @@ describe('precedes', () => {
     );
   });
 
+  it('counts the exit actions of a state that is left in the same step, and of one that ends the machine', () => {
+    const machine = setup({ actions: { pay: () => {}, close: () => {} } }).createMachine({
+      id: 'm',
+      initial: 'asking',
+      states: {
+        asking: { on: { go: 'paying' } },
+        paying: { exit: 'pay', always: 'ended' },
+        ended: { type: 'final', exit: 'close' },
+      },
+    });
+    const exploration = explore(machine);
+    const findings = (['pay', 'close'] as const).map((action) => precedes({ event: 'go' }, { action }, 'never'));
+    expect(findingsOf(exploration, findings).map(({ witness }) => witness?.path?.name)).toEqual([
+      'start → go',
+      'start → go',
+    ]);
+  });
+
   it('says so if what must come first never happens', () => {
     expect(finding(refund(), { event: 'aprove' }, { actor: 'pay' })).toContain('event "aprove" (which never happens)');
   });

@@ -5,10 +5,15 @@ import { type EventField, eventFields, eventOf, type FieldTexts, fieldKey } from
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Field, JsonForm, Problem, SubmitForm, type SubmitFormProps, TextField } from './event-forms.tsx';
 
+/** Offered if a machine has no schemas of its events. */
+export const OTHER_EVENT = 'another event';
+
 interface ActorEventFormProps extends Pick<SubmitFormProps, 'isBusy' | 'onCancel'> {
   readonly type: string;
   /** The schemas of the machine's events; null if it has none. */
   readonly forms: EventForms | null;
+  /** The events that its states accept; undefined if they are not known. */
+  readonly accepted: readonly string[] | undefined;
   /** The words of the button. */
   readonly submit?: string;
   /** Passes on what is wrong with the event. Resolves to whether it was accepted. */
@@ -24,7 +29,7 @@ function fieldProblem(text: string, fields: readonly EventField[]) {
 
 /** Sends one event to an actor: with a field for each member that its schema names, or else as JSON. */
 export function ActorEventForm(props: ActorEventFormProps) {
-  const { type, forms, submit: words, isBusy, onSend, onCancel } = props;
+  const { type, forms, accepted, submit: words, isBusy, onSend, onCancel } = props;
   const id = useId();
   const form = useRef<HTMLDivElement>(null);
   const schema = forms !== null && Object.hasOwn(forms, type) ? forms[type] : undefined;
@@ -42,7 +47,8 @@ export function ActorEventForm(props: ActorEventFormProps) {
     return (
       <div class="stack" onInput={clear}>
         <JsonForm
-          given={`{ "type": ${JSON.stringify(type.replace(/\*$/u, ''))} }`}
+          given={`{ "type": ${JSON.stringify(type === OTHER_EVENT ? '' : type.replace(/\*$/u, ''))} }`}
+          accepted={accepted}
           submit={words}
           isBusy={isBusy}
           onSend={send}

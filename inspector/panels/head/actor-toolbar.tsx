@@ -6,7 +6,7 @@ import { excerpt } from '../../fold/text.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { useIsPast } from '../../ui-state/use-now.ts';
 import type { PanelProps } from '../panel.tsx';
-import { ActorEventForm } from './actor-events.tsx';
+import { ActorEventForm, OTHER_EVENT } from './actor-events.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field, Problem, SendButton, SubmitForm, TextField } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
@@ -76,7 +76,6 @@ export function ActorToolbar({ inspector, view, blocked }: PanelProps & { readon
   );
 }
 
-const OTHER = 'another event';
 const NONE = 'none';
 
 /** Starts another actor with the same history up to a step, with an event that the state accepts there, or without one. */
@@ -87,7 +86,7 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
   const { at, step, waits, next } = forkPoint(view, machine, view.at, isOver(run));
   const forms = inspector.machines.value[machine] ?? null;
   const accepted = (waits?.events ?? []).filter((type) => forms === null || Object.hasOwn(forms, type));
-  const types = [...accepted, ...(forms === null ? [OTHER] : []), NONE];
+  const types = [...accepted, ...(forms === null ? [OTHER_EVENT] : []), NONE];
   const [chosen, choose] = useState(accepted[0] ?? NONE);
   const [input, setInput] = useState('');
   const [problem, setProblem] = useState('');
@@ -151,8 +150,9 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
           ) : (
             <ActorEventForm
               key={chosen}
-              type={chosen === OTHER ? '' : chosen}
+              type={chosen}
               forms={forms}
+              accepted={waits.events}
               isBusy={isBusy}
               submit="Start the fork"
               onSend={start}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { acceptsEvent } from '../../fold/event-fields.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 
@@ -43,6 +44,8 @@ export interface SubmitFormProps {
   readonly submit: ComponentChildren;
   /** What must be done before it can be submitted. */
   readonly missing?: string;
+  /** Why submitting it has no effect. */
+  readonly warning?: string;
   readonly onSubmit: () => void;
   /** Closes the form. */
   readonly onCancel?: (() => void) | undefined;
@@ -51,7 +54,7 @@ export interface SubmitFormProps {
 
 /** A form with one button, which Enter presses, and a second one to cancel if it can be closed. */
 export function SubmitForm(form: SubmitFormProps) {
-  const { label, isBusy, submit, missing = '', onSubmit, onCancel, children, ...props } = form;
+  const { label, isBusy, submit, missing = '', warning = '', onSubmit, onCancel, children, ...props } = form;
   return (
     <form
       {...props}
@@ -62,8 +65,13 @@ export function SubmitForm(form: SubmitFormProps) {
       }}
     >
       {children}
+      {warning !== '' && (
+        <p class="warn verbatim" role="status">
+          {warning}
+        </p>
+      )}
       <div class="row">
-        <SendButton isBusy={isBusy || missing !== ''} submits>
+        <SendButton isBusy={isBusy || missing !== ''} submits isPrimary={warning === ''}>
           {submit}
         </SendButton>
         {onCancel && (
@@ -71,7 +79,7 @@ export function SubmitForm(form: SubmitFormProps) {
             Cancel
           </button>
         )}
-        <span class="muted">{missing}</span>
+        <span class="muted verbatim">{missing}</span>
       </div>
     </form>
   );
@@ -203,6 +211,8 @@ export function CancelForm({ isBusy, onSend }: EventFormProps) {
 
 interface JsonFormProps extends EventFormProps, Pick<SubmitFormProps, 'onCancel'> {
   readonly types?: readonly string[];
+  /** The events that the current states accept; without them, any. */
+  readonly accepted?: readonly string[] | undefined;
   /** The text at first. */
   readonly given?: string;
   /** By default, "Send" with the type of the event. */
@@ -210,34 +220,35 @@ interface JsonFormProps extends EventFormProps, Pick<SubmitFormProps, 'onCancel'
 }
 
 /** Any event as JSON, for events that have no form here. */
-export function JsonForm({ types = [], given = '', submit: words, isBusy, onSend, onCancel }: JsonFormProps) {
-  const id = useId();
+export function JsonForm(props: JsonFormProps) {
+  const { types = [], accepted, given = '', submit: words, isBusy, onSend, onCancel } = props;
   const [text, setText] = useState(given);
-  const [problem, setProblem] = useState('');
 
   const event = eventIn(text);
-  const named = typeof event === 'string' ? 'Send' : `Send ${excerpt(event.type, 60)}`;
-
-  async function submit(): Promise<void> {
-    setProblem(typeof event === 'string' ? event : '');
-    if (typeof event !== 'string' && (await onSend(event))) setText(given);
-  }
+  const isInvalid = typeof event === 'string';
+  const named = isInvalid ? 'Send' : `Send ${excerpt(event.type, 60)}`;
+  const isIgnored = !isInvalid && accepted !== undefined && !acceptsEvent(accepted, event.type);
 
   return (
-    <SubmitForm label="Event as JSON" isBusy={isBusy} submit={words ?? named} onSubmit={submit} onCancel={onCancel}>
+    <SubmitForm
+      label="Event as JSON"
+      isBusy={isBusy}
+      submit={words ?? named}
+      missing={isInvalid ? event : ''}
+      warning={isIgnored ? `No current state accepts ${excerpt(event.type, 60)}; it will be ignored.` : ''}
+      onSubmit={async () => {
+        if (await onSend(event)) setText(given);
+      }}
+      onCancel={onCancel}
+    >
       <TextField
         label="Event as JSON"
         rows={Math.min(16, Math.max(3, given.split('\n').length))}
-        placeholder={'{"type": "run.directed", "phase": "action"}'}
+        placeholder={'{ "type": "…" }'}
         value={text}
-        wrong={problem === '' ? undefined : id}
-        onText={(typed) => {
-          setText(typed);
-          setProblem('');
-        }}
+        onText={setText}
       />
       {types.length > 0 && <p class="muted">Types: {types.join(', ')}</p>}
-      <Problem id={id} text={problem} />
     </SubmitForm>
   );
 }

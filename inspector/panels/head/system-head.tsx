@@ -1,5 +1,6 @@
+import { Fragment } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import type { ActorWait, InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { type ReachedState, reachedStates } from '../../fold/reached.ts';
 import { dueText, durationOf, namesText, statusWords, waitedText } from '../../fold/run-list.ts';
@@ -10,13 +11,14 @@ import { errorText } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
+import { isPhone } from '../../ui-state/media.ts';
 import { useIsPast, useNow } from '../../ui-state/use-now.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { clockStart } from '../trace/use-clock.ts';
-import { ActorEventForm } from './actor-events.tsx';
+import { ActorEventForm, OTHER_EVENT } from './actor-events.tsx';
 import { ActorToolbar, blockedText } from './actor-toolbar.tsx';
 import { QuestionForm } from './approval-form.tsx';
 import { Countdown } from './countdown.tsx';
@@ -185,7 +187,6 @@ interface NextProps extends PanelProps {
 function Next({ inspector, view, waits, blocked }: NextProps) {
   const { run } = view;
   const [chosen, choose] = useState<string | null>(null);
-  const clockMs = clockStart(view);
   const form = sender(inspector, run.runId);
   const { machine, waiting } = run;
   const own = waits.find((one) => one.machine === (machine ?? one.machine));
@@ -207,57 +208,48 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
     if (isSent) choose(null);
     return isSent;
   };
+  const isFile = inspector.connection.value === 'file';
+  const eventButton = (type: string) => (
+    <button
+      type="button"
+      aria-expanded={chosen === type}
+      disabled={blocked !== null}
+      onClick={() => choose(chosen === type ? null : type)}
+    >
+      {excerpt(type, 60)}
+      {type === OTHER_EVENT && '…'}
+    </button>
+  );
+  const eventForm = (type: string) =>
+    blocked === null && (
+      <div ref={area}>
+        <ActorEventForm
+          key={type}
+          type={type}
+          forms={forms}
+          accepted={own && [...events, ...(approvals.length > 0 ? ['approval.given'] : [])]}
+          isBusy={form.isBusy}
+          onSend={onSend}
+          onCancel={() => choose(null)}
+        />
+      </div>
+    );
   return (
     <>
-      {approvals.map(({ id, digest, question, askedAtMs }) => (
-        <section key={id} class="banner" aria-label="Waiting for approval">
-          <QuestionForm
-            label="Approval"
-            title={`Approve this? Asked ${startedText(askedAtMs) ?? ''}`}
-            given={question}
-            noun="question"
-            canApprove={blocked === null}
-            canDeny={blocked === null}
-            isBusy={form.isBusy}
-            onAnswer={({ edited, ...rest }) =>
-              void onSend({ type: 'approval.given', id, digest, ...rest, ...(edited && { edited: edited.json }) })
-            }
-          />
-        </section>
-      ))}
+      <Approvals approvals={approvals} canAnswer={blocked === null} isBusy={form.isBusy} onAnswer={onSend} />
       <ul class="next row" aria-label="What can happen next">
         {events.slice(0, MAX_EVENTS).map((type) => (
-          <li key={type} class="verbatim">
-            {canSend(type) && inspector.connection.value !== 'file' ? (
-              <button
-                type="button"
-                aria-expanded={chosen === type}
-                disabled={blocked !== null}
-                onClick={() => choose(chosen === type ? null : type)}
-              >
-                {excerpt(type, 60)}
-              </button>
-            ) : (
-              <b>{excerpt(type, 60)}</b>
-            )}
-            <LeadsTo text={own?.leadsTo[type]} />
-          </li>
+          <Fragment key={type}>
+            <li class="verbatim">
+              {canSend(type) && !isFile ? eventButton(type) : <b>{excerpt(type, 60)}</b>}
+              <LeadsTo text={own?.leadsTo[type]} />
+            </li>
+            {isPhone.value && chosen === type && <li class="chosen">{eventForm(type)}</li>}
+          </Fragment>
         ))}
         {events.length > MAX_EVENTS && <li class="muted">and {events.length - MAX_EVENTS} more events</li>}
-        {waits.flatMap((one) =>
-          one.timers.map((timer) => (
-            <li key={`${one.machine} ${timer.delay} ${timer.leadsTo}`} class="verbatim">
-              Timer <b>{excerpt(formatDelay(timer.delay), 60)}</b>{' '}
-              <Firing run={run} toMs={waiting?.dueAtMs === null ? Number.NaN : clockMs + (timer.dueMs ?? Number.NaN)} />
-              <LeadsTo text={timer.leadsTo} />
-            </li>
-          )),
-        )}
-        {waits.length === 0 && waiting?.dueAtMs != null && (
-          <li>
-            Its next timer <Firing run={run} toMs={waiting.dueAtMs} />
-          </li>
-        )}
+        {machine !== undefined && forms === null && !isFile && <li>{eventButton(OTHER_EVENT)}</li>}
+        <Timers view={view} waits={waits} />
         {calls.length > 0 && (
           <li class="verbatim">
             Waits for <b>{namesText(calls.map(humanize))}</b> to finish
@@ -265,17 +257,59 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
         )}
         {waits.length > 0 && total === 0 && <li class="muted">Its states accept no events and have no timers.</li>}
       </ul>
-      {chosen !== null && blocked === null && (
-        <div ref={area}>
-          <ActorEventForm
-            key={chosen}
-            type={chosen}
-            forms={forms}
-            isBusy={form.isBusy}
-            onSend={onSend}
-            onCancel={() => choose(null)}
-          />
-        </div>
+      {chosen !== null && !(isPhone.value && events.includes(chosen)) && eventForm(chosen)}
+    </>
+  );
+}
+
+interface ApprovalsProps {
+  readonly approvals: ActorWait['approvals'];
+  readonly canAnswer: boolean;
+  readonly isBusy: boolean;
+  readonly onAnswer: (event: unknown) => Promise<boolean>;
+}
+
+const Approvals = ({ approvals, canAnswer, isBusy, onAnswer }: ApprovalsProps) => (
+  <>
+    {approvals.map(({ id, digest, question, askedAtMs }) => (
+      <section key={id} class="banner" aria-label="Waiting for approval">
+        <QuestionForm
+          label="Approval"
+          title={`Approve this? Asked ${startedText(askedAtMs) ?? ''}`}
+          given={question}
+          noun="question"
+          canApprove={canAnswer}
+          canDeny={canAnswer}
+          isBusy={isBusy}
+          onAnswer={({ edited, ...rest }) =>
+            void onAnswer({ type: 'approval.given', id, digest, ...rest, ...(edited && { edited: edited.json }) })
+          }
+        />
+      </section>
+    ))}
+  </>
+);
+
+/** The timers of all machines, with when they are due and where they lead. */
+function Timers({ view, waits }: Pick<NextProps, 'view' | 'waits'>) {
+  const { run } = view;
+  const { waiting } = run;
+  const clockMs = clockStart(view);
+  return (
+    <>
+      {waits.flatMap((one) =>
+        one.timers.map((timer) => (
+          <li key={`${one.machine} ${timer.delay} ${timer.leadsTo}`} class="verbatim">
+            Timer <b>{excerpt(formatDelay(timer.delay), 60)}</b>{' '}
+            <Firing run={run} toMs={waiting?.dueAtMs === null ? Number.NaN : clockMs + (timer.dueMs ?? Number.NaN)} />
+            <LeadsTo text={timer.leadsTo} />
+          </li>
+        )),
+      )}
+      {waits.length === 0 && waiting?.dueAtMs != null && (
+        <li>
+          Its next timer <Firing run={run} toMs={waiting.dueAtMs} />
+        </li>
       )}
     </>
   );

@@ -216,6 +216,23 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.getByText('Forked. The actor ignored the event: its states have no transition for it.').waitFor();
   });
 
+  it('says before it is sent that no current state accepts an event, and what is wrong with its text', async () => {
+    const { page } = await open('/run/retries', { width: 390 });
+    await page.getByRole('button', { name: 'another event' }).click();
+    const form = page.getByRole('form', { name: 'Event as JSON' });
+    await form.getByText('An event is a JSON object with a string "type" that is not empty.').waitFor();
+    await form.getByRole('textbox').fill('{ "type": "refund" }');
+    await form.getByText('No current state accepts refund; it will be ignored.').waitFor();
+    expect(await form.getByRole('button', { name: 'Send refund' }).getAttribute('class')).toBe('');
+    await form.getByRole('textbox').fill('{ "type": "refund"');
+    await form.getByText('Not valid JSON: ').waitFor();
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'pay', exact: true }).click();
+    expect(await form.getByRole('button', { name: 'Send pay' }).getAttribute('class')).toBe('primary');
+    const topOf = async (name: string) => (await page.getByRole('button', { name }).boundingBox())?.y ?? 0;
+    expect(await topOf('Send pay')).toBeLessThan(await topOf('another event'));
+  });
+
   it('fires the short delays that follow an event, and gives the error of the call that failed last', async () => {
     const { page } = await open('/run/retries');
     await page.getByRole('list', { name: 'What can happen next' }).getByRole('button', { name: 'pay' }).click();

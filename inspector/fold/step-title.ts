@@ -28,7 +28,7 @@ export interface StepView {
   readonly selection: Selection;
 }
 
-type Tone = 'ok' | 'warn' | 'bad' | 'plain';
+type Tone = 'ok' | 'warn' | 'bad' | 'asks' | 'plain';
 
 export interface StepTitle {
   /** `Experience, cycle 2`. */
@@ -48,7 +48,7 @@ export const isOver = ({ kind, live, status }: StepView['run']): boolean =>
 /** The status of a call without an end at an entry. */
 function openStatus({ run, log, fold, at }: StepView, isCut: boolean): StepTitle['status'] {
   if (isCut) return { word: 'not finished at this point', tone: 'plain' };
-  if (waitingAt(log, fold, at) !== null) return { word: 'waiting', tone: 'warn' };
+  if (waitingAt(log, fold, at) !== null) return { word: 'waiting', tone: 'asks' };
   return isOver(run) ? { word: 'stopped', tone: 'warn' } : { word: 'running', tone: 'plain' };
 }
 

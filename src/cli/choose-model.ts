@@ -23,6 +23,8 @@ export interface ServerFlags {
 
 interface Provider {
   readonly serves: (name: string) => boolean;
+  /** The `id` of the model that it opens, which journals record. */
+  readonly idOf: (name: string) => string;
   /** Returns the model to use if the user names none, or null if the environment does not configure the provider. */
   readonly defaultModel: (env: NodeJS.ProcessEnv) => string | null;
   readonly open: (
@@ -33,9 +35,15 @@ interface Provider {
 
 /** To add a provider, add a row before the last, which serves every name. The first match is used. */
 const PROVIDERS: readonly Provider[] = [
-  { serves: (name) => name === 'offline', defaultModel: () => null, open: openExtractive },
+  {
+    serves: (name) => name === 'offline',
+    idOf: () => 'offline-extractive',
+    defaultModel: () => null,
+    open: openExtractive,
+  },
   {
     serves: () => true,
+    idOf: (name) => `openai:${name}`,
     defaultModel: (env) => (env['OPENAI_API_KEY'] || env['OPENAI_BASE_URL'] ? 'gpt-4.1-mini' : null),
     open: openOpenai,
   },
@@ -51,6 +59,11 @@ export function defaultModel(env: NodeJS.ProcessEnv, baseUrl: string | undefined
   return env['POSTCHAIN_MODEL'] || (configured ?? 'offline');
 }
 
+const providerOf = (name: string): Provider => PROVIDERS.find(({ serves }) => serves(name)) as Provider;
+
+/** Returns the `id` of the model that `chooseModel` opens for a name. */
+export const modelIdOf = (name: string): string => providerOf(name).idOf(name);
+
 /** Returns the named model, or the default one. Throws `invalid_key` or `invalid_option`. */
 export async function chooseModel(
   named: string | undefined,
@@ -59,8 +72,7 @@ export async function chooseModel(
 ): Promise<ChosenModel> {
   const { baseUrl } = server;
   const name = named ?? defaultModel(env, baseUrl);
-  const { open } = PROVIDERS.find(({ serves }) => serves(name)) as Provider;
-  return { name, ...(await open(name, { ...server, baseUrl: baseUrlOf(baseUrl, env) })) };
+  return { name, ...(await providerOf(name).open(name, { ...server, baseUrl: baseUrlOf(baseUrl, env) })) };
 }
 
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';

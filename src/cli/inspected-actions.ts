@@ -10,7 +10,15 @@ import type { NeedsTrust } from '../inspection/wire.ts';
 import { defaultModel } from './choose-model.ts';
 import type { FoundRun } from './find-run.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
-import { flagsToContinue, openedIf, requireModel, requireSameStart, startIn, trustQuestion } from './recorded-flags.ts';
+import {
+  flagsToContinue,
+  modelProblem,
+  openedIf,
+  requireModel,
+  requireSameStart,
+  startIn,
+  trustQuestion,
+} from './recorded-flags.ts';
 
 export interface InspectedJournals extends Pick<FoundRun, 'isFile' | 'isForeign'> {
   readonly journals: JournalStore;
@@ -46,6 +54,7 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
 
   return {
     model: defaultModel(process.env, undefined),
+    blocked: modelProblem,
     async resume(runId, { confirmed, force }) {
       const start = await startIn(runEntries(journals.read(runId)));
       const prepare = (flags: RunFlags) =>

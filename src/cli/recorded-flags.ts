@@ -9,7 +9,7 @@ import type { JournalStore } from '../durable/journals/journal-store.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import { oneLine, printableJson } from '../internal/printable.ts';
 import { type Asker, ask, askerFor, prompted, type SelectOptions, type Terminal } from './ask-user.ts';
-import { baseUrlOf, DEFAULT_BASE_URL, defaultModel } from './choose-model.ts';
+import { baseUrlOf, DEFAULT_BASE_URL, defaultModel, modelIdOf } from './choose-model.ts';
 import { hiddenArguments, withHiddenValues } from './mcp-servers.ts';
 import type { RunFlags } from './prepare-run.ts';
 import type { StandardStreams } from './screen.ts';
@@ -73,6 +73,13 @@ export function requireModel(
     'invalid_option',
     `Run ${oneLine(runId)} needs the model ${oneLine(modelId)}, not ${model}; resume it in the program that started it, or pass its --model`,
   );
+}
+
+/** Returns why the inspector cannot resume a run, and what to do; null if it has the model of the run. */
+export function modelProblem({ product: { host, modelId } }: RunStart): string | null {
+  const { model, baseUrl } = recordedFlagsSchema.safeParse(host?.['flags']).data ?? {};
+  if (modelIdOf(model ?? defaultModel(process.env, baseUrl)) === modelId) return null;
+  return `Resume it in the program that started it, or with "postchain resume RUN --model NAME": it needs the model ${oneLine(modelId)}, which this inspector does not have.`;
 }
 
 /** Returns what the user must confirm before a run is continued; null if it opens nothing, or its journal is the user's own. */

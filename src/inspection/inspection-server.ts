@@ -68,7 +68,7 @@ const MAX_FIRST_LIST_MS = 200;
  */
 export async function inspectionServer(options: InspectionOptions = {}): Promise<InspectionServer> {
   const { journals, machines, port, page, token, actions } = readInspectionOptions(options);
-  const runs = runList(journals, hostsOf(machines));
+  const runs = runList(journals, hostsOf(machines), actions?.blocked);
   const described = await describeMachines(machines);
   const continuer = actorContinuer(runs);
   const server = createServer({ headersTimeout: MAX_HEADERS_MS, connectionsCheckingInterval: CHECK_MS });

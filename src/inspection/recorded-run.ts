@@ -1,5 +1,10 @@
 import * as z from 'zod/mini';
-import { EXTERNAL_EVENTS, type JournalEntry, type RunSummary } from '../../machines/contracts/journal.ts';
+import {
+  EXTERNAL_EVENTS,
+  type JournalEntry,
+  type RunStart,
+  type RunSummary,
+} from '../../machines/contracts/journal.ts';
 import { parseRunEntry, runSummary, tryRead, withPictures } from '../chain/journal/run-journal.ts';
 import { stateSteps } from '../chain/journal/state-at.ts';
 import { storedEntry } from '../chain/journal/stored-entries.ts';
@@ -8,7 +13,7 @@ import type { ActorSummary, JournalEnds } from '../durable/journals/journal-stor
 import { type About, type JournalReader, MAX_WANTED_ENTRIES, RecordedJournal } from './recorded-journal.ts';
 import { FiguresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, problemOf, type RecordedSource, runCharts } from './source.ts';
-import type { ReadNew } from './stored-runs.ts';
+import type { InspectedStore, ReadNew } from './stored-runs.ts';
 import { MAX_ENTRIES_WITH_STATES, type StateFrame } from './wire.ts';
 
 const NO_SUMMARY: Omit<RunSummary, 'id'> = {
@@ -26,6 +31,9 @@ const startSchema = z.object({
   forkedFrom: z.nullable(z.object({ clockStartMs: z.number() })),
 });
 
+/** Why a run with this start cannot be resumed here, and what to do; null if it can. */
+export type BlockedText = (start: RunStart) => string | null;
+
 /** A stored run. Its limitations depend on all its entries, so they are known only after it was opened. */
 export class RecordedRun extends RecordedJournal<JournalEntry> implements RecordedSource {
   readonly charts = runCharts;
@@ -35,6 +43,13 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
   #counted: { readonly readNew: ReadNew<JournalEntry>; fold: FiguresFold | null } | null = null;
   #isCounted = false;
   #lastSeq = 0;
+  #blocked: string | null = null;
+  readonly #blockedText: BlockedText | undefined;
+
+  constructor(id: string, journals: InspectedStore, changed: () => void, blockedText?: BlockedText) {
+    super(id, journals, changed);
+    this.#blockedText = blockedText;
+  }
 
   entries(): Promise<readonly JournalEntry[]> {
     return this.readAll().catch((error: unknown) => {
@@ -84,6 +99,7 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
       fidelity: this.found.limits,
       summary: this.#fold?.figures() ?? null,
       ...this.#wait(),
+      ...(this.#blocked !== null && this.#fold?.hasAnswer !== true && { blocked: this.#blocked }),
       ...(this.status() !== 'running' && this.#lastSeq > 0 && { entries: this.#lastSeq + 1 }),
     };
   }
@@ -142,6 +158,7 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
     const start = startSchema.safeParse(first).data;
     if (start !== undefined && (this.#fold === null || (!this.#fold.hasAnswer && this.#counted === null)))
       this.#fold = new FiguresFold(start, false);
+    if (start !== undefined) this.#blocked = this.#blockedText?.(first as RunStart) ?? null;
     if (this.#fold !== this.#counted?.fold) for (const entry of [first, ...last]) this.#fold?.take(entry);
   }
 }

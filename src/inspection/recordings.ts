@@ -3,7 +3,7 @@ import { isStartOfRun } from '../chain/journal/run-journal.ts';
 import { durableFormat } from '../durable/durable-format.ts';
 import { type JournalBounds, listedJournal } from '../durable/journals/journal-store.ts';
 import { repeat } from '../durable/journals/line-store.ts';
-import { RecordedRun } from './recorded-run.ts';
+import { type BlockedText, RecordedRun } from './recorded-run.ts';
 import type { RecordedSource, RunSource } from './source.ts';
 import { boundsOf, changesOf, type InspectedStore } from './stored-runs.ts';
 import { RecordedActor, type StartedIn } from './systems/recorded-actor.ts';
@@ -33,12 +33,12 @@ export function recordingsOf(
   journals: InspectedStore | null,
   changed: (runId: string) => void,
   allRead: () => void,
-  hosts: readonly ReplayHost[] = [],
+  { hosts = [], blocked }: { readonly hosts?: readonly ReplayHost[]; readonly blocked?: BlockedText | undefined } = {},
 ): Recordings {
   const stores = new Set([...(journals === null ? [] : [journals]), ...hosts.map((host) => host.journals)]);
   const byStore = new Map<unknown, Recordings>();
   const startedIn: StartedIn = (store, id) => byStore.get(store)?.find(id)?.info().startedAt;
-  for (const store of stores) byStore.set(store, recordingsIn(store, changed, allRead, { hosts, startedIn }));
+  for (const store of stores) byStore.set(store, recordingsIn(store, changed, allRead, { hosts, startedIn, blocked }));
   const each = [...byStore.values()];
   const holding = (runId: string): Recordings | undefined => each.find(({ find }) => find(runId) !== undefined);
   return {
@@ -68,7 +68,11 @@ function recordingsIn(
   journals: InspectedStore,
   changed: (runId: string) => void,
   allRead: () => void,
-  actors: { readonly hosts: readonly ReplayHost[]; readonly startedIn: StartedIn },
+  about: {
+    readonly hosts: readonly ReplayHost[];
+    readonly startedIn: StartedIn;
+    readonly blocked: BlockedText | undefined;
+  },
 ): Recordings {
   const known = new Map<string, RecordedSource>();
   const counter = createCounter();
@@ -84,7 +88,9 @@ function recordingsIn(
     const isActor = durableFormat.summarize(listedJournal(run)).machine !== null && !isStartOfRun(ends?.first);
     if (before !== undefined && (ends === null || before instanceof RecordedActor === isActor)) return before;
     const onChange = (): void => changed(id);
-    return isActor ? new RecordedActor(id, journals, onChange, actors) : new RecordedRun(id, journals, onChange);
+    return isActor
+      ? new RecordedActor(id, journals, onChange, about)
+      : new RecordedRun(id, journals, onChange, about.blocked);
   }
 
   async function read(runIds?: readonly string[]): Promise<void> {

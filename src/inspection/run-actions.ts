@@ -1,4 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
+import type { RunStart } from '../../machines/contracts/journal.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { isWaiting } from './run-figures.ts';
 import type { RunList } from './runs.ts';
@@ -8,6 +9,8 @@ import type { ActResult, NeedsTrust, RunAction } from './wire.ts';
 export interface RunActions {
   /** The model that continues a run whose journal names none; the page shows it before a fork. */
   readonly model?: string | undefined;
+  /** Returns why a run cannot be resumed here, and what to do; null if it can. The page then disables its buttons. By default, all can. */
+  blocked?(start: RunStart): string | null;
   resume(runId: string, options: ResumeOptions): Promise<Run | NeedsTrust>;
   fork(runId: string, change: ForkChange, options: ActionOptions): Promise<Run | NeedsTrust>;
 }

@@ -3,6 +3,7 @@ import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
 import { watchStates } from '../chain/journal/state-at.ts';
 import type { Run } from '../chain/runtime/run.ts';
+import type { BlockedText } from './recorded-run.ts';
 import { recordingsOf } from './recordings.ts';
 import { FiguresFold } from './run-figures.ts';
 import { aboutRun, frameWriter, logWithStates, problemOf, type RunSource, runCharts } from './source.ts';
@@ -44,11 +45,15 @@ interface RunListChange {
   readonly message: string;
 }
 
-export function runList(journals: InspectedStore | null, hosts: readonly ReplayHost[] = []): RunList {
+export function runList(
+  journals: InspectedStore | null,
+  hosts: readonly ReplayHost[] = [],
+  blocked?: BlockedText,
+): RunList {
   const sources = new Map<string, RunSource>();
   const listeners = new Set<() => void>();
   const ended: (() => void)[] = [];
-  const recordings = recordingsOf(journals, changed, changedAll, hosts);
+  const recordings = recordingsOf(journals, changed, changedAll, { hosts, blocked });
   /** The summary of each run as JSON; null if the run is gone. The latest change is last. */
   const summaries = new Map<string, { readonly revision: number; readonly json: string | null }>();
   let stopWatching: (() => void) | null = null;

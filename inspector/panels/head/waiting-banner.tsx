@@ -90,7 +90,7 @@ function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewherePr
     </ul>
   );
   const connection = inspector.connection.value;
-  const isDisabled = isBusy || connection !== 'open';
+  const isDisabled = isBusy || connection !== 'open' || run.blocked !== undefined;
   if (connection === 'file') return <>{asked}</>;
   return (
     <>
@@ -108,10 +108,12 @@ function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewherePr
           <button type="button" class="primary" disabled={isDisabled} onClick={() => void act({ type: 'resume' })}>
             Resume
           </button>
-          <span>
-            {waiting === null
-              ? 'It continues where it stopped and does not repeat finished calls.'
-              : 'No process executes this run now. Resume it to answer here.'}
+          <span class="verbatim">
+            {run.blocked !== undefined
+              ? excerpt(run.blocked, 400)
+              : waiting === null
+                ? 'It continues where it stopped and does not repeat finished calls.'
+                : 'No process executes this run now. Resume it to answer here.'}
           </span>
         </div>
       ) : (
@@ -119,8 +121,10 @@ function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewherePr
           <button type="button" disabled={isDisabled} onClick={() => void act({ type: 'resume', force: true })}>
             Take over
           </button>
-          <span>
-            The run continues here, where you can answer. The other process stops executing it at its next step.
+          <span class="verbatim">
+            {run.blocked === undefined
+              ? 'The run continues here, where you can answer. The other process stops executing it at its next step.'
+              : excerpt(run.blocked, 400)}
           </span>
         </div>
       )}

@@ -101,7 +101,7 @@ function promptOf({ log, fold, selection, at }: PanelView): number | null {
 const clockOf = (view: PanelView, seq: number): string =>
   clockText(new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq)), new Date(Number.NaN)).join('');
 
-const TONES = { ok: 'completed', warn: 'degraded', bad: 'bad', plain: '' } as const;
+const TONES = { ok: 'completed', warn: 'degraded', bad: 'bad', asks: 'asks', plain: '' } as const;
 
 function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: number | null }) {
   const [isForking, setForking] = useState(false);

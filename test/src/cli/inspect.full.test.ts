@@ -5,11 +5,14 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachine } from 'xstate';
+import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
 import { createDurableMachine, fileJournals } from '../../../src/entries/durable.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, replyTo, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, cli, type startCli, temporaryFolder } from '../../support/cli.ts';
 import { openPage, rawRequest } from '../../support/inspection-server.ts';
+import { writeJournal } from '../../support/journal-files.ts';
+import { scriptedChain } from '../../support/run-chain.ts';
 
 type Started = ReturnType<typeof startCli>;
 
@@ -215,6 +218,20 @@ describe('postchain inspect', () => {
       expect(stderr).toMatch(message);
       expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, stdout: '', lines: 1 });
     }
+  });
+
+  it('says beforehand that it lacks the model of a run', async () => {
+    const user = aUser({});
+    const { chain } = scriptedChain({}, { newId: () => 'own' });
+    const run = chain.run({ request: 'Is it so?' });
+    await run.answer;
+    const end = run.entries.findIndex(({ type }) => type === 'phase-end') + 1;
+    await writeJournal(fileJournals(user.place), 'own', run.entries.slice(0, end).map(storedEntry));
+    const page = await openPage(await addressIn(user.start('inspect', '--journals', user.place)));
+    const { runs } = await page.runs((list) => list.runs[0]?.status === 'interrupted');
+    expect(runs[0]?.blocked).toMatch(/^Resume it in the program that started it, .* needs the model scripted/u);
+    const resumed = await page.request({ type: 'act', runId: 'own', action: { type: 'resume' }, confirmed: null });
+    expect(resumed.problem).toContain('needs the model scripted');
   });
 
   it('resumes and forks recorded runs for the page, with the rules of the command line', async () => {

@@ -16,11 +16,15 @@ const interrupted = scriptedChain({}, { newId: () => 'half' }).chain.run({ reque
 await interrupted.answer;
 const end = interrupted.entries.findIndex(({ type }) => type === 'phase-end') + 1;
 await writeJournal(journals, 'half', interrupted.entries.slice(0, end).map(storedEntry));
+const other = scriptedChain({}, { newId: () => 'other' }).chain.run({ request: 'Is it so?' });
+await other.answer;
+await writeJournal(journals, 'other', other.entries.slice(0, end).map(storedEntry));
 
 const doubt = { doubt: 'it was started by another installation', actions: ['start mcp "npx some-server"'] };
 const tests = await inspectorTests('acting on recorded runs', {
   journals,
   actions: {
+    blocked: ({ input }) => (input.runId === 'other' ? 'Resume it in its program.' : null),
     resume: async (runId, { confirmed }) => (confirmed === null ? doubt : chain.resume(runId)),
     fork: (runId, change) => chain.fork(runId, change),
   },
@@ -68,6 +72,12 @@ describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
     await page.locator('.verdict').getByText('Completed').waitFor();
     expect((await journals.list()).find(({ id: runId }) => runId === 'half')?.status).toBe('done');
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
+  });
+
+  it('does not offer to resume a run that this inspector cannot continue, and says what to do', async () => {
+    const { page } = await open('/run/other');
+    await page.getByText('Resume it in its program.').waitFor();
+    expect(await page.getByRole('button', { name: 'Resume' }).isDisabled()).toBe(true);
   });
 
   it('says which patterns match nothing, and downloads a redacted file with two clicks', async () => {

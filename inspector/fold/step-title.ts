@@ -67,7 +67,7 @@ export function stepTitle(view: StepView): StepTitle {
   const { kind, from, to, stateId } = selection;
   const { spans, timeLine } = fold;
   const until = Math.max(from, Math.min(to, at));
-  const duration = formatDuration(timeLine.atMs(until) - timeLine.atMs(from));
+  const duration = formatDuration(timeLine.wallMs(until) - timeLine.wallMs(from));
   const calls = stepCalls(fold, selection, at);
   const call = kind === 'attempt' && calls !== null ? calls.selected.span : null;
   const earlyCall = call === null ? '' : earlyCallWords(spans, call);
@@ -193,7 +193,7 @@ function systemTitle(view: StepView): StepTitle {
   const call = selectedCall(fold, selection);
   if (call !== undefined) {
     const end = call.end !== null && call.end.seq <= Math.max(at, selection.to) ? call.end : null;
-    const ms = fold.timeLine.atMs(end?.seq ?? at) - fold.timeLine.atMs(selection.from);
+    const ms = fold.timeLine.wallMs(end?.seq ?? at) - fold.timeLine.wallMs(selection.from);
     const ended = {
       done: { word: 'finished', tone: 'ok' },
       error: { word: 'failed', tone: 'bad' },

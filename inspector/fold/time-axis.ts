@@ -158,15 +158,15 @@ export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
 }
 
 /** Returns times since the start, at equal distances and, if there is room, at the start. There are none inside gaps. */
-export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, scale: Scale): readonly Tick[] {
+export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale): readonly Tick[] {
   const { startMs, endMs, perMs, axisPx } = scale;
-  const isLong = atMs(count - 1) > MINUTE && 1 / perMs < 5 * SECOND;
+  const isLong = wallMs(count - 1) > MINUTE && 1 / perMs < 5 * SECOND;
   const width = Math.min(1, Math.max(0.2, (isLong ? LONG_TICK_PX : TICK_PX) / axisPx));
   const step = stepFrom(width / 0.9 / perMs);
   const ticks: Tick[] = [];
   /** Between two gaps, times and positions differ by a constant. */
   const starts = [-1, ...gaps];
-  const hiddenAfter = (first = 0): number => atMs(first) - drawnMs(first);
+  const hiddenAfter = (first = 0): number => wallMs(first) - drawnMs(first);
   for (const [part, first] of starts.entries()) {
     const [hidden, next] = [hiddenAfter(first), starts[part + 1]];
     const last = Math.min(endMs, next === undefined ? endMs : drawnMs(next));

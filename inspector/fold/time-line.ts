@@ -9,9 +9,13 @@ const MIN_STOP_MS = 100;
 /** The time of each entry, with and without the long gaps in which nothing was running. */
 export interface TimeLine {
   readonly count: number;
-  /** Milliseconds from the start of the run. */
+  /** Milliseconds from the start on the clock of the run, which may stand still while no process holds the run. */
   atMs(seq: number): number;
-  /** The same without the gaps. An axis draws them with widths of its own. */
+  /** Milliseconds from the start on the wall clock. */
+  wallMs(seq: number): number;
+  /** How long the clock of a fork stood still before its own first entry; otherwise 0. */
+  readonly forkedMs: number;
+  /** The same as `wallMs` without the gaps. An axis draws them with widths of its own. */
   drawnMs(seq: number): number;
   /** The entries before which there was a gap. */
   readonly gaps: readonly number[];
@@ -24,10 +28,13 @@ export function createTimeLine(isBusy: () => boolean): {
   readonly timeLine: TimeLine;
   take(entry: JournalEntry): void;
 } {
-  const [at, drawn, gaps]: [number[], number[], number[]] = [[], [], []];
+  const [at, wall, drawn, gaps]: [number[], number[], number[], number[]] = [[], [], [], []];
   const lengths = new Map<number, number>();
   /** The start of the clock, in milliseconds since the epoch. */
   let zeroMs = Number.NaN;
+  let stoodStillMs = 0;
+  let forkedAt: string | null = null;
+  let forkedMs = 0;
 
   /** Returns by how many milliseconds an entry moves the start of the clock. */
   function stoppedMs(entry: JournalEntry): number {
@@ -43,9 +50,13 @@ export function createTimeLine(isBusy: () => boolean): {
       get count() {
         return at.length;
       },
+      get forkedMs() {
+        return forkedMs;
+      },
       gaps,
       gapMs: (seq) => lengths.get(seq) ?? 0,
       atMs: (seq) => at[seq] ?? 0,
+      wallMs: (seq) => wall[seq] ?? 0,
       drawnMs: (seq) => drawn[seq] ?? 0,
     },
     take(entry) {
@@ -58,7 +69,12 @@ export function createTimeLine(isBusy: () => boolean): {
         lengths.set(at.length, passedMs + (isStop ? stopped : 0));
         gaps.push(at.length);
       }
+      stoodStillMs += stopped;
+      if (type === 'start') forkedAt = (entry.forkedFrom as { readonly forkedAt?: string } | null)?.forkedAt ?? null;
+      if (type === 'resumed' && forkedAt !== null && entry.resumedAt >= forkedAt)
+        [forkedAt, forkedMs] = [null, stoodStillMs];
       at.push(atMs);
+      wall.push(atMs + stoodStillMs);
       drawn.push((drawn.at(-1) ?? 0) + (isIdle ? 0 : passedMs));
     },
   };

@@ -209,7 +209,7 @@ function activityRow(run: TracedRun, activity: CallSpan): readonly TraceRow[] {
   const { source, subject, from, to, outcome } = activity;
   if (SHOWN_OTHERWISE.has(source)) return [];
   const { timeLine } = run.fold;
-  const isShort = to !== null && timeLine.atMs(to) - timeLine.atMs(from) < MIN_ACTIVITY_MS;
+  const isShort = to !== null && timeLine.wallMs(to) - timeLine.wallMs(from) < MIN_ACTIVITY_MS;
   if (isShort && outcome !== 'failed') return [];
   const end = outcome === 'failed' ? entryAt(run.log, to, 'activity-event') : null;
   return [
@@ -303,7 +303,9 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       ? forkRow(entry.seq)
       : {
           ...entryRow('event', entry),
-          text: entry.wasPaused ? '' : 'The time since the last stored entry is not counted.',
+          text: entry.wasPaused
+            ? ''
+            : 'The time limit of the run does not include the time since the last stored entry.',
         },
   ],
   closed: (entry) => (entry.waiting === undefined ? [] : [entryRow('event', entry)]),

@@ -95,7 +95,7 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
     from: start.from,
     to,
     within: { from, to: until },
-    ms: run.fold.timeLine.atMs(to ?? until) - run.fold.timeLine.atMs(start.from),
+    ms: run.fold.timeLine.wallMs(to ?? until) - run.fold.timeLine.wallMs(start.from),
     usage: usageOf(calls, run.fold.spans.currency),
     selection: null,
     trouble: parts.reduce(addTrouble, NO_TROUBLE),
@@ -353,10 +353,10 @@ const RANKED: ReadonlySet<TraceRow['kind']> = new Set(['phase', 'answer', 'call'
 export function stepsBy(log: RunLog, fold: RunFold, count: number, isOver: boolean, measure: Measure) {
   const run = tracedRun(log, fold, count, isOver);
   const { phases } = fold.spans;
-  const { atMs } = fold.timeLine;
+  const { wallMs } = fold.timeLine;
   const steps = new Map<string, MeasuredStep>();
   const measured = ({ from, to, ms, usage }: TraceRow): number => {
-    if (measure === 'time') return ms ?? atMs(to ?? count - 1) - atMs(from);
+    if (measure === 'time') return ms ?? wallMs(to ?? count - 1) - wallMs(from);
     const { inputTokens, outputTokens, cost } = usage ?? NO_USAGE;
     return measure === 'tokens' ? inputTokens + outputTokens : (cost ?? 0);
   };

@@ -448,7 +448,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       ...(product !== undefined && { product }),
       forkedFrom: { actorId, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0), forkedAt },
     };
-    const past = [{ ...start, seq: 0, atMs: 0 }, ...shared];
+    const past = [{ ...start, seq: 0, atMs: entries[0]?.atMs ?? 0 }, ...shared];
     const parts = this.#parts(id, this.#machineOf(original, actorId));
     // Loaded on use: most forks keep their input.
     const derived =

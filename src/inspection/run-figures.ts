@@ -39,7 +39,8 @@ const entrySchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('capability-end'), result: capabilitySchema }),
   askedSchema,
   z.object({ type: z.literal('approval-resolved'), questionId: z.string() }),
-  z.object({ type: z.enum(['consent-resolved', 'decision', 'resumed']) }),
+  z.object({ type: z.enum(['consent-resolved', 'decision']) }),
+  z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime(), atMs: z.number() }),
   z.object({ type: z.literal('closed'), summary: z.optional(z.object({ for: z.string() })) }),
 ]);
 
@@ -62,6 +63,8 @@ export class FiguresFold {
   #answer: z.infer<typeof answerSchema>['answer'] | null = null;
   #tokens: RunFigures['tokens'] = null;
   #durationMs: number | null = null;
+  /** How long the clock of the run has stood still because no process held it. */
+  #stoodStillMs = 0;
   #phase: string | null = null;
   #failures = 0;
   /** The pending questions by id. */
@@ -81,9 +84,9 @@ export class FiguresFold {
   /** Takes the next entry, verified or not. */
   take(given: unknown): void {
     const { atMs } = Object(given) as { readonly atMs?: unknown };
-    if (typeof atMs === 'number') this.#durationMs = atMs;
     const read = entrySchema.safeParse(given);
     if (read.success) this.#takeEntry(read.data);
+    if (typeof atMs === 'number') this.#durationMs = atMs + this.#stoodStillMs;
   }
 
   #takeEntry(entry: z.infer<typeof entrySchema>): void {
@@ -112,7 +115,7 @@ export class FiguresFold {
       case 'consent-asked':
       case 'approval-asked':
       case 'direction-asked':
-        this.#asked.set(entry.questionId, entry);
+        this.#asked.set(entry.questionId, { ...entry, atMs: entry.atMs + this.#stoodStillMs });
         break;
       case 'approval-resolved':
         this.#asked.delete(entry.questionId);
@@ -120,9 +123,13 @@ export class FiguresFold {
       case 'closed':
         this.#parkedFor = entry.summary?.for ?? null;
         break;
-      case 'resumed':
+      case 'resumed': {
         this.#parkedFor = null;
+        const stoodStillMs = Date.parse(entry.resumedAt) - entry.atMs - this.#clockStartMs;
+        // The clock of a fork starts after the pauses that it has copied.
+        this.#stoodStillMs = Math.max(this.#stoodStillMs, stoodStillMs) || 0;
         break;
+      }
       default:
         this.#asked.clear();
     }

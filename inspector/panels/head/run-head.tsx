@@ -174,7 +174,8 @@ function Figures({ inspector, view }: PanelProps) {
   const isOver = view.end !== null;
   const started = ageText(run.startedAt, Date.now());
   const waiting = waitingAt(log, fold, count - 1);
-  const time = formatDuration(ms + sinceMs - (waiting === null ? 0 : fold.timeLine.atMs(waiting.askedAt)));
+  const { wallMs } = fold.timeLine;
+  const time = formatDuration(sinceMs + (waiting === null ? ms : wallMs(count - 1) - wallMs(waiting.askedAt)));
   return (
     <p class="figures dotted muted small">
       {/* The figures that grow during the run come last, so that nothing moves. */}

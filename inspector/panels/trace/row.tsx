@@ -248,7 +248,7 @@ function Figures({ row, moment }: Pick<BarProps, 'row' | 'moment'>) {
     spans: { currency },
   } = moment.view.fold;
   const ms =
-    row.ms ?? timeLine.atMs(to ?? moment.view.count - 1) - timeLine.atMs(from) + (to === null ? moment.sinceMs : 0);
+    row.ms ?? timeLine.wallMs(to ?? moment.view.count - 1) - timeLine.wallMs(from) + (to === null ? moment.sinceMs : 0);
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return (
     <>

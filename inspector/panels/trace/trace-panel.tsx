@@ -332,7 +332,7 @@ function TraceHead({ inspector, view, row, axis, order, onOrder, hasTokens }: Tr
           </fieldset>
         )}
         <p class="position row small" data-at={at} data-count={count}>
-          {!isAtEnd && <span class="muted">at {formatDuration(fold.timeLine.atMs(at))}</span>}
+          {!isAtEnd && <span class="muted">at {formatDuration(fold.timeLine.wallMs(at))}</span>}
           {(!isAtEnd || (run.live && inspector.cursor.value !== null)) && (
             <LinkButton onClick={() => inspector.moveTo(null)}>
               {run.live ? 'Follow the run' : 'Go to the end'}

@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createMachine, fromPromise } from 'xstate';
 import { forkPoint, forkStart } from '../../../inspector/fold/fork-point.ts';
+import { figuresOf } from '../../../inspector/fold/summary.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
@@ -59,6 +60,9 @@ it('separates copied steps of a fork from its own, with the time between them, a
     [start],
     3_600_000,
   ]);
+  // The axis counts from the start of the original.
+  expect(view.fold.timeLine.wallMs(start) - view.fold.timeLine.wallMs(booked)).toBe(3_600_000);
+  expect(figuresOf(view.log, view.fold, view.log.count).ms).toBe(trip.entries[booked]?.atMs);
   const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
   expect(rows.map(({ title }) => title)).toEqual(['Started', 'BOOK', 'Fork begins', 'book', 'book finished']);
   expect(rows[3]).toMatchObject({ from: start, early: { from: booked }, note: 'call, repeated in this fork' });

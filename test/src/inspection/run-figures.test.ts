@@ -99,3 +99,25 @@ it('says what a run waits for, and which phase is in progress', async () => {
   const started = entries.find(({ type }) => type === 'phase-start');
   expect(started).toMatchObject({ phase: upTo('phase-start').phase });
 });
+
+it('counts the time of a wait from the question to the answer, also while no process held the run', async () => {
+  const [start] = recordedEntries(await plainRun());
+  if (start?.type !== 'start') throw new Error('no start');
+  const at = (ms: number): string => new Date(Date.parse(start.startedAt) + ms).toISOString();
+  const asked = { type: 'approval-asked', questionId: 'q', capability: 'refund', arguments: {} };
+  const answered = { type: 'approval-resolved', questionId: 'q', approved: false, by: 'user' };
+  const resumed = { seq: 2, atMs: 50, type: 'resumed', resumedAt: at(720_000) };
+  const entries = [
+    { ...start, seq: 0, atMs: 0 },
+    { seq: 1, atMs: 40, ...asked },
+    resumed,
+    { seq: 3, atMs: 3_050, ...answered },
+    { seq: 4, atMs: 3_060, ...asked },
+  ] as unknown as readonly JournalEntry[];
+  const { log, fold } = folded(entries);
+  const { wallMs } = fold.timeLine;
+  expect([wallMs(3) - wallMs(1), figuresOf(log, fold, 5).ms]).toEqual([722_960, 723_010]);
+  const table = new FiguresFold(start, true);
+  for (const entry of entries) table.take(entry);
+  expect([table.figures().durationMs, table.wait()?.sinceMs]).toEqual([723_010, Date.parse(at(723_010))]);
+});

@@ -15,6 +15,7 @@ import { Trace } from './panels/trace/trace-panel.tsx';
 import type { Inspector, PanelView } from './ui-state/inspector.ts';
 import { type Key, listenToKeys, useKeys } from './ui-state/keys.ts';
 import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
+import { isNarrow } from './ui-state/media.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
 
 /** The list of runs, one run, or two beside each other. */
@@ -53,7 +54,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   );
 }
 
-/** Head, trace, and the selected step, all at the same entry. Other machines show the chart above the trace, unless it has full size. */
+/** Head, trace, and the selected step, all at the same entry. Other machines show the chart above the trace, unless it has full size or the page is narrow. */
 function RunPage({ inspector, view }: PanelProps) {
   const { runId, kind, live } = view.run;
   // Also after its end, so that nothing moves then.
@@ -62,7 +63,9 @@ function RunPage({ inspector, view }: PanelProps) {
   const isSystem = kind === 'system';
   // A recorded actor without its machine has no chart.
   const isCharted = view.count === 0 || view.charts?.charts.some(({ states }) => states.length > 0);
-  const hasChart = isSystem ? view.run.machine === undefined || isCharted : isChartFull.value;
+  const canChart = !isSystem || view.run.machine === undefined || isCharted;
+  const hasSwitch = canChart && (!isSystem || isNarrow.value);
+  const hasChart = canChart && (!hasSwitch || isChartFull.value);
   const hasTrace = !hasChart || !isChartFull.value;
   const wasFull = useRef(isChartFull.value);
   useLayoutEffect(() => {
@@ -76,7 +79,7 @@ function RunPage({ inspector, view }: PanelProps) {
           <RunHead key={runId} inspector={inspector} view={view} />
         </ErrorBoundary>
       </section>
-      {kind === 'run' && (
+      {hasSwitch && (
         <p class="view-switch">
           <button type="button" title={hasChart ? 'Show the trace (c)' : 'Show the chart (c)'} onClick={toggleChart}>
             {hasChart ? 'Trace' : 'Chart'}

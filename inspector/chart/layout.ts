@@ -3,7 +3,7 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { chartDigest, type Drawing, type LaidOut, ownOf } from './drawing.ts';
 import { isDrawing } from './is-drawing.ts';
 
-/** Until then, the page shows the list. */
+/** After that, the page shows the list. */
 const LAYOUT_TIMEOUT_MS = 30_000;
 
 interface Layout {

@@ -19,8 +19,8 @@ import { excerpt } from '../fold/text.ts';
 import { transitionLookup } from '../fold/transition-lookup.ts';
 import { chartSelection } from '../ui-state/chart-selection.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
-import { isChartFull, isNarrowPage, toggleChart } from '../ui-state/layout.ts';
-import { isPhone } from '../ui-state/media.ts';
+import { isChartFull, toggleChart } from '../ui-state/layout.ts';
+import { isNarrow, isPhone } from '../ui-state/media.ts';
 import type { PanelProps } from './panel.tsx';
 
 /** The colors of the phases, also used in the trace. */
@@ -52,7 +52,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   useKeys(CHART_KEYS);
   useLayoutEffect(() => {
     // On a narrow page, the map that opened it is below.
-    if (view.run.kind === 'run' && isNarrowPage()) document.querySelector('.view-switch')?.scrollIntoView();
+    if (isNarrow.value) document.querySelector('.view-switch')?.scrollIntoView();
   }, []);
   // A selected step is shown in its own state.
   const isStep = inspector.held.value === selection && selection.kind !== 'entry';
@@ -98,7 +98,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
     </aside>
   );
   const isFull = isChartFull.value;
-  const resize = view.run.kind === 'system' && (
+  const resize = view.run.kind === 'system' && !isNarrow.value && (
     <IconButton
       icon={isFull ? 'shrink' : 'grow'}
       label={isFull ? 'Show the trace' : 'Full size'}

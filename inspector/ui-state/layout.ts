@@ -6,9 +6,6 @@ export const isChartFull = signal(false);
 /** The two runs on the page Compare, by id; null on other pages. */
 export const comparedRuns = signal<readonly [string, string] | null>(null);
 
-/** Whether the parts of a run are below each other, as in page.css. */
-export const isNarrowPage = (): boolean => matchMedia('(max-width: 900px), (max-height: 560px)').matches;
-
 /** Shows the chart in place of the trace, or the trace again. */
 export function toggleChart(): void {
   isChartFull.value = !isChartFull.value;

@@ -12,5 +12,8 @@ function matching(query: string): Signal<boolean> {
 /** Whether the list of runs has cards, as in runs.css. */
 export const hasCards = matching('(max-width: 860px)');
 
-/** Whether a chart can also be a list. The chart of the chain is a list until its picture is requested, which would be visible only in part. */
+/** Whether the parts of a run are below each other, as in page.css. */
+export const isNarrow = matching('(max-width: 900px), (max-height: 560px)');
+
+/** Whether a chart can also be a list. That of the chain is one until its picture is requested: only a part of it would be visible. */
 export const isPhone = matching('(max-width: 660px)');

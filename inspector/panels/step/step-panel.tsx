@@ -5,7 +5,7 @@ import { clockText } from '../../fold/format.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { isOver, stepTitle } from '../../fold/step-title.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
-import { isNarrowPage } from '../../ui-state/layout.ts';
+import { isNarrow } from '../../ui-state/media.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { Asked } from './asked.tsx';
@@ -55,7 +55,7 @@ export function StepPanel(props: PanelProps) {
 /** A step that was chosen starts at its top. On a narrow page, it is far below what was clicked; arrow keys in the trace stay there. */
 function bringIntoView(panel: HTMLElement): void {
   panel.scrollTop = 0;
-  if (!isNarrowPage() || document.querySelector('.trace-list:focus-visible') !== null) return;
+  if (!isNarrow.value || document.querySelector('.trace-list:focus-visible') !== null) return;
   panel.closest('.step-area')?.scrollIntoView();
   panel.querySelector<HTMLElement>('.step-head h2')?.focus({ preventScroll: true });
 }

@@ -13,7 +13,7 @@ import { waitingAt } from '../../fold/user-events.ts';
 import { chartSelection } from '../../ui-state/chart-selection.ts';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { type Key, useKeys } from '../../ui-state/keys.ts';
-import { isNarrowPage } from '../../ui-state/layout.ts';
+import { isNarrow } from '../../ui-state/media.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import { useMeasured } from '../../use-measured.ts';
 import type { PanelProps } from '../panel.tsx';
@@ -224,7 +224,7 @@ function useVisibleRows(
   // What has ended opens at its beginning. Otherwise, the current row stays in view until the user scrolls.
   // A narrow page scrolls as a whole, to the chosen step.
   const isGrowing = steps === null && (run.kind === 'system' ? !isOver : run.live);
-  const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrowPage();
+  const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrow.value;
   const [seen, measure] = useWindow(list);
   const revealed = useRef(selected);
   // So that rows which the selection is about to scroll away are not rendered first.

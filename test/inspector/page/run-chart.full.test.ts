@@ -40,6 +40,14 @@ describe.skipIf(tests.areSkipped)('the chart of a run', () => {
     expect(await smallestText(page)).toBeGreaterThanOrEqual(10.99);
   });
 
+  it('has the button of the trace beside it, not over it', async () => {
+    const page = await open({ width: 1280, height: 800 });
+    await page.keyboard.press('c');
+    const button = await page.getByRole('button', { name: 'Trace', exact: true }).boundingBox();
+    const chart = await page.locator('.chart-scroll').boundingBox();
+    expect(button?.x).toBeGreaterThanOrEqual((chart?.x ?? 0) + (chart?.width ?? 9_999));
+  });
+
   it('is a list of states on a phone, each with the ways that were taken out of it and its step', async () => {
     const page = await open({ width: 390, height: 844 });
     await page.keyboard.press('c');

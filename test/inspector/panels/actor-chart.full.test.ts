@@ -22,7 +22,7 @@ const order = setup({
 
 const journals = memoryJournals();
 const host = createDurableMachine(order, { journals, logger: () => {} });
-await (await host.open('order')).park();
+for (const id of ['order', 'new-order']) await (await host.open(id)).park();
 for (const type of ['HOLD', 'RESUME', 'ORDER']) await host.send('order', { type } as never);
 
 const tests = await inspectorTests('the chart of an actor', { journals, hosts: [host] });
@@ -85,8 +85,33 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     expect(before).toMatch(/rgb\(176, 35, 27\)/u);
   });
 
-  it('opens as a picture on a phone, with the active state in view', async () => {
+  it('takes the room that the rows of the trace do not need', async () => {
+    const { page } = await tests.open('/run/new-order', { width: 1440, height: 900 });
+    await state(page, 'open').waitFor();
+    const chart = await page.locator('.chart-area').boundingBox();
+    const trace = await page.locator('.trace-area').boundingBox();
+    expect(chart?.height).toBeGreaterThan(trace?.height ?? 999);
+    const spare = await page.locator('.trace-area').evaluate((area) => {
+      const rows = [...area.querySelectorAll('.trace-row')].map((row) => row.getBoundingClientRect().bottom);
+      return area.getBoundingClientRect().bottom - Math.max(...rows);
+    });
+    expect(spare).toBeLessThan(40);
+  });
+
+  it('shows no list while the picture is laid out', async () => {
+    const { page } = await tests.open('/run/order', { width: 1440, height: 900 });
+    await page.route('**/layout.js', () => {});
+    await page.reload();
+    await page.getByText('Drawing the chart…').waitFor();
+    expect(await page.locator('.chart-list').count()).toBe(0);
+  });
+
+  it('opens as a picture in place of the trace on a phone, with the active state in view', async () => {
     const { page } = await tests.open('/run/order', { width: 390, height: 844 });
+    await page.locator('.trace-row').first().waitFor();
+    expect(await page.locator('.chart-area').count()).toBe(0);
+    await page.getByRole('button', { name: 'Chart', exact: true }).click();
+    expect(await page.locator('.trace-area').count()).toBe(0);
     const active = page.locator('.chart-picture .leaf');
     await active.waitFor();
     const [view, box] = [await page.locator('.chart-scroll').boundingBox(), await active.boundingBox()];

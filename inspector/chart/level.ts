@@ -1,5 +1,6 @@
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { ancestorsOf, type IndexedChart, indexChart, placeIn } from '../fold/chart-index.ts';
+import { isOwnChart } from '../fold/chart-words.ts';
 import { groupBy } from '../fold/group-by.ts';
 
 /** States and lines that are drawn together: the inside of a state, with some of its compound states open. */
@@ -112,6 +113,17 @@ function edgesOf(
     return id;
   };
   const nameOf = (id: string): string => placeIn(tree, id);
+  const around = ancestorsOf(tree, root.id).map((state) => state.id);
+  const anyState = (id: string): string =>
+    stub('any', root.id, id === root.id || id === chart.id ? 'any state' : `any state of ${nameOf(id)}`);
+  /** The ends of a transition into or out of the state around the level; null if it is neither, and for the chain's charts. */
+  const endsAround = (source: string, target: string): readonly [string, string] | null => {
+    if (root.parent === null || isOwnChart(chart.id)) return null;
+    const entered = root.initial !== null && visible.has(root.initial) ? root.initial : null;
+    const from = around.includes(source) ? anyState(source) : stub('from', root.id, nameOf(source));
+    if (target === root.id) return entered === null ? null : [from, entered];
+    return around.includes(source) && pathOf(target) === null ? [from, stub('to', root.id, nameOf(target))] : null;
+  };
   /** The ends of a transition at this level; null if it is drawn at another level. */
   const endsOf = (source: string, target: string): readonly [string, string] | null => {
     const [from, to] = [pathOf(source), pathOf(target)];
@@ -128,9 +140,9 @@ function edgesOf(
     if (a !== null) return [a, stub('to', root.id, nameOf(target))];
     if (b === null) {
       const isRootItself = root.parent === null && source === root.id && target === root.id;
-      return isRootItself ? [stub('any', root.id, 'any state'), stub('to', root.id, nameOf(root.id))] : null;
+      return isRootItself ? [anyState(source), stub('to', source, nameOf(source))] : endsAround(source, target);
     }
-    return [source === root.id ? stub('any', root.id, 'any state') : stub('from', root.id, nameOf(source)), b];
+    return [around.includes(source) ? anyState(source) : stub('from', root.id, nameOf(source)), b];
   };
   const edges = new Map<string, LevelEdge>();
   for (const [index, { source, target }] of chart.transitions.entries()) {

@@ -69,6 +69,25 @@ describe('the levels of a chart', () => {
     expect(textsOf('s0')).toEqual(['GO › 10 states', 'GO from 9 states']);
   });
 
+  it('show inside a state what enters it, at its initial state, and what leaves it from any state', () => {
+    const ids = ['g0', 'g1', 'g2'];
+    const inner = ids.flatMap((id) => Array.from({ length: 7 }, (_, at) => state(`${id}.s${at}`, id)));
+    const way = (source: string, target: string, event: string) => ({ source, target: [target], event });
+    const ways = [way('g0.s6', 'g1', 'NEXT'), way('g1', 'g0', 'BACK'), way('m', 'g2', 'ABORT'), way('g0', 'g2', 'END')];
+    const chart: Chart = {
+      id: 'm',
+      states: [state('m', null), ...ids.map((id) => ({ ...state(id, 'm'), initial: `${id}.s0` })), ...inner],
+      transitions: ways.map((one) => ({ ...one, guard: null, otherwise: false, actions: [] })),
+    };
+    const linesIn = (id: string): readonly string[] => {
+      const level = levelsOf(chart).find(({ root }) => root.id === id);
+      const nameOf = (end: string): string => level?.stubs.find((stub) => stub.id === end)?.text ?? end;
+      return (level?.edges ?? []).map(({ source, target }) => `${nameOf(source)} → ${nameOf(target)}`);
+    };
+    expect(linesIn('g1')).toEqual(['g0.s6 → g1.s0', 'any state → g0', 'any state → g2']);
+    expect(linesIn('g2')).toEqual(['any state → g2.s0', 'g0 → g2.s0']);
+  });
+
   it('name a state outside the parent by as much of its path as no other state has', () => {
     const named = (id: string, parent: string | null): ChartState => ({ ...state(id, parent), name: id.slice(-2) });
     const groups = ['g0', 'g1', 'g2'].flatMap((group) => [

@@ -106,6 +106,8 @@ export function ChartPanel({ inspector, view }: PanelProps) {
       onClick={toggleChart}
     />
   );
+  const end = fold.actors[0]?.end;
+  const isStopped = end?.status === 'stopped' && end.seq <= at;
   const shared = { charts, root, marks, badges, hues: HUES, selected, onSelect: select };
   return (
     <>
@@ -127,9 +129,11 @@ export function ChartPanel({ inspector, view }: PanelProps) {
         </p>
       )}
       {isPhone.value && !isPicture ? (
-        <ChartList {...shared}>{notes}</ChartList>
+        <div class={isStopped ? 'stopped' : ''}>
+          <ChartList {...shared}>{notes}</ChartList>
+        </div>
       ) : (
-        <div class="noted-chart">
+        <div class={`noted-chart${isStopped ? ' stopped' : ''}`}>
           <ChartView {...shared} resize={resize} />
           {notes}
         </div>

@@ -147,7 +147,7 @@ function States({ inspector, run, states }: StatesProps) {
     <ul class="waits row">
       {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (
         <li key={path} class="verbatim">
-          In <b>{excerpt(path, 80)}</b>
+          {run.status === 'cancelled' ? 'Stopped in' : 'In'} <b>{excerpt(path, 80)}</b>
           {seq === null ? (
             !isOver(run) && `, ${because}`
           ) : (

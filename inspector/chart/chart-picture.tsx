@@ -4,7 +4,16 @@ import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { type IndexedChart, indexChart, placeIn } from '../fold/chart-index.ts';
-import { isOwnChart, labelWords, noteText, transitionName, transitionWords, wayText } from '../fold/chart-words.ts';
+import {
+  insideText,
+  isInsideOf,
+  isOwnChart,
+  lineWords,
+  noteText,
+  transitionName,
+  transitionWords,
+  wayText,
+} from '../fold/chart-words.ts';
 import { formatNumber } from '../fold/format.ts';
 import { groupBy } from '../fold/group-by.ts';
 import { type Badges, type Marks, visitedStates } from '../fold/marks.ts';
@@ -110,11 +119,12 @@ export function ChartPicture(props: ChartPictureProps) {
             failed: visited.has(drawn.id) && isMarkedFailed(marks, badges, copy, drawn.id),
             selected: isSelected(drawn.id),
             ringed: isSelected(drawn.id) || drawn.id === ringed,
+            last: !isOwn && lastInside(drawn, known) !== '',
           }}
           badge={
             (isOwn && hasLines && omittedWay(chart, linesFrom.get(drawn.id) ?? [], taken)) ||
             ownOf(badges, copy)?.get(drawn.id)?.text ||
-            (isOwn ? noteOf(drawn, index, taken) : '')
+            (isOwn ? noteOf(drawn, index, taken) : insideOf(drawn, known))
           }
           known={known}
           ways={waysOf(drawn.id, index, linesFrom.get(drawn.id) ?? [])}
@@ -222,13 +232,13 @@ interface Line {
   readonly isLast: boolean;
 }
 
-function lineOf(edge: DrawnEdge, { chart, taken: counts, last }: KnownMarks): Line {
-  const timesOf = (index: number): number => counts.get(index) ?? 0;
+function lineOf(edge: DrawnEdge, { chart, index, taken: counts, last }: KnownMarks): Line {
+  const timesOf = (at: number): number => counts.get(at) ?? 0;
   const ordered = [...edge.transitions].sort((one, other) => timesOf(other) - timesOf(one));
-  const ways = ordered.flatMap((index) => chart.transitions[index] ?? []);
-  const words = ways.map((way) => labelWords(chart.id, way));
-  const taken = ordered.filter((index) => timesOf(index) > 0).length;
-  const times = ordered.reduce((sum, index) => sum + timesOf(index), 0);
+  const ways = ordered.flatMap((at) => chart.transitions[at] ?? []);
+  const words = lineWords(index, ways, edge);
+  const taken = ordered.filter((at) => timesOf(at) > 0).length;
+  const times = ordered.reduce((sum, at) => sum + timesOf(at), 0);
   const counted = new Map(words.map((word) => [word, 0]));
   for (const [at, word] of words.entries()) counted.set(word, (counted.get(word) ?? 0) + timesOf(ordered[at] ?? -1));
   const isEach = !isOwnChart(chart.id);
@@ -250,6 +260,22 @@ function lineOf(edge: DrawnEdge, { chart, taken: counts, last }: KnownMarks): Li
 const rankOf = ({ times, isLast }: Line): number => Number(times > 0) + Number(isLast);
 
 export const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
+
+/** What a folded state hides of the transitions taken: their number, and the latest if it is one of them. */
+function insideOf(drawn: DrawnState, known: KnownMarks): string {
+  if (drawn.isOpen) return '';
+  const { chart, index, taken } = known;
+  const times = [...taken].reduce((sum, [at, count]) => {
+    const way = chart.transitions[at];
+    return way !== undefined && isInsideOf(index, drawn.id, way) ? sum + count : sum;
+  }, 0);
+  return insideText(countText(times), lastInside(drawn, known));
+}
+
+function lastInside({ id, isOpen }: DrawnState, { chart, index, last }: KnownMarks): string {
+  const way = chart.transitions[last?.transition ?? -1];
+  return way !== undefined && !isOpen && isInsideOf(index, id, way) ? transitionWords(chart.id, way) : '';
+}
 
 function noteOf({ id }: DrawnState, index: IndexedChart, taken: ReadonlyMap<number, number>): string {
   const own = index.transitionsFrom(id);
@@ -293,7 +319,7 @@ interface StateShapeProps extends Pick<ChartPictureProps, 'hues' | 'hasInside' |
   readonly drawn: DrawnState;
   readonly index: IndexedChart;
   readonly isFirst: boolean;
-  readonly status: Readonly<Record<'active' | 'leaf' | 'never' | 'failed' | 'selected' | 'ringed', boolean>>;
+  readonly status: Readonly<Record<'active' | 'leaf' | 'never' | 'failed' | 'selected' | 'ringed' | 'last', boolean>>;
   readonly badge: string;
   readonly ways: string;
   readonly known: KnownMarks;
@@ -344,7 +370,7 @@ function StateShape(props: StateShapeProps) {
       <text class={isAlone ? 'name alone' : 'name'} x={isAlone ? x + width / 2 : x + 12} y={baseline}>
         {excerpt(name, MAX_NAME)}
       </text>{' '}
-      <text class="badge" x={x + width - (isInside ? 32 : 12)} y={baseline}>
+      <text class="badge" x={x + width - (isInside || chips.length > 0 ? 32 : 12)} y={baseline}>
         {excerpt(badge, MAX_BADGE)}
       </text>{' '}
       <BoxContent {...props} />

@@ -2,7 +2,15 @@ import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { indexChart } from '../fold/chart-index.ts';
-import { isOwnChart, labelWords, noteText, wayText } from '../fold/chart-words.ts';
+import {
+  insideText,
+  isInsideOf,
+  isOwnChart,
+  lineWords,
+  noteText,
+  transitionWords,
+  wayText,
+} from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { boxLinesOf } from './box-text.ts';
 import {
@@ -323,8 +331,10 @@ const portId = (end: 'source' | 'target', line: LevelEdge, lines: readonly Level
 
 const nodeId = (id: string): string => `node ${id}`;
 
-const wordsOf = ({ transitions }: LevelEdge, chart: Chart): readonly string[] =>
-  transitions.flatMap((index) => chart.transitions[index] ?? []).map((one) => labelWords(chart.id, one));
+function wordsOf(edge: LevelEdge, chart: Chart): readonly string[] {
+  const ways = edge.transitions.flatMap((at) => chart.transitions[at] ?? []);
+  return lineWords(indexChart(chart), ways, edge);
+}
 
 const isBranch = (line: LevelEdge, lines: readonly LevelEdge[]): boolean =>
   line.fan !== null && lines.find(({ fan }) => fan === line.fan) !== line;
@@ -337,14 +347,17 @@ const FOLD = 24;
 const GAP = 8;
 
 /** The name, and beside it room for a badge or a note. */
-function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { edges }: Level): number {
+function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { root, open, edges }: Level): number {
   const text = widthOf(excerpt(name, MAX_NAME), FONT.name) + 2 * SIDE;
   if (type === 'final' || type === 'history') return text;
   const isActive = type !== 'atomic' || invokes.length > 0;
   const fold = isActive ? FOLD : 0;
   if (!isOwnChart(chart.id)) {
-    const badge = invokes.length > 0 ? widthOf(ACTIVITY_BADGE, FONT.label) + GAP : 0;
-    return text + badge + fold;
+    const isFolded = id !== root.id && !open.has(id);
+    const hidden = isFolded ? chart.transitions.filter((way) => isInsideOf(indexChart(chart), id, way)) : [];
+    const notes = hidden.map((way) => excerpt(insideText('×99', transitionWords(chart.id, way)), MAX_BADGE));
+    const widths = [...notes, ...(invokes.length > 0 ? [ACTIVITY_BADGE] : [])].map((one) => widthOf(one, FONT.label));
+    return text + (widths.length > 0 ? Math.max(...widths) + GAP : 0) + fold;
   }
   const own = chart.transitions.filter(({ source }) => source === id);
   const hasLines = edges.some(({ hasLine }) => hasLine);

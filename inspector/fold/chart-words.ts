@@ -1,6 +1,7 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
-import { lastName } from './chart-index.ts';
+import { type IndexedChart, lastName } from './chart-index.ts';
 import { formatDelay, humanizeGuard, UNNAMED } from './format.ts';
+import { excerpt } from './text.ts';
 
 type Transition = Chart['transitions'][number];
 
@@ -69,6 +70,38 @@ export function labelWords(chartId: string, transition: Transition): string {
   const { actions } = transition;
   return isOwnChart(chartId) || actions.length === 0 ? words : `${words} / ${actionNames(actions)}`;
 }
+
+type Ends = Readonly<Record<'source' | 'target', string | null>>;
+
+const MAX_INNER = 24;
+/** With more inner states that leave a box in the same way, a label has their number. */
+const MAX_SOURCES = 2;
+
+/** The labels of the transitions between two boxes, with the states inside them that they leave and enter: `step2: JUMP › step1`. */
+export function lineWords(chart: IndexedChart, ways: readonly Transition[], ends: Ends): readonly string[] {
+  if (isOwnChart(chart.id)) return ways.map((way) => labelWords(chart.id, way));
+  const inside = (id: string, box: string | null): string =>
+    box === null || id === box || !chart.isInside(id, box) ? '' : excerpt(chart.state(id)?.name ?? '', MAX_INNER);
+  const words = ways.map((way) => {
+    const entered = way.target.map((id) => inside(id, ends.target)).filter(Boolean);
+    return `${labelWords(chart.id, way)}${entered.length === 0 ? '' : ` › ${entered.join(', ')}`}`;
+  });
+  return ways.map(({ source }, at) => {
+    const sources = new Set(ways.flatMap((way, other) => (words[other] === words[at] ? way.source : [])));
+    const left = sources.size > MAX_SOURCES ? `${sources.size} states` : inside(source, ends.source);
+    return left === '' ? (words[at] ?? '') : `${left}: ${words[at]}`;
+  });
+}
+
+/** Whether a transition begins and ends inside a state, so that a folded state hides it. */
+export function isInsideOf(chart: IndexedChart, id: string, { source, target }: Transition): boolean {
+  if (!chart.isInside(source, id)) return false;
+  return target.length === 0 ? source !== id : target.some((one) => one !== id && chart.isInside(one, id));
+}
+
+/** The transitions taken inside a folded state: `×3, last: NEXT`. */
+export const insideText = (count: string, last: string): string =>
+  [count, last === '' ? '' : `last: ${last}`].filter(Boolean).join(', ');
 
 /** A transition without a line, as its source shows it: `failed ×2 › recovering`. */
 export function wayText(chartId: string, transition: Transition, count = ''): string {

@@ -20,12 +20,28 @@ const order = setup({
   },
 });
 
+const step = (on: Record<string, string>) => ({ on });
+const group = {
+  initial: 's0',
+  states: { s0: step({ NEXT: 's1' }), s1: step({ NEXT: 's2' }), s2: step({ END: '#groups.g1.s1' }), s3: {}, s4: {} },
+};
+const groups = setup({}).createMachine({
+  id: 'groups',
+  initial: 'g0',
+  states: { g0: group, g1: group, g2: group, g3: group },
+});
+
 const journals = memoryJournals();
 const host = createDurableMachine(order, { journals, logger: () => {} });
-for (const id of ['order', 'new-order']) await (await host.open(id)).park();
+for (const id of ['order', 'new-order', 'stopped-order']) await (await host.open(id)).park();
 for (const type of ['HOLD', 'RESUME', 'ORDER']) await host.send('order', { type } as never);
 
-const tests = await inspectorTests('the chart of an actor', { journals, hosts: [host] });
+await host.stop('stopped-order');
+const groupsHost = createDurableMachine(groups, { journals, logger: () => {} });
+await (await groupsHost.open('groups')).park();
+for (const type of ['NEXT', 'NEXT']) await groupsHost.send('groups', { type } as never);
+
+const tests = await inspectorTests('the chart of an actor', { journals, hosts: [host, groupsHost] });
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('data-state'));
 const state = (page: Page, name: string) => page.locator(`.chart-picture [data-state="order.${name}"]`);
@@ -96,6 +112,30 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
       return area.getBoundingClientRect().bottom - Math.max(...rows);
     });
     expect(spare).toBeLessThan(40);
+  });
+
+  it('shows in a folded state the transitions inside it, and names the inner states at the ends of its lines', async () => {
+    const { page } = await tests.open('/run/groups', { width: 1440, height: 900 });
+    await page.locator('[data-state="groups.g0"].last').waitFor();
+    expect(await page.locator('[data-state="groups.g0"] .badge').textContent()).toBe('×2, last: NEXT');
+    expect(await page.locator('.chart-picture .edge').allTextContents()).toContainEqual(
+      expect.stringContaining('s2: END › s1'),
+    );
+  });
+
+  it('shows the last state of a stopped actor as stopped, not as active', async () => {
+    const fills: string[] = [];
+    for (const id of ['new-order', 'stopped-order']) {
+      const { page } = await tests.open(`/run/${id}`, { width: 1440, height: 900 });
+      const box = page.locator('.chart-picture .leaf > .box');
+      await box.waitFor();
+      fills.push(await box.evaluate((one) => getComputedStyle(one).fill));
+      await page
+        .locator('.waits')
+        .getByText(id === 'new-order' ? 'In open' : 'Stopped in open')
+        .waitFor();
+    }
+    expect(new Set(fills).size).toBe(2);
   });
 
   it('shows no list while the picture is laid out', async () => {

@@ -4,7 +4,7 @@ import { capitalize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL } from './selection.ts';
 import { countStartedBy, firstIndexWhere, lastStartedBy, startedIn } from './sorted.ts';
-import type { AttemptSpan, CallSpan, PhaseSpan, Spans } from './spans.ts';
+import { type AttemptSpan, type CallSpan, type PhaseSpan, type Spans, stepOf } from './spans.ts';
 
 /** The model calls of a run by the step that they belong to, which may not have begun yet. */
 export interface CallIndex {
@@ -14,9 +14,6 @@ export interface CallIndex {
   /** Those whose id names no step. */
   readonly others: AttemptSpan[];
 }
-
-/** The number of the step that a call is for; NaN if its id names none. */
-const stepOf = ({ attemptId }: AttemptSpan): number => Number(/^s(\d+)\./u.exec(attemptId)?.[1] ?? Number.NaN);
 
 const callIndexes = new WeakMap<RunFold, CallIndex>();
 

@@ -65,8 +65,6 @@ export interface CapabilitySpan extends Span {
   readonly index: number;
   /** Why it failed; null if it did not. */
   error: string | null;
-  /** As its result has it; null while running. */
-  ms: number | null;
 }
 
 /** All spans of a run, each list in start order. */
@@ -98,9 +96,15 @@ function end(span: Span | undefined, seq: number, failure: Failure | null = null
   span.failure = failure;
 }
 
+/** The number of the step that a call is for; NaN if its id names none. */
+export const stepOf = ({ attemptId }: Pick<AttemptSpan, 'attemptId'>): number =>
+  Number(/^s(\d+)\./u.exec(attemptId)?.[1] ?? Number.NaN);
+
 /** Whether a call is for a later phase than the one in progress, so that the end of this phase does not end it. */
-const startedEarly = ({ span: { source }, startedIn }: OpenCall): boolean =>
-  source === 'callAhead' || (source === 'retrievePassages' && startedIn !== 'experience');
+const startedEarly = (call: OpenCall, step: number): boolean =>
+  call.span.source === 'callAhead' ||
+  (call.span.source === 'retrievePassages' && call.startedIn !== 'experience') ||
+  stepOf(call) > step;
 
 /** Folds entries, in order, into spans. */
 export class SpanFold {
@@ -159,10 +163,17 @@ export class SpanFold {
     return phase?.to === null ? phase.phase : null;
   }
 
+  /** The number of the latest step. */
+  #stepNow(): number {
+    return this.#phases.at(-1)?.step ?? 0;
+  }
+
   /** Ends the last attempt, unless its phase has not begun. */
   #endLastAttempt(seq: number): void {
     const last = this.#attempts.at(-1);
-    const isOpen = [...this.#open.values()].some((call) => call.attemptId === last?.attemptId && startedEarly(call));
+    const isOpen = [...this.#open.values()].some(
+      (call) => call.attemptId === last?.attemptId && startedEarly(call, this.#stepNow()),
+    );
     if (!isOpen) end(last, seq);
   }
 
@@ -173,7 +184,7 @@ export class SpanFold {
     for (const capability of this.#running) end(capability, seq);
     this.#running.clear();
     for (const [number, call] of this.#open)
-      if (isOver || !startedEarly(call)) {
+      if (isOver || !startedEarly(call, this.#stepNow())) {
         end(call.span, seq);
         this.#open.delete(number);
       }
@@ -238,7 +249,6 @@ export class SpanFold {
       to: null,
       failure: null,
       error: null,
-      ms: null,
     };
     this.#capabilities.push(span);
     this.#running.add(span);
@@ -250,7 +260,6 @@ export class SpanFold {
     if (span === undefined) return;
     this.#running.delete(span);
     end(span, seq);
-    span.ms = result.durationMs;
     if (!result.success) span.error = result.error ?? 'it failed';
   }
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { callIndexOf } from '../../../inspector/fold/call-index.ts';
+import { incidentsOf } from '../../../inspector/fold/incidents.ts';
 import { promptSeq } from '../../../inspector/fold/step.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { NO_USAGE } from '../../../machines/policies/usage.ts';
@@ -41,4 +42,23 @@ it('keeps the attempts of two actors apart, even if they have the same id', () =
 it('numbers any number of calls of one step in linear time', () => {
   const attempts = Array.from({ length: 200_000 }, () => ({ attemptId: 's1.action', task: 'action' }));
   expect(callIndexOf({ spans: { attempts } } as never).byStep.get(1)).toHaveLength(attempts.length);
+});
+
+it('does not end a call for the last phase with the phases before it, which call no model', () => {
+  const call = { attemptId: 's2.yield', task: 'yield', attempt: 1 };
+  const failure = { stage: 'unexpected', message: 'offline' };
+  const facts = [
+    { type: 'activity-start', activity: 0, source: 'readReply', subject: { attemptId: 's2.yield', task: 'yield' } },
+    { type: 'attempt-start', ...call, model: 0 },
+    { type: 'phase-start', phase: 'action', cycle: 1, step: 1 },
+    { type: 'phase-end', phase: 'action', cycle: 1, step: 1, failure: null, attemptId: null, summary: '' },
+    { type: 'phase-start', phase: 'yield', cycle: 1, step: 2 },
+    { type: 'activity-event', activity: 0, source: 'readReply', event: { type: 'reply.ended', reply: { failure } } },
+    { type: 'attempt-end', ...call, failure, usage: { ...NO_USAGE, estimated: false } },
+  ];
+  const entries = facts.map((fact, seq) => ({ ...fact, seq, atMs: seq }));
+  const { log, fold } = folded(entries as unknown as JournalEntry[]);
+  expect(fold.spans.attempts[0]).toMatchObject({ to: 6, failure });
+  expect(fold.spans.calls[0]).toMatchObject({ to: 5 });
+  expect(incidentsOf(log, fold, entries.length).map(({ text }) => text)).toEqual(['1 model call failed']);
 });

@@ -12,9 +12,9 @@ import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { firstIndexWhere, lastStartedBy } from './sorted.ts';
 import { type PhaseSpan, usageOf } from './spans.ts';
-import { hasFailed, type StepCalls, stepCalls, toolUses } from './step.ts';
+import { hasFailed, type StepCalls, stepCalls, timesOf, toolUses } from './step.ts';
 import { isIgnored, selectedCall } from './system-step.ts';
-import { actorName, eventWords } from './system-words.ts';
+import { actorName, eventWords, lateText } from './system-words.ts';
 import { excerpt, stateName } from './text.ts';
 import { taskWords } from './trace-items.ts';
 import { waitingAt } from './user-events.ts';
@@ -113,10 +113,8 @@ export function stepTitle(view: StepView): StepTitle {
       const use = toolUses(log, fold, selection, at).find((one) => one.kind === kind);
       const name = use?.kind === 'capability' ? `Tool ${excerpt(use.name, 60)}` : 'Document search';
       if (use === undefined) return { name, facts: where, status: null };
-      const ms = use.kind === 'capability' ? (use.result?.durationMs ?? null) : use.ms;
-      const isEnded = ms !== null;
-      const facts = [...where, ...(ms === null ? [] : [formatDuration(ms)])];
-      if (isEnded)
+      const facts = [...where, ...timesOf(use)];
+      if (use.ms !== null)
         return { name, facts, status: hasFailed(use) ? { word: 'failed', tone: 'bad' } : { word: 'done', tone: 'ok' } };
       return { name, facts, status: use.isOver ? { word: 'no result', tone: 'warn' } : openStatus(view, to > at) };
     }
@@ -214,9 +212,10 @@ function systemTitle(view: StepView): StepTitle {
         ? []
         : [`from ${actorName(view, entry.sender)}`];
     const name = excerpt(eventWords(view, entry.actor, entry.event.type), 80);
+    const late = lateText(fold, entry.actor, entry.event.type, entry.seq);
     return {
       name,
-      facts: [...to, ...from],
+      facts: [...to, ...from, ...(late === '' ? [] : [late])],
       status: isIgnored(fold, entry.seq) ? { word: 'ignored', tone: 'warn' } : null,
     };
   }

@@ -3,6 +3,7 @@ import type { Retrieval } from '../../machines/contracts/passage.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { callIndexOf, callsOfPhase, phaseOf, searchesBetween, searchesOf } from './call-index.ts';
 import { entryAt } from './entry-index.ts';
+import { formatDuration } from './format.ts';
 import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
@@ -81,6 +82,7 @@ export type ToolUse =
       readonly from: number;
       readonly name: string;
       readonly isOver: boolean;
+      readonly ms: number | null;
       readonly result: CapabilityResult | null;
     }
   | {
@@ -91,6 +93,14 @@ export type ToolUse =
       readonly ms: number | null;
       readonly result: Retrieval | null;
     };
+
+/** How long a tool or a search took, as in its row; and of that, how long the tool itself ran, if that is another time in words. */
+export function timesOf(use: ToolUse): readonly string[] {
+  if (use.ms === null) return [];
+  const shown = formatDuration(use.ms);
+  const inTool = use.kind === 'capability' && use.result !== null ? formatDuration(use.result.durationMs) : shown;
+  return inTool === shown ? [shown] : [shown, `${inTool} in the tool`];
+}
 
 export const hasFailed = (use: ToolUse): boolean =>
   use.kind === 'capability' ? use.result?.success === false : use.failure !== null;
@@ -104,7 +114,8 @@ export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: n
     ({ capability, from: started, to: ended }): ToolUse => {
       const isOver = ended !== null && ended <= at;
       const end = isOver ? entryAt(log, ended, 'capability-end') : null;
-      return { kind: 'capability', from: started, name: capability, isOver, result: end?.result ?? null };
+      const ms = end === null ? null : end.atMs - timeLine.atMs(started);
+      return { kind: 'capability', from: started, name: capability, isOver, ms, result: end?.result ?? null };
     },
   );
   const searches = searchesIn(fold, selection, until).map((call): ToolUse => {

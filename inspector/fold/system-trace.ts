@@ -18,6 +18,7 @@ import {
   eventWords,
   guardsText,
   isInitial,
+  lateText,
   movesText,
   statesText,
 } from './system-words.ts';
@@ -192,7 +193,7 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
     },
     get note() {
       note ??= [
-        isStart ? inputText(actor) : '',
+        isStart ? inputText(actor) : lateText(fold, actor.path, event, from),
         received === null || received.sender !== null ? '' : payloadText(log.entry(from)),
         received?.sender == null || endReportedBy(actor.path, event) !== null ? '' : `from ${received.sender}`,
         isIgnored ? `ignored: ${ignoredWords(received.ignored ?? [])}` : '',

@@ -4,7 +4,7 @@ import { endReportedBy, parentPath } from './actor-entries.ts';
 import { chartIndexOf, type IndexedChart, placeIn } from './chart-index.ts';
 import { changedFields, type FieldDifference } from './differences.ts';
 import { actorIn, humanizeEvent, type Transition } from './explain.ts';
-import { UNNAMED } from './format.ts';
+import { formatDuration, UNNAMED } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 import { INIT } from './transition-log.ts';
@@ -121,6 +121,16 @@ export function contextDifferences(
   if (before.context === after.context) return [];
   return changedFields(Object(before.context), Object(after.context));
 }
+
+/** How long after it was due the timer of an event fired; empty if it was on time, or for another event. */
+export function lateText({ timeLine, transitions }: RunFold, actor: ActorPath, event: string, seq: number): string {
+  const dueMs = event.startsWith('xstate.after.') ? transitions.dueAt(actor, event, seq - 1) : null;
+  const lateMs = dueMs === null || dueMs < 0 ? 0 : timeLine.atMs(seq) - dueMs;
+  return lateMs < MIN_LATE_MS ? '' : `${formatDuration(lateMs)} late`;
+}
+
+/** A process that is there fires a timer sooner. */
+const MIN_LATE_MS = 1_000;
 
 /** The message of an error, or its value as JSON. */
 export function errorText(error: unknown): string {

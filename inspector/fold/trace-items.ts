@@ -131,7 +131,7 @@ function backOffRow(
 }
 
 export function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
-  const { from, to, error, capability, ms } = tool;
+  const { from, to, error, capability } = tool;
   const hasResult = to !== null && run.fold.entries.typeOf(to) === 'capability-end';
   let output: string | undefined;
   return {
@@ -145,7 +145,6 @@ export function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
     status: error !== null ? 'failed' : statusOf(run, to, hasResult),
     from,
     to,
-    ms,
     usage: null,
     selection: selectionOf('capability', tool, run.count),
   };

@@ -1,6 +1,6 @@
 import { answerUpTo } from '../../fold/answer.ts';
-import { formatDuration, formatScore, pluralize } from '../../fold/format.ts';
-import { hasFailed, nextTry, type ToolUse } from '../../fold/step.ts';
+import { formatScore, pluralize } from '../../fold/format.ts';
+import { hasFailed, nextTry, type ToolUse, timesOf } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
@@ -26,10 +26,9 @@ export function ToolList({ view, uses }: { readonly view: PanelView; readonly us
 }
 
 function ToolStatus({ view, use }: { readonly view: PanelView; readonly use: ToolUse }) {
-  const ms = use.kind === 'capability' ? (use.result?.durationMs ?? null) : use.ms;
-  if (ms === null) return <span class="muted">{use.isOver || isOver(view.run) ? 'no result' : 'running'}</span>;
-  if (hasFailed(use)) return <span class="wrong">failed after {formatDuration(ms)}</span>;
-  return <span class="muted">{formatDuration(ms)}</span>;
+  if (use.ms === null) return <span class="muted">{use.isOver || isOver(view.run) ? 'no result' : 'running'}</span>;
+  if (hasFailed(use)) return <span class="wrong">failed after {timesOf(use).join(', ')}</span>;
+  return <span class="muted">{timesOf(use).join(', ')}</span>;
 }
 
 /** The result of a tool or a search, error first, and its arguments. */

@@ -3,7 +3,7 @@ import { runStart } from '../../fold/answer.ts';
 import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
 import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
 import { capitalize, formatScore, pluralize, UNNAMED } from '../../fold/format.ts';
-import { capWords, flipWords, guardTitle, limitWords, valueTitle } from '../../fold/guard-words.ts';
+import { capWords, comparedNumber, flipWords, guardTitle, limitWords, valueTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
@@ -222,7 +222,7 @@ function Values({ compared }: { readonly compared: readonly ComparedValue[] }) {
       {limited.map((one) => (
         <li key={one.name}>
           <span class="verbatim">{capitalize(revealHidden(valueTitle(one.name)))}</span>{' '}
-          <b>{describeValue(one.value, one.limit?.value ?? null)}</b>, {limitWords(one)}
+          <b>{describeValue(comparedNumber(one), one.limit?.value ?? null)}</b>, {limitWords(one)}
           {one.share !== null && (
             <span class="share" aria-hidden="true" style={{ '--value': one.share.value, '--limit': one.share.limit }} />
           )}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { comparedValues } from '../../../inspector/fold/explain.ts';
-import { capWords, flipWords, limitWords } from '../../../inspector/fold/guard-words.ts';
+import { capWords, comparedNumber, flipWords, limitWords, valueTitle } from '../../../inspector/fold/guard-words.ts';
 import { thresholdsSchema } from '../../../machines/contracts/limits.ts';
 
 const thresholds = thresholdsSchema.parse({});
@@ -10,6 +10,15 @@ describe('the numbers of a guard in words', () => {
   it('show what the guard needed', () => {
     const [first] = comparedValues(confidence);
     expect(first && limitWords(first)).toBe('needs more than 0.9');
+  });
+
+  it('count the next cycle among those that repeat each other, as the rule does', () => {
+    const [repeats] = comparedValues({ repeats: 1, loopRepeats: 2 });
+    expect(repeats && [valueTitle(repeats.name), comparedNumber(repeats), limitWords(repeats)]).toEqual([
+      'similar cycles with the next one',
+      2,
+      'limit 2',
+    ]);
   });
 
   it('say which value would have changed the outcome', () => {

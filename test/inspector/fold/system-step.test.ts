@@ -6,6 +6,7 @@ import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { foldedActor } from '../../support/inspector/inspected-runs.ts';
+import { TestClock } from '../../support/simulated-clock.ts';
 
 const machine = createMachine({
   id: 'order',
@@ -57,4 +58,25 @@ it('shows why an actor failed once, what was sent with an event, and that a call
     facts: [],
     status: { word: 'not finished at this point' },
   });
+});
+
+it('says how late a timer fired that was due while no process ran', async () => {
+  const [journals, clock] = [memoryJournals(), new TestClock()];
+  const waiting = createMachine({
+    id: 'offer',
+    initial: 'made',
+    states: { made: { after: { 60000: 'over' } }, over: {} },
+  });
+  const offers = createDurableMachine(waiting, { journals, clock, logger: () => {} });
+  await (await offers.open('o-1')).close();
+  clock.increment(60_000 + 162_000);
+  const actor = await offers.open('o-1');
+  await vi.waitFor(() => expect(actor.ref.getSnapshot().value).toBe('over'));
+  const view = foldedActor(await entriesOf(journals.read('o-1')), offers);
+  const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
+  const fired = rows.find(({ moves }) => moves === 'made → over');
+  expect(fired?.note).toBe('2 min 42 s late');
+  const selection = { kind: 'entry', from: fired?.from ?? 0, to: fired?.to ?? 0 } as const;
+  const run = { kind: 'system', live: true, status: 'running' } as const;
+  expect(stepTitle({ ...view, run, at: selection.to, selection }).facts).toContain('2 min 42 s late');
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { formatDuration } from '../../../inspector/fold/format.ts';
 import type { Selection } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { axisEnd, cutLabels, movedTo, scaleOf, ticksOf, zoomed } from '../../../inspector/fold/time-axis.ts';
@@ -66,6 +67,21 @@ describe('the trace of a run', () => {
     // The timer has fired.
     expect(fold.timeLine.atMs(wait?.selection?.to ?? 0)).toBe(fold.timeLine.atMs(inside[2]?.from ?? 0));
     expect(wait?.selection).toEqual({ kind: 'entry', from: wait?.from, to: (inside[2]?.from ?? 0) - 1 });
+  });
+
+  it('has the time of a tool between its entries; the panel adds how long the tool itself ran', () => {
+    const slow = failing.map((entry, seq) => ({ ...entry, atMs: 100 * seq }));
+    const view = traced(slow as readonly JournalEntry[]);
+    const tool = view.all.find(({ kind }) => kind === 'tool');
+    const passed = formatDuration(view.fold.timeLine.atMs(tool?.to ?? 0) - view.fold.timeLine.atMs(tool?.from ?? 0));
+    const { facts } = stepTitle({
+      ...view,
+      run: { kind: 'run', live: false, status: 'completed' },
+      at: slow.length - 1,
+      selection: tool?.selection as Selection,
+    });
+    expect(facts.slice(-2)).toEqual([passed, expect.stringMatching(/ in the tool$/u)]);
+    expect(tool?.ms).toBeUndefined();
   });
 
   it('counts what failed inside a cycle', () => {

@@ -145,11 +145,11 @@ interface Tick {
 /** In pixels. Times between whole seconds of a long run are longer. */
 const [TICK_PX, LONG_TICK_PX, CHARACTER_PX] = [52, 84, 5.6];
 
-/** Returns labels over the longest gaps, as many as fit. */
+/** Returns how long gaps are, over them: the longest first, as many as fit. */
 export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
   const labels: (Tick & { readonly end: number })[] = [];
   for (const { from, to, ms } of cuts) {
-    const label = `skips ${formatRoughly(ms)}`;
+    const label = formatRoughly(ms);
     const width = Math.min(1, (label.length * CHARACTER_PX) / axisPx);
     const at = Math.max(0, Math.min(1 - width, (from + to - width) / 2));
     if (labels.every((other) => other.end <= at || other.at >= at + width)) labels.push({ at, label, end: at + width });
@@ -157,26 +157,30 @@ export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
   return labels;
 }
 
-/** Returns times since the start, at equal distances and, if there is room, at the start. There are none inside gaps. */
+/** Returns times since the first entry, at equal distances and, if there is room, at the start and after each gap. There are none inside gaps. */
 export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale): readonly Tick[] {
   const { startMs, endMs, perMs, axisPx } = scale;
   const isLong = wallMs(count - 1) > MINUTE && 1 / perMs < 5 * SECOND;
   const width = Math.min(1, Math.max(0.2, (isLong ? LONG_TICK_PX : TICK_PX) / axisPx));
   const step = stepFrom(width / 0.9 / perMs);
   const ticks: Tick[] = [];
+  function add(at: number, ms: number): void {
+    const [label, before] = [roundDuration(ms), ticks.at(-1)];
+    if (at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label) ticks.push({ at, label });
+  }
   /** Between two gaps, times and positions differ by a constant. */
   const starts = [-1, ...gaps];
-  const hiddenAfter = (first = 0): number => wallMs(first) - drawnMs(first);
+  const hiddenAfter = (first = -1): number => (first < 0 ? 0 : wallMs(first) - wallMs(0) - drawnMs(first));
   for (const [part, first] of starts.entries()) {
     const [hidden, next] = [hiddenAfter(first), starts[part + 1]];
     const last = Math.min(endMs, next === undefined ? endMs : drawnMs(next));
+    const after = drawnMs(first) + hidden;
+    if (first >= 0 && drawnMs(first) >= startMs && drawnMs(first) <= endMs)
+      add(scale.placeOf(drawnMs(first), part), after < MINUTE ? after : Math.round(after / SECOND) * SECOND);
     let time = Math.ceil((Math.max(startMs, drawnMs(first)) + hidden) / step - 1e-9) * step;
     // Numbers beyond 2^53 are further apart than a step.
-    for (; time - hidden <= last + 1e-9 && time + step > time; time += step) {
-      const at = Math.max(0, scale.placeOf(time - hidden, part));
-      const [label, before] = [roundDuration(time), ticks.at(-1)];
-      if (at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label) ticks.push({ at, label });
-    }
+    for (; time - hidden <= last + 1e-9 && time + step > time; time += step)
+      add(Math.max(0, scale.placeOf(time - hidden, part)), time);
   }
   if ((ticks[0]?.at ?? 1) < width) return ticks;
   const hidden = hiddenAfter(starts[firstIndexWhere(gaps, (seq) => drawnMs(seq) >= startMs)]);

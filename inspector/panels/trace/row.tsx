@@ -207,15 +207,17 @@ function StatusWord({ row, running }: { readonly row: TraceRow; readonly running
   return null;
 }
 
-/** When a row of an actor began, on the clock. */
+/** When a row of an actor began, on the clock. In a narrow trace, there is no room for milliseconds: it has the time since the first row instead. */
 function When({ view, seq }: { readonly view: PanelView; readonly seq: number }) {
   const date = new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq));
+  const sinceMs = date.getTime() - clockStart(view, 0) - view.fold.timeLine.atMs(0);
   const [day, time, ms] = clockText(date, new Date(clockStart(view, 0)));
   return (
     <span class="number when">
       {day}
-      {time}
+      <span class="clock">{time}</span>
       {day === '' && <span class="ms">{ms}</span>}
+      {day === '' && sinceMs > 0 && sinceMs < 60_000 && <span class="since">+{formatDuration(sinceMs)}</span>}
     </span>
   );
 }

@@ -53,17 +53,18 @@ export const columnNamed = (name: ColumnName): SortColumn =>
 /** Shown only if they are chosen or sorted by: the status has the same values. */
 const ON_REQUEST: ReadonlySet<ColumnName> = new Set(['waiting', 'due', 'machine']);
 
-/** The columns that the query chooses; by default those that tell these runs apart. The list always has titles, statuses and what it is sorted by. */
+/** The columns that the query chooses; by default those that tell these runs apart and that most of them fill. The list always has titles, statuses and what it is sorted by. */
 export function shownColumns(
   runs: readonly InspectedRun[],
   { columns, sort }: Pick<RunQuery, 'columns' | 'sort'>,
 ): readonly ColumnName[] {
   const chosen: readonly string[] | null = columns === '' ? null : columns.split(',');
+  const isBlank = ({ of }: SortColumn): boolean => 2 * runs.filter((run) => of(run) === null).length > runs.length;
   function isShown(name: ColumnName): boolean {
     if (name === 'title' || name === 'status' || name === sort) return true;
     if (chosen !== null) return chosen.includes(name);
-    const values = valuesOf(runs, (run) => [columnNamed(name).of(run)]);
-    return !ON_REQUEST.has(name) && values.length > (name === 'model' ? 1 : 0);
+    if (ON_REQUEST.has(name) || isBlank(columnNamed(name))) return false;
+    return name !== 'model' || valuesOf(runs, (run) => [columnNamed(name).of(run)]).length > 1;
   }
   return SORT_COLUMNS.map(({ name }) => name).filter(isShown);
 }
@@ -100,7 +101,7 @@ type Parameters = Readonly<Record<string, string>>;
 
 const ANY = { text: '', status: '', machine: '', session: '', model: '', since: '' };
 
-/** All runs, newest first. */
+/** All runs, newest first, after those that wait for a person and those that are due. */
 const DEFAULT_QUERY: RunQuery = { ...ANY, list: '', columns: '', sort: 'started', isDescending: true };
 
 export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
@@ -140,12 +141,14 @@ export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery
 /** The periods of the filter `since`, in milliseconds. */
 const PERIODS: Readonly<Record<string, number>> = { '1h': 3.6e6, '24h': 8.64e7, '7d': 6.048e8, '30d': 2.592e9 };
 
-/** Returns the runs that a query accepts, in its order. Every word of the text must occur in one of the texts of a run. */
+/** Returns the runs that a query accepts, in its order; in the default order, those that need somebody come first. Every word of the text must occur in one of the texts of a run. */
 export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowMs: number): readonly InspectedRun[] {
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
   const fromMs = Object.hasOwn(PERIODS, query.since) ? nowMs - (PERIODS[query.since] ?? 0) : null;
   const { of } = columnNamed(query.sort);
   const direction = query.isDescending ? -1 : 1;
+  const isDefault = query.sort === DEFAULT_QUERY.sort && query.isDescending;
+  const rankOf = (run: InspectedRun): number => (!isDefault ? 0 : askedOf(run) !== null ? 0 : isDue(run, nowMs) ? 1 : 2);
   return runs
     .filter(
       (run) =>
@@ -156,8 +159,8 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
         (fromMs === null || Date.parse(run.startedAt) >= fromMs) &&
         hasWords(run, words),
     )
-    .map((run) => ({ run, value: of(run) }))
-    .sort((one, other) => compared(one.value, other.value, direction))
+    .map((run) => ({ run, value: of(run), rank: rankOf(run) }))
+    .sort((one, other) => one.rank - other.rank || compared(one.value, other.value, direction))
     .map(({ run }) => run);
 }
 
@@ -296,6 +299,7 @@ const REASONS: Readonly<Record<string, string>> = {
   capability_denied: 'tool not approved',
   rounds_ended: 'limit of tool runs reached',
   no_evidence: 'nothing found',
+  incomplete_state: 'a phase has no result',
   zero_passes: 'no cycle completed',
   not_converged: 'answer not settled',
   prose_replies: 'replies in prose',

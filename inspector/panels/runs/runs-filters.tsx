@@ -66,7 +66,8 @@ export function RunsFilters({ runs, query, columns, canGroup, onChange }: RunsFi
         <span class="visually-hidden">Search runs and actors</span>
         <input
           type="search"
-          placeholder="Search titles, ids, answers, events"
+          placeholder="Search titles, ids, states, answers"
+          title="Searches titles, ids, machines, states, what is waited for, answers, models, and why a run ended. The panel of a run searches its events."
           value={query.text}
           onInput={({ currentTarget }) => onChange({ ...query, text: currentTarget.value })}
         />

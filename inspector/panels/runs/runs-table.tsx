@@ -392,7 +392,7 @@ function Place({ run: { forkedFrom }, depth, turn }: PlacedRun) {
 
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
   title: 'minmax(180px, 1fr)',
-  status: '200px',
+  status: 'minmax(200px, 0.5fr)',
   state: 'minmax(96px, 0.35fr)',
   waiting: '104px',
   due: '136px',
@@ -447,9 +447,9 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
     const lacks = (column: ColumnName): boolean => hasCards.value || !columns.includes(column);
     const details = [
       detail,
-      lacks('state') && states && `in ${states}`,
       lacks('waiting') && waited && `for ${waited}`,
       lacks('due') && dueText(run, nowMs),
+      lacks('state') && states && `in ${states}`,
     ]
       .filter(Boolean)
       .join(', ');

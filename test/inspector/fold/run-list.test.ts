@@ -77,6 +77,7 @@ describe('the list of runs', () => {
   it.each([
     [{}, 'dbca'],
     [{ sort: 'started' }, 'acbd'],
+    [{ sort: '-started' }, 'dbca'],
     [{ sort: '-cost' }, 'adbc'],
     [{ sort: 'cost' }, 'dabc'],
     [{ sort: 'nothing' }, 'dbca'],
@@ -99,6 +100,17 @@ describe('the list of runs', () => {
     expect(idsFor(parameters)).toBe(ids);
   });
 
+  it('has what waits for a person first, then what is due, and only in its default order', () => {
+    const asks = aRun('a', { ...day(1), status: 'waiting' }, { waitingFor: 'direction' });
+    const waiting = { sinceMs: 0, dueAtMs: NOW_MS, events: [], approvals: [] };
+    const due = aRun('b', { ...day(2), kind: 'system', status: 'waiting', summary: null, waiting });
+    const all = [aRun('c', day(3)), aRun('d', day(4)), due, asks];
+    const order = (parameters: Record<string, string>) =>
+      queriedRuns(all, parseRunQuery(parameters), NOW_MS).map(({ runId }) => runId);
+    expect(order({})).toEqual(['a', 'b', 'd', 'c']);
+    expect(order({ sort: '-title' })).toEqual(['d', 'c', 'b', 'a']);
+  });
+
   it('is written to the address as it was read, without what is as at first', () => {
     const parameters = {
       q: 'a b',
@@ -118,10 +130,10 @@ describe('the list of runs', () => {
   const columnsFor = (all: readonly InspectedRun[], parameters: Record<string, string> = {}) =>
     shownColumns(all, parseRunQuery(parameters)).join();
 
-  it('has only the columns that some run fills, and models only if they differ', () => {
+  it('has only the columns that most runs fill, and models only if they differ', () => {
     expect(columnsFor([aRun('a', day(1)), aRun('b')])).toBe('title,status,duration,tokens,started');
     expect(columnsFor([aRun('s', { ...day(1), kind: 'system', summary: null })])).toBe('title,status,started');
-    expect(columnsFor(runs)).toBe('title,status,duration,tokens,cost,model,session,started');
+    expect(columnsFor(runs)).toBe('title,status,duration,tokens,cost,model,started');
   });
 
   it('has the chosen columns, the required ones, and the one that it is sorted by', () => {
@@ -266,6 +278,7 @@ describe('the status of a run, in words', () => {
       'degraded: unsupported, confidence 0.30',
       aRun('a', { status: 'degraded' }, { reason: 'not_grounded', confidence: 0.3 }),
     ],
+    ['degraded: a phase has no result', aRun('a', { status: 'degraded' }, { reason: 'incomplete_state' })],
     ['degraded: loop detected', aRun('a', { status: 'degraded' }, { reason: 'loop_detected' })],
     ['waiting for approval', aRun('a', { status: 'running' }, { waitingFor: 'approval', phase: 'action' })],
     ['waiting for a direction', aRun('a', { status: 'waiting' }, { waitingFor: 'direction' })],

@@ -156,8 +156,8 @@ describe.skipIf(tests.areSkipped)('the end of a run', () => {
   it('shows the answer with its confidence, what is missing and the rules that were tried', async () => {
     const page = await open();
     expect(await part(page, 'Result').textContent()).toMatch(/It is so, for certain\..*0\.95.*observation/u);
-    expect(await page.locator('.run-head').textContent()).toContain('Degraded: incomplete state');
-    expect(await page.locator('.step-area').textContent()).not.toMatch(/incomplete state|A phase failed/u);
+    expect(await page.locator('.run-head').textContent()).toMatch(/Degraded: Observation failed \(.+\)/u);
+    expect(await page.locator('.step-area').textContent()).not.toMatch(/Observation failed \(|A phase failed/u);
     const taken = part(page, 'Why').locator('[aria-current=true]');
     expect(await taken.textContent()).toMatch(/Answer confident enough held.*Confidence 0\.95, needs more than 0\.9/u);
     expect(await taken.textContent()).toContain('Would not have held with a threshold of 0.95 or more.');

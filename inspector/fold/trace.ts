@@ -108,13 +108,49 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
     failed: [...new Set(members.filter(isFailed).map(({ phase }) => phase))],
     ending: decision && `${humanize(decision.rule)}, then ${capitalize(decision.nextPhase ?? 'answer')}`,
     children: () =>
-      members.flatMap((phase, index) => [
-        phaseRow(run, phase, phases[first + index + 1], first + index === 0),
-        ...(phase.to === null ? [] : itemRows(run, phase.to + 1, (phases[first + index + 1]?.from ?? run.end) - 1, [])),
-      ]),
+      withoutEmpty(
+        members.flatMap((phase, index) => [
+          phaseRow(run, phase, phases[first + index + 1], first + index === 0),
+          ...(phase.to === null
+            ? []
+            : itemRows(run, phase.to + 1, (phases[first + index + 1]?.from ?? run.end) - 1, [])),
+        ]),
+      ),
   };
   if (isClosed) cycleRows.set(start, row);
   return row;
+}
+
+const NOTHING = 'nothing new';
+
+/** Phases in a row that did nothing as one row. */
+function withoutEmpty(rows: readonly TraceRow[]): readonly TraceRow[] {
+  const isEmpty = ({ kind, text, usage, children }: TraceRow): boolean =>
+    kind === 'phase' && text === NOTHING && usage === null && children === undefined;
+  const shown: TraceRow[] = [];
+  for (let first = 0; first < rows.length; ) {
+    let next = first;
+    while (next < rows.length && isEmpty(rows[next] as TraceRow)) next += 1;
+    const [from, to] = [rows[first] as TraceRow, rows[Math.max(first, next - 1)] as TraceRow];
+    const members = rows.slice(first, Math.max(next, first + 1));
+    const { phase: _, ...row } = from;
+    if (members.length < MIN_ALIKE) shown.push(...members);
+    else
+      shown.push({
+        ...row,
+        id: `empty${from.from}`,
+        kind: 'cycles',
+        title: `${from.title} to ${to.title}`,
+        note: `${members.length} phases without a model call · ${NOTHING}`,
+        text: '',
+        to: to.to,
+        within: { from: from.within?.from ?? from.from, to: to.within?.to ?? to.from },
+        selection: null,
+        children: () => members,
+      });
+    first += members.length;
+  }
+  return shown;
 }
 
 /** The model calls of a phase, which may have started before it. */
@@ -179,7 +215,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
       .join(' · '),
     text:
       (failure && messageText(failure.message)) ??
-      ([finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : (foundIn(children) ?? 'nothing new'))),
+      ([finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : (foundIn(children) ?? NOTHING))),
     status: to === null ? (isOver ? 'ended' : 'open') : isAborted ? 'ended' : failure === null ? 'done' : 'failed',
     phase,
     from,

@@ -10,6 +10,7 @@ import { entryToExplain } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { createPassageIndex, createPostChain } from '../../../src/entries/index.ts';
+import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import {
   failingRun,
@@ -146,6 +147,25 @@ describe('the trace of a run with a user', () => {
     const events = all.filter(({ kind }) => kind === 'event').map(({ title, text, status }) => [title, text, status]);
     expect(events).toContainEqual(['Directed to nonsense', 'No effect: "nonsense" is not a phase', 'noted']);
     expect(events).toContainEqual(['Directed to experience', expect.any(String), 'done']);
+  });
+
+  it('has phases in a row that did nothing as one row, with a row for each inside', async () => {
+    const model = scriptedModel(() => {
+      throw new Error('offline');
+    });
+    const run = createPostChain({ model }).run({ request: 'Is it so?' });
+    await run.answer;
+    const { top, all } = traced(run.entries);
+    const folded = all.find(({ title }) => title === 'Action to Understanding');
+    expect(folded?.note).toBe('5 phases without a model call · nothing new');
+    expect(folded && titlesOf(rowsIn(folded))).toEqual([
+      'Action',
+      'Experience',
+      'Intention',
+      'Observation',
+      'Understanding',
+    ]);
+    expect(titlesOf(top).slice(0, 2)).toEqual(['Action to Understanding', 'Yield']);
   });
 
   it('has a search that started early in Experience, with what it found', async () => {

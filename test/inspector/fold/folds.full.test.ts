@@ -125,7 +125,8 @@ describe('the time axis', () => {
     const { timeLine, take } = createTimeLine(isBusy);
     let atMs = 0;
     for (const [seq, gapMs] of gapsMs.entries()) {
-      atMs += gapMs;
+      // The line begins at the first entry.
+      atMs += seq === 0 ? 0 : gapMs;
       take({ seq, atMs, type: 'stopped' });
     }
     return timeLine;

@@ -207,10 +207,12 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     const leaf = await boxOf('.leaf');
     expect(leaf.top).toBeGreaterThanOrEqual(view.top);
     expect(leaf.bottom).toBeLessThanOrEqual(view.bottom);
-    const frames = await page.locator('.edge').evaluateAll((edges) =>
-      edges.map((edge) => {
-        const frame = edge.querySelector('.behind')?.getBoundingClientRect() as DOMRect;
-        return [...edge.querySelectorAll('text')].map((text) => frame.width - text.getBoundingClientRect().width);
+    const frames = await page.locator('.edge .behind').evaluateAll((all) =>
+      all.map((frame) => {
+        const room: number[] = [];
+        for (let text = frame.nextElementSibling; text?.tagName === 'text'; text = text.nextElementSibling)
+          room.push(frame.getBoundingClientRect().width - text.getBoundingClientRect().width);
+        return room;
       }),
     );
     expect(Math.min(...frames.flat())).toBeGreaterThan(0);
@@ -282,6 +284,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await callPage(page, 'show', groupsOf(10, 2), 'groups');
     const step = ['groups', 'group4', 'groups.group4.step1'];
     await callPage(page, 'mark', { active: { groups: step }, where: {}, taken: {}, last: null });
+    await page.locator('.chart-list').waitFor();
     const names = async () => (await page.locator('.chart-list .name').allTextContents()).slice(0, 5);
     expect(await names()).toEqual(['group4', 'step1', 'step0', 'group0', 'group1']);
     const ways = page.locator('.leaf > .way').allTextContents();

@@ -65,7 +65,7 @@ export function transitionWords(chartId: string, transition: Transition): string
 }
 
 /** The label of a line: what takes the transition and, in charts of other programs, its actions. */
-export function labelWords(chartId: string, transition: Transition): string {
+function labelWords(chartId: string, transition: Transition): string {
   const words = transitionWords(chartId, transition);
   const { actions } = transition;
   return isOwnChart(chartId) || actions.length === 0 ? words : `${words} / ${actionNames(actions)}`;

@@ -37,6 +37,8 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   }, [view?.run.title, view?.run.status, view?.run.live]);
   return (
     <>
+      {/* First: after it closes, Tab continues from its place. */}
+      {helps && <HelpSheet onClose={() => setHelps(false)} />}
       <PageHeader inspector={inspector} view={isRun ? view : null} onHelp={() => setHelps(true)} />
       {compared !== null ? (
         <ErrorBoundary name="The comparison" resetKey={compared.join()}>
@@ -49,7 +51,6 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
       ) : (
         <RunPage key={view.run.runId} inspector={inspector} view={view} />
       )}
-      {helps && <HelpSheet onClose={() => setHelps(false)} />}
     </>
   );
 }
@@ -121,10 +122,11 @@ function LatestStep({ inspector, view }: PanelProps) {
   return useMemo(() => <StepPanel inspector={inspector} view={shown} />, [inspector, shown]);
 }
 
-/** After a key, moves the focus to the part that is now shown; a button that was clicked keeps it. */
+/** After a key, moves the focus to the part that is now shown; a button that was clicked keeps it while it is there. */
 function focusShown(isChart: boolean): void {
   const focused = document.activeElement;
-  if (focused !== null && focused !== document.body && focused.closest('.chart-picture, .trace-list') === null) return;
+  const isShown = focused !== null && focused !== document.body && focused.getClientRects().length > 0;
+  if (isShown && focused.closest('.chart-picture, .trace-list') === null) return;
   if (isChart) focusChart();
   else document.querySelector<HTMLElement>('.trace-list')?.focus({ preventScroll: true });
 }

@@ -103,7 +103,7 @@ const WRITE_MS = 200;
 
 /**
  * Keeps the address and the page in step: a click can be undone with the Back button, a pasted link and a reload show the same. Moving
- * the cursor replaces the address; choosing a run, a step or a view adds one to the history.
+ * the cursor and closing the full chart replace the address; choosing a run, a step or the chart adds one to the history.
  */
 export function followAddress(inspector: Inspector): void {
   const { selectedRunId, cursor, chosen, selectRun } = inspector;
@@ -160,10 +160,11 @@ export function followAddress(inspector: Inspector): void {
     void address();
     if (now.runId === undefined && Object.keys(addressParameters.value).length === 0) return;
     const before = written?.runId === undefined ? now : written;
-    const isChoice = (Object.keys(now) as (keyof Choice)[]).some((name) => now[name] !== before[name]);
+    const changed = (Object.keys(now) as (keyof Choice)[]).filter((name) => now[name] !== before[name]);
+    const isClosed = changed.join() === 'isChartFull' && !now.isChartFull;
     clearTimeout(timer);
     // One address in the history for everything that a click changes.
-    if (isChoice) queueMicrotask(() => write('pushState'));
+    if (changed.length > 0) queueMicrotask(() => write(isClosed ? 'replaceState' : 'pushState'));
     else timer = setTimeout(() => write('replaceState'), WRITE_MS);
   });
   // A pasted link changes the hash only.

@@ -80,6 +80,9 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
             setSaved(false);
           }}
         />
+        {!runIds.every(isActor) && (
+          <p class="muted">In a run, PostChain’s own names of states, events, guards and fields are never replaced.</p>
+        )}
         <div role="status">
           {[...new Set(pages?.flatMap(({ result }) => result?.notes ?? []))].map((note) => (
             <p key={note} class="verbatim">

@@ -38,7 +38,7 @@ import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import { useNow } from '../../ui-state/use-now.ts';
 import { ExportDialog } from '../head/export-dialog.tsx';
 import { plainMarkdown } from '../markdown.tsx';
-import { indexAfter, reveal, useWindow } from '../trace/use-window.ts';
+import { indexAfter, reveal, scrollerOf, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { listedCount } from './list-words.ts';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
@@ -82,6 +82,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
       <RunsFilters runs={runs} query={query} columns={columns} canGroup={canGroup} onChange={setQuery} />
       <Grid
         key={String(hasCards.value)}
+        inspector={inspector}
         placed={placed}
         query={query}
         columns={columns}
@@ -194,22 +195,42 @@ function NoRuns({ connection }: { readonly connection: string }) {
 }
 
 interface GridProps {
+  readonly inspector: Inspector;
   readonly placed: readonly PlacedRun[];
   readonly query: RunQuery;
   readonly columns: readonly ColumnName[];
   readonly onDelete: (run: InspectedRun) => void;
 }
 
+/** Which run was opened from the list, and how far the list was scrolled then. */
+interface ListPlace {
+  readonly runId: string | null;
+  readonly scrollTop: number;
+}
+
+const NO_PLACE: ListPlace = { runId: null, scrollTop: 0 };
+let leftPlace = NO_PLACE;
+
 /** The heights in runs.css. */
 const [HEAD_PX, ROW_PX, CARD_PX] = [30, 54, 100];
 
 /** The runs as rows; only visible ones are rendered. One row has the focus: arrow keys move it. */
-function Grid({ placed, query, columns, onDelete }: GridProps) {
+function Grid({ inspector, placed, query, columns, onDelete }: GridProps) {
   const box = useRef<HTMLTableSectionElement>(null);
-  const [activeId, setActiveId] = useState<string | null>(null);
+  const [activeId, setActiveId] = useState(leftPlace.runId);
+  const returns = useRef(leftPlace.runId !== null);
   const found = placed.findIndex(({ run }) => run.runId === activeId);
   const active = Math.max(0, found);
   const rowPx = hasCards.value ? CARD_PX : ROW_PX;
+  // Before the visible rows are measured.
+  useLayoutEffect(() => {
+    const scroller = () => box.current && scrollerOf(box.current);
+    scroller()?.scrollTo({ top: leftPlace.scrollTop });
+    leftPlace = NO_PLACE;
+    return () => {
+      leftPlace = { runId: inspector.selectedRunId.peek() ?? null, scrollTop: scroller()?.scrollTop ?? 0 };
+    };
+  }, []);
   const [seen, measure] = useWindow(box);
   const first = Math.max(0, Math.min(placed.length, Math.floor(seen.from / rowPx)));
   const visible = placed.slice(first, Math.max(first, Math.ceil(seen.to / rowPx)));
@@ -219,13 +240,20 @@ function Grid({ placed, query, columns, onDelete }: GridProps) {
   const heads = useOneTabStop<HTMLTableRowElement>();
   // After a key has moved the focus, its row may have been rendered just now.
   useLayoutEffect(() => {
-    if (activeId !== null) link.current?.focus({ preventScroll: true });
+    if (activeId !== null && !returns.current) link.current?.focus({ preventScroll: true });
   }, [activeId]);
+  // The row of the run that was left is rendered only after the list has been scrolled to it.
+  useLayoutEffect(() => {
+    if (!returns.current || found < 0 || link.current === null) return;
+    returns.current = false;
+    link.current.focus({ preventScroll: true });
+  });
 
   /** Moves the focus if the key is a navigation key, and returns whether it is. */
   function move(key: string): boolean {
     const index = placed.length === 0 ? null : indexAfter(key, activeId === null ? -1 : active, placed.length);
     if (index === null) return false;
+    returns.current = false;
     setActiveId(placed[index]?.run.runId ?? null);
     if (box.current !== null) reveal(box.current, index * rowPx, rowPx, HEAD_PX);
     measure();

@@ -70,7 +70,7 @@ export function keepShown(list: HTMLElement, show: () => void): () => void {
   return stop;
 }
 
-function scrollerOf(list: HTMLElement): HTMLElement | null {
+export function scrollerOf(list: HTMLElement): HTMLElement | null {
   const scrolls = (element: HTMLElement): boolean =>
     element.scrollHeight > element.clientHeight && getComputedStyle(element).overflowY === 'auto';
   let element = list.parentElement;

@@ -96,6 +96,23 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
     await page.locator('.chart-picture').waitFor();
   });
 
+  it('does not go back to a chart that was closed, with a key or with Escape', async () => {
+    const page = await openRecordedRuns(tests, runs, '/run/run-0/7');
+    await positionOf(page, 7);
+    const length = await page.evaluate(() => history.length);
+    for (const key of ['c', 'Escape']) {
+      await page.keyboard.press('c');
+      await page.locator('.chart-picture:focus').waitFor();
+      await page.keyboard.press(key);
+      await expect.poll(() => hashOf(page)).toBe('#/run/run-0/7');
+    }
+    expect(await page.evaluate(() => history.length)).toBe(length + 2);
+    await page.goBack();
+    await page.goBack();
+    expect(await hashOf(page)).toBe('#/run/run-0/7');
+    expect(await page.locator('.trace').count()).toBe(1);
+  });
+
   it('steps with ← and → wherever the focus is, but not in a text field', async () => {
     const page = await openRecordedRuns(tests, runs, '/run/run-0/7');
     await positionOf(page, 7);

@@ -109,6 +109,20 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
     await page.getByRole('table', { name: 'Runs' }).waitFor();
   });
 
+  it('returns to the row that was opened, where it was scrolled to', async () => {
+    for (const id of ['first', 'second', 'third'])
+      if ((await stored(id).catch(() => [])).length === 0) await record(id, `Who built the ${id} tower?`);
+    const { page } = await open('/?sort=title');
+    await page.setViewportSize({ width: 1280, height: 260 });
+    const last = page.locator('.run-link').last();
+    const request = await last.innerText();
+    await last.click();
+    await page.getByRole('link', { name: 'All runs and actors' }).click();
+    await page.waitForFunction(() => document.activeElement?.classList.contains('run-link'));
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(request);
+    expect(await page.locator('.runs-grid').evaluate((grid) => grid.scrollTop)).toBeGreaterThan(0);
+  });
+
   it('filters by the counts above it, which its address keeps', async () => {
     const { page } = await open('/?q=tower');
     const completed = page.getByRole('button', { name: '2 completed' });

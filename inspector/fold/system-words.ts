@@ -63,8 +63,23 @@ function placeOf(chart: IndexedChart | undefined, machine: string, id: string, b
 export const statesText = (chart: IndexedChart | undefined, machine: string, ids: readonly string[], beside = '') =>
   ids.map((id) => placeOf(chart, machine, chart === undefined ? id : enteredLeaf(chart, id), beside)).join(', ');
 
-/** One transition: `flight › asking → booking`. */
-function moveText(chart: IndexedChart | undefined, machine: string, { source, target }: Transition): string {
+/** The innermost state that a transition left, if its source is around it and it left no other; otherwise its source. */
+function leftState(
+  chart: IndexedChart | undefined,
+  { transitions }: RunFold,
+  { machine, source, seq }: Transition,
+): string {
+  const targets = chart === undefined ? [] : (transitions.positionAt(machine, seq - 1)?.targets ?? []);
+  const [left, ...others] = targets.filter((id) => chart?.isInside(id, source));
+  return chart === undefined || left === undefined || others.length > 0 ? source : enteredLeaf(chart, left);
+}
+
+/** One transition: `flight › asking → booking`. If a state around the one that was left handled the event, its name follows. */
+function moveText(chart: IndexedChart | undefined, machine: string, fold: RunFold, move: Transition): string {
+  const { source, target } = move;
+  const left = target.length === 0 ? source : leftState(chart, fold, move);
+  if (left !== source)
+    return `${placeOf(chart, machine, left, '')} → ${statesText(chart, machine, target)} (transition of ${placeOf(chart, machine, source, '')})`;
   const from = placeOf(chart, machine, source, '');
   if (target.length === 0) return source === machine || chart?.root?.id === source ? '' : `stays in ${from}`;
   return `${from} → ${statesText(chart, machine, target, target.length === 1 ? source : '')}`;
@@ -82,7 +97,7 @@ export function movesText(
   for (const move of moves.slice(0, MAX_MOVES)) {
     const chart = chartIndexOf(charts).chart(move.machine);
     const machine = fold.charts.get(move.machine)?.of ?? move.machine;
-    const text = moveText(chart, machine, move);
+    const text = moveText(chart, machine, fold, move);
     const [before] = last?.target.length === 1 ? last.target : [];
     const continues =
       before !== undefined &&

@@ -67,3 +67,26 @@ it('separates copied steps of a fork from its own, with the time between them, a
   expect(rows.map(({ title }) => title)).toEqual(['Started', 'BOOK', 'Fork begins', 'book', 'book finished']);
   expect(rows[3]).toMatchObject({ from: start, early: { from: booked }, note: 'call, repeated in this fork' });
 });
+
+it('names the state that was left if a state around it handled the event, and whose transition it was', async () => {
+  const nested = createMachine({
+    id: 'nested',
+    initial: 'group',
+    on: { ABORT: '.over' },
+    states: {
+      group: { initial: 'one', states: { one: { on: { NEXT: 'two' } }, two: {} } },
+      over: {},
+    },
+  });
+  const journals = memoryJournals();
+  const actors = createDurableMachine(nested, { journals, logger: () => {} });
+  const actor = await actors.open('n-1');
+  await actor.send({ type: 'NEXT' });
+  await actor.send({ type: 'ABORT' });
+  const view = foldedActor(await entriesOf(journals.read('n-1')), actors);
+  const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
+  expect(rows.map(({ moves = '' }) => moves).slice(-2)).toEqual([
+    'one → two',
+    'two → over (transition of nested)',
+  ]);
+});

@@ -88,10 +88,18 @@ function stepsIn(run: ComparedRun, rows: readonly TraceRow[], place: string): re
 const NO_STEPS: ReadonlySet<string> = new Set(['resumed', 'closed', 'stopped', 'run.adjusted']);
 
 /** Identifies a step; null for what depends on time and processes. */
-function nameOf({ log, fold }: ComparedRun, { kind, title, moves, next, status, from }: TraceRow): string | null {
+function nameOf(
+  { log, fold, kind: runKind }: ComparedRun,
+  { kind, title, moves, next, status, from }: TraceRow,
+): string | null {
   const type = entryAt(log, from, 'delivery')?.event.type ?? fold.entries.typeOf(from);
   const isFailed = status === 'failed';
-  if (kind === 'aside' || (kind === 'activity' && !isFailed) || (kind === 'event' && NO_STEPS.has(type))) return null;
+  if (
+    kind === 'aside' ||
+    (kind === 'activity' && !isFailed && runKind === 'run') ||
+    (kind === 'event' && NO_STEPS.has(type))
+  )
+    return null;
   // The titles of the others have numbers.
   const words = kind === 'call' || kind === 'decision' || kind === 'limit' || kind === 'wait' ? type : title;
   return JSON.stringify([kind, words, moves, next, entryAt(log, from, 'decision')?.decision.rule, isFailed]);

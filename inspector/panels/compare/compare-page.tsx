@@ -347,7 +347,11 @@ const MAX_ROWS = 500;
 
 /** All steps side by side, in parts that are equal or differ; equal ones are folded. */
 function Steps({ comparison, runIds }: ComparisonProps) {
-  const { rows, cutOff } = comparison;
+  const { rows, cutOff, firstData } = comparison;
+  const equalText = (from: number, to: number): string =>
+    firstData !== null && firstData >= from && firstData < to
+      ? `${pluralize(to - from, 'step')} in common, with other data from step ${firstData + 1} on`
+      : pluralize(to - from, 'equal step');
   const starts = rows.flatMap(({ equal }, at) => (at > 0 && rows[at - 1]?.equal === equal ? [] : [at]));
   return (
     <details class="compare-steps" open={rows.length <= MAX_ROWS}>
@@ -360,7 +364,7 @@ function Steps({ comparison, runIds }: ComparisonProps) {
           <Folded
             key={`${from} ${isEqual}`}
             isOpenFirst={!isEqual}
-            summary={isEqual ? pluralize(to - from, 'equal step') : `Different from step ${from + 1} on`}
+            summary={isEqual ? equalText(from, to) : `Different from step ${from + 1} on`}
             content={() => (
               <CompareTable caption={`Steps from ${from + 1} on`} hidesCaption head="Step">
                 {rows.slice(from, Math.min(to, from + MAX_ROWS)).map((row) => (

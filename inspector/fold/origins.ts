@@ -14,7 +14,7 @@ import { phaseOf } from './call-index.ts';
 import { entriesIn, entryAt } from './entry-index.ts';
 import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { RETRIEVAL } from './selection.ts';
+import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
 import { lastStartedBy } from './sorted.ts';
 import { answerAttempt } from './summary.ts';
 import { excerpt, sourceText } from './text.ts';
@@ -269,6 +269,15 @@ export function originText(origins: readonly Origin[]): string {
 function firstName(origin: Origin): string {
   const name = originName(origin).replace(' · ', ', ');
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+}
+
+/** The step in which a passage was found, before its text entered the context, or else the step that has the text. */
+export function foundAt({ spans }: RunFold, count: number, { seq, kind }: Pick<Origin, 'seq' | 'kind'>): Selection {
+  const search =
+    kind === 'passage'
+      ? spans.calls.findLast(({ source, from, to }) => source === RETRIEVAL && from <= seq && to !== null)
+      : undefined;
+  return search === undefined ? { kind: 'entry', from: seq, to: seq } : selectionOf('retrieval', search, count);
 }
 
 /** Splits a text into parts that match the phrase and parts that do not. */

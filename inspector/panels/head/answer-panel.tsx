@@ -3,12 +3,13 @@ import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesi
 import { messageText } from '../../fold/format.ts';
 import { provisionalAnswer } from '../../fold/provisional-answer.ts';
 import { isNoAnswer } from '../../fold/run-list.ts';
-import { answerSelection, RETRIEVAL, type Selection, selectionOf } from '../../fold/selection.ts';
+import { answerSelection } from '../../fold/selection.ts';
 import { activityOf } from '../../fold/summary.ts';
 import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { Toggle } from '../../link-button.tsx';
-import type { PanelView } from '../../ui-state/inspector.ts';
+import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
+import { showPassage } from '../../ui-state/sought-passage.ts';
 import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -32,7 +33,7 @@ export function Answer({ inspector, view, answer }: PanelProps & { readonly answ
             type="button"
             class="link-button verbatim"
             title={excerpt(source.quote, 300)}
-            onClick={() => inspector.select(foundAt(view, source))}
+            onClick={() => showSource(inspector, view, source)}
           >
             {revealHidden(sourceText(source))}
           </button>
@@ -68,14 +69,11 @@ export function useCutText(markdown: string) {
   };
 }
 
-/** The search that found a source, before its text entered the context. */
-function foundAt({ fold, count }: PanelView, { messageId }: Citation): Selection {
-  const arrival = fold.context.arrivals.find(({ message }) => message.id === messageId);
-  if (arrival === undefined) return answerSelection(fold, count);
-  const search = fold.spans.calls.findLast(({ source, from }) => source === RETRIEVAL && from <= arrival.from);
-  return search === undefined
-    ? { kind: 'operations', from: arrival.from, to: arrival.from }
-    : selectionOf('retrieval', search, count);
+/** Shows a source where it was found; the answer if that is not recorded. */
+function showSource(inspector: Inspector, view: PanelView, { messageId, quote }: Citation): void {
+  const arrival = view.fold.context.arrivals.find(({ message }) => message.id === messageId);
+  if (arrival === undefined) inspector.select(answerSelection(view.fold, view.count));
+  else showPassage(inspector, view, { seq: arrival.from, content: arrival.message.content, phrase: quote });
 }
 
 /** What a run without an answer is doing, and the text that it has so far. */

@@ -22,7 +22,8 @@ interface AnswerProps extends PanelProps {
 }
 
 /** The answer with its confidence, what limits it, and its sources; if it was checked, each sentence with its best passage. */
-export function AnswerWithSources({ inspector, view: { log, fold, stateCount }, seq, answer }: AnswerProps) {
+export function AnswerWithSources({ inspector, view, seq, answer }: AnswerProps) {
+  const { log, fold, stateCount } = view;
   const { answerText, status, confidence, sources, notes, grounding, metadata } = answer;
   const { missingFields, synthesis } = metadata;
   // The head already shows the explanation.
@@ -46,7 +47,7 @@ export function AnswerWithSources({ inspector, view: { log, fold, stateCount }, 
       ) : (
         <ol class="sentences stack" aria-label="Sentences of the answer">
           {sentences.slice(0, MAX_SENTENCES).map((sentence) => (
-            <Sentence key={sentence.start} sentence={sentence} moveTo={inspector.moveTo} />
+            <Sentence key={sentence.start} sentence={sentence} inspector={inspector} view={view} />
           ))}
           {sentences.length > MAX_SENTENCES && <li class="muted">and {sentences.length - MAX_SENTENCES} more</li>}
         </ol>
@@ -81,13 +82,12 @@ export function AnswerWithSources({ inspector, view: { log, fold, stateCount }, 
   );
 }
 
-interface SentenceProps {
+interface SentenceProps extends PanelProps {
   readonly sentence: CheckedSentence;
-  readonly moveTo: (seq: number) => void;
 }
 
 /** A sentence, whether the evidence supports it, and on request the passages. */
-function Sentence({ sentence, moveTo }: SentenceProps) {
+function Sentence({ sentence, ...props }: SentenceProps) {
   const { text, support, isSupported, origins } = sentence;
   const [isOpen, open] = useState(false);
   const [hasMore, showMore] = useState(false);
@@ -111,7 +111,7 @@ function Sentence({ sentence, moveTo }: SentenceProps) {
         {isOpen && (
           <>
             {origins.length === 0 && <p class="muted">No passage supports it.</p>}
-            <OriginItems origins={hasMore ? origins : origins.slice(0, 1)} phrase={text} moveTo={moveTo} />
+            <OriginItems origins={hasMore ? origins : origins.slice(0, 1)} phrase={text} {...props} />
             {origins.length > 1 && (
               <Toggle isOpen={hasMore} open={showMore} more={`Show ${pluralize(origins.length - 1, 'more passage')}`} />
             )}

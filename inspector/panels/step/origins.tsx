@@ -1,10 +1,12 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { firstChars } from '../../../machines/text/clip.ts';
 import { formatScore } from '../../fold/format.ts';
-import { markedParts, type Origin, originName, originsOf, originText } from '../../fold/origins.ts';
+import { type Origin, originName, originsOf, originText } from '../../fold/origins.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { useKeys } from '../../ui-state/keys.ts';
+import { showPassage } from '../../ui-state/sought-passage.ts';
 import { EntryLink } from '../entry-link.tsx';
+import { Marked } from '../marked.tsx';
 import type { PanelProps } from '../panel.tsx';
 
 const MAX_SHOWN = 50;
@@ -81,7 +83,7 @@ interface OriginListProps extends PanelProps {
   readonly onClose: () => void;
 }
 
-function OriginList({ inspector: { moveTo }, view, selected, onClose }: OriginListProps) {
+function OriginList({ inspector, view, selected, onClose }: OriginListProps) {
   const [phrase, search] = useState(selected.phrase);
   const list = useRef<HTMLDivElement>(null);
   const { log, fold, count } = view;
@@ -113,32 +115,34 @@ function OriginList({ inspector: { moveTo }, view, selected, onClose }: OriginLi
       <p role="status" class="verbatim">
         {phrase.trim() === '' ? 'Type words, or select them on the page.' : revealHidden(originText(origins))}
       </p>
-      <OriginItems origins={origins.slice(0, MAX_SHOWN)} phrase={phrase} moveTo={moveTo} />
+      <OriginItems origins={origins.slice(0, MAX_SHOWN)} phrase={phrase} inspector={inspector} view={view} />
       {origins.length > MAX_SHOWN && <p class="muted">More texts match. Add words to narrow the search.</p>}
     </div>
   );
 }
 
-interface OriginItemsProps {
+interface OriginItemsProps extends PanelProps {
   readonly origins: readonly Origin[];
   readonly phrase: string;
-  readonly moveTo: (seq: number) => void;
 }
 
 /** Texts with their places; the words of a phrase are marked. */
-export const OriginItems = ({ origins, phrase, moveTo }: OriginItemsProps) => (
+export const OriginItems = ({ origins, phrase, inspector, view }: OriginItemsProps) => (
   <ol class="origin-items stack">
-    {origins.map(({ seq, kind, place, excerpt, support }) => (
+    {origins.map(({ seq, kind, place, content, excerpt, support }) => (
       <li key={`${seq} ${kind} ${place}`}>
-        <EntryLink seq={seq} moveTo={moveTo}>
+        <EntryLink
+          seq={seq}
+          moveTo={() => {
+            if (kind === 'passage') showPassage(inspector, view, { seq, content, phrase });
+            else inspector.moveTo(seq);
+          }}
+        >
           <span class="verbatim">{revealHidden(originName({ kind, place }))}</span>
         </EntryLink>
         {support !== null && <span class="muted"> support {formatScore(support)}</span>}
         <p class="verbatim" dir="auto">
-          {markedParts(excerpt, phrase).map(({ text, isMatch }, nth) =>
-            // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their order
-            isMatch ? <mark key={nth}>{text}</mark> : text,
-          )}
+          <Marked text={excerpt} phrase={phrase} />
         </p>
       </li>
     ))}

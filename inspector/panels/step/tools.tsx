@@ -1,12 +1,15 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { hasFailed, nextTry, type ToolUse, timesOf } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
-import { excerpt } from '../../fold/text.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
+import { soughtPassage } from '../../ui-state/sought-passage.ts';
 import { valueIn } from '../head/event-forms.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
+import { Marked } from '../marked.tsx';
 
 /** The tools and searches of a step, each with its name and status. */
 export function ToolList({ view, uses }: { readonly view: PanelView; readonly uses: readonly ToolUse[] }) {
@@ -84,6 +87,26 @@ function Output({ text }: { readonly text: string }) {
   return typeof value === 'string' ? <LongText text={value} chars={1_200} /> : <JsonTree value={value} />;
 }
 
+/** The text of a passage. One that was opened from words that it supports is shown whole, with these words marked. */
+function PassageText({ text }: { readonly text: string }) {
+  const sought = soughtPassage.value;
+  const isSought = sought?.content.endsWith(text) === true;
+  const box = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (!isSought) return undefined;
+    box.current?.scrollIntoView({ block: 'center' });
+    return () => {
+      if (soughtPassage.peek() === sought) soughtPassage.value = null;
+    };
+  }, [sought]);
+  if (!isSought) return <LongText text={text} chars={400} />;
+  return (
+    <span ref={box} class="verbatim">
+      <Marked text={revealHidden(text)} phrase={sought.phrase} />
+    </span>
+  );
+}
+
 const MAX_PASSAGES = 30;
 
 function SearchResult({ use: { result, failure } }: { readonly use: Extract<ToolUse, { kind: 'retrieval' }> }) {
@@ -110,7 +133,7 @@ function SearchResult({ use: { result, failure } }: { readonly use: Extract<Tool
                 <p class="muted verbatim">
                   {excerpt([source?.path, ...(heading ?? [])].join(' › '), 160)}, relevance {formatScore(relevance)}
                 </p>
-                <LongText text={text} chars={400} />
+                <PassageText text={text} />
               </li>
             ))}
           </ol>

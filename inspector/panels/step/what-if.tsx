@@ -107,7 +107,7 @@ function outcomeText({ recorded, now, outcome }: WhatIf, currency: string): stri
   if (outcome === 'unfinished') return 'has not ended; its decisions so far would have been the same.';
   if (outcome === 'same')
     return now.rule === recorded.rule
-      ? 'would have ended as it did.'
+      ? `would have ended as it did, for the same reason: ${guardTitle(now.rule ?? '')}.`
       : `would have ended in the same cycle, for another reason: ${guardTitle(now.rule ?? '')}.`;
   if (outcome === 'earlier')
     return `would have ended in cycle ${now.cycle} (${guardTitle(now.rule ?? '')}), which saves ${savedText(recorded.use, now.use, currency)}.`;

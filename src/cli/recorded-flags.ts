@@ -6,6 +6,7 @@ import type { PostChain } from '../chain/create-post-chain.ts';
 import { parseRun } from '../chain/journal/run-journal.ts';
 import { runStartOf } from '../chain/journal/run-start.ts';
 import type { JournalStore } from '../durable/journals/journal-store.ts';
+import type { RecordedModel } from '../inspection/run-actions.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import { oneLine, printableJson } from '../internal/printable.ts';
 import { type Asker, ask, askerFor, prompted, type SelectOptions, type Terminal } from './ask-user.ts';
@@ -76,10 +77,10 @@ export function requireModel(
 }
 
 /** Returns why the inspector cannot resume a run, and what to do; null if it has the model of the run. */
-export function modelProblem({ product: { host, modelId } }: RunStart): string | null {
-  const { model, baseUrl } = recordedFlagsSchema.safeParse(host?.['flags']).data ?? {};
+export function modelProblem({ runId, modelId, host }: RecordedModel): string | null {
+  const { model, baseUrl } = recordedFlagsSchema.safeParse(Object(host).flags).data ?? {};
   if (modelIdOf(model ?? defaultModel(process.env, baseUrl)) === modelId) return null;
-  return `Resume it in the program that started it, or with "postchain resume RUN --model NAME": it needs the model ${oneLine(modelId)}, which this inspector does not have.`;
+  return `Resume it in the program that started it, or with "postchain resume ${oneLine(runId)} --model NAME": it needs the model ${oneLine(modelId)}, which this inspector does not have.`;
 }
 
 /** Returns what the user must confirm before a run is continued; null if it opens nothing, or its journal is the user's own. */

@@ -1,16 +1,12 @@
 import * as z from 'zod/mini';
-import {
-  EXTERNAL_EVENTS,
-  type JournalEntry,
-  type RunStart,
-  type RunSummary,
-} from '../../machines/contracts/journal.ts';
+import { EXTERNAL_EVENTS, type JournalEntry, type RunSummary } from '../../machines/contracts/journal.ts';
 import { parseRunEntry, runSummary, tryRead, withPictures } from '../chain/journal/run-journal.ts';
 import { stateSteps } from '../chain/journal/state-at.ts';
 import { storedEntry } from '../chain/journal/stored-entries.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import type { ActorSummary, JournalEnds } from '../durable/journals/journal-store.ts';
 import { type About, type JournalReader, MAX_WANTED_ENTRIES, RecordedJournal } from './recorded-journal.ts';
+import type { RunActions } from './run-actions.ts';
 import { FiguresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, problemOf, type RecordedSource, runCharts } from './source.ts';
 import type { InspectedStore, ReadNew } from './stored-runs.ts';
@@ -26,13 +22,13 @@ const NO_SUMMARY: Omit<RunSummary, 'id'> = {
 
 const startSchema = z.object({
   input: z.object({ sessionId: z.nullable(z.string()) }),
-  product: z.object({ modelId: z.string(), fallbackModelIds: z.array(z.string()) }),
+  product: z.object({ modelId: z.string(), fallbackModelIds: z.array(z.string()), host: z.unknown() }),
   startedAt: z.string(),
   forkedFrom: z.nullable(z.object({ clockStartMs: z.number() })),
 });
 
-/** Why a run with this start cannot be resumed here, and what to do; null if it can. */
-export type BlockedText = (start: RunStart) => string | null;
+/** Why a run cannot be resumed here, and what to do; null if it can. */
+export type BlockedText = NonNullable<RunActions['blocked']>;
 
 /** A stored run. Its limitations depend on all its entries, so they are known only after it was opened. */
 export class RecordedRun extends RecordedJournal<JournalEntry> implements RecordedSource {
@@ -158,7 +154,7 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
     const start = startSchema.safeParse(first).data;
     if (start !== undefined && (this.#fold === null || (!this.#fold.hasAnswer && this.#counted === null)))
       this.#fold = new FiguresFold(start, false);
-    if (start !== undefined) this.#blocked = this.#blockedText?.(first as RunStart) ?? null;
+    if (start !== undefined) this.#blocked = this.#blockedText?.({ runId: this.id, ...start.product }) ?? null;
     if (this.#fold !== this.#counted?.fold) for (const entry of [first, ...last]) this.#fold?.take(entry);
   }
 }

@@ -1,5 +1,4 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { RunStart } from '../../machines/contracts/journal.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { isWaiting } from './run-figures.ts';
 import type { RunList } from './runs.ts';
@@ -10,9 +9,17 @@ export interface RunActions {
   /** The model that continues a run whose journal names none; the page shows it before a fork. */
   readonly model?: string | undefined;
   /** Returns why a run cannot be resumed here, and what to do; null if it can. The page then disables its buttons. By default, all can. */
-  blocked?(start: RunStart): string | null;
+  blocked?(run: RecordedModel): string | null;
   resume(runId: string, options: ResumeOptions): Promise<Run | NeedsTrust>;
   fork(runId: string, change: ForkChange, options: ActionOptions): Promise<Run | NeedsTrust>;
+}
+
+/** What the journal of a run says about its model. */
+export interface RecordedModel {
+  readonly runId: string;
+  readonly modelId: string;
+  /** What the program that started it has recorded; any JSON. */
+  readonly host: unknown;
 }
 
 export interface ActionOptions {

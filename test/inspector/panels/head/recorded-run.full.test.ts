@@ -24,7 +24,7 @@ const doubt = { doubt: 'it was started by another installation', actions: ['star
 const tests = await inspectorTests('acting on recorded runs', {
   journals,
   actions: {
-    blocked: ({ input }) => (input.runId === 'other' ? 'Resume it in its program.' : null),
+    blocked: ({ runId }) => (runId === 'other' ? 'Resume it in its program.' : null),
     resume: async (runId, { confirmed }) => (confirmed === null ? doubt : chain.resume(runId)),
     fork: (runId, change) => chain.fork(runId, change),
   },

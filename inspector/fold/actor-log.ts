@@ -19,6 +19,8 @@ export interface ActorNote {
   readonly title: string;
   readonly text: string;
   readonly isFailure: boolean;
+  /** The number of an effect. */
+  readonly effect?: number;
 }
 
 /** An actor of a system, with the events that it received. */
@@ -205,7 +207,14 @@ export class ActorLogFold {
       title: actorEntryTitle(entry) ?? entry.type,
       text: actorEntryNote(entry),
       isFailure: entryTrouble(entry as never) === 'failed',
+      ...(entry.type === 'effect' && { effect: entry.effect }),
     });
+    if (entry.type === 'failed' && entry.effect !== undefined) this.#failEffect(actor, entry.effect);
+  }
+
+  /** An effect has thrown. The entry that says so, and the end, have the error. */
+  #failEffect(actor: Writable, effect: number): void {
+    actor.notes = actor.notes.map((note) => (note.effect === effect ? { ...note, isFailure: true } : note));
   }
 
   /** Ends the root, and with it all others. */

@@ -35,10 +35,11 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number) {
   };
 }
 
-/** How many events the actors of a system received: sent events, results of calls and elapsed delays. In a journal, each is one entry. */
-export function eventCounts({ actors, entries }: Pick<RunFold, 'actors' | 'entries'>) {
+/** How many events the actors of a system received, without the results of calls and elapsed delays, and how many its machines ignored. */
+export function eventCounts({ actors }: Pick<RunFold, 'actors'>) {
+  const received = actors.flatMap(({ events }) => events.filter(({ type }) => !type.startsWith('xstate.')));
   const events = actors.flatMap((actor) => (actor.machine === null ? [] : actor.events));
-  return { received: entries.of('delivery').length, ignored: events.filter((event) => event.ignored !== null).length };
+  return { received: received.length, ignored: events.filter((event) => event.ignored !== null).length };
 }
 
 /** As in the answer: a cycle is complete with Yield's reply, or with a decision of the user. */

@@ -237,19 +237,38 @@ function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): st
   return first.targets.some((id) => isInitial(chart, id)) ? `in ${words}` : `first recorded in ${words}`;
 }
 
+/** The innermost states of a machine at an entry. */
+const statesAt = ({ fold, charts }: LoadedEntries, machine: string | null, seq: number): string =>
+  statesText(
+    chartIndexOf(charts).chart(machine ?? ''),
+    fold.charts.get(machine ?? '')?.of ?? machine ?? '',
+    fold.transitions.positionAt(machine ?? '', seq)?.targets ?? [],
+  );
+
+const thrownText = (end: ActorRecord['end']): string => (end?.status === 'error' ? errorText(end.error) : '');
+
+/** `Effect notify in failed threw`: the effect whose error has ended an actor; null if none has. */
+export function thrownBy(loaded: LoadedEntries, { machine, notes, end }: ActorRecord): string | null {
+  const thrown =
+    end?.status === 'error' ? notes.findLast(({ effect, isFailure }) => effect !== undefined && isFailure) : undefined;
+  return thrown === undefined ? null : `${excerpt(thrown.title, 80)} in ${statesAt(loaded, machine, thrown.seq)} threw`;
+}
+
 function noteRow(
-  { forkedAt }: Traced,
-  { end, path }: ActorRecord,
+  system: Traced,
+  { end, path, machine }: ActorRecord,
   note: ActorNote,
   next?: ActorNote,
 ): readonly TraceRow[] {
   const { type, seq, title, text, isFailure } = note;
-  if (seq === forkedAt) return [forkRow(seq)];
+  if (seq === system.forkedAt) return [forkRow(seq)];
   // An actor that a process opens only to stop it does not continue. The row of its end says that it was stopped, or why it failed.
   const isStop = type === 'stopped' || (type === 'resumed' && next?.type === 'stopped' && next.seq === seq + 1);
   const isEnd = type === 'failed' && path === '' && end?.status === 'error' && text === errorText(end.error);
   if (type === 'start' || isStop || isEnd) return [];
   const row = plainRow(isFailure ? 'event' : 'aside', seq, excerpt(title, 80));
+  if (type === 'effect' && isFailure)
+    return [{ ...row, note: `in ${statesAt(system, machine, seq)}`, text: thrownText(end), status: 'failed' }];
   return [{ ...row, text: excerpt(text, 200), status: isFailure ? 'failed' : 'done' }];
 }
 

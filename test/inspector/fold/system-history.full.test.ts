@@ -7,7 +7,6 @@ import { systemStep } from '../../../inspector/fold/system-step.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { systemWaits } from '../../../inspector/fold/system-waits.ts';
 import { rowsIn, type TraceRow } from '../../../inspector/fold/trace-row.ts';
-import { isExternal } from '../../../src/durable/entries.ts';
 import { scenarios } from '../../support/durable-machines.ts';
 import { runScenario } from '../../support/durable-runs.ts';
 import { foldedActor } from '../../support/inspector/inspected-runs.ts';
@@ -23,7 +22,7 @@ const allRows = (rows: readonly TraceRow[]): readonly TraceRow[] =>
 /** Runs a scenario and returns what its page shows of the journal. */
 async function shown(scenario: Parameters<typeof runScenario>[0]) {
   const { entries, machine, snapshot } = await runScenario(scenario);
-  const sent = entries.filter((entry) => isExternal(entry) && entry.type !== 'failed' && entry.type !== 'stopped');
+  const sent = entries.filter(({ type }) => type === 'delivery');
   const folded = foldedActor(entries, machine);
   const system = { ...folded, count: folded.log.count };
   const rows = allRows(systemTrace({ ...system, isOver: false }));
@@ -60,7 +59,7 @@ function checkTransitions({ system, rows, read }: Shown, label: string): void {
   }
 }
 
-/** The head counts the events of the journal. Every event from outside has a row, which is muted if and only if the journal has no transition for it. */
+/** The head counts the deliveries of the journal. Every event from outside has a row, which is muted if and only if the journal has no transition for it. */
 function checkEvents({ system, rows, read, sent }: Shown, label: string): void {
   expect(eventCounts(system.fold).received, label).toBe(sent);
   const isMachine = (path: string): boolean =>

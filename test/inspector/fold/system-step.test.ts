@@ -47,9 +47,14 @@ it.each(['stop', 'fail'] as const)('selects the end of an actor at first: %s', a
   expect(view.rows.at(-1)?.selection).toEqual(lastMove(view));
 });
 
-it('shows why an actor failed once, what was sent with an event, and that a call had not failed yet', async () => {
+it('shows which effect has ended an actor, what was sent with an event, and that a call had not failed yet', async () => {
   const { rows, fold, log } = await ended('fail');
-  expect(rows.filter(({ text }) => text === 'out of order').map(({ title }) => title)).toEqual(['Failed']);
+  const failed = rows.filter(({ text }) => text === 'out of order');
+  expect(failed.map(({ title, status }) => [title, status])).toEqual([
+    ['Effect entry', 'failed'],
+    ['Failed', 'failed'],
+  ]);
+  expect(failed[0]?.note).toMatch(/^in \S/u);
   expect(rows.find(({ title }) => title === 'PAY')?.note).toBe('cents: 80');
   const [from = -1] = fold.entries.of('activity-start');
   const selection = { kind: 'entry', from, to: from } as const;

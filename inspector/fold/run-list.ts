@@ -386,6 +386,12 @@ export function waitedText(run: InspectedRun, nowMs: number): string | null {
   return sinceMs === undefined ? null : spanText(nowMs - sinceMs);
 }
 
+/** `22:14`, with the day if it is another one than today. */
+export function sinceText(sinceMs: number, nowMs: number): string {
+  const [day, time = ''] = (startedText(sinceMs) ?? '').split(', ');
+  return day === startedText(nowMs)?.split(', ')[0] ? time : `${day}, ${time}`;
+}
+
 /** `due 5 min ago` or `fires in 2 h 5 min`; null without a delay. */
 export function dueText(run: InspectedRun, nowMs: number): string | null {
   const dueMs = dueAt(run);
@@ -415,18 +421,16 @@ export function actorText(run: InspectedRun): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** `waits for approval of pay: 80, cancel`; empty if it waits for neither approvals nor events. */
+/** `approval of pay: 80; also accepts cancel`, `waits for cancel`; empty if it waits for neither approvals nor events. */
 function waitsForText(run: InspectedRun): string {
   const wait = waitOf(run);
-  const names = wait === undefined ? [] : awaitedNames(wait);
-  return names.length === 0 ? '' : `waits for ${namesText(names)}`;
+  if (wait === undefined) return '';
+  const { approvals, events } = wait;
+  const asked = namesText(approvals.map(({ question }) => questionText(question)));
+  const accepted = namesText(events);
+  if (asked === '') return accepted && `waits for ${accepted}`;
+  return `approval of ${asked}${accepted && `; also accepts ${accepted}`}`;
 }
-
-/** What an actor waits for: approvals with their questions, then events. */
-const awaitedNames = ({ approvals, events }: ActorWait): readonly string[] => [
-  ...approvals.map(({ question }) => `approval of ${questionText(question)}`),
-  ...events,
-];
 
 /** `pay: 80, currency: EUR`: the question of an approval as a person reads it. */
 function questionText(question: unknown): string {

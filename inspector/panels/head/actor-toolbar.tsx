@@ -48,7 +48,13 @@ export function ActorToolbar({ inspector, view, blocked }: PanelProps & { readon
         </button>
       )}
       {!isOver(run) && (
-        <button type="button" disabled={blocked !== null} aria-haspopup="dialog" onClick={() => setOpen('stop')}>
+        <button
+          type="button"
+          class="danger"
+          disabled={blocked !== null}
+          aria-haspopup="dialog"
+          onClick={() => setOpen('stop')}
+        >
           Stop…
         </button>
       )}
@@ -66,7 +72,7 @@ export function ActorToolbar({ inspector, view, blocked }: PanelProps & { readon
       {open === 'stop' && (
         <Dialog title="Stop this actor" class="stack" onClose={() => setOpen(null)}>
           <p>The actor ends now: its timers do not fire, and its calls are not restarted. This cannot be undone.</p>
-          <SendButton isBusy={isBusy} onSend={() => void act({ type: 'stop' }).then(() => setOpen(null))}>
+          <SendButton isBusy={isBusy} isDanger onSend={() => void act({ type: 'stop' }).then(() => setOpen(null))}>
             Stop the actor
           </SendButton>
         </Dialog>
@@ -83,11 +89,20 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
   const { run } = view;
   const { machine = '', runId, title } = run;
   const { isBusy, act } = sender(inspector, runId);
-  const { at, step, waits, next } = forkPoint(view, machine, view.at, isOver(run));
+  const after = forkPoint(view, machine, view.at, isOver(run));
+  const { from } = view.fold.externalEvents.stepOf(after.at);
+  const before = from === 0 ? null : forkPoint(view, machine, from - 1, false);
+  const [isBefore, chooseBefore] = useState(false);
+  const { at, step, waits, next } = isBefore && before !== null ? before : after;
   const forms = inspector.machines.value[machine] ?? null;
   const accepted = (waits?.events ?? []).filter((type) => forms === null || Object.hasOwn(forms, type));
   const types = [...accepted, ...(forms === null ? [OTHER_EVENT] : []), NONE];
-  const [chosen, choose] = useState(accepted[0] ?? NONE);
+  const [wanted, choose] = useState<string | null>(null);
+  const chosen = types.find((type) => type === wanted) ?? accepted[0] ?? NONE;
+  const leadsTo = (type: string): string => {
+    const text = waits?.leadsTo[type] ?? '';
+    return text === '' ? '' : ` → ${excerpt(text, 80)}`;
+  };
   const [input, setInput] = useState('');
   const [problem, setProblem] = useState('');
   const states = waits === undefined ? '' : `, in ${namesText(waits.states)}`;
@@ -119,11 +134,20 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
             Starts another actor with the same history. {excerpt(title, 80)} does not change
             {next === null ? '.' : `; it received ${excerpt(next, 60)} next.`} To fork at another step, select it first.
           </p>
+          {before !== null && (
+            <Field label="Where">
+              <select onChange={({ currentTarget }) => chooseBefore(currentTarget.value === 'before')}>
+                <option value="after">after {excerpt(after.step, 60)}</option>
+                <option value="before">before {excerpt(after.step, 60)}</option>
+              </select>
+            </Field>
+          )}
           <Field label="Event for the fork">
             <select value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
               {types.map((type) => (
                 <option key={type} value={type}>
                   {excerpt(type, 80)}
+                  {leadsTo(type)}
                 </option>
               ))}
             </select>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalAsked } from '../../../machines/policies/questions.ts';
 import { safeJson } from '../../../machines/text/safe-json.ts';
 import { capitalize } from '../../fold/format.ts';
@@ -61,6 +61,12 @@ export function QuestionForm(props: QuestionFormProps) {
   const [reason, setReason] = useState('');
   const [invalid, setInvalid] = useState('');
   const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  // The button that was pressed is gone.
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body)
+      form.current?.querySelector<HTMLElement>(isEditing ? 'textarea' : '[data-edit]')?.focus();
+  }, [isEditing]);
   const why = reason === '' ? {} : { reason };
   const deny = (): void => onAnswer({ decision: 'deny', ...why });
 
@@ -74,6 +80,7 @@ export function QuestionForm(props: QuestionFormProps) {
 
   return (
     <form
+      ref={form}
       class="approval"
       aria-label={label}
       onSubmit={(submitted) => {
@@ -118,8 +125,20 @@ export function QuestionForm(props: QuestionFormProps) {
           </SendButton>
         )}
         {canApprove && !isEditing && (
-          <button type="button" onClick={() => setEditing(true)}>
+          <button type="button" data-edit onClick={() => setEditing(true)}>
             Edit {noun}
+          </button>
+        )}
+        {isEditing && (
+          <button
+            type="button"
+            onClick={() => {
+              setText(original);
+              setInvalid('');
+              setEditing(false);
+            }}
+          >
+            Cancel
           </button>
         )}
       </div>

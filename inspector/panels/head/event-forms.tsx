@@ -15,16 +15,19 @@ interface SendButtonProps {
   readonly submits?: boolean;
   /** What the terminal preselects. */
   readonly isPrimary?: boolean;
+  /** For what cannot be undone. */
+  readonly isDanger?: boolean;
   readonly onSend?: () => void;
   readonly children: ComponentChildren;
 }
 
 /** A button that sends an event. The second click of a double click does nothing, even if the first send has finished. */
-export function SendButton({ isBusy, submits = false, isPrimary = submits, onSend, children }: SendButtonProps) {
+export function SendButton(props: SendButtonProps) {
+  const { isBusy, submits = false, isPrimary = submits, isDanger = false, onSend, children } = props;
   return (
     <button
       type={submits ? 'submit' : 'button'}
-      class={isPrimary ? 'primary' : ''}
+      class={isDanger ? 'danger' : isPrimary ? 'primary' : ''}
       aria-disabled={isBusy}
       onClick={(event) => {
         if (isBusy || event.detail > 1) event.preventDefault();

@@ -1,11 +1,13 @@
 import { Fragment } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ActorWait, InspectedRun } from '../../../src/inspection/wire.ts';
+import { changedFields } from '../../fold/differences.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { type ReachedState, reachedStates } from '../../fold/reached.ts';
 import { dueText, durationOf, namesText, statusWords, waitedText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { eventCounts } from '../../fold/summary.ts';
+import { thrownBy } from '../../fold/system-trace.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { errorText } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
@@ -66,13 +68,13 @@ export function SystemHead({ inspector, view }: PanelProps) {
           {excerpt(problem, 400)}
         </p>
       )}
+      <States inspector={inspector} view={view} states={states} />
       {failure !== '' && !states.some(({ because }) => because.includes(failure)) && (
         <p class="verbatim">
           {run.status !== 'degraded' && 'Earlier: '}
           {failure}
         </p>
       )}
-      <States inspector={inspector} run={run} states={states} />
       {over && <Output view={view} />}
       {!over && <Next inspector={inspector} view={view} waits={waits} blocked={blocked} />}
       {isActor && inspector.connection.value !== 'file' && (
@@ -91,12 +93,15 @@ export function SystemHead({ inspector, view }: PanelProps) {
 }
 
 /** `call charge failed: TypeError: card declined`: the call that ended the actor, and the class of the error. Without them, only the message. */
-function failureWords({ run, fold }: PanelView): string {
+function failureWords(view: PanelView): string {
+  const { run, fold } = view;
   const text = (run.ending?.failure ?? '').replace(`${run.runId} failed: `, '');
   const [root, ...others] = fold.actors;
   if (root?.end?.status !== 'error') return text;
   const [at, { name }] = [root.end.seq, Object(root.end.error) as { readonly name?: unknown }];
   const call = others.findLast(({ machine, end }) => machine === null && end?.status === 'error' && end.seq <= at);
+  const thrown = thrownBy(view, root);
+  if (thrown !== null) return `${thrown}: ${text}`;
   const isOwn = call?.end != null && errorText(call.end.error) === errorText(root.end.error);
   return `${isOwn ? `${call.name} failed: ` : ''}${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${text}`;
 }
@@ -135,19 +140,21 @@ function statesOf({ run, fold, charts, count, log }: PanelView): readonly Reache
   return count === 0 ? [] : reachedStates({ log, fold, charts }, id, count - 1);
 }
 
-interface StatesProps extends Pick<PanelProps, 'inspector'> {
-  readonly run: InspectedRun;
+interface StatesProps extends PanelProps {
   readonly states: readonly ReachedState[];
 }
 
 /** The active states, and which transitions led there. */
-function States({ inspector, run, states }: StatesProps) {
+function States({ inspector, view: { run, fold, selection }, states }: StatesProps) {
   if (states.length === 0) return null;
+  const isLater = (fold.transitions.seqs.at(-1) ?? 0) > selection.to;
+  const isStopped = run.status === 'cancelled';
+  const words = isStopped ? 'Stopped in' : !isLater ? 'In' : isOver(run) ? 'At the end in' : 'Now in';
   return (
     <ul class="waits row">
       {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (
         <li key={path} class="verbatim">
-          {run.status === 'cancelled' ? 'Stopped in' : 'In'} <b>{excerpt(path, 80)}</b>
+          {words} <b>{excerpt(path, 80)}</b>
           {seq === null ? (
             !isOver(run) && `, ${because}`
           ) : (
@@ -201,10 +208,7 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
   const area = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => area.current?.querySelector<HTMLElement>('input, select, textarea, button')?.focus(), [chosen]);
   const onSend = async (event: unknown, onProblem?: (problem: string) => void): Promise<boolean> => {
-    const { type, decision } = Object(event);
-    const isAnswer = type === 'approval.given';
-    const sent = isAnswer ? ANSWERED[decision as keyof typeof ANSWERED] : `Sent ${excerpt(String(type), 60)}.`;
-    const isSent = await form.onSend(event, sent, onProblem);
+    const isSent = await form.onSend(event, `Sent ${excerpt(String(Object(event).type), 60)}.`, onProblem);
     if (isSent) choose(null);
     return isSent;
   };
@@ -236,7 +240,7 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
     );
   return (
     <>
-      <Approvals approvals={approvals} canAnswer={blocked === null} isBusy={form.isBusy} onAnswer={onSend} />
+      <Approvals approvals={approvals} canAnswer={blocked === null} {...form} />
       <ul class="next row" aria-label="What can happen next">
         {events.slice(0, MAX_EVENTS).map((type) => (
           <Fragment key={type}>
@@ -262,14 +266,12 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
   );
 }
 
-interface ApprovalsProps {
+interface ApprovalsProps extends Pick<ReturnType<typeof sender>, 'isBusy' | 'onSend'> {
   readonly approvals: ActorWait['approvals'];
   readonly canAnswer: boolean;
-  readonly isBusy: boolean;
-  readonly onAnswer: (event: unknown) => Promise<boolean>;
 }
 
-const Approvals = ({ approvals, canAnswer, isBusy, onAnswer }: ApprovalsProps) => (
+const Approvals = ({ approvals, canAnswer, isBusy, onSend }: ApprovalsProps) => (
   <>
     {approvals.map(({ id, digest, question, askedAtMs }) => (
       <section key={id} class="banner" aria-label="Waiting for approval">
@@ -282,13 +284,25 @@ const Approvals = ({ approvals, canAnswer, isBusy, onAnswer }: ApprovalsProps) =
           canDeny={canAnswer}
           isBusy={isBusy}
           onAnswer={({ edited, ...rest }) =>
-            void onAnswer({ type: 'approval.given', id, digest, ...rest, ...(edited && { edited: edited.json }) })
+            void onSend(
+              { type: 'approval.given', id, digest, ...rest, ...(edited && { edited: edited.json }) },
+              rest.decision === 'deny' ? 'Denied.' : edited ? editedWords(question, edited.json) : 'Approved.',
+            )
           }
         />
       </section>
     ))}
   </>
 );
+
+/** `Approved as edited: cents 9900 → 4200.` */
+function editedWords(question: unknown, edited: unknown): string {
+  const changes = changedFields({ question }, { question: edited }).map(({ path, before, after }) => {
+    const name = path.replace(/^question\.?/u, '');
+    return `${name && `${excerpt(name, 60)} `}${jsonExcerpt(before, 40)} → ${jsonExcerpt(after, 60)}`;
+  });
+  return `Approved as edited: ${namesText(changes)}.`;
+}
 
 /** The timers of all machines, with when they are due and where they lead. */
 function Timers({ view, waits }: Pick<NextProps, 'view' | 'waits'>) {
@@ -316,7 +330,6 @@ function Timers({ view, waits }: Pick<NextProps, 'view' | 'waits'>) {
 }
 
 const MAX_EVENTS = 24;
-const ANSWERED = { approve: 'Approved.', deny: 'Denied.' };
 
 const LeadsTo = ({ text = '' }: { readonly text?: string | undefined }) =>
   text === '' ? null : (

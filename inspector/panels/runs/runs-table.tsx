@@ -22,6 +22,7 @@ import {
   queriedRuns,
   type RunQuery,
   shownColumns,
+  sinceText,
   stateOf,
   statusWords,
   waitedText,
@@ -475,7 +476,7 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
     const lacks = (column: ColumnName): boolean => hasCards.value || !columns.includes(column);
     const details = [
       detail,
-      lacks('waiting') && waited && `for ${waited}`,
+      lacks('waiting') && waited && `for ${waited}, since ${sinceText(run.waiting?.sinceMs ?? 0, nowMs)}`,
       lacks('due') && dueText(run, nowMs),
       lacks('state') && states && `in ${states}`,
     ]

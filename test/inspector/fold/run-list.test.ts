@@ -12,6 +12,7 @@ import {
   printRunQuery,
   queriedRuns,
   shownColumns,
+  sinceText,
   statusWords,
   waitedText,
   withColumn,
@@ -175,11 +176,13 @@ describe('an actor that waits', () => {
 
   it('shows what it waits for, how long it has waited, and when its delay ends', () => {
     expect(waitedText(actor(), NOW_MS)).toBe('16 min');
+    expect(sinceText(Date.parse('2026-11-22T10:05:00'), Date.parse('2026-11-22T22:14:00'))).toBe('10:05');
+    expect(sinceText(Date.parse('2026-11-21T10:05:00'), Date.parse('2026-11-22T22:14:00'))).toBe('Nov 21, 10:05');
     expect(dueText(actor(), NOW_MS)).toBe('fires in 2 h 5 min');
     expect(dueText(actor({ dueAtMs: NOW_MS + 14 * 24 * 60 * MINUTE - 20 }), NOW_MS)).toBe('fires in 14 d');
     expect(dueText(actor({ dueAtMs: NOW_MS + 20_000 }), NOW_MS)).toBe('fires in less than 1 min');
     expect(actorText({ ...actor({ approvals: [approval] }), title: 'Umbrella' })).toBe(
-      'a-1, actor of order, waits for approval of pay: 80, to: Ada, cancel',
+      'a-1, actor of order, approval of pay: 80, to: Ada; also accepts cancel',
     );
   });
 
@@ -217,9 +220,9 @@ describe('an actor that waits', () => {
   it('has its question in full as a text, and other values as JSON', () => {
     const asks = (question: unknown) =>
       actorText(actor({ approvals: [{ ...approval, question: question as never }], events: [] }));
-    expect(asks('Pay Ada?')).toBe('actor of order, waits for approval of Pay Ada?');
-    expect(asks([1, { a: null }])).toBe('actor of order, waits for approval of [1, {"a": null}]');
-    expect(asks(null)).toBe('actor of order, waits for approval of null');
+    expect(asks('Pay Ada?')).toBe('actor of order, approval of Pay Ada?');
+    expect(asks([1, { a: null }])).toBe('actor of order, approval of [1, {"a": null}]');
+    expect(asks(null)).toBe('actor of order, approval of null');
   });
 });
 

@@ -50,8 +50,10 @@ const events = {
   ask: z.object({}),
 };
 const start = async (id: string): Promise<void> => void (await (await host.open(id)).park());
-for (const id of ['form', 'approve', 'deny', 'stop', 'fork', 'file', 'replay']) await start(id);
-for (const id of ['approve', 'deny']) await host.send(id, { type: 'ask' });
+for (const id of ['form', 'approve', 'deny', 'edit', 'edited', 'stop', 'fork', 'file', 'replay']) await start(id);
+for (const id of ['approve', 'deny', 'edit', 'edited']) await host.send(id, { type: 'ask' });
+const [asked] = (await host.list()).find(({ id }) => id === 'edited')?.waiting?.approvals ?? [];
+await host.send('edited', { type: 'approval.given', ...asked, decision: 'approve' } as never);
 const older = setup({ delays: { patience: 48 * HOUR_MS } }).createMachine({
   id: 'parcel',
   version: '1',
@@ -151,6 +153,33 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     );
   });
 
+  it('edits a question, and says what was changed', async () => {
+    const { page } = await open('/run/edit');
+    const form = page.getByRole('form', { name: 'Approval' });
+    await form.getByRole('button', { name: 'Edit question' }).press('Enter');
+    await form.locator('textarea:focus').fill('{');
+    await form.getByRole('button', { name: 'Cancel' }).press('Enter');
+    await form.getByRole('button', { name: 'Edit question' }).press('Enter');
+    await form.locator('textarea:focus').fill('{ "pay": 40, "to": "Ada" }');
+    await form.getByRole('button', { name: 'Approve as edited' }).click();
+    await page.getByText('Approved as edited: pay 80 → 40, to "<img').waitFor();
+  });
+
+  it('forks before the selected step, and tells the state at the end from the selected one', async () => {
+    const { page } = await open('/run/edited');
+    await page
+      .locator('.waits')
+      .getByText('At the end in collected')
+      .or(page.locator('.waits').getByText('In collected'))
+      .waitFor();
+    await page.locator('.trace-row').getByText('ask', { exact: true }).click();
+    await page.locator('.waits').getByText('At the end in collected').waitFor();
+    await page.getByRole('button', { name: 'Fork…' }).click();
+    await page.getByRole('dialog', { name: 'Fork after ask' }).getByLabel('Where').selectOption('before');
+    await page.getByRole('dialog', { name: 'Fork after the start (entry' }).waitFor();
+    await page.getByLabel('Event for the fork').selectOption('collect');
+  });
+
   it('stops it after a confirmation', async () => {
     const { page } = await open('/run/stop');
     await page.getByRole('button', { name: 'Stop…' }).click();
@@ -181,8 +210,8 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
       true,
     );
     expect(await dialog.getByLabel('Event for the fork').getByRole('option').allInnerTexts()).toEqual([
-      'collect',
-      'ask',
+      'collect → collected',
+      'ask → asking',
       'none',
     ]);
     await dialog.getByLabel('kind').waitFor();

@@ -9,6 +9,8 @@ export interface ReceivedEvent {
   readonly type: string;
   /** The name of the actor that sent it; null for an event from outside and for an elapsed delay. */
   readonly sender: string | null;
+  /** Whether it came from outside. */
+  readonly isExternal: boolean;
   /** The guards that were false, if no transition was taken; null if one was. An actor that is not a machine takes none. */
   ignored: readonly string[] | null;
 }
@@ -171,7 +173,7 @@ export class ActorLogFold {
     this.#latest = seq;
     const receiver = this.#actorAt(actor, seq);
     const from = sender === null ? null : (this.#running.get(sender)?.name ?? actorIn(sender));
-    const received: ReceivedEvent = { seq, type: event.type, sender: from, ignored: null };
+    const received: ReceivedEvent = { seq, type: event.type, sender: from, isExternal, ignored: null };
     receiver.events.push(received);
     if (isExternal) this.#open = { event: received, receiver };
     const ended = endReportedBy(actor, event.type);

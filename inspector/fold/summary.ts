@@ -35,9 +35,9 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number) {
   };
 }
 
-/** How many events the actors of a system received, without the results of calls and elapsed delays, and how many its machines ignored. */
+/** How many events the actors of a system received from outside, and how many its machines ignored. */
 export function eventCounts({ actors }: Pick<RunFold, 'actors'>) {
-  const received = actors.flatMap(({ events }) => events.filter(({ type }) => !type.startsWith('xstate.')));
+  const received = actors.flatMap(({ events }) => events.filter(({ isExternal }) => isExternal));
   const events = actors.flatMap((actor) => (actor.machine === null ? [] : actor.events));
   return { received: received.length, ignored: events.filter((event) => event.ignored !== null).length };
 }

@@ -6,7 +6,7 @@ import type { PostChain } from '../chain/create-post-chain.ts';
 import { parseRun } from '../chain/journal/run-journal.ts';
 import { runStartOf } from '../chain/journal/run-start.ts';
 import type { JournalStore } from '../durable/journals/journal-store.ts';
-import type { RecordedModel } from '../inspection/run-actions.ts';
+import type { RecordedModel } from '../inspection/recorded-run.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import { oneLine, printableJson } from '../internal/printable.ts';
 import { type Asker, ask, askerFor, prompted, type SelectOptions, type Terminal } from './ask-user.ts';

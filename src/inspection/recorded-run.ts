@@ -6,7 +6,6 @@ import { storedEntry } from '../chain/journal/stored-entries.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import type { ActorSummary, JournalEnds } from '../durable/journals/journal-store.ts';
 import { type About, type JournalReader, MAX_WANTED_ENTRIES, RecordedJournal } from './recorded-journal.ts';
-import type { RunActions } from './run-actions.ts';
 import { FiguresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, problemOf, type RecordedSource, runCharts } from './source.ts';
 import type { InspectedStore, ReadNew } from './stored-runs.ts';
@@ -27,8 +26,16 @@ const startSchema = z.object({
   forkedFrom: z.nullable(z.object({ clockStartMs: z.number() })),
 });
 
+/** What the journal of a run says about its model. */
+export interface RecordedModel {
+  readonly runId: string;
+  readonly modelId: string;
+  /** What the program that started it has recorded; any JSON. */
+  readonly host: unknown;
+}
+
 /** Why a run cannot be resumed here, and what to do; null if it can. */
-export type BlockedText = NonNullable<RunActions['blocked']>;
+export type BlockedText = (run: RecordedModel) => string | null;
 
 /** A stored run. Its limitations depend on all its entries, so they are known only after it was opened. */
 export class RecordedRun extends RecordedJournal<JournalEntry> implements RecordedSource {

@@ -1,5 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Run } from '../chain/runtime/run.ts';
+import type { RecordedModel } from './recorded-run.ts';
 import { isWaiting } from './run-figures.ts';
 import type { RunList } from './runs.ts';
 import type { ActResult, NeedsTrust, RunAction } from './wire.ts';
@@ -12,14 +13,6 @@ export interface RunActions {
   blocked?(run: RecordedModel): string | null;
   resume(runId: string, options: ResumeOptions): Promise<Run | NeedsTrust>;
   fork(runId: string, change: ForkChange, options: ActionOptions): Promise<Run | NeedsTrust>;
-}
-
-/** What the journal of a run says about its model. */
-export interface RecordedModel {
-  readonly runId: string;
-  readonly modelId: string;
-  /** What the program that started it has recorded; any JSON. */
-  readonly host: unknown;
 }
 
 export interface ActionOptions {

@@ -37,8 +37,6 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   }, [view?.run.title, view?.run.status, view?.run.live]);
   return (
     <>
-      {/* First: after it closes, Tab continues from its place. */}
-      {helps && <HelpSheet onClose={() => setHelps(false)} />}
       <PageHeader inspector={inspector} view={isRun ? view : null} onHelp={() => setHelps(true)} />
       {compared !== null ? (
         <ErrorBoundary name="The comparison" resetKey={compared.join()}>
@@ -51,6 +49,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
       ) : (
         <RunPage key={view.run.runId} inspector={inspector} view={view} />
       )}
+      {helps && <HelpSheet onClose={() => setHelps(false)} />}
     </>
   );
 }

@@ -237,12 +237,12 @@ function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): st
   return first.targets.some((id) => isInitial(chart, id)) ? `in ${words}` : `first recorded in ${words}`;
 }
 
-/** The innermost states of a machine at an entry. */
+/** The innermost states of a machine after the step of an entry. */
 const statesAt = ({ fold, charts }: LoadedEntries, machine: string | null, seq: number): string =>
   statesText(
     chartIndexOf(charts).chart(machine ?? ''),
     fold.charts.get(machine ?? '')?.of ?? machine ?? '',
-    fold.transitions.positionAt(machine ?? '', seq)?.targets ?? [],
+    fold.transitions.positionAt(machine ?? '', fold.externalEvents.stepOf(seq).to - 1)?.targets ?? [],
   );
 
 const thrownText = (end: ActorRecord['end']): string => (end?.status === 'error' ? errorText(end.error) : '');

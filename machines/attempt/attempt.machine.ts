@@ -103,7 +103,7 @@ export const attemptMachine = attemptSetup.createMachine({
     },
     recordingFailure: {
       description:
-        'The attempt failed: it is recorded, its partial values are discarded, and the policy decides what happens next.',
+        'The failure is recorded, partial values are discarded, and the policy decides what happens next.',
       entry: ['recordFailure', 'emitEnd', 'emitModelStatus', 'reportUsage', 'reportModels'],
       always: [
         { guard: 'fallbackIsDue', target: 'backingOff', actions: ['prepareFallback', 'emitRetry'] },

@@ -66,7 +66,7 @@ const promptSchema = z.union(
       .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: contentSchema }))
       .check(z.minLength(1, 'expected at least one turn')),
   ],
-  'expected a non-blank string, or an array of turns, each with a role (system, user, assistant) and content (a string or an array of parts)',
+  'expected a non-blank string, or turns, each with a role (system, user, assistant) and content (a string or parts)',
 );
 const optionsSchema = z.strictObject({
   model: modelSchema,

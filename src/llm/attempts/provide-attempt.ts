@@ -456,7 +456,7 @@ async function countedTooLong(
     return most === null || charged <= most ? null : unsentReply(overBudget());
   }
   const size = counted === null ? `about ${tokens} tokens (characters / 4)` : `${tokens} tokens`;
-  const message = `The prompt has ${size}; ${id} accepts ${contextWindowTokens}, including the reply. Shorten it or use a model with a larger context window.`;
+  const message = `The prompt has ${size}; ${id} accepts ${contextWindowTokens}, including the reply. Shorten it, or use another model.`;
   return unread(failureOf('transport', 'prompt_too_long', message, { retryable: false }));
 }
 

@@ -290,8 +290,7 @@ export interface StatusWords {
 const WAITS: Readonly<Record<string, string>> = { direction: 'a direction', timer: 'a delay to pass' };
 
 /** A journal may contain any text. */
-export const waitWords = (what: string): string =>
-  Object.hasOwn(WAITS, what) ? (WAITS[what] ?? '') : excerpt(what, 40);
+const waitWords = (what: string): string => (Object.hasOwn(WAITS, what) ? (WAITS[what] ?? '') : excerpt(what, 40));
 
 /** The codes of reasons that other words describe better. */
 const REASONS: Readonly<Record<string, string>> = {

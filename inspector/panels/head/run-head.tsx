@@ -5,7 +5,7 @@ import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { forkChanges } from '../../fold/fork-changes.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { type Incident, incidentsOf } from '../../fold/incidents.ts';
-import { ageText, waitWords } from '../../fold/run-list.ts';
+import { ageText } from '../../fold/run-list.ts';
 import { endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
@@ -118,8 +118,9 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
       </p>
     );
   }
-  const asked = waitingAt(log, fold, count - 1)?.for;
-  const isWaiting = run.status === 'waiting' || asked !== undefined;
+  // The banner says what it waits for.
+  const isAsking = waitingAt(log, fold, count - 1) !== null;
+  const isWaiting = run.status === 'waiting' || isAsking;
   const isFile = inspector.connection.value === 'file';
   const exported = startedText(run.exportedAt ?? '');
   const isDamaged = run.status === 'damaged' || (end?.problem ?? null) !== null;
@@ -128,9 +129,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
     : run.status === 'interrupted' && !(isFile && isWaiting)
       ? ['Interrupted', 'warn']
       : isWaiting
-        ? asked === undefined
-          ? ['Waiting', '']
-          : [`Waiting for ${waitWords(asked)}`, 'asks']
+        ? ['Waiting', isAsking ? 'asks' : '']
         : run.live || run.status === 'running'
           ? ['Running', 'running']
           : [capitalize(run.status), ''];

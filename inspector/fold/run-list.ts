@@ -148,7 +148,8 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
   const { of } = columnNamed(query.sort);
   const direction = query.isDescending ? -1 : 1;
   const isDefault = query.sort === DEFAULT_QUERY.sort && query.isDescending;
-  const rankOf = (run: InspectedRun): number => (!isDefault ? 0 : askedOf(run) !== null ? 0 : isDue(run, nowMs) ? 1 : 2);
+  const rankOf = (run: InspectedRun): number =>
+    !isDefault ? 0 : askedOf(run) !== null ? 0 : isDue(run, nowMs) ? 1 : 2;
   return runs
     .filter(
       (run) =>

@@ -20,8 +20,7 @@ export const attemptMachine = attemptSetup.createMachine({
   },
   states: {
     calling: {
-      description:
-        'One call of the model, from opening it to the end of its stream, unless it could exceed the cost limit.',
+      description: 'One call of the model, unless it could exceed the cost limit.',
       entry: ['emitStart', 'reportUsage', 'reportModels'],
       always: { guard: 'costLimitReached', target: 'recordingFailure', actions: 'recordNotMade' },
       invoke: {
@@ -102,8 +101,7 @@ export const attemptMachine = attemptSetup.createMachine({
       },
     },
     recordingFailure: {
-      description:
-        'The failure is recorded, partial values are discarded, and the policy decides what happens next.',
+      description: 'The failure is recorded, partial values are discarded, and the policy decides what happens next.',
       entry: ['recordFailure', 'emitEnd', 'emitModelStatus', 'reportUsage', 'reportModels'],
       always: [
         { guard: 'fallbackIsDue', target: 'backingOff', actions: ['prepareFallback', 'emitRetry'] },

@@ -34,6 +34,8 @@ export interface MachineOptions {
 /** A machine with its name in paths. */
 export interface NamedMachine extends MachineOptions {
   readonly name: string;
+  /** Whether it starts only with a request to an agent, so that clients cannot choose its input. */
+  readonly isAgent?: true;
 }
 
 const standardSchema = z.custom(isStandardSchema);
@@ -64,13 +66,14 @@ const newActorSchema = z.strictObject({ input: z.optional(z.unknown()) });
 export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedMachine, actors: ActorService): void {
   const path = `/machines/${machine.name}`;
 
-  app.post(path, async (c) => {
-    const { input } = await bodyOf(c, newActorSchema);
-    const valid = machine.input === undefined ? input : await accepted(validated(machine.input, input, 'input'));
-    const { id, isNew } = await actors.start(c.var.owner, valid, idempotencyKeyOf(c).idempotencyKey);
-    c.header('location', `${path}/${encodeURIComponent(id)}`);
-    return c.json({ id }, isNew ? 201 : 200);
-  });
+  if (machine.isAgent !== true)
+    app.post(path, async (c) => {
+      const { input } = await bodyOf(c, newActorSchema);
+      const valid = machine.input === undefined ? input : await accepted(validated(machine.input, input, 'input'));
+      const { id, isNew } = await actors.start(c.var.owner, valid, idempotencyKeyOf(c).idempotencyKey);
+      c.header('location', `${path}/${encodeURIComponent(id)}`);
+      return c.json({ id }, isNew ? 201 : 200);
+    });
 
   app.get(path, async (c) => {
     const found = await actors.list(c.var.owner, pageOf(c));

@@ -136,7 +136,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { clock = systemClock, keepAliveMs = 15_000, writeTimeoutMs = 30_000, onLog = logErrors } = options;
   const limits: ServerLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const agents = namedIn<AgentOptions>(options.agents);
-  const named = [...namedIn<MachineOptions>(options.machines), ...agents.map(({ input: _, ...shown }) => shown)];
+  const named = [
+    ...namedIn<MachineOptions>(options.machines),
+    ...agents.map(({ input: _, ...shown }) => ({ ...shown, isAgent: true as const })),
+  ];
   requireNames(options, named, modelName);
   if (agents.length > 0 && limits.costPerDay < Number.POSITIVE_INFINITY)
     throw new PostChainError(

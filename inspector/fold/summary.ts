@@ -11,7 +11,6 @@ import { RETRIEVAL } from './selection.ts';
 import { lastUpTo } from './sorted.ts';
 import { type Spans, usageOf } from './spans.ts';
 import { excerpt } from './text.ts';
-import { isFailed } from './trace-items.ts';
 
 /** The figures of a run up to an entry: completed cycles, started calls. `hasNoUsage`: no call has reported its tokens. The cost is null if unknown. */
 export function figuresOf(log: RunLog, fold: RunFold, count: number) {
@@ -108,7 +107,7 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
 
 /** `Yield failed (connection refused)`, if that is why the state is incomplete. */
 function failedPhaseWords({ spans }: RunFold, code: string): string | null {
-  const last = spans.phases.findLast(isFailed);
+  const last = spans.phases.findLast(({ failure }) => failure !== null && failure.stage !== 'aborted');
   if (code !== 'incomplete_state' || last?.failure == null) return null;
   return `${capitalize(last.phase)} failed (${excerpt(messageText(last.failure.message), 80)})`;
 }

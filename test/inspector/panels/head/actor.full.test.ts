@@ -227,9 +227,10 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.getByRole('form', { name: 'Approval' }).waitFor();
     // A line of its own would take height from the chart.
     const said = await page.locator('.sent').getByText('Forked.').boundingBox();
-    const button = await page.getByRole('button', { name: 'Stop…' }).boundingBox();
-    expect(said?.y).toBeGreaterThan(button?.y ?? 0);
-    expect((said?.y ?? 0) + (said?.height ?? 0)).toBeLessThan((button?.y ?? 0) + (button?.height ?? 0));
+    // Actions and their results are beside the question.
+    const question = await page.locator('.banner').boundingBox();
+    expect(said?.x).toBeGreaterThan((question?.x ?? 0) + (question?.width ?? 0));
+    expect((said?.y ?? 0) + (said?.height ?? 0)).toBeLessThan((question?.y ?? 0) + (question?.height ?? 0));
     expect(await statusOf('fork')).toBe('waiting');
     // The copied history has the times of the original; what the fork waits for has its own.
     const original = (await host.list()).find((actor) => actor.id === 'fork');

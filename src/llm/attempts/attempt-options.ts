@@ -145,7 +145,7 @@ function turnOf({ role, content }: PromptTurn, at: number): TextTurn {
   if (role !== 'user' && files.length > 0)
     throw new PostChainError(
       'invalid_option',
-      `prompt[${at}].content: expected text in a turn with the role "${role}"; received files. Move them to a user turn.`,
+      `prompt[${at}].content: expected text in a turn of the ${role}; received files. Move them to a user turn.`,
     );
   return { role, content: text, ...(files.length > 0 && { files }) };
 }

@@ -169,9 +169,7 @@ export class PartSource {
 /** Adapters are user code: an async function instead of an async generator is a common mistake. */
 function iteratorOf(parts: AsyncIterable<ModelPart>): AsyncIterator<ModelPart> {
   if (typeof parts?.[Symbol.asyncIterator] === 'function') return parts[Symbol.asyncIterator]();
-  throw new TypeError(
-    'the stream method of the model did not return an async iterable; make it an async generator (async *stream)',
-  );
+  throw new TypeError('expected an async generator: async *stream');
 }
 
 /** Returns the characters of a delta, or null for an invalid one. */

@@ -68,7 +68,9 @@ const logic: ApprovalLogic = {
  * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }
  */
 export const approval: ApprovalLogic = declareOutcomes(logic, (input) => {
-  const given = { question: Object(input).question, isEdited: false, reason: null, by: null };
+  const { question } = Object(input);
+  if (question === undefined) return [{ kind: 'error', name: 'no question', error: { code: 'invalid_option' } }];
+  const given = { question, isEdited: false, reason: null, by: null };
   return [
     { kind: 'done', name: 'approved', output: { ...given, decision: 'approve' } },
     { kind: 'done', name: 'denied', output: { ...given, decision: 'deny' } },

@@ -66,7 +66,7 @@ const promptSchema = z.union(
       .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: contentSchema }))
       .check(z.minLength(1, 'expected at least one turn')),
   ],
-  'expected a non-blank string, or turns, each with a role (system, user, assistant) and content (a string or parts)',
+  'expected a non-blank string, or an array of turns, each with a role (system, user, assistant) and content (a string or parts)',
 );
 const optionsSchema = z.strictObject({
   model: modelSchema,
@@ -145,7 +145,7 @@ function turnOf({ role, content }: PromptTurn, at: number): TextTurn {
   if (role !== 'user' && files.length > 0)
     throw new PostChainError(
       'invalid_option',
-      `prompt[${at}].content: expected text in a turn of the ${role}; received files. Move them to a user turn.`,
+      `prompt[${at}].content: expected only text in ${role} turns; received files. Move them to a user turn.`,
     );
   return { role, content: text, ...(files.length > 0 && { files }) };
 }

@@ -134,7 +134,7 @@ export class PartSource {
     if (part?.type === 'failure') {
       const read = failureSchema.safeParse(part.failure);
       this.#fail(
-        read.success ? read.data : modelThrew('the failure part of the stream contains no valid failure'),
+        read.success ? read.data : modelThrew('the stream of the model yielded an invalid failure'),
         usageIn(part.usage),
       );
     }
@@ -169,7 +169,7 @@ export class PartSource {
 /** Adapters are user code: an async function instead of an async generator is a common mistake. */
 function iteratorOf(parts: AsyncIterable<ModelPart>): AsyncIterator<ModelPart> {
   if (typeof parts?.[Symbol.asyncIterator] === 'function') return parts[Symbol.asyncIterator]();
-  throw new TypeError('expected an async generator: async *stream');
+  throw new TypeError('the stream of the model is not an async iterable; write it as async *stream');
 }
 
 /** Returns the characters of a delta, or null for an invalid one. */

@@ -423,7 +423,7 @@ describe('files in the prompt of structured output', () => {
     const turns = [{ role: 'assistant' as const, content: REQUEST }];
     const model = scriptedModel(reply, { accepts: FILES });
     expect(errorOf(() => createStructuredOutput({ model, schema, prompt: turns }).value).message).toBe(
-      'prompt[0].content: expected text in a turn of the assistant; received files. Move them to a user turn.',
+      'prompt[0].content: expected only text in assistant turns; received files. Move them to a user turn.',
     );
   });
 

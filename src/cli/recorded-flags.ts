@@ -80,7 +80,7 @@ export function requireModel(
 export function modelProblem({ runId, modelId, host }: RecordedModel): string | null {
   const { model, baseUrl } = recordedFlagsSchema.safeParse(Object(host).flags).data ?? {};
   if (modelIdOf(model ?? defaultModel(process.env, baseUrl)) === modelId) return null;
-  return `Resume it in the program that started it, or with "postchain resume ${oneLine(runId)} --model NAME": it needs the model ${oneLine(modelId)}, which this inspector does not have.`;
+  return `The run needs the model ${oneLine(modelId)}, which this inspector does not have. Resume it in the program that started it, or with "postchain resume ${oneLine(runId)} --model NAME".`;
 }
 
 /** Returns what the user must confirm before a run is continued; null if it opens nothing, or its journal is the user's own. */

@@ -220,7 +220,7 @@ describe('postchain inspect', () => {
     }
   });
 
-  it('says beforehand that it lacks the model of a run', async () => {
+  it('shows before a run is resumed that its model is missing', async () => {
     const user = aUser({});
     const { chain } = scriptedChain({}, { newId: () => 'own' });
     const run = chain.run({ request: 'Is it so?' });
@@ -229,7 +229,7 @@ describe('postchain inspect', () => {
     await writeJournal(fileJournals(user.place), 'own', run.entries.slice(0, end).map(storedEntry));
     const page = await openPage(await addressIn(user.start('inspect', '--journals', user.place)));
     const { runs } = await page.runs((list) => list.runs[0]?.status === 'interrupted');
-    expect(runs[0]?.blocked).toMatch(/^Resume it in the program that started it, .* needs the model scripted/u);
+    expect(runs[0]?.blocked).toMatch(/^The run needs the model scripted, .* Resume it in the program that started it/u);
     const resumed = await page.request({ type: 'act', runId: 'own', action: { type: 'resume' }, confirmed: null });
     expect(resumed.problem).toContain('needs the model scripted');
   });

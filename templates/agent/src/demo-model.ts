@@ -1,6 +1,6 @@
 import type { ChatModel, Round } from 'postchain/agents';
 
-/** Stands in for a language model if there is no key. It understands nothing: it finds the id of an order, or quotes a document. */
+/** Replaces the language model if no API key is set. It only looks for the id of an order, or quotes a document. */
 export const demoModel: ChatModel = {
   id: 'demo',
   contextWindowTokens: 100_000,

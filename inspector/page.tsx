@@ -121,7 +121,7 @@ function LatestStep({ inspector, view }: PanelProps) {
   return useMemo(() => <StepPanel inspector={inspector} view={shown} />, [inspector, shown]);
 }
 
-/** After a key, moves the focus to the part that is now shown; a button that was clicked keeps it while it is there. */
+/** After a key, moves the focus to the part that is now shown; a button that was clicked keeps it while it is visible. */
 function focusShown(isChart: boolean): void {
   const focused = document.activeElement;
   const isShown = focused !== null && focused !== document.body && focused.getClientRects().length > 0;

@@ -261,7 +261,7 @@ const rankOf = ({ times, isLast }: Line): number => Number(times > 0) + Number(i
 
 export const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
 
-/** What a folded state hides of the transitions taken: their number, and the latest if it is one of them. */
+/** The transitions taken inside a folded state: how many there were, and the latest one if it is inside. */
 function insideOf(drawn: DrawnState, known: KnownMarks): string {
   if (drawn.isOpen) return '';
   const { chart, index, taken } = known;

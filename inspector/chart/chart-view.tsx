@@ -16,7 +16,7 @@ import { type Drawing, type LaidOut, ownOf } from './drawing.ts';
 import { LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
 
-/** Shows a chart one level at a time; states with inner states or machines open as the next. As a list if it cannot be laid out. */
+/** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows a list. */
 export function ChartView(props: ChartViewProps) {
   const { charts, root } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);

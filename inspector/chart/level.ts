@@ -116,7 +116,7 @@ function edgesOf(
   const around = ancestorsOf(tree, root.id).map((state) => state.id);
   const anyState = (id: string): string =>
     stub('any', root.id, id === root.id || id === chart.id ? 'any state' : `any state of ${nameOf(id)}`);
-  /** The ends of a transition into or out of the state around the level; null if it is neither, and for the chain's charts. */
+  /** The ends of a transition into or out of the state around the level; null for other transitions and in the chain's charts. */
   const endsAround = (source: string, target: string): readonly [string, string] | null => {
     if (root.parent === null || isOwnChart(chart.id)) return null;
     const entered = root.initial !== null && visible.has(root.initial) ? root.initial : null;

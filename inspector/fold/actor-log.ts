@@ -21,7 +21,7 @@ export interface ActorNote {
   readonly title: string;
   readonly text: string;
   readonly isFailure: boolean;
-  /** The number of an effect. */
+  /** The number of the effect, if the note is about one. */
   readonly effect?: number;
 }
 
@@ -214,7 +214,7 @@ export class ActorLogFold {
     if (entry.type === 'failed' && entry.effect !== undefined) this.#failEffect(actor, entry.effect);
   }
 
-  /** An effect has thrown. The entry that says so, and the end, have the error. */
+  /** Marks an effect that threw as failed. The `failed` entry and the end of the actor have its error. */
   #failEffect(actor: Writable, effect: number): void {
     actor.notes = actor.notes.map((note) => (note.effect === effect ? { ...note, isFailure: true } : note));
   }

@@ -74,7 +74,7 @@ function labelWords(chartId: string, transition: Transition): string {
 type Ends = Readonly<Record<'source' | 'target', string | null>>;
 
 const MAX_INNER = 24;
-/** With more inner states that leave a box in the same way, a label has their number. */
+/** If more inner states than this leave a box in the same way, their label has only their number. */
 const MAX_SOURCES = 2;
 
 /** The labels of the transitions between two boxes, with the states inside them that they leave and enter: `step2: JUMP › step1`. */

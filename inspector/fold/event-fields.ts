@@ -137,7 +137,7 @@ function put(members: Record<string, unknown>, [name = '', ...rest]: readonly st
   Object.defineProperty(members, name, { value: inner, enumerable: true, configurable: true, writable: true });
 }
 
-/** Whether one of some event types, which may be wildcards such as `*` and `seat.*`, is the type of an event. */
+/** Whether a list of event types, which may be wildcards such as `*` and `seat.*`, includes the type of an event. */
 export const acceptsEvent = (accepted: readonly string[], type: string): boolean =>
   accepted.some(
     (one) => one === type || one === '*' || (one.endsWith('.*') && `${type}.`.startsWith(one.slice(0, -1))),

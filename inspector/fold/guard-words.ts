@@ -10,7 +10,7 @@ const NAMES: Readonly<Record<string, string>> = {
   grounding: 'draft supported by the evidence',
   isBudgetSpent: 'budget used up',
   isConfident: 'confident enough',
-  repeats: 'similar cycles with the next one',
+  repeats: 'similar cycles, including the next one',
   satisfaction: 'satisfaction of the user',
 };
 
@@ -18,7 +18,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export const valueTitle = (name: string): string =>
   (Object.hasOwn(NAMES, name) ? NAMES[name] : undefined) ?? humanize(name);
 
-/** The number that a guard compared with its limit: the rule about repeats counts the cycle that would follow. */
+/** The number that a guard compared with its limit: the rule about repeats includes the cycle that would follow. */
 export const comparedNumber = ({ value, limit }: ComparedValue): ComparedValue['value'] =>
   limit?.name === 'loopRepeats' && typeof value === 'number' ? value + 1 : value;
 

@@ -271,7 +271,7 @@ function firstName(origin: Origin): string {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
 }
 
-/** The step in which a passage was found, before its text entered the context, or else the step that has the text. */
+/** Selects the search that found a passage; for other texts, or without a search, the entry with the text. */
 export function foundAt({ spans }: RunFold, count: number, { seq, kind }: Pick<Origin, 'seq' | 'kind'>): Selection {
   const search =
     kind === 'passage'

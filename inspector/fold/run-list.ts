@@ -53,7 +53,7 @@ export const columnNamed = (name: ColumnName): SortColumn =>
 /** Shown only if they are chosen or sorted by: the status has the same values. */
 const ON_REQUEST: ReadonlySet<ColumnName> = new Set(['waiting', 'due', 'machine']);
 
-/** The columns that the query chooses; by default those that tell these runs apart and that most of them fill. The list always has titles, statuses and what it is sorted by. */
+/** The columns that the query chooses; by default, those that at least half of the runs fill (the model only if it differs). The list always has titles, statuses and what it is sorted by. */
 export function shownColumns(
   runs: readonly InspectedRun[],
   { columns, sort }: Pick<RunQuery, 'columns' | 'sort'>,
@@ -101,7 +101,7 @@ type Parameters = Readonly<Record<string, string>>;
 
 const ANY = { text: '', status: '', machine: '', session: '', model: '', since: '' };
 
-/** All runs, newest first, after those that wait for a person and those that are due. */
+/** All runs, newest first; those that wait for a person come first, then those that are due. */
 const DEFAULT_QUERY: RunQuery = { ...ANY, list: '', columns: '', sort: 'started', isDescending: true };
 
 export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
@@ -141,7 +141,7 @@ export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery
 /** The periods of the filter `since`, in milliseconds. */
 const PERIODS: Readonly<Record<string, number>> = { '1h': 3.6e6, '24h': 8.64e7, '7d': 6.048e8, '30d': 2.592e9 };
 
-/** Returns the runs that a query accepts, in its order; in the default order, those that need somebody come first. Every word of the text must occur in one of the texts of a run. */
+/** Returns the runs that a query accepts, in its order; in the default order, those that wait for a person come first, then those that are due. Every word of the text must occur in one of the texts of a run. */
 export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowMs: number): readonly InspectedRun[] {
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
   const fromMs = Object.hasOwn(PERIODS, query.since) ? nowMs - (PERIODS[query.since] ?? 0) : null;
@@ -386,7 +386,7 @@ export function waitedText(run: InspectedRun, nowMs: number): string | null {
   return sinceMs === undefined ? null : spanText(nowMs - sinceMs);
 }
 
-/** `22:14`, with the day if it is another one than today. */
+/** `22:14`; if it was not today, `Nov 21, 10:05`. */
 export function sinceText(sinceMs: number, nowMs: number): string {
   const [day, time = ''] = (startedText(sinceMs) ?? '').split(', ');
   return day === startedText(nowMs)?.split(', ')[0] ? time : `${day}, ${time}`;

@@ -94,7 +94,7 @@ export type ToolUse =
       readonly result: Retrieval | null;
     };
 
-/** How long a tool or a search took, as in its row; and of that, how long the tool itself ran, if that is another time in words. */
+/** How long a tool or a search took, as in its row, and how long the tool itself ran, if the two are not shown as equal. */
 export function timesOf(use: ToolUse): readonly string[] {
   if (use.ms === null) return [];
   const shown = formatDuration(use.ms);

@@ -63,7 +63,7 @@ function placeOf(chart: IndexedChart | undefined, machine: string, id: string, b
 export const statesText = (chart: IndexedChart | undefined, machine: string, ids: readonly string[], beside = '') =>
   ids.map((id) => placeOf(chart, machine, chart === undefined ? id : enteredLeaf(chart, id), beside)).join(', ');
 
-/** The innermost state that a transition left, if its source is around it and it left no other; otherwise its source. */
+/** The inner state that a transition of an outer state left, if it left only one; otherwise the source of the transition. */
 function leftState(
   chart: IndexedChart | undefined,
   { transitions }: RunFold,
@@ -74,7 +74,7 @@ function leftState(
   return chart === undefined || left === undefined || others.length > 0 ? source : enteredLeaf(chart, left);
 }
 
-/** One transition: `flight › asking → booking`. If a state around the one that was left handled the event, its name follows. */
+/** One transition: `flight › asking → booking`. If an outer state handled the event, its name follows. */
 function moveText(chart: IndexedChart | undefined, machine: string, fold: RunFold, move: Transition): string {
   const { source, target } = move;
   const left = target.length === 0 ? source : leftState(chart, fold, move);
@@ -137,14 +137,14 @@ export function contextDifferences(
   return changedFields(Object(before.context), Object(after.context));
 }
 
-/** How long after it was due the timer of an event fired; empty if it was on time, or for another event. */
+/** How late the timer of an event fired; empty if it was on time, or if the event is not from a timer. */
 export function lateText({ timeLine, transitions }: RunFold, actor: ActorPath, event: string, seq: number): string {
   const dueMs = event.startsWith('xstate.after.') ? transitions.dueAt(actor, event, seq - 1) : null;
   const lateMs = dueMs === null || dueMs < 0 ? 0 : timeLine.atMs(seq) - dueMs;
   return lateMs < MIN_LATE_MS ? '' : `${formatDuration(lateMs)} late`;
 }
 
-/** A process that is there fires a timer sooner. */
+/** A running process fires its timers sooner than this. */
 const MIN_LATE_MS = 1_000;
 
 /** The message of an error, or its value as JSON. */

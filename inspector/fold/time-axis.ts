@@ -145,7 +145,7 @@ interface Tick {
 /** In pixels. Times between whole seconds of a long run are longer. */
 const [TICK_PX, LONG_TICK_PX, CHARACTER_PX] = [52, 84, 5.6];
 
-/** Returns how long gaps are, over them: the longest first, as many as fit. */
+/** Returns labels with the lengths of gaps: the longest first, as many as fit. */
 export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
   const labels: (Tick & { readonly end: number })[] = [];
   for (const { from, to, ms } of cuts) {

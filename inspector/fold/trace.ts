@@ -123,7 +123,7 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
 
 const NOTHING = 'nothing new';
 
-/** Phases in a row that did nothing as one row. */
+/** Folds consecutive phases that did nothing into one row. */
 function withoutEmpty(rows: readonly TraceRow[]): readonly TraceRow[] {
   const isEmpty = ({ kind, text, usage, children }: TraceRow): boolean =>
     kind === 'phase' && text === NOTHING && usage === null && children === undefined;

@@ -15,5 +15,5 @@ export const hasCards = matching('(max-width: 860px)');
 /** Whether the parts of a run are below each other, as in page.css. */
 export const isNarrow = matching('(max-width: 900px), (max-height: 560px)');
 
-/** Whether a chart can also be a list. That of the chain is one until its picture is requested: only a part of it would be visible. */
+/** Whether a chart can also be a list. The chain's chart is a list until its picture, too large for a phone, is requested. */
 export const isPhone = matching('(max-width: 660px)');

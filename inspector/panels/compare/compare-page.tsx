@@ -350,7 +350,7 @@ function Steps({ comparison, runIds }: ComparisonProps) {
   const { rows, cutOff, firstData } = comparison;
   const equalText = (from: number, to: number): string =>
     firstData !== null && firstData >= from && firstData < to
-      ? `${pluralize(to - from, 'step')} in common, with other data from step ${firstData + 1} on`
+      ? `${pluralize(to - from, 'step')} in common; the data differs from step ${firstData + 1} on`
       : pluralize(to - from, 'equal step');
   const starts = rows.flatMap(({ equal }, at) => (at > 0 && rows[at - 1]?.equal === equal ? [] : [at]));
   return (

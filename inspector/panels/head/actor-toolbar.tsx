@@ -135,7 +135,7 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
             {next === null ? '.' : `; it received ${excerpt(next, 60)} next.`} To fork at another step, select it first.
           </p>
           {before !== null && (
-            <Field label="Where">
+            <Field label="Fork point">
               <select onChange={({ currentTarget }) => chooseBefore(currentTarget.value === 'before')}>
                 <option value="after">after {excerpt(after.step, 60)}</option>
                 <option value="before">before {excerpt(after.step, 60)}</option>

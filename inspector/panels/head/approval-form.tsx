@@ -62,7 +62,7 @@ export function QuestionForm(props: QuestionFormProps) {
   const [invalid, setInvalid] = useState('');
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
-  // The button that was pressed is gone.
+  // The button that had the focus is no longer shown.
   useLayoutEffect(() => {
     if (document.activeElement === document.body)
       form.current?.querySelector<HTMLElement>(isEditing ? 'textarea' : '[data-edit]')?.focus();

@@ -15,7 +15,7 @@ interface SendButtonProps {
   readonly submits?: boolean;
   /** What the terminal preselects. */
   readonly isPrimary?: boolean;
-  /** For what cannot be undone. */
+  /** For actions that cannot be undone. */
   readonly isDanger?: boolean;
   readonly onSend?: () => void;
   readonly children: ComponentChildren;
@@ -214,7 +214,7 @@ export function CancelForm({ isBusy, onSend }: EventFormProps) {
 
 interface JsonFormProps extends EventFormProps, Pick<SubmitFormProps, 'onCancel'> {
   readonly types?: readonly string[];
-  /** The events that the current states accept; without them, any. */
+  /** The events that the current states accept; if undefined, there is no warning about others. */
   readonly accepted?: readonly string[] | undefined;
   /** The text at first. */
   readonly given?: string;

@@ -118,7 +118,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
       </p>
     );
   }
-  // The banner says what it waits for.
+  // The banner shows what it waits for.
   const isAsking = waitingAt(log, fold, count - 1) !== null;
   const isWaiting = run.status === 'waiting' || isAsking;
   const isFile = inspector.connection.value === 'file';

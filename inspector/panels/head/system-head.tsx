@@ -149,7 +149,7 @@ function States({ inspector, view: { run, fold, selection }, states }: StatesPro
   if (states.length === 0) return null;
   const isLater = (fold.transitions.seqs.at(-1) ?? 0) > selection.to;
   const isStopped = run.status === 'cancelled';
-  const words = isStopped ? 'Stopped in' : !isLater ? 'In' : isOver(run) ? 'At the end in' : 'Now in';
+  const words = isStopped ? 'Stopped in' : !isLater ? 'In' : isOver(run) ? 'Ended in' : 'Now in';
   return (
     <ul class="waits row">
       {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (

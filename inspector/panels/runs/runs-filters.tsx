@@ -67,7 +67,7 @@ export function RunsFilters({ runs, query, columns, canGroup, onChange }: RunsFi
         <input
           type="search"
           placeholder="Search titles, ids, states, answers"
-          title="Searches titles, ids, machines, states, what is waited for, answers, models, and why a run ended. The panel of a run searches its events."
+          title="Searches titles, ids, machines, states, awaited events and approvals, answers, models, and why runs ended. To search the events of a run, open it."
           value={query.text}
           onInput={({ currentTarget }) => onChange({ ...query, text: currentTarget.value })}
         />

@@ -243,7 +243,7 @@ function Grid({ inspector, placed, query, columns, onDelete }: GridProps) {
   useLayoutEffect(() => {
     if (activeId !== null && !returns.current) link.current?.focus({ preventScroll: true });
   }, [activeId]);
-  // The row of the run that was left is rendered only after the list has been scrolled to it.
+  // The row of the run that was open is rendered only after the list has been scrolled to it.
   useLayoutEffect(() => {
     if (!returns.current || found < 0 || link.current === null) return;
     returns.current = false;

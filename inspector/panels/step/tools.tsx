@@ -87,7 +87,7 @@ function Output({ text }: { readonly text: string }) {
   return typeof value === 'string' ? <LongText text={value} chars={1_200} /> : <JsonTree value={value} />;
 }
 
-/** The text of a passage. One that was opened from words that it supports is shown whole, with these words marked. */
+/** The text of a passage. If it was opened from words that it supports, it is shown in full, with these words marked. */
 function PassageText({ text }: { readonly text: string }) {
   const sought = soughtPassage.value;
   const isSought = sought?.content.endsWith(text) === true;

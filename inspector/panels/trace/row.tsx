@@ -207,7 +207,7 @@ function StatusWord({ row, running }: { readonly row: TraceRow; readonly running
   return null;
 }
 
-/** When a row of an actor began, on the clock. In a narrow trace, there is no room for milliseconds: it has the time since the first row instead. */
+/** The clock time at which a row of an actor began. A narrow trace has no room for milliseconds and shows the time since the first row. */
 function When({ view, seq }: { readonly view: PanelView; readonly seq: number }) {
   const date = new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq));
   const sinceMs = date.getTime() - clockStart(view, 0) - view.fold.timeLine.atMs(0);

@@ -15,7 +15,7 @@ describe('the numbers of a guard in words', () => {
   it('count the next cycle among those that repeat each other, as the rule does', () => {
     const [repeats] = comparedValues({ repeats: 1, loopRepeats: 2 });
     expect(repeats && [valueTitle(repeats.name), comparedNumber(repeats), limitWords(repeats)]).toEqual([
-      'similar cycles with the next one',
+      'similar cycles, including the next one',
       2,
       'limit 2',
     ]);

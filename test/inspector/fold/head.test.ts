@@ -91,7 +91,7 @@ describe('how a run ended', () => {
     );
   });
 
-  it('says once that there is no answer, in the answer', () => {
+  it('reports a missing answer only in the answer, not again in the ending', () => {
     const message = 'The model was unavailable: action: No reply began within 30000 ms.';
     const [text, reasons] = [`No answer was reached. ${message}`, [{ code: 'model_unavailable', message }] as const];
     const none = { status: 'degraded', reasons, confidence: 0, answerText: text, grounding: null } as const;

@@ -101,7 +101,7 @@ describe('the list of runs', () => {
     expect(idsFor(parameters)).toBe(ids);
   });
 
-  it('has what waits for a person first, then what is due, and only in its default order', () => {
+  it('begins with the runs that wait for a person, then those that are due, in the default order only', () => {
     const asks = aRun('a', { ...day(1), status: 'waiting' }, { waitingFor: 'direction' });
     const waiting = { sinceMs: 0, dueAtMs: NOW_MS, events: [], approvals: [] };
     const due = aRun('b', { ...day(2), kind: 'system', status: 'waiting', summary: null, waiting });

@@ -462,7 +462,7 @@ describe('a server with a chain and agents', () => {
     const { paths } = (await (await get('/openapi.json')).json()) as { paths: Record<string, { post?: object }> };
     for (const path of ['/api/chat/desk', '/ag-ui/desk'])
       expect(paths[path]?.post, path).toMatchObject({ summary: expect.any(String) });
-    // A client that chooses the input could skip what `input` makes of its request.
+    // It would let clients choose the input of the chart, which `input` makes from a request.
     expect(paths['/machines/desk']?.post).toBeUndefined();
   });
 

@@ -153,7 +153,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     );
   });
 
-  it('edits a question, and says what was changed', async () => {
+  it('edits a question, and shows what was changed', async () => {
     const { page } = await open('/run/edit');
     const form = page.getByRole('form', { name: 'Approval' });
     await form.getByRole('button', { name: 'Edit question' }).press('Enter');
@@ -165,17 +165,17 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.getByText('Approved as edited: pay 80 → 40, to "<img').waitFor();
   });
 
-  it('forks before the selected step, and tells the state at the end from the selected one', async () => {
+  it('forks before the selected step, and shows that the actor ended in another state', async () => {
     const { page } = await open('/run/edited');
     await page
       .locator('.waits')
-      .getByText('At the end in collected')
+      .getByText('Ended in collected')
       .or(page.locator('.waits').getByText('In collected'))
       .waitFor();
     await page.locator('.trace-row').getByText('ask', { exact: true }).click();
-    await page.locator('.waits').getByText('At the end in collected').waitFor();
+    await page.locator('.waits').getByText('Ended in collected').waitFor();
     await page.getByRole('button', { name: 'Fork…' }).click();
-    await page.getByRole('dialog', { name: 'Fork after ask' }).getByLabel('Where').selectOption('before');
+    await page.getByRole('dialog', { name: 'Fork after ask' }).getByLabel('Fork point').selectOption('before');
     await page.getByRole('dialog', { name: 'Fork after the start (entry' }).waitFor();
     await page.getByLabel('Event for the fork').selectOption('collect');
   });
@@ -249,7 +249,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.getByText('Forked. The actor ignored the event: its states have no transition for it.').waitFor();
   });
 
-  it('says before it is sent that no current state accepts an event, and what is wrong with its text', async () => {
+  it('warns about an event that no current state accepts, and shows what is wrong with its text', async () => {
     const { page } = await open('/run/retries', { width: 390 });
     await page.getByRole('button', { name: 'another event' }).click();
     const form = page.getByRole('form', { name: 'Event as JSON' });

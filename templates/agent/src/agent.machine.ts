@@ -29,7 +29,7 @@ export const createAgent = (parts: AgentParts) =>
         on: { 'budget.reached': 'outOfBudget' },
       },
       checking: {
-        description: 'The shop says what the order is, not the model. Is it refunded already?',
+        description: 'Reads the order from the shop, not from the model, and checks whether it was already refunded.',
         invoke: {
           src: 'findOrder',
           input: ({ context }) => context.refund,

@@ -16,13 +16,8 @@ export interface LabeledState<Label> {
 
 interface Found<Label> extends LabeledState<Label> {
   readonly start: StartState;
-  readonly last: Route | null;
-}
-
-/** The last edge of a route, and the route before it. */
-interface Route {
-  readonly edge: ExploredEdge;
-  readonly before: Route | null;
+  /** The last step of the path, and what is before it. */
+  readonly last: { readonly edge: ExploredEdge; readonly before: Found<Label> } | null;
 }
 
 /**
@@ -35,24 +30,25 @@ export function labeledStates<Label>(
 ): readonly LabeledState<Label>[] {
   const found: Found<Label>[] = [];
   const seen = new Set<string>();
-  function reach(id: number, label: Label | null, start: StartState, last: Route | null, depth: number): void {
+  function reach(id: number, label: Label | null, start: StartState, last: Found<Label>['last']): void {
     const state = exploration.states[id];
     const key = `${id} ${label}`;
     if (state === undefined || label === null || seen.has(key)) return;
     seen.add(key);
+    const depth = last === null ? 0 : last.before.depth + 1;
     found.push({ state, label, depth, start, last, path: () => pathOf(start, edgesOf(last)) });
   }
-  for (const start of exploration.starts) reach(start.state, labelAfter(null, start), start, null, 0);
+  for (const start of exploration.starts) reach(start.state, labelAfter(null, start), start, null);
   // States are appended in order of distance, so the list is its own queue.
-  for (const { state, label, start, last, depth } of found)
-    for (const edge of exploration.edgesFrom[state.id] ?? [])
-      reach(edge.to, labelAfter(label, edge), start, { edge, before: last }, depth + 1);
+  for (const before of found)
+    for (const edge of exploration.edgesFrom[before.state.id] ?? [])
+      reach(edge.to, labelAfter(before.label, edge), before.start, { edge, before });
   return found;
 }
 
-function edgesOf(last: Route | null): readonly ExploredEdge[] {
+function edgesOf(last: Found<unknown>['last']): readonly ExploredEdge[] {
   const edges: ExploredEdge[] = [];
-  for (let at = last; at !== null; at = at.before) edges.push(at.edge);
+  for (let at = last; at !== null; at = at.before.last) edges.push(at.edge);
   return edges.reverse();
 }
 

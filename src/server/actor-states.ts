@@ -106,7 +106,7 @@ export class GrowingReplay {
   readonly #id: string;
   readonly entries: DurableEntry[] = [];
   /** The first entry of each step so far. */
-  readonly begins: DurableEntry[] = [];
+  readonly #begins: DurableEntry[] = [];
   latest: ReplayStep | null = null;
   #steps: ReturnType<ShownMachine['host']['replaySteps']>;
   #replayed = 0;
@@ -133,16 +133,16 @@ export class GrowingReplay {
     }
     for (const entry of entries) {
       this.entries.push(entry);
-      if (entry.type === 'start' || isExternal(entry)) this.begins.push(entry);
+      if (entry.type === 'start' || isExternal(entry)) this.#begins.push(entry);
     }
-    for (const pause = pauses(); this.#replayed < this.begins.length; await pause()) {
+    for (const pause = pauses(); this.#replayed < this.#begins.length; await pause()) {
       const number = this.#replayed;
       const { done, value } = this.#steps.next();
       this.#replayed += 1;
       if (done) requireSame(this.#id, value.divergence);
       else {
         this.latest = value;
-        yield { number, begin: this.begins[number] as DurableEntry, step: value };
+        yield { number, begin: this.#begins[number] as DurableEntry, step: value };
       }
     }
   }

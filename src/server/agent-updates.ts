@@ -1,6 +1,4 @@
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import { type TokenUsage, tokenUsageSchema, type Usage } from '../../machines/contracts/usage.ts';
-import { addCall, NO_USAGE } from '../../machines/policies/usage.ts';
 import { firstChars } from '../../machines/text/clip.ts';
 import type { DurableEntry, OpenApproval, StartEntry } from '../durable/entries.ts';
 import type { ReplayStep } from '../durable/replay.ts';
@@ -8,6 +6,7 @@ import { describeValue } from '../internal/describe-value.ts';
 import { isJsonNode } from '../internal/json-schema.ts';
 import { plainJson } from '../internal/plain-json.ts';
 import { activeNodes } from '../internal/xstate-internals.ts';
+import { usageIn } from '../llm/call-facts.ts';
 import { batchesOf, GrowingReplay, type ShownMachine } from './actor-states.ts';
 import { hasEnded } from './own-journals.ts';
 import type { NumberedUpdate, Question, RunUpdate } from './updates.ts';
@@ -28,7 +27,8 @@ export class AgentUpdates {
   readonly #replay: GrowingReplay;
   /** The approvals that were asked so far, by id. */
   readonly asked = new Map<string, OpenApproval>();
-  readonly #open = new Set<string>();
+  /** Those that are open. */
+  #open: readonly OpenApproval[] = [];
   readonly #tools = new Map<number, { readonly index: number; readonly name: string }>();
   #toolCount = 0;
   /** The ids of the active states. */
@@ -63,19 +63,14 @@ export class AgentUpdates {
       yield { type: 'run', runId: this.#id, request: String(Object(Object(product).asked).request), startedAt };
     }
     const { approvals } = step.pending;
-    for (const questionId of this.#open)
-      if (!approvals.some(({ id }) => id === questionId)) {
-        this.#open.delete(questionId);
-        yield { type: 'question-closed', questionId };
-      }
+    for (const { id: questionId } of without(this.#open, approvals)) yield { type: 'question-closed', questionId };
     yield* this.#toolUpdates(begin, step);
     yield* this.#entered(step);
-    for (const approval of approvals)
-      if (!this.#open.has(approval.id)) {
-        this.#open.add(approval.id);
-        this.asked.set(approval.id, approval);
-        yield { type: 'question', question: questionOf(approval, this.#state) };
-      }
+    for (const approval of without(approvals, this.#open)) {
+      this.asked.set(approval.id, approval);
+      yield { type: 'question', question: questionOf(approval, this.#state) };
+    }
+    this.#open = approvals;
     const wait = this.#waitOf(begin, step);
     if (wait !== null && JSON.stringify(wait) !== this.#waiting) yield wait;
     this.#waiting = JSON.stringify(wait);
@@ -154,14 +149,9 @@ export async function* agentUpdatesOf(
   for await (const batch of batchesOf(entries)) yield* updates.take(batch);
 }
 
-/** Returns the tokens of the model calls in a journal. */
-export const usageIn = (entries: readonly DurableEntry[]): Usage =>
-  entries.reduce((sum, entry) => {
-    const event = entry.type === 'emitted' ? (Object(entry.event) as { type?: unknown; usage?: unknown }) : {};
-    // A chart may emit events of this type with other members.
-    const read = event.type === 'attempt-end' ? tokenUsageSchema.safeParse(event.usage) : null;
-    return read?.success ? addCall(sum, read.data as TokenUsage, null) : sum;
-  }, NO_USAGE);
+/** Returns the approvals that are not among the others. */
+const without = (approvals: readonly OpenApproval[], others: readonly OpenApproval[]) =>
+  approvals.filter(({ id }) => !others.some((other) => other.id === id));
 
 /** A string as it is, and anything else as JSON. */
 const replyOf = (output: unknown): string =>

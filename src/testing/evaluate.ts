@@ -2,7 +2,6 @@ import type { AnyMachineSnapshot, AnyStateMachine, OutputFrom } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
-import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
 import { createPostChain } from '../chain/create-post-chain.ts';
 import { readRun } from '../chain/journal/run-journal.ts';
@@ -10,13 +9,13 @@ import type { PostChainOptions } from '../chain/runtime/options.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
 import { createRunSlots, startInSlot } from '../chain/runtime/run-slots.ts';
 import { createDurableMachine, type DurableMachine } from '../durable/durable-machine.ts';
-import type { DurableEntry } from '../durable/entries.ts';
 import { entriesOf, type Journals } from '../durable/journals/journal-store.ts';
 import { memoryJournals } from '../durable/journals/memory-journals.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { firstLineOf } from '../internal/printable.ts';
 import { requireKnownOptions } from '../internal/require-known.ts';
 import { isMachine } from '../internal/xstate-internals.ts';
+import { usageIn } from '../llm/call-facts.ts';
 
 /** What chains are asked, and the input of machines. Members of your own, such as the expected answer, are for scorers. */
 export interface EvaluationCase extends Partial<Pick<RunOptions, 'request' | 'history' | 'instructions'>> {
@@ -212,17 +211,6 @@ async function actorsOf(system: AnyStateMachine | DurableMachine<AnyStateMachine
     return { output: snapshot.output, status, error, usage, cost: usage.cost, isStored, snapshot };
   };
   return async (...given) => (await startInSlot(slots, undefined, async () => ({ settled: run(...given) }))).settled;
-}
-
-/** Returns the model calls of a machine and its children. A call that the chart aborted has no tokens; one that the budget refused does not count. */
-function usageIn(entries: readonly DurableEntry[]): Usage {
-  const emitted = entries.flatMap((entry) => (entry.type === 'emitted' ? [Object(entry.event)] : []));
-  const starts = emitted.filter(({ type }) => type === 'attempt-start');
-  const ends = emitted.filter(({ type }) => type === 'attempt-end');
-  const refused = ends.filter(({ failure }) => failure?.code === 'budget_exhausted');
-  const made = ends.filter((end) => !refused.includes(end));
-  const used = made.reduce((sum, { usage, cost = null }) => addUsage(sum, { modelCalls: 1, ...usage, cost }), NO_USAGE);
-  return { ...used, modelCalls: starts.length - refused.length };
 }
 
 function checked(score: number | boolean, what: string): number {

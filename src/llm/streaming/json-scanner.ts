@@ -50,7 +50,7 @@ const isHex = (code: number): boolean =>
  * - It rejects the first character with which no JSON text can continue, or the end of an invalid number; nothing may be passed after that.
  * - It stores only the open brackets and the current number, not the text.
  */
-export class JsonGrammar {
+class JsonGrammar {
   #state: State = 'value';
   /** The open brackets, outermost first: whether each opens an object. */
   readonly #nest: boolean[] = [];

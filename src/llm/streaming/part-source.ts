@@ -187,15 +187,10 @@ function charactersOf(part: DeltaPart): string | null {
   }
 }
 
-function usageIn(usage: unknown): TokenUsage | null {
-  const read = tokenUsageSchema.safeParse(usage);
-  return read.success ? read.data : null;
-}
+const usageIn = (usage: unknown): TokenUsage | null => tokenUsageSchema.safeParse(usage).data ?? null;
 
-function tooLong(maxChars: number): Failure {
-  const message = `The reply is longer than ${maxChars} characters, including its reasoning.`;
-  return failureOf('extraction', 'too_long', message);
-}
+const tooLong = (maxChars: number): Failure =>
+  failureOf('extraction', 'too_long', `The reply is longer than ${maxChars} characters, including its reasoning.`);
 
 function modelThrew(message: string): Failure {
   return failureOf('unexpected', 'model_threw', message, { retryable: false });

@@ -14,8 +14,8 @@ import { PATTERNS } from './patterns.mjs';
 /** The id of an invalid tool call begins with this. */
 const INVALID = 'invalid';
 
-/** `isSpoiled`: whether a reply was invalid. `seesInvalid`: whether a later prompt contains it. */
-const NOTHING = { calls: 0, inputTokens: 0, outputTokens: 0, isSpoiled: false, seesInvalid: false };
+/** `isSpoiled`: whether a reply was invalid. `seesError`: whether a later prompt contains it, and then an error. */
+const NOTHING = { calls: 0, inputTokens: 0, outputTokens: 0, isSpoiled: false, seesError: false };
 
 /**
  * Starts the model: OpenAI's chat completions on a loopback port, streamed or whole, without latency. A call counts when its reply is sent. A
@@ -39,7 +39,7 @@ export async function startModel() {
     ids += 1;
     const prompt = promptOf(asked);
     counts.calls += 1;
-    counts.seesInvalid ||= prompt.includes('wrong');
+    counts.seesError ||= /"wrong.*(error|invalid)/isu.test(prompt);
     counts.inputTokens += tokensOf(prompt);
     counts.outputTokens += tokensOf('tool' in reply ? reply.tool + JSON.stringify(reply.arguments) : contentOf(reply));
     response.once('close', () => isHeld() && held.resolve(null));

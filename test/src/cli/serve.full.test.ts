@@ -16,6 +16,19 @@ const BOB = 'the-token-of-bob';
 const TOKENS = { POSTCHAIN_TOKENS: `${ALICE}=alice, ${BOB}=bob` };
 const request = { request: 'What does the Yield phase decide?' };
 
+/** Writes a module that imports what durable machines need. */
+function moduleWith(code: string) {
+  const folder = temporaryFolder();
+  const module = join(folder, 'module.mjs');
+  const [durable, xstate] = ['dist/durable.js', 'node_modules/xstate/dist/xstate.esm.js'].map((path) =>
+    JSON.stringify(pathToFileURL(path).href),
+  );
+  const imports = `import { createDurableMachine, memoryJournals } from ${durable};
+    import { createMachine } from ${xstate};`;
+  writeFileSync(module, `${imports}\n${code}`);
+  return { folder, module };
+}
+
 /** Starts `postchain serve` on a free port. */
 async function serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const started = startCli(['serve', '--port', '0', ...args], env);
@@ -60,16 +73,8 @@ describe('postchain serve', () => {
   });
 
   it('serves the durable machines of modules under their ids', async () => {
-    const folder = temporaryFolder();
-    const module = join(folder, 'lamp.mjs');
-    const [durable, xstate] = ['dist/durable.js', 'node_modules/xstate/dist/xstate.esm.js'].map((path) =>
-      JSON.stringify(pathToFileURL(path).href),
-    );
-    writeFileSync(
-      module,
-      `import { createDurableMachine, memoryJournals } from ${durable};
-       import { createMachine } from ${xstate};
-       const states = { off: { on: { TOGGLE: 'on' } }, on: {} };
+    const { folder, module } = moduleWith(
+      `const states = { off: { on: { TOGGLE: 'on' } }, on: {} };
        const lamp = createMachine({ id: 'lamp', initial: 'off', states });
        export const lamps = createDurableMachine(lamp, { journals: memoryJournals() });`,
     );
@@ -88,16 +93,8 @@ describe('postchain serve', () => {
   });
 
   it('serves the durable machines of other modules as agents', async () => {
-    const folder = temporaryFolder();
-    const module = join(folder, 'echo.mjs');
-    const [durable, xstate] = ['dist/durable.js', 'node_modules/xstate/dist/xstate.esm.js'].map((path) =>
-      JSON.stringify(pathToFileURL(path).href),
-    );
-    writeFileSync(
-      module,
-      `import { createDurableMachine, memoryJournals } from ${durable};
-       import { createMachine } from ${xstate};
-       const echo = createMachine({
+    const { folder, module } = moduleWith(
+      `const echo = createMachine({
          id: 'echo',
          initial: 'said',
          context: ({ input }) => ({ said: input }),

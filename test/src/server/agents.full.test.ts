@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, assign, createMachine, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
 import { machine as takeover } from '../../../examples/agents/human-takeover.ts';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { generate, runTools } from '../../../src/entries/agents.ts';
 import { createDurableMachine, type Journals, memoryJournals } from '../../../src/entries/durable.ts';
 import { createPostChain, defineCapability } from '../../../src/entries/index.ts';
@@ -150,6 +151,7 @@ describe('an agent chart', () => {
       expect.stringContaining(REFUNDED),
     ]);
     expect((await get('/api/chat/c1/stream', { token: BOB })).status).toBe(204);
+    expect((await get('/api/chat/c2/stream')).status).toBe(204);
   });
 
   it('is a tool of MCP clients, which ask their user', async () => {
@@ -318,6 +320,15 @@ describe('an agent chart', () => {
     expect(await collectUpdates(await later.get(`/runs/${runId}/events`))).toEqual(updates);
   });
 
+  it('receives who approved, and the question as edited', async () => {
+    const { start, waits, approve, journals } = await serveAgent(refundAgent().machine);
+    const runId = await waits(await start());
+    const edited = { order: 'A7', cents: 1 };
+    await approve(runId, { arguments: edited });
+    const event = expect.objectContaining({ by: 'alice', edited });
+    expect(await entriesOf(journals.read(runId))).toContainEqual(expect.objectContaining({ event }));
+  });
+
   it('is forked to a run with an id of its own', async () => {
     const { host, start, waits, view } = await serveAgent(refundAgent().machine);
     const fork = await host.fork(await waits(await start()), { at: 0, id: 'fork-1' });
@@ -384,18 +395,12 @@ describe('an agent chart', () => {
     const tool = { type: 'function', function: { name: 'place', parameters: { type: 'object', properties: {} } } };
     const format = { type: 'json_object' };
     const completions = '/v1/chat/completions';
-    expect(await refusalOf(completions, { ...chat('Hi'), tools: [tool] })).toEqual([
-      400,
-      'unsupported_parameter tools',
-    ]);
-    expect(await refusalOf(completions, { ...chat('Hi'), response_format: format })).toEqual([
-      400,
-      'unsupported_parameter response_format',
-    ]);
-    expect(await refusalOf(completions, { ...chat('Hi'), tools: [tool], tool_choice: 'required' })).toEqual([
-      400,
-      'unsupported_parameter tool_choice',
-    ]);
+    for (const [param, more] of [
+      ['tools', { tools: [tool] }],
+      ['response_format', { response_format: format }],
+      ['tool_choice', { tools: [tool], tool_choice: 'required' }],
+    ] as const)
+      expect(await refusalOf(completions, { ...chat('Hi'), ...more })).toEqual([400, `unsupported_parameter ${param}`]);
     expect(await refusalOf('/runs', { request: 'Hi', mode: 'manual' })).toEqual([400, 'unsupported_parameter']);
     expect(await refusalOf('/runs', { request: 'Hi', session: 's' })).toEqual([400, 'unsupported_parameter']);
     expect(await refusalOf('/runs', { request: ' ' })).toEqual([400, 'invalid_request']);
@@ -442,10 +447,10 @@ describe('a server with a chain and agents', () => {
     };
     const { get, post, start } = await startServer({
       chain: { model: scriptedModel({}, { otherwise: replies }), journals },
-      agents: { desk },
+      agents: { desk, other: desk },
     });
     const models = (await (await get('/v1/models')).json()) as { data: { id: string }[] };
-    expect(models.data.map(({ id }) => id)).toEqual(['postchain', 'desk']);
+    expect(models.data.map(({ id }) => id)).toEqual(['postchain', 'desk', 'other']);
     const answered = (await (
       await post('/v1/chat/completions', { ...chat('Is it so?'), model: undefined })
     ).json()) as object;
@@ -454,11 +459,10 @@ describe('a server with a chain and agents', () => {
     await expect
       .poll(async () => (await (await get(`/runs/${runId}`)).json()) as object)
       .toMatchObject({ status: 'waiting' });
-    const { runs } = (await (await get('/runs')).json()) as { runs: object[] };
-    expect(runs).toMatchObject([
-      { runId, request: 'A7' },
-      { request: 'Is it so?', status: 'completed' },
-    ]);
+    const listed = async (query = '') => (await (await get(`/runs${query}`)).json()) as { runs: object[] };
+    const newest = { runId, request: 'A7' };
+    expect(await listed('?limit=1')).toMatchObject({ runs: [newest] });
+    expect(await listed()).toMatchObject({ runs: [newest, { request: 'Is it so?', status: 'completed' }] });
     const { paths } = (await (await get('/openapi.json')).json()) as { paths: Record<string, { post?: object }> };
     for (const path of ['/api/chat/desk', '/ag-ui/desk'])
       expect(paths[path]?.post, path).toMatchObject({ summary: expect.any(String) });

@@ -2,6 +2,8 @@ import { diffArrays } from 'diff';
 
 export type Pair<Value> = readonly [Value, Value];
 
+export const both = <From, To>([a, b]: Pair<From>, map: (value: From) => To): Pair<To> => [map(a), map(b)];
+
 /** One line of a comparison: the step of each run, as an index into its path; null if the run has none there. */
 export interface ComparedRow {
   readonly steps: Pair<number | null>;

@@ -12,7 +12,7 @@ import { systemTrace } from '../system-trace.ts';
 import { guardsText } from '../system-words.ts';
 import { traceOf } from '../trace.ts';
 import { rowsIn, type TraceRow } from '../trace-row.ts';
-import { type Pair, type Rows, rowsOf } from './align.ts';
+import { both, type Pair, type Rows, rowsOf } from './align.ts';
 
 export interface ComparedRun extends LoadedEntries {
   readonly runId: string;
@@ -46,8 +46,6 @@ interface Fork {
   readonly runId: string;
   readonly changes: readonly string[];
 }
-
-const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];
 
 /** Takes at most a few hundred milliseconds, however long the runs are: too much for one frame. */
 export function compareRuns(runs: Pair<ComparedRun>): Comparison {

@@ -1,5 +1,5 @@
 import type { SystemState } from '../../../src/inspection/wire.ts';
-import type { Pair } from '../../fold/compare/align.ts';
+import { both, type Pair } from '../../fold/compare/align.ts';
 import {
   capitalize,
   formatCost,
@@ -26,10 +26,9 @@ type ComparedFact = readonly [label: string, values: Pair<string>];
 
 /** The status, states, contexts and figures of both runs. */
 export function comparedFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
-  const [a, b] = views;
   const facts =
-    a.run.kind === 'system' ? actorFacts(views) : [['Why it ended', [endingText(a), endingText(b)]] as const];
-  return [['Status', [statusText(a), statusText(b)]] as const, ...facts, ...figureFacts(views)].filter(
+    views[0].run.kind === 'system' ? actorFacts(views) : [['Why it ended', both(views, endingText)] as const];
+  return [['Status', both(views, statusText)] as const, ...facts, ...figureFacts(views)].filter(
     ([, values]) => values[0] !== '' || values[1] !== '',
   );
 }
@@ -50,14 +49,14 @@ const contextOf = ({ fold, count }: ComparedView): Readonly<Record<string, unkno
 
 /** The rows of an actor: the facts in the head of its page, and the parts of its context that differ. */
 function actorFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
-  const [left, right] = [views[0], views[1]].map(actorTexts);
-  const texts = Object.keys({ ...left, ...right }).map(
-    (label): ComparedFact => [label, [left?.[label] ?? '', right?.[label] ?? '']],
+  const actors = both(views, actorTexts);
+  const texts = Object.keys({ ...actors[0], ...actors[1] }).map(
+    (label): ComparedFact => [label, both(actors, (actor) => actor[label] ?? '')],
   );
-  const [before, after] = [contextOf(views[0]), contextOf(views[1])];
-  const names = Object.keys({ ...before, ...after });
+  const contexts = both(views, contextOf);
+  const names = Object.keys({ ...contexts[0], ...contexts[1] });
   const members = names.map(
-    (name): ComparedFact => [`Context: ${name}`, [valueText(before[name]), valueText(after[name])]],
+    (name): ComparedFact => [`Context: ${name}`, both(contexts, (context) => valueText(context[name]))],
   );
   const differing = members.filter(([, values]) => values[0] !== values[1]);
   const equal = members.length - differing.length;
@@ -112,29 +111,29 @@ function figureFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
   });
 }
 
-function actorFigures([a, b]: Pair<ComparedView>): readonly Figure[] {
+function actorFigures(views: Pair<ComparedView>): readonly Figure[] {
   // The time of an actor that waits is that of its clock.
   const timeOf = ({ run }: ComparedView): number | null => (isOver(run) ? durationOf(run, Date.now()) : null);
-  const [one, other] = [eventCounts(a.fold), eventCounts(b.fold)];
-  const hasIgnored = one.ignored + other.ignored > 0;
+  const counts = both(views, ({ fold }) => eventCounts(fold));
+  const hasIgnored = counts.some(({ ignored }) => ignored > 0);
   return [
-    ['Events received', [one.received, other.received], formatNumber, 'more', 'fewer'],
-    ['Events ignored', hasIgnored ? [one.ignored, other.ignored] : [null, null], formatNumber, 'more', 'fewer'],
-    ['Transitions', [a.fold.transitions.seqs.length, b.fold.transitions.seqs.length], formatNumber, 'more', 'fewer'],
-    ['Time', [timeOf(a), timeOf(b)], formatDuration, 'longer', 'shorter'],
+    ['Events received', both(counts, ({ received }) => received), formatNumber, 'more', 'fewer'],
+    ['Events ignored', both(counts, ({ ignored }) => (hasIgnored ? ignored : null)), formatNumber, 'more', 'fewer'],
+    ['Transitions', both(views, ({ fold }) => fold.transitions.seqs.length), formatNumber, 'more', 'fewer'],
+    ['Time', both(views, timeOf), formatDuration, 'longer', 'shorter'],
   ];
 }
 
 function chainFigures(views: Pair<ComparedView>): readonly Figure[] {
-  const [a, b] = [views[0], views[1]].map(({ log, fold, count }) => figuresOf(log, fold, count));
-  if (a === undefined || b === undefined) return [];
-  const times = views.map(({ run }, at) =>
-    run.forkedFrom ? null : (durationOf(run, Date.now()) ?? (at === 0 ? a : b).ms),
-  );
+  const figures = both(views, ({ run, log, fold, count }) => {
+    const own = figuresOf(log, fold, count);
+    return { ...own, ms: run.forkedFrom ? null : (durationOf(run, Date.now()) ?? own.ms) };
+  });
+  const [a, b] = figures;
   const { currency } = a.cost ?? b.cost ?? {};
-  const costs: Pair<number | null> = [a.cost?.amount ?? null, b.cost?.amount ?? null];
+  const costs = both(figures, ({ cost }) => cost?.amount ?? null);
   return [
-    ['Time', [times[0] ?? null, times[1] ?? null], formatDuration, 'longer', 'shorter'],
+    ['Time', both(figures, ({ ms }) => ms), formatDuration, 'longer', 'shorter'],
     ['Cycles', [a.cycles, b.cycles], formatNumber, 'more', 'fewer'],
     ['Model calls', [a.calls, b.calls], formatNumber, 'more', 'fewer'],
     ['Tokens', [a.tokens, b.tokens], formatNumber, 'more', 'fewer'],

@@ -367,9 +367,9 @@ function Steps({ comparison, runIds }: ComparisonProps) {
             summary={isEqual ? equalText(from, to) : `Different from step ${from + 1} on`}
             content={() => (
               <CompareTable caption={`Steps from ${from + 1} on`} hidesCaption head="Step">
-                {rows.slice(from, Math.min(to, from + MAX_ROWS)).map((row) => (
+                {rows.slice(from, Math.min(to, from + MAX_ROWS)).map((row, nth) => (
                   <tr key={row.steps.join()}>
-                    <th scope="row">{rows.indexOf(row) + 1}</th>
+                    <th scope="row">{from + nth + 1}</th>
                     {stepsAt(comparison, row).map((step, side) => (
                       <td key={LETTERS[side]} class="verbatim">
                         {step === undefined ? '–' : <StepLink runId={runIds[side] ?? ''} step={step} chars={120} />}

@@ -21,13 +21,18 @@ const machine = createMachine({
   },
 });
 
-it('names the step of an entry, what the actor waits for after it, and what it received next', async () => {
+async function heldTrip() {
   const journals = memoryJournals();
   const clock = new TestClock();
   const trips = createDurableMachine(machine, { journals, clock, logger: () => {} });
   const trip = await trips.open('t-1');
   await trip.send({ type: 'BOOK' });
   await vi.waitFor(() => expect(trip.ref.getSnapshot().value).toBe('held'));
+  return { journals, clock, trips, trip };
+}
+
+it('names the step of an entry, what the actor waits for after it, and what it received next', async () => {
+  const { journals, clock, trips, trip } = await heldTrip();
   clock.increment(60_000);
   await vi.waitFor(() => expect(trip.ref.getSnapshot().value).toBe('offered'));
   await trip.send({ type: 'TAKE' });
@@ -43,12 +48,7 @@ it('names the step of an entry, what the actor waits for after it, and what it r
 });
 
 it('separates copied steps of a fork from its own, with the time between them, and shows a repeated call as its own', async () => {
-  const journals = memoryJournals();
-  const clock = new TestClock();
-  const trips = createDurableMachine(machine, { journals, clock, logger: () => {} });
-  const trip = await trips.open('t-1');
-  await trip.send({ type: 'BOOK' });
-  await vi.waitFor(() => expect(trip.ref.getSnapshot().value).toBe('held'));
+  const { journals, clock, trips, trip } = await heldTrip();
   clock.increment(3_600_000);
   const booked = trip.entries.find(({ type }) => type === 'activity-start')?.seq ?? 0;
   const fork = await trips.fork('t-1', { at: booked, id: 'f-1' });

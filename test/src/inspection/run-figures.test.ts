@@ -100,7 +100,7 @@ it('says what a run waits for, and which phase is in progress', async () => {
   expect(started).toMatchObject({ phase: upTo('phase-start').phase });
 });
 
-it('counts the time of a wait from the question to the answer, also while no process held the run', async () => {
+it('counts the time of a wait also while no process held the run, but in a fork no copied pauses', async () => {
   const [start] = recordedEntries(await plainRun());
   if (start?.type !== 'start') throw new Error('no start');
   const at = (ms: number): string => new Date(Date.parse(start.startedAt) + ms).toISOString();
@@ -118,6 +118,8 @@ it('counts the time of a wait from the question to the answer, also while no pro
   const { wallMs } = fold.timeLine;
   expect([wallMs(3) - wallMs(1), figuresOf(log, fold, 5).ms]).toEqual([722_960, 723_010]);
   const table = new FiguresFold(start, true);
-  for (const entry of entries) table.take(entry);
-  expect([table.figures().durationMs, table.wait()?.sinceMs]).toEqual([723_010, Date.parse(at(723_010))]);
+  const fork = new FiguresFold({ ...start, forkedFrom: { clockStartMs: Date.parse(at(800_000)) } }, true);
+  for (const entry of entries) for (const each of [table, fork]) each.take(entry);
+  expect([table, fork].map((each) => each.figures().durationMs)).toEqual([723_010, 3_060]);
+  expect(table.wait()?.sinceMs).toBe(Date.parse(at(723_010)));
 });

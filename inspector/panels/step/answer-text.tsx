@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { type CheckedSentence, checkedSentences } from '../../fold/origins.ts';
@@ -14,6 +14,9 @@ import type { PanelProps } from '../panel.tsx';
 import { OriginItems } from './origins.tsx';
 
 const MAX_SENTENCES = 100;
+
+/** The check of the sentences takes longer than a frame, so the answer is shown first. */
+const CHECK_MS = 50;
 
 interface AnswerProps extends PanelProps {
   /** The entry of the answer. */
@@ -32,7 +35,11 @@ export function AnswerWithSources({ inspector, view, seq, answer }: AnswerProps)
   const writer = synthesis.writtenBy === 'model' ? (writerOf(log, fold, answer) ?? 'a model') : 'the engine';
   const isOffline = writer === 'offline-extractive';
   const unsupported = grounding?.unsupported.length ?? 0;
-  const sentences = useMemo(() => checkedSentences(fold, seq, answer), [fold, answer, stateCount]);
+  const [sentences, setSentences] = useState<readonly CheckedSentence[]>([]);
+  useEffect(() => {
+    const timer = setTimeout(() => setSentences(checkedSentences(fold, seq, answer)), CHECK_MS);
+    return () => clearTimeout(timer);
+  }, [fold, answer, stateCount]);
   return (
     <>
       {grounding !== null && (

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPassageIndex } from 'postchain';
@@ -6,7 +6,7 @@ import type { ChatModel } from 'postchain/agents';
 import { createDurableMachine, type DurableEntry, memoryJournals } from 'postchain/durable';
 import { loadDocuments } from 'postchain/node';
 import * as kit from 'postchain/testing';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { waitFor } from 'xstate';
 import { createAgent } from './agent.machine.ts';
 import { demoModel } from './demo-model.ts';
@@ -16,7 +16,9 @@ const documents = createPassageIndex((await loadDocuments(['documents'])).docume
 const request = 'Please refund order A7.';
 
 function newShop(): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'shop-')), 'orders.json');
+  const folder = mkdtempSync(join(tmpdir(), 'shop-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'orders.json');
   copyFileSync('orders.json', file);
   return file;
 }

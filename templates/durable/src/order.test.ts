@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createWorker } from 'postchain/durable';
 import * as kit from 'postchain/testing';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { order } from './order.ts';
 import { createOrders } from './orders.ts';
 
@@ -31,7 +31,11 @@ async function place(orders: ReturnType<typeof createOrders>) {
   await actor.park();
 }
 
-const newFolder = () => mkdtempSync(join(tmpdir(), 'orders-'));
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'orders-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
 
 it('expires after three days without an answer', async () => {
   const clock = new kit.SimulatedClock();

@@ -52,6 +52,8 @@ export interface ChartViewProps {
   readonly hues: Hues;
   readonly selected: ChartSelection | null;
   readonly onSelect: (selection: ChartSelection) => void;
+  /** Whether the actor was stopped in its active states. */
+  readonly isStopped: boolean;
   /** A button that gives the chart the height of the page, and back. */
   readonly resize?: ComponentChildren;
 }
@@ -315,7 +317,8 @@ function waysOf(id: string, index: IndexedChart, lines: readonly Line[]): string
     .join('; ');
 }
 
-interface StateShapeProps extends Pick<ChartPictureProps, 'hues' | 'hasInside' | 'onOpen' | 'place' | 'charts'> {
+interface StateShapeProps
+  extends Pick<ChartPictureProps, 'hues' | 'hasInside' | 'onOpen' | 'place' | 'charts' | 'isStopped'> {
   readonly drawn: DrawnState;
   readonly index: IndexedChart;
   readonly isFirst: boolean;
@@ -328,7 +331,7 @@ interface StateShapeProps extends Pick<ChartPictureProps, 'hues' | 'hasInside' |
 }
 
 function StateShape(props: StateShapeProps) {
-  const { drawn, index, isFirst, status, badge, ways, hues, place, hasInside, onOpen, onChoose } = props;
+  const { drawn, index, isFirst, status, badge, ways, hues, place, isStopped, hasInside, onOpen, onChoose } = props;
   const { id, x, y, width, height, isOpen, lines, chips } = drawn;
   const state = index.state(id);
   if (state === undefined) return null;
@@ -340,7 +343,15 @@ function StateShape(props: StateShapeProps) {
   const isRegion = around?.type === 'parallel';
   const hue = place.copy === place.chartId ? ownOf(hues, id) : undefined;
   const kind = type === 'atomic' || type === 'compound' ? '' : type;
-  const words = status.active ? 'active' : status.failed ? 'failed' : status.never ? 'not visited' : 'visited';
+  const words = status.active
+    ? isStopped
+      ? 'stopped here'
+      : 'active'
+    : status.failed
+      ? 'failed'
+      : status.never
+        ? 'not visited'
+        : 'visited';
   const label = [excerpt(name, 80), badge, ...contentOf(props), words, kind].filter((part) => part !== '').join(', ');
   const baseline = y + head / 2;
   const isAlone = isPlain && !isInside && badge === '';

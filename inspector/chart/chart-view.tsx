@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
-import { indexChart } from '../fold/chart-index.ts';
+import { ancestorsOf, indexChart } from '../fold/chart-index.ts';
 import { isOwnChart } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
@@ -11,9 +11,9 @@ import { LinkButton } from '../link-button.tsx';
 import { useMeasured } from '../use-measured.ts';
 import { ChartLegend } from './chart-legend.tsx';
 import { ChartList } from './chart-list.tsx';
-import { ChartPicture, type ChartViewProps, MARGIN, type ShownLevel } from './chart-picture.tsx';
-import { type Drawing, type LaidOut, ownOf } from './drawing.ts';
-import { LEGIBLE } from './label-text.ts';
+import { ChartPicture, type ChartViewProps, MARGIN, marksOfCopy, type ShownLevel } from './chart-picture.tsx';
+import { type Drawing, type LaidOut, openedKey, ownOf } from './drawing.ts';
+import { FONT, LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
 
 /** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows a list. */
@@ -25,7 +25,12 @@ export function ChartView(props: ChartViewProps) {
   const drawings = baked ?? given?.drawings ?? null;
 
   useEffect(
-    () => (baked === null ? layoutOf(charts, (done) => setLayout({ charts, ...done })) : undefined),
+    () =>
+      baked === null
+        ? layoutOf({ ...charts, active: [...(ownOf(props.marks.active, root) ?? [])] }, (done) =>
+            setLayout({ charts, ...done }),
+          )
+        : undefined,
     [charts, baked],
   );
 
@@ -52,8 +57,8 @@ type Space = Readonly<Record<'width' | 'height', number>>;
 
 const spaceOf = ({ clientWidth, clientHeight }: Element): Space => ({ width: clientWidth, height: clientHeight });
 
-/** A level of another program opens whole if its texts then have at least 8.4 px: small text is better than a chart that is cut off. */
-const SMALLEST = 0.7;
+/** A level of another program opens whole if its texts then have at least 9 px: small text is better than a chart that is cut off. */
+const SMALLEST = 9 / FONT.label;
 
 /** Returns the scale that shows a whole level, the one at which its texts are readable, and the one at which it opens. */
 function scalesOf(level: Space | undefined, space: Space, chartId: string) {
@@ -61,6 +66,20 @@ function scalesOf(level: Space | undefined, space: Space, chartId: string) {
   const whole = Math.min(MAX_FIT, space.width / width, space.height / height);
   const readable = Math.max(LEGIBLE, whole);
   return { whole, readable, opened: whole < (isOwnChart(chartId) ? LEGIBLE : SMALLEST) ? readable : whole };
+}
+
+/** Returns the picture of a level, and its key: with the active one of its folded states open if that fits, or if nothing does. */
+function shownLevel({ charts, marks, drawings }: LevelsProps, { chartId, level, copy }: ShownLevel, space: Space) {
+  const levels = ownOf(drawings, chartId) ?? {};
+  const folded = ownOf(levels, level);
+  const active = marksOfCopy(charts, marks, chartId, copy)?.active;
+  const [key = level] = (folded?.states ?? [])
+    .filter(({ id }) => active?.has(id))
+    .map(({ id }) => openedKey(level, id))
+    .filter((one) => ownOf(levels, one) !== undefined);
+  const isWhole = (one: Space | undefined): boolean => scalesOf(one, space, chartId).whole >= SMALLEST;
+  const opened = ownOf(levels, key);
+  return isWhole(folded) && !isWhole(opened) ? { key: level, level: folded } : { key, level: opened };
 }
 
 /** Returns the level inside a state; null if there is none. */
@@ -126,7 +145,7 @@ const ChartTools = ({ scale, whole, setZoom, resize }: ChartToolsProps) => (
 );
 
 function Levels(props: LevelsProps) {
-  const { root, marks, drawings, selected } = props;
+  const { charts, root, marks, selected } = props;
   const [path, setPath] = useState<readonly ShownLevel[]>([
     { chartId: root, level: root, copy: root, name: root, host: '' },
   ]);
@@ -147,7 +166,7 @@ function Levels(props: LevelsProps) {
     };
   });
   const place = path.at(-1) as ShownLevel;
-  const level = ownOf(ownOf(drawings, place.chartId) ?? {}, place.level);
+  const { key, level } = shownLevel(props, place, spaceUnselected);
 
   const { whole, readable } = scalesOf(level, space, place.chartId);
   const scale =
@@ -164,20 +183,25 @@ function Levels(props: LevelsProps) {
     const selector = shown
       .slice(0, selected?.kind === 'transitions' ? 2 : 4)
       .find((one) => scroll.current?.querySelector(one));
-    const picture = `${place.copy} ${place.level} ${scale}`;
+    const picture = `${place.copy} ${key} ${scale}`;
     if (scroll.current !== null && selector !== undefined)
       bringIntoView(scroll.current, selector, zoom === null && selected === null && centered.current !== picture);
     centered.current = picture;
-  }, [marks, path, scale, selected]);
+  }, [marks, path, key, scale, selected]);
 
-  /** The focus follows into a state, and back to it. */
+  /** The focus follows into a state, and back to it; if that is not drawn any more, to the state around it. */
   const focusNext = useRef<string | null>(null);
+  const focused = scroll.current?.contains(document.activeElement) ? document.activeElement : null;
   useLayoutEffect(() => {
-    const states = [...(scroll.current?.querySelectorAll<SVGGElement>('[data-state]') ?? [])];
-    const focused = states.find((state) => state.getAttribute('data-state') === focusNext.current) ?? states[0];
-    if (focusNext.current !== null) focused?.focus({ preventScroll: true });
+    const next = focusNext.current ?? focused?.getAttribute('data-state') ?? null;
     focusNext.current = null;
-  }, [path]);
+    if (next === null) return;
+    const states = [...(scroll.current?.querySelectorAll<SVGGElement>('[data-state]') ?? [])];
+    const chart = charts.charts.find(({ id }) => id === place.chartId);
+    const around = chart === undefined ? [] : ancestorsOf(indexChart(chart), next);
+    const found = around.map(({ id }) => states.find((state) => state.getAttribute('data-state') === id));
+    (found.find((state) => state !== undefined) ?? states[0])?.focus({ preventScroll: true });
+  }, [path, key]);
   const goTo = (next: readonly ShownLevel[]): void => {
     focusNext.current = path[next.length]?.host ?? '';
     setPath(next);
@@ -203,7 +227,7 @@ function Levels(props: LevelsProps) {
       <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}`} ref={scroll}>
         {level !== undefined && (
           <ChartPicture
-            key={`${place.copy} ${place.level}`}
+            key={`${place.copy} ${key}`}
             {...props}
             place={place}
             level={level}

@@ -1,8 +1,10 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 
-/** Pictures of a chart by the state whose inside they show: the whole chart (under its own id), and each folded state. */
+/** Pictures of a chart by the state whose inside they show: the whole chart (under its own id), and each folded state; by `openedKey` with one folded state open. */
 export type Drawing = Readonly<Record<string, DrawnLevel>>;
+
+export const openedKey = (level: string, opened: string): string => JSON.stringify([level, opened]);
 
 /** States and lines that are drawn together. Lengths are CSS pixels at scale 1. */
 export interface DrawnLevel {
@@ -66,6 +68,11 @@ export interface DrawnEdge {
   readonly label: Box | null;
   /** Another line of the same state has the label; this one shows only a count. */
   readonly isBranch: boolean;
+}
+
+/** What the worker lays out: of the states that are active now, the insides come first. */
+export interface LayoutRequest extends RunCharts {
+  readonly active: readonly string[];
 }
 
 /** Drawings by chart id, and the reason if some or all are missing. */

@@ -21,6 +21,7 @@ import {
   type DrawnEdge,
   type DrawnLevel,
   type DrawnState,
+  openedKey,
   ownOf,
   type Point,
 } from './drawing.ts';
@@ -30,22 +31,29 @@ import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 
 const Elk = bundled.default as unknown as new () => ELK;
 
-/** Lays out the charts, each with its levels. `onWhole` receives the whole charts before the insides of their states are laid out. */
+/** Lays out the charts, each with its levels. `onWhole` receives the whole charts, also with an active state open, before everything else is laid out. */
 export async function drawingsOf(
   charts: readonly Chart[],
   onWhole: (drawings: Readonly<Record<string, Drawing>>) => void = () => {},
+  active: readonly string[] = [],
 ): Promise<Record<string, Drawing>> {
   const elk = new Elk();
   const sound = charts.map(normalizeChart);
   const drawn = new Map(sound.map(({ id }) => [id, new Map<string, DrawnLevel>()]));
   const drawings = (): Record<string, Drawing> =>
     Object.fromEntries([...drawn].map(([id, levels]) => [id, Object.fromEntries(levels)]));
-  const layOut = async (chart: Chart, levels: readonly Level[]): Promise<void> => {
-    for (const level of levels) drawn.get(chart.id)?.set(level.root.id, await layOutLevel(level, chart, elk));
+  const isFirst = ({ root, opened }: Level): boolean =>
+    root.parent === null && (opened === null || active.includes(opened));
+  const layOut = async (isNow: (level: Level) => boolean): Promise<void> => {
+    for (const chart of sound)
+      for (const level of levelsOf(chart).filter(isNow)) {
+        const key = level.opened === null ? level.root.id : openedKey(level.root.id, level.opened);
+        drawn.get(chart.id)?.set(key, await layOutLevel(level, chart, elk));
+      }
   };
-  for (const chart of sound) await layOut(chart, levelsOf(chart).slice(0, 1));
+  await layOut(isFirst);
   onWhole(drawings());
-  for (const chart of sound) await layOut(chart, levelsOf(chart).slice(1));
+  await layOut((level) => !isFirst(level));
   return drawings();
 }
 

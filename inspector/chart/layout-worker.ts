@@ -1,13 +1,12 @@
-import type { RunCharts } from '../../src/inspection/wire.ts';
-import { type LaidOut, tooLarge } from './drawing.ts';
+import { type LaidOut, type LayoutRequest, tooLarge } from './drawing.ts';
 import { drawingsOf } from './layout-charts.ts';
 
 /** Lays out arbitrary charts, except those that are too large; first the whole charts, without the insides of their states. `problem`: why some or all are missing. */
-async function layOut({ charts, invoked }: RunCharts, onPart: (part: LaidOut) => void): Promise<LaidOut> {
+async function layOut({ charts, invoked, active }: LayoutRequest, onPart: (part: LaidOut) => void): Promise<LaidOut> {
   try {
     const drawn = charts.filter((chart) => tooLarge({ charts: [chart], invoked }) === null);
     const problem = tooLarge({ charts, invoked });
-    const drawings = await drawingsOf(drawn, (whole) => onPart({ drawings: whole, problem, isPart: true }));
+    const drawings = await drawingsOf(drawn, (whole) => onPart({ drawings: whole, problem, isPart: true }), active);
     return { drawings, problem };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -15,6 +14,6 @@ async function layOut({ charts, invoked }: RunCharts, onPart: (part: LaidOut) =>
   }
 }
 
-self.addEventListener('message', async ({ data }: MessageEvent<RunCharts>) => {
+self.addEventListener('message', async ({ data }: MessageEvent<LayoutRequest>) => {
   self.postMessage(await layOut(data, (part) => self.postMessage(part)));
 });

@@ -1,6 +1,6 @@
 import { baked } from 'virtual:drawings';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { chartDigest, type Drawing, type LaidOut, ownOf } from './drawing.ts';
+import { chartDigest, type Drawing, type LaidOut, type LayoutRequest, ownOf } from './drawing.ts';
 import { isDrawing } from './is-drawing.ts';
 
 /** After that, the page shows the list. */
@@ -40,7 +40,7 @@ export function bakedDrawingsOf(charts: RunCharts): Readonly<Record<string, Draw
  * Lays out charts in a worker, once per definition. Calls `take` with the whole charts, then with the insides of their states too, until the
  * returned function is called. Charts that take too long are not drawn.
  */
-export function layoutOf(charts: RunCharts, take: (done: LaidOut) => void): () => void {
+export function layoutOf(charts: LayoutRequest, take: (done: LaidOut) => void): () => void {
   const key = charts.charts.map(chartDigest).join(' ');
   const known = layouts.get(key);
   const layout: Layout = known ?? { done: null, listeners: new Set() };
@@ -79,7 +79,7 @@ export function prepareLayout(): void {
 /** Workers are unavailable in a page opened from disk. */
 const NO_WORKER = 'The chart could not be laid out: the layout worker did not start.';
 
-function inWorker({ charts, invoked }: RunCharts, take: (done: LaidOut) => void): void {
+function inWorker({ charts, invoked, active }: LayoutRequest, take: (done: LaidOut) => void): void {
   let whole: LaidOut | null = null;
   const fail = (problem: string): void => take({ drawings: whole?.drawings ?? null, problem });
   let worker: Worker;
@@ -108,5 +108,5 @@ function inWorker({ charts, invoked }: RunCharts, take: (done: LaidOut) => void)
     end();
     fail(message === undefined ? NO_WORKER : `The chart could not be laid out: ${message}.`);
   });
-  worker.postMessage({ charts, invoked });
+  worker.postMessage({ charts, invoked, active } satisfies LayoutRequest);
 }

@@ -10,6 +10,8 @@ export interface Level {
   readonly states: readonly ChartState[];
   /** Compound states whose children are drawn at this level. The others are folded. */
   readonly open: ReadonlySet<string>;
+  /** The state that is open although the level shows it folded otherwise; null for none. */
+  readonly opened: string | null;
   readonly stubs: readonly Stub[];
   readonly edges: readonly LevelEdge[];
 }
@@ -33,6 +35,8 @@ export interface LevelEdge {
 
 /** Up to this many states are drawn together. */
 const MAX_TOGETHER = 16;
+/** Up to this many states are drawn if one of the folded states is open. */
+const MAX_OPENED = 24;
 /** With more compound states next to each other, the initial one is not opened alone: it is one of many. */
 const MAX_MAIN = 3;
 /** With more lines, a level is a list of boxes without lines. */
@@ -43,15 +47,21 @@ const MAX_CALM = 24;
 /** With more neighbors, and more than half of the states of a level, a state is a hub. */
 const MIN_HUB = 6;
 
-/** The levels of a chart: the whole chart, and the inside of each folded state. */
+/** The levels of a chart: the whole chart, and the inside of each folded state. Of charts of other programs, also each level with one of its folded states open, if it has few states then. */
 export function levelsOf(chart: Chart): readonly Level[] {
   const levels: Level[] = [];
   const tree = indexChart(chart);
   const roots = chart.states.filter(({ id }) => id === chart.id);
   for (const root of roots) {
-    const level = levelOf(chart, root, tree);
+    const open = openStates(root, tree);
+    const level = levelOf(chart, root, tree, open);
+    const folded = level.states.filter(({ id }) => !open.has(id) && tree.childrenOf(id).length > 0);
     levels.push(level);
-    roots.push(...level.states.filter(({ id }) => !level.open.has(id) && tree.childrenOf(id).length > 0));
+    roots.push(...folded);
+    for (const state of isOwnChart(chart.id) ? [] : folded) {
+      if (level.states.length + tree.childrenOf(state.id).length > MAX_OPENED) continue;
+      levels.push({ ...levelOf(chart, root, tree, new Set([...open, state.id])), opened: state.id });
+    }
   }
   return levels;
 }
@@ -81,8 +91,7 @@ function openStates(root: ChartState, tree: IndexedChart): ReadonlySet<string> {
   return open;
 }
 
-function levelOf(chart: Chart, root: ChartState, tree: IndexedChart): Level {
-  const open = openStates(root, tree);
+function levelOf(chart: Chart, root: ChartState, tree: IndexedChart, open: ReadonlySet<string>): Level {
   const inside = (id: string): readonly ChartState[] =>
     tree.childrenOf(id).flatMap((state) => [state, ...(open.has(state.id) ? inside(state.id) : [])]);
   const states = inside(root.id);
@@ -91,7 +100,14 @@ function levelOf(chart: Chart, root: ChartState, tree: IndexedChart): Level {
   const isCrowded = edges.filter(({ hasLine }) => hasLine).length > MAX_LINES;
   const shown = isCrowded ? edges.map((edge) => ({ ...edge, hasLine: false })) : edges;
   const ends = new Set(shown.flatMap(({ hasLine, source, target }) => (hasLine ? [source, target] : [])));
-  return { root, states, open, stubs: [...stubs.values()].filter(({ id }) => ends.has(id)), edges: shown };
+  return {
+    root,
+    states,
+    open,
+    opened: null,
+    stubs: [...stubs.values()].filter(({ id }) => ends.has(id)),
+    edges: shown,
+  };
 }
 
 function edgesOf(

@@ -108,7 +108,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   );
   const end = fold.actors[0]?.end;
   const isStopped = end?.status === 'stopped' && end.seq <= at;
-  const shared = { charts, root, marks, badges, hues: HUES, selected, onSelect: select };
+  const shared = { charts, root, marks, badges, hues: HUES, selected, onSelect: select, isStopped };
   return (
     <>
       {tops.length > 1 && (

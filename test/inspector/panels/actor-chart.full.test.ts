@@ -114,12 +114,17 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     expect(spare).toBeLessThan(40);
   });
 
-  it('shows in a folded state the transitions inside it, and names the inner states at the ends of its lines', async () => {
+  it('opens the active one of folded states in its place and follows it, with the focus, and counts what the others did', async () => {
     const { page } = await tests.open('/run/groups', { width: 1440, height: 900 });
-    await page.locator('[data-state="groups.g0"].last').waitFor();
-    expect(await page.locator('[data-state="groups.g0"] .badge').textContent()).toBe('×2, last: NEXT');
+    await page.locator('[data-state="groups.g0.s2"].leaf').waitFor();
+    await page.locator('[data-state="groups.g0.s1"]').focus();
+    await groupsHost.send('groups', { type: 'END' });
+    await page.locator('[data-state="groups.g1.s1"].leaf').waitFor();
+    expect(await focused(page)).toBe('groups.g0');
+    expect(await page.locator('.chart-view nav').count()).toBe(0);
+    expect(await page.locator('[data-state="groups.g0"] .badge').textContent()).toBe('×2');
     expect(await page.locator('.chart-picture .edge').allTextContents()).toContainEqual(
-      expect.stringContaining('s2: END › s1'),
+      expect.stringContaining('s2: END'),
     );
   });
 
@@ -130,6 +135,8 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
       const box = page.locator('.chart-picture .leaf > .box');
       await box.waitFor();
       fills.push(await box.evaluate((one) => getComputedStyle(one).fill));
+      const label = await page.locator('.chart-picture .leaf').getAttribute('aria-label');
+      expect(label).toMatch(id === 'new-order' ? /, active/u : /, stopped here/u);
       await page
         .locator('.waits')
         .getByText(id === 'new-order' ? 'In open' : 'Stopped in open')

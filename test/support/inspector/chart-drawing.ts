@@ -8,7 +8,8 @@ export function drawingFlaws(chart: Chart, levels: Drawing): readonly string[] {
     ...stateFlaws(level, (id) => parents.get(id) ?? ''),
     ...lineFlaws(level, root),
   ]);
-  const drawn = Object.values(levels).flatMap(({ states }) => states.map(({ id }) => id));
+  const levelsOfStates = Object.entries(levels).flatMap(([root, level]) => (parents.has(root) ? level : []));
+  const drawn = levelsOfStates.flatMap(({ states }) => states.map(({ id }) => id));
   const expected = chart.states.filter(({ id }) => id !== chart.id).map(({ id }) => id);
   if (expected.sort().join() !== drawn.sort().join()) flaws.push('a state is missing or drawn twice');
   const edges = Object.values(levels).flatMap((level) => level.edges);

@@ -208,12 +208,7 @@ const BREAK = '\n\n';
 
 /** The start of the sentence that has most of a phrase. Of a tool result, the part with that sentence. */
 function around({ kind, content }: Pick<Text, 'kind' | 'content'>, phrase: string): string {
-  const places = placesOf(content, phrase);
-  const counts = sentencesOf(content).map(({ start, end }) => ({
-    start,
-    count: places.reduce((sum, { from, to }) => sum + (from >= start && from < end ? to - from : 0), 0),
-  }));
-  const { start } = counts.reduce((best, one) => (one.count > best.count ? one : best), { start: 0, count: 0 });
+  const { start = 0 } = sentenceWith(content, placesOf(content, phrase).places) ?? {};
   const lead = kind === 'result' ? (content.slice(0, start).split(BREAK).at(-1) ?? '') : '';
   const rest = kind === 'result' ? (content.slice(start).split(BREAK)[0] ?? '') : content.slice(start);
   return `${start > lead.length ? '… ' : ''}${excerpt(lead + rest, EXCERPT_CHARS)}`;
@@ -221,13 +216,22 @@ function around({ kind, content }: Pick<Text, 'kind' | 'content'>, phrase: strin
 
 type Place = Pick<Word, 'from' | 'to'>;
 
+/** The sentence of a text with most of these places; undefined if there are none. */
+function sentenceWith(text: string, places: readonly Place[]) {
+  const sizeIn = ({ start, end }: { readonly start: number; readonly end: number }): number =>
+    places.reduce((sum, { from, to }) => sum + (from >= start && from < end ? to - from : 0), 0);
+  const sized = sentencesOf(text).map((sentence) => ({ ...sentence, size: sizeIn(sentence) }));
+  const most = Math.max(0, ...sized.map(({ size }) => size));
+  return most === 0 ? undefined : sized.find(({ size }) => size === most);
+}
+
 /** Shorter words without a digit occur in most texts. */
 const DISTINCTIVE = /.{4}|\p{N}/u;
 
 /** Returns where a phrase occurs in a text; if it does not occur as a whole, where its longer words do. */
-function placesOf(text: string, phrase: string): readonly Place[] {
+function placesOf(text: string, phrase: string): { readonly places: readonly Place[]; readonly isWhole: boolean } {
   const stems = stemsIn(phrase);
-  if (stems.length === 0) return [];
+  if (stems.length === 0) return { places: [], isWhole: false };
   const words = wordsIn(text);
   const whole = words.flatMap(({ from }, at): readonly Place[] => {
     const last = words[at + stems.length - 1];
@@ -236,7 +240,8 @@ function placesOf(text: string, phrase: string): readonly Place[] {
       : [];
   });
   const distinctive = new Set(stems.filter((stem) => DISTINCTIVE.test(stem)));
-  return whole.length > 0 ? whole : words.filter(({ stem }) => distinctive.has(stem));
+  const isWhole = whole.length > 0;
+  return { places: isWhole ? whole : words.filter(({ stem }) => distinctive.has(stem)), isWhole };
 }
 
 /** Where a text is, in words: `Call 6 · Observation, cycle 1`. */
@@ -280,13 +285,16 @@ export function foundAt({ spans }: RunFold, count: number, { seq, kind }: Pick<O
   return search === undefined ? { kind: 'entry', from: seq, to: seq } : selectionOf('retrieval', search, count);
 }
 
-/** Splits a text into parts that match the phrase and parts that do not. */
+/** Splits a text into parts that match the phrase and parts that do not. Without a match, the sentence with most of its words is one. */
 export function markedParts(
   text: string,
   phrase: string,
 ): readonly { readonly text: string; readonly isMatch: boolean }[] {
   let end = 0;
-  const parts = placesOf(text, phrase).flatMap(({ from, to }) => {
+  const { places, isWhole } = placesOf(text, phrase);
+  const sentence = isWhole ? undefined : sentenceWith(text, places);
+  const marked = sentence === undefined ? places : [{ from: sentence.start, to: sentence.end }];
+  const parts = marked.flatMap(({ from, to }) => {
     const before = { text: text.slice(end, from), isMatch: false };
     end = to;
     return [before, { text: text.slice(from, to), isMatch: true }];

@@ -59,7 +59,10 @@ export function shownColumns(
   { columns, sort }: Pick<RunQuery, 'columns' | 'sort'>,
 ): readonly ColumnName[] {
   const chosen: readonly string[] | null = columns === '' ? null : columns.split(',');
-  const isBlank = ({ of }: SortColumn): boolean => 2 * runs.filter((run) => of(run) === null).length > runs.length;
+  const isBlankIn = ({ name, of }: SortColumn, run: InspectedRun): boolean =>
+    of(run) === null && (name !== 'duration' || waitOf(run) === undefined);
+  const isBlank = (column: SortColumn): boolean =>
+    2 * runs.filter((run) => isBlankIn(column, run)).length > runs.length;
   function isShown(name: ColumnName): boolean {
     if (name === 'title' || name === 'status' || name === sort) return true;
     if (chosen !== null) return chosen.includes(name);
@@ -379,6 +382,10 @@ function dueAt(run: InspectedRun): number | null {
 
 /** Whether no process has continued a run after its delay. */
 export const isDue = (run: InspectedRun, nowMs: number): boolean => (dueAt(run) ?? Number.POSITIVE_INFINITY) <= nowMs;
+
+/** What the column of durations shows of a run that waits: `waits 16 min`. */
+export const waitsText = (run: InspectedRun, nowMs: number): string | null =>
+  waitedText(run, nowMs)?.replace(/^(less than 1 min)?/u, (short) => `waits ${short && '< 1 min'}`) ?? null;
 
 /** `16 min`: how long a run has waited. Null if it does not wait, or if that is unknown. */
 export function waitedText(run: InspectedRun, nowMs: number): string | null {

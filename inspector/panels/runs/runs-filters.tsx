@@ -66,8 +66,8 @@ export function RunsFilters({ runs, query, columns, canGroup, onChange }: RunsFi
         <span class="visually-hidden">Search runs and actors</span>
         <input
           type="search"
-          placeholder="Search titles, ids, states, answers"
-          title="Searches titles, ids, machines, states, awaited events and approvals, answers, models, and why runs ended. To search the events of a run, open it."
+          placeholder="Search titles, ids, states, errors, answers"
+          title="Searches titles, ids, machines, states, awaited events and questions, errors, answers, models, and why runs ended; not payloads. To search all that was recorded of a run, open it and press /."
           value={query.text}
           onInput={({ currentTarget }) => onChange({ ...query, text: currentTarget.value })}
         />

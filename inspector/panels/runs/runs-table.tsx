@@ -26,6 +26,7 @@ import {
   stateOf,
   statusWords,
   waitedText,
+  waitsText,
   withoutFilters,
 } from '../../fold/run-list.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
@@ -474,9 +475,10 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
     const waited = waitedText(run, nowMs);
     const states = excerpt(run.ending?.states ?? '', 80);
     const lacks = (column: ColumnName): boolean => hasCards.value || !columns.includes(column);
+    const since = `since ${sinceText(run.waiting?.sinceMs ?? 0, nowMs)}`;
     const details = [
       detail,
-      lacks('waiting') && waited && `for ${waited}, since ${sinceText(run.waiting?.sinceMs ?? 0, nowMs)}`,
+      lacks('waiting') && waited && (columns.includes('duration') ? since : `for ${waited}, ${since}`),
       lacks('due') && dueText(run, nowMs),
       lacks('state') && states && `in ${states}`,
     ]
@@ -518,7 +520,8 @@ function cellText(
     case 'machine':
       return machine === undefined ? null : [excerpt(machine, 80), excerpt(machine, 200)];
     case 'duration': {
-      const ms = stateOf(run) === 'waiting' ? null : durationOf(run, nowMs);
+      if (stateOf(run) === 'waiting') return timed(waitsText(run, nowMs), waiting?.sinceMs);
+      const ms = durationOf(run, nowMs);
       return ms === null ? null : [formatDuration(ms)];
     }
     case 'tokens': {

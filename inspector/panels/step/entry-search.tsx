@@ -49,7 +49,7 @@ export function EntrySearch({ inspector, view, found }: PanelProps & { readonly 
         class="fills"
         type="search"
         aria-label="Search the entries"
-        placeholder="Search, or type:decision ( / )"
+        placeholder="Search all they contain, or type:decision"
         spellcheck={false}
         value={search.text.value}
         onInput={({ currentTarget }) => {

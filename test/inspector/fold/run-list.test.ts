@@ -15,6 +15,7 @@ import {
   sinceText,
   statusWords,
   waitedText,
+  waitsText,
   withColumn,
   withView,
 } from '../../../inspector/fold/run-list.ts';
@@ -176,6 +177,9 @@ describe('an actor that waits', () => {
 
   it('shows what it waits for, how long it has waited, and when its delay ends', () => {
     expect(waitedText(actor(), NOW_MS)).toBe('16 min');
+    expect(waitsText(actor(), NOW_MS)).toBe('waits 16 min');
+    expect(waitsText(actor({ sinceMs: NOW_MS }), NOW_MS)).toBe('waits < 1 min');
+    expect(shownColumns([actor()], parseRunQuery({}))).toContain('duration');
     expect(sinceText(Date.parse('2026-11-22T10:05:00'), Date.parse('2026-11-22T22:14:00'))).toBe('10:05');
     expect(sinceText(Date.parse('2026-11-21T10:05:00'), Date.parse('2026-11-22T22:14:00'))).toBe('Nov 21, 10:05');
     expect(dueText(actor(), NOW_MS)).toBe('fires in 2 h 5 min');

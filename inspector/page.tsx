@@ -37,6 +37,8 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   }, [view?.run.title, view?.run.status, view?.run.live]);
   return (
     <>
+      {/* Before everything else: if nothing had the focus, the next Tab after it is closed starts at the top. */}
+      {helps && <HelpSheet onClose={() => setHelps(false)} />}
       <PageHeader inspector={inspector} view={isRun ? view : null} onHelp={() => setHelps(true)} />
       {compared !== null ? (
         <ErrorBoundary name="The comparison" resetKey={compared.join()}>
@@ -49,7 +51,6 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
       ) : (
         <RunPage key={view.run.runId} inspector={inspector} view={view} />
       )}
-      {helps && <HelpSheet onClose={() => setHelps(false)} />}
     </>
   );
 }

@@ -2,11 +2,11 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
 import { callIndexOf } from './call-index.ts';
-import { chartIndexOf } from './chart-index.ts';
+import { ancestorsOf, chartIndexOf } from './chart-index.ts';
 import type { FieldDifference } from './differences.ts';
 import { ignoredWords, type Transition } from './explain.ts';
 import { forkStart } from './fork-point.ts';
-import { pluralize } from './format.ts';
+import { capitalize, pluralize, UNNAMED } from './format.ts';
 import { groupBy } from './group-by.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
@@ -237,21 +237,39 @@ function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): st
   return first.targets.some((id) => isInitial(chart, id)) ? `in ${words}` : `first recorded in ${words}`;
 }
 
-/** The innermost states of a machine after the step of an entry. */
-const statesAt = ({ fold, charts }: LoadedEntries, machine: string | null, seq: number): string =>
-  statesText(
-    chartIndexOf(charts).chart(machine ?? ''),
-    fold.charts.get(machine ?? '')?.of ?? machine ?? '',
-    fold.transitions.positionAt(machine ?? '', fold.externalEvents.stepOf(seq).to - 1)?.targets ?? [],
-  );
+/** The names that functions have from the properties that hold them: the machine gives these actions none. */
+const UNNAMED_ACTIONS: ReadonlySet<string> = new Set(['entry', 'exit', 'actions']);
+
+/** `Entry action of failed: notify`: an effect with the state whose action it is; without one in the chart, `Action notify in failed`. */
+function effectWords({ log, fold, charts }: LoadedEntries, machine: string | null, seq: number): string {
+  const { action } = log.entry(seq) as unknown as { readonly action: string };
+  const chart = chartIndexOf(charts).chart(machine ?? '');
+  const { from, to } = fold.externalEvents.stepOf(seq);
+  const targetsAt = (at: number) => fold.transitions.positionAt(machine ?? '', at)?.targets ?? [];
+  const nameOf = (id: string) => statesText(chart, fold.charts.get(machine ?? '')?.of ?? machine ?? '', [id]);
+  const name = UNNAMED_ACTIONS.has(action) ? '' : excerpt(action, 80);
+  for (const [kind, at] of [
+    ['entry', to - 1],
+    ['exit', from - 1],
+  ] as const) {
+    const around = targetsAt(at).flatMap((id) => (chart === undefined ? [] : ancestorsOf(chart, id)));
+    const listed = name !== '' ? action : kind === action ? UNNAMED : '';
+    const state = around.find((one) => one[kind]?.includes(listed));
+    if (state !== undefined) return `${capitalize(kind)} action of ${nameOf(state.id)}${name && `: ${name}`}`;
+  }
+  const states = targetsAt(to - 1)
+    .map(nameOf)
+    .join(', ');
+  return `Action${name && ` ${name}`}${states && ` in ${states}`}`;
+}
 
 const thrownText = (end: ActorRecord['end']): string => (end?.status === 'error' ? errorText(end.error) : '');
 
-/** `Effect notify in failed threw`: the effect whose error has ended an actor; null if none has. */
+/** `Entry action of failed threw`: the effect whose error has ended an actor; null if none has. */
 export function thrownBy(loaded: LoadedEntries, { machine, notes, end }: ActorRecord): string | null {
   const thrown =
     end?.status === 'error' ? notes.findLast(({ effect, isFailure }) => effect !== undefined && isFailure) : undefined;
-  return thrown === undefined ? null : `${excerpt(thrown.title, 80)} in ${statesAt(loaded, machine, thrown.seq)} threw`;
+  return thrown === undefined ? null : `${effectWords(loaded, machine, thrown.seq)} threw`;
 }
 
 function noteRow(
@@ -266,10 +284,10 @@ function noteRow(
   const isStop = type === 'stopped' || (type === 'resumed' && next?.type === 'stopped' && next.seq === seq + 1);
   const isEnd = type === 'failed' && path === '' && end?.status === 'error' && text === errorText(end.error);
   if (type === 'start' || isStop || isEnd) return [];
-  const row = plainRow(isFailure ? 'event' : 'aside', seq, excerpt(title, 80));
-  if (type === 'effect' && isFailure)
-    return [{ ...row, note: `in ${statesAt(system, machine, seq)}`, text: thrownText(end), status: 'failed' }];
-  return [{ ...row, text: excerpt(text, 200), status: isFailure ? 'failed' : 'done' }];
+  const words = type === 'effect' ? effectWords(system, machine, seq) : excerpt(title, 80);
+  const row = plainRow(isFailure ? 'event' : 'aside', seq, words);
+  const shown = type === 'effect' && isFailure ? thrownText(end) : excerpt(text, 200);
+  return [{ ...row, text: shown, status: isFailure ? 'failed' : 'done' }];
 }
 
 const MAX_FIELDS = 3;

@@ -24,7 +24,7 @@ interface StepTransition extends ExplainedTransition {
   readonly actor: string;
   /** Its states, as in the trace. */
   readonly moves: string;
-  /** The event in words. */
+  /** The event in words: `on ORDER`, `without an event, after ORDER`. */
   readonly trigger: string;
   /** The names of its actions in the chart. */
   readonly actions: string;
@@ -131,11 +131,14 @@ function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | n
   const guard = entry.candidates.find(({ result }) => result === 'taken')?.guard ?? null;
   const at = charts === null ? null : transitionLookup(charts.charts).indexOf({ ...taken, guard });
   const { actions = [] } = charts?.charts.find(({ id }) => id === entry.machine)?.transitions[at ?? -1] ?? {};
+  const words = explainTransition(taken, chartIndexOf(charts));
   return {
-    ...explainTransition(taken, chartIndexOf(charts)),
+    ...words,
     actor: entry.actor === '' ? '' : actorName({ fold, charts }, entry.actor),
     moves: movesText({ fold, charts }, [taken]),
-    trigger: eventWords({ fold, charts }, entry.actor, entry.event),
+    trigger: words.event.startsWith('without an event')
+      ? words.event
+      : `on ${eventWords({ fold, charts }, entry.actor, entry.event)}`,
     actions: actionNames(actions),
   };
 }

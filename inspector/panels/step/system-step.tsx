@@ -100,7 +100,7 @@ function Transitions({ view: { at }, step: { transitions } }: PartProps) {
               moves={transition.moves}
               thresholds={null}
               about={[
-                `on ${transition.trigger}`,
+                transition.trigger,
                 transition.actor && `in ${transition.actor}`,
                 // The chart shows the states before it.
                 transition.seq > at && `not taken until entry ${formatNumber(transition.seq)}`,

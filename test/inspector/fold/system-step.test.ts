@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createMachine, fromPromise } from 'xstate';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
-import { lastMove } from '../../../inspector/fold/system-step.ts';
+import { lastMove, systemStep } from '../../../inspector/fold/system-step.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
@@ -51,10 +51,9 @@ it('shows which effect has ended an actor, what was sent with an event, and that
   const { rows, fold, log } = await ended('fail');
   const failed = rows.filter(({ text }) => text === 'out of order');
   expect(failed.map(({ title, status }) => [title, status])).toEqual([
-    ['Effect entry', 'failed'],
+    ['Entry action of over', 'failed'],
     ['Failed', 'failed'],
   ]);
-  expect(failed[0]?.note).toBe('in over');
   expect(rows.find(({ title }) => title === 'PAY')?.note).toBe('cents: 80');
   const [from = -1] = fold.entries.of('activity-start');
   const selection = { kind: 'entry', from, to: from } as const;
@@ -84,4 +83,24 @@ it('says how late a timer fired that was due while no process ran', async () => 
   const selection = { kind: 'entry', from: fired?.from ?? 0, to: fired?.to ?? 0 } as const;
   const run = { kind: 'system', live: true, status: 'running' } as const;
   expect(stepTitle({ ...view, run, at: selection.to, selection }).facts).toContain('2 min 42 s late');
+});
+
+it('says that a transition was taken without an event, and after which one', async () => {
+  const journals = memoryJournals();
+  const checked = createMachine({
+    id: 'checked',
+    initial: 'open',
+    states: { open: { on: { ORDER: 'checking' } }, checking: { always: 'asking' }, asking: {} },
+  });
+  const host = createDurableMachine(checked, { journals, logger: () => {} });
+  const actor = await host.open('c-1');
+  await actor.send({ type: 'ORDER' });
+  await actor.close();
+  const view = foldedActor(await entriesOf(journals.read('c-1')), host);
+  const from = view.fold.transitions.seqs.at(-1) ?? 0;
+  const { transitions } = systemStep({ ...view, count: view.log.count, selection: { kind: 'entry', from, to: from } });
+  expect(transitions.map(({ moves, trigger }) => `${moves} ${trigger}`)).toEqual([
+    'open → checking on ORDER',
+    'checking → asking without an event, after ORDER',
+  ]);
 });

@@ -41,6 +41,8 @@ interface Answer {
 interface QuestionFormProps {
   readonly label: string;
   readonly title: ComponentChildren;
+  /** Who can answer, and what happens until then. */
+  readonly about?: string;
   /** What is approved. */
   readonly given: unknown;
   /** What it is called. */
@@ -54,7 +56,18 @@ interface QuestionFormProps {
 
 /** Approves what a question asks about, as it is or edited, or denies it. */
 export function QuestionForm(props: QuestionFormProps) {
-  const { label, title, given, noun, problem = null, canApprove = true, canDeny = true, isBusy, onAnswer } = props;
+  const {
+    label,
+    title,
+    about,
+    given,
+    noun,
+    problem = null,
+    canApprove = true,
+    canDeny = true,
+    isBusy,
+    onAnswer,
+  } = props;
   const original = safeJson(given, 2);
   const [text, setText] = useState(original);
   const [isEditing, setEditing] = useState(false);
@@ -62,10 +75,12 @@ export function QuestionForm(props: QuestionFormProps) {
   const [invalid, setInvalid] = useState('');
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
+  const wasEditing = useRef(isEditing);
   // The button that had the focus is no longer shown.
   useLayoutEffect(() => {
-    if (document.activeElement === document.body)
+    if (wasEditing.current !== isEditing && document.activeElement === document.body)
       form.current?.querySelector<HTMLElement>(isEditing ? 'textarea' : '[data-edit]')?.focus();
+    wasEditing.current = isEditing;
   }, [isEditing]);
   const why = reason === '' ? {} : { reason };
   const deny = (): void => onAnswer({ decision: 'deny', ...why });
@@ -92,6 +107,7 @@ export function QuestionForm(props: QuestionFormProps) {
       <p>
         <b>{title}</b>
       </p>
+      {about !== undefined && <p class="muted">{about}</p>}
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
       {isEditing ? (
         <TextField

@@ -240,7 +240,12 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
     );
   return (
     <>
-      <Approvals approvals={approvals} canAnswer={blocked === null} {...form} />
+      <Approvals
+        approvals={approvals}
+        canAnswer={blocked === null}
+        hasTimers={waits.some(({ timers }) => timers.length > 0)}
+        {...form}
+      />
       <ul class="next row" aria-label="What can happen next">
         {events.slice(0, MAX_EVENTS).map((type) => (
           <Fragment key={type}>
@@ -269,15 +274,21 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
 interface ApprovalsProps extends Pick<ReturnType<typeof sender>, 'isBusy' | 'onSend'> {
   readonly approvals: ActorWait['approvals'];
   readonly canAnswer: boolean;
+  readonly hasTimers: boolean;
 }
 
-const Approvals = ({ approvals, canAnswer, isBusy, onSend }: ApprovalsProps) => (
+/** Who can answer an approval, and what happens until then. */
+const aboutApproval = (canAnswer: boolean, hasTimers: boolean): string =>
+  `It waits for an answer ${canAnswer ? 'here, or ' : ''}from a program that uses the actor. ${hasTimers ? 'Until then, its timers still fire.' : 'No timer ends the wait.'}`;
+
+const Approvals = ({ approvals, canAnswer, hasTimers, isBusy, onSend }: ApprovalsProps) => (
   <>
     {approvals.map(({ id, digest, question, askedAtMs }) => (
       <section key={id} class="banner" aria-label="Waiting for approval">
         <QuestionForm
           label="Approval"
           title={`Approve this? Asked ${startedText(askedAtMs) ?? ''}`}
+          about={aboutApproval(canAnswer, hasTimers)}
           given={question}
           noun="question"
           canApprove={canAnswer}

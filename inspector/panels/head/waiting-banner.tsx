@@ -145,13 +145,12 @@ function Consequence({ view, waiting }: WaitingProps) {
   const dueMs = clockStart(view) + (atMs ?? Number.NaN);
   const isTimed = Number.isFinite(dueMs) && view.run.exportedAt === undefined;
   const countdown = isTimed ? <Countdown key={waiting.askedAt} toMs={dueMs} /> : null;
-  if (countdown === null && waiting.for === 'approval' && !view.run.live) return null;
   if (waiting.for === 'consent') return <p>If nobody answers{countdown}, all of them are kept.</p>;
   if (waiting.for === 'approval')
     return (
       <p>
         {countdown === null ? (
-          'The run waits until somebody answers.'
+          'The run waits until somebody answers. It uses no tokens meanwhile, and its time limit is paused.'
         ) : (
           <>
             If nobody answers{countdown}, {waiting.questions.length === 1 ? 'it is' : 'they are'} not made.

@@ -153,9 +153,11 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     );
   });
 
-  it('edits a question, and shows what was changed', async () => {
+  it('takes no focus with its question, edits it, and shows what was changed', async () => {
     const { page } = await open('/run/edit');
     const form = page.getByRole('form', { name: 'Approval' });
+    await form.getByText('No timer ends the wait').or(form.getByText('its timers still fire')).waitFor();
+    expect(await form.locator(':focus').count()).toBe(0);
     await form.getByRole('button', { name: 'Edit question' }).press('Enter');
     await form.locator('textarea:focus').fill('{');
     await form.getByRole('button', { name: 'Cancel' }).press('Enter');

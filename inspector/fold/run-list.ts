@@ -417,18 +417,18 @@ export const namesText = (names: readonly string[]): string =>
     .map((name) => excerpt(name, 200))
     .join(', ')}${names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : ''}`;
 
-/** Returns what the list shows of a durable actor below its title: its id if that is not its title, its machine, and what it waits for. */
+/** Returns what the list shows of a durable actor below its title: its id if that is not its title, its machine, and what it waits for. A question comes first. */
 export function actorText(run: InspectedRun): string {
   const { title, runId, kind, machine } = run;
   const parts = [
     kind === 'system' && title !== runId ? excerpt(runId, 80) : '',
     machine === undefined ? '' : `actor of ${excerpt(machine, 80)}`,
-    waitsForText(run),
   ];
-  return parts.filter(Boolean).join(', ');
+  const awaited = waitsForText(run);
+  return (askedOf(run) === null ? [...parts, awaited] : [awaited, ...parts]).filter(Boolean).join(' · ');
 }
 
-/** `approval of pay: 80; also accepts cancel`, `waits for cancel`; empty if it waits for neither approvals nor events. */
+/** `approval of pay: 80 · also accepts cancel`, `waits for cancel`; empty if it waits for neither approvals nor events. */
 function waitsForText(run: InspectedRun): string {
   const wait = waitOf(run);
   if (wait === undefined) return '';
@@ -436,7 +436,7 @@ function waitsForText(run: InspectedRun): string {
   const asked = namesText(approvals.map(({ question }) => questionText(question)));
   const accepted = namesText(events);
   if (asked === '') return accepted && `waits for ${accepted}`;
-  return `approval of ${asked}${accepted && `; also accepts ${accepted}`}`;
+  return `approval of ${asked}${accepted && ` · also accepts ${accepted}`}`;
 }
 
 /** `pay: 80, currency: EUR`: the question of an approval as a person reads it. */

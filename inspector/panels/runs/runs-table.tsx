@@ -478,8 +478,8 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
     const since = `since ${sinceText(run.waiting?.sinceMs ?? 0, nowMs)}`;
     const details = [
       detail,
-      lacks('waiting') && waited && (columns.includes('duration') ? since : `for ${waited}, ${since}`),
       lacks('due') && dueText(run, nowMs),
+      lacks('waiting') && waited && (columns.includes('duration') ? since : `for ${waited}, ${since}`),
       lacks('state') && states && `in ${states}`,
     ]
       .filter(Boolean)

@@ -28,6 +28,7 @@ import {
 import { BOX, FONT, labelSize, widthOf } from './label-text.ts';
 import { type Level, type LevelEdge, levelsOf } from './level.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
+import { straightened } from './straight.ts';
 
 const Elk = bundled.default as unknown as new () => ELK;
 
@@ -73,7 +74,12 @@ async function layOutLevel(level: Level, chart: Chart, elk: ELK): Promise<DrawnL
     const all = { ...OPTIONS, 'elk.aspectRatio': String(aspect), ...options, ...(!isOwn && WIDE) };
     const graph = graphOf(shown, chart, texts, drawn, all);
     const below = regions.map(([one, other], at) => ({ id: `below ${at}`, sources: [one], targets: [other] }));
-    return levelFrom(shown, texts, await elk.layout({ ...graph, edges: [...(graph.edges ?? []), ...below] }));
+    const drawnLevel = levelFrom(
+      shown,
+      texts,
+      await elk.layout({ ...graph, edges: [...(graph.edges ?? []), ...below] }),
+    );
+    return isOwn ? drawnLevel : straightened(drawnLevel);
   };
   const found: DrawnLevel[] = [];
   const attempt = async (...args: Parameters<typeof layOut>): Promise<void> => {

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusChart } from './chart/chart-view.tsx';
-import { prepareLayout } from './chart/layout.ts';
+import { bakedDrawingsOf, layoutOf, prepareLayout } from './chart/layout.ts';
+import { activeStatesAt } from './fold/active-states.ts';
 import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePage } from './panels/compare/compare-page.tsx';
@@ -68,6 +69,13 @@ function RunPage({ inspector, view }: PanelProps) {
   const hasSwitch = canChart && (!isSystem || isNarrow.value);
   const hasChart = canChart && (!hasSwitch || isChartFull.value);
   const hasTrace = !hasChart || !isChartFull.value;
+  const { charts, fold, at } = view;
+  // A phone shows the chart on request: it is laid out before.
+  useEffect(() => {
+    if (!isSystem || charts === null || bakedDrawingsOf(charts) !== null) return undefined;
+    const active = Object.values(activeStatesAt(fold.transitions, charts, at).active).flatMap((all) => [...all]);
+    return layoutOf({ ...charts, active }, () => {});
+  }, [charts]);
   const wasFull = useRef(isChartFull.value);
   useLayoutEffect(() => {
     if (wasFull.current !== isChartFull.value) focusShown(isChartFull.value);

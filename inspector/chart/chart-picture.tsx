@@ -5,7 +5,6 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { type IndexedChart, indexChart, placeIn } from '../fold/chart-index.ts';
 import {
-  insideText,
   isInsideOf,
   isOwnChart,
   lineWords,
@@ -121,7 +120,6 @@ export function ChartPicture(props: ChartPictureProps) {
             failed: visited.has(drawn.id) && isMarkedFailed(marks, badges, copy, drawn.id),
             selected: isSelected(drawn.id),
             ringed: isSelected(drawn.id) || drawn.id === ringed,
-            last: !isOwn && lastInside(drawn, known) !== '',
           }}
           badge={
             (isOwn && hasLines && omittedWay(chart, linesFrom.get(drawn.id) ?? [], taken)) ||
@@ -263,7 +261,7 @@ const rankOf = ({ times, isLast }: Line): number => Number(times > 0) + Number(i
 
 export const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
 
-/** The transitions taken inside a folded state: how many there were, and the latest one if it is inside. */
+/** How many transitions were taken inside a folded state. */
 function insideOf(drawn: DrawnState, known: KnownMarks): string {
   if (drawn.isOpen) return '';
   const { chart, index, taken } = known;
@@ -271,12 +269,7 @@ function insideOf(drawn: DrawnState, known: KnownMarks): string {
     const way = chart.transitions[at];
     return way !== undefined && isInsideOf(index, drawn.id, way) ? sum + count : sum;
   }, 0);
-  return insideText(countText(times), lastInside(drawn, known));
-}
-
-function lastInside({ id, isOpen }: DrawnState, { chart, index, last }: KnownMarks): string {
-  const way = chart.transitions[last?.transition ?? -1];
-  return way !== undefined && !isOpen && isInsideOf(index, id, way) ? transitionWords(chart.id, way) : '';
+  return countText(times);
 }
 
 function noteOf({ id }: DrawnState, index: IndexedChart, taken: ReadonlyMap<number, number>): string {
@@ -322,7 +315,7 @@ interface StateShapeProps
   readonly drawn: DrawnState;
   readonly index: IndexedChart;
   readonly isFirst: boolean;
-  readonly status: Readonly<Record<'active' | 'leaf' | 'never' | 'failed' | 'selected' | 'ringed' | 'last', boolean>>;
+  readonly status: Readonly<Record<'active' | 'leaf' | 'never' | 'failed' | 'selected' | 'ringed', boolean>>;
   readonly badge: string;
   readonly ways: string;
   readonly known: KnownMarks;

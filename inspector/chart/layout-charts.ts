@@ -2,15 +2,7 @@ import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { indexChart } from '../fold/chart-index.ts';
-import {
-  insideText,
-  isInsideOf,
-  isOwnChart,
-  lineWords,
-  noteText,
-  transitionWords,
-  wayText,
-} from '../fold/chart-words.ts';
+import { isInsideOf, isOwnChart, lineWords, noteText, wayText } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { boxLinesOf } from './box-text.ts';
 import {
@@ -368,9 +360,9 @@ function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { root
   const fold = isActive ? FOLD : 0;
   if (!isOwnChart(chart.id)) {
     const isFolded = id !== root.id && !open.has(id);
-    const hidden = isFolded ? chart.transitions.filter((way) => isInsideOf(indexChart(chart), id, way)) : [];
-    const notes = hidden.map((way) => excerpt(insideText('×99', transitionWords(chart.id, way)), MAX_BADGE));
-    const widths = [...notes, ...(invokes.length > 0 ? [ACTIVITY_BADGE] : [])].map((one) => widthOf(one, FONT.label));
+    const hasInside = isFolded && chart.transitions.some((way) => isInsideOf(indexChart(chart), id, way));
+    const notes = [...(hasInside ? ['×99+'] : []), ...(invokes.length > 0 ? [ACTIVITY_BADGE] : [])];
+    const widths = notes.map((one) => widthOf(one, FONT.label));
     return text + (widths.length > 0 ? Math.max(...widths) + GAP : 0) + fold;
   }
   const own = chart.transitions.filter(({ source }) => source === id);

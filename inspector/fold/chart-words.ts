@@ -99,10 +99,6 @@ export function isInsideOf(chart: IndexedChart, id: string, { source, target }: 
   return target.length === 0 ? source !== id : target.some((one) => one !== id && chart.isInside(one, id));
 }
 
-/** The transitions taken inside a folded state: `×3, last: NEXT`. */
-export const insideText = (count: string, last: string): string =>
-  [count, last === '' ? '' : `last: ${last}`].filter(Boolean).join(', ');
-
 /** A transition without a line, as its source shows it: `failed ×2 › recovering`. */
 export function wayText(chartId: string, transition: Transition, count = ''): string {
   const words = `${transitionWords(chartId, transition)} ${count}`.trim();

@@ -1,6 +1,5 @@
 import type { ComponentProps } from 'preact';
 
-/** A button inside text. */
 export const LinkButton = (props: Omit<ComponentProps<'button'>, 'type' | 'class'>) => (
   <button type="button" class="link-button" {...props} />
 );
@@ -12,7 +11,6 @@ interface ToggleProps {
   readonly less?: string;
 }
 
-/** Expands truncated content, or truncates it again. */
 export const Toggle = ({ isOpen, open, more, less = 'show less' }: ToggleProps) => (
   <LinkButton aria-expanded={isOpen} onClick={() => open(!isOpen)}>
     {isOpen ? less : more}

@@ -10,7 +10,6 @@ import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
 import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
-import { searchKey } from './panels/step/entry-search.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
 import { Trace } from './panels/trace/trace-panel.tsx';
 import type { Inspector, PanelView } from './ui-state/inspector.ts';
@@ -19,7 +18,6 @@ import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
 import { isNarrow } from './ui-state/media.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
 
-/** The list of runs, one run, or two beside each other. */
 export function Page({ inspector }: { readonly inspector: Inspector }) {
   const [helps, setHelps] = useState(false);
   useEffect(() => listenToKeys(document), []);
@@ -31,7 +29,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   useEffect(() => (hasActors ? prepareLayout() : undefined), [hasActors]);
   // An actor of another machine has no phases.
   const hasPhases = view?.run.kind === 'run';
-  const runKeys = [...moveKeys(inspector, hasPhases), chartKey, searchKey];
+  const runKeys = [...moveKeys(inspector, hasPhases), chartKey];
   useKeys([...(isRun ? runKeys : []), helpKey(() => setHelps(true))], [isRun, hasPhases]);
   useEffect(() => {
     document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;

@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6100, exported: 105, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 19740, exported: 428, floors: 15 },
+  inspector: { lines: 18200, exported: 401, floors: 15 },
   test: { lines: 82310, exported: 391, floors: 7 },
 };
 

@@ -8,7 +8,7 @@ const MARKS = [
   ['edge taken last', 'the latest transition'],
   ['state leaf', 'active'],
   ['state ringed', 'selected, or entered by the selected step'],
-  ['state failed', 'failed here, exited after a failure, or with failed calls'],
+  ['state failed', 'failed here, or exited after a failure'],
   ['state never', 'not visited'],
   ['state region', 'a region: active together with the others'],
   ['state history', 'a history state'],

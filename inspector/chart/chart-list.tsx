@@ -30,7 +30,7 @@ interface StatesProps extends ChartListProps {
 const MAX_OPEN = 8;
 
 function States(props: StatesProps) {
-  const { charts, chartId, copy, parent, marks, badges, hues, selected, onSelect } = props;
+  const { charts, chartId, copy, parent, marks, hues, selected, onSelect } = props;
   const known = marksOfCopy(charts, marks, chartId, copy);
   if (known === null) return null;
   const { index, active, taken, visited, last } = known;
@@ -68,10 +68,8 @@ function States(props: StatesProps) {
         const inner = invokes.map((actor) => ownOf(charts.invoked, actor)).find((one) => one !== undefined);
         const isLeaf = active.has(id) && !index.childrenOf(id).some((child) => active.has(child.id));
         const hue = copy === chartId ? ownOf(hues, id) : undefined;
-        const isFailed = visited.has(id) && isMarkedFailed(marks, badges, copy, id);
-        const note =
-          ownOf(badges, copy)?.get(id)?.text ||
-          [noteText(chartId, invokes, own), isFailed ? 'failed' : ''].filter(Boolean).join(' · ');
+        const isFailed = visited.has(id) && isMarkedFailed(marks, copy, id);
+        const note = [noteText(chartId, invokes, own), isFailed ? 'failed' : ''].filter(Boolean).join(' · ');
         return (
           <li key={id} class={isLeaf ? 'leaf' : visited.has(id) ? '' : 'never'}>
             <button

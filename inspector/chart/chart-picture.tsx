@@ -15,7 +15,7 @@ import {
 } from '../fold/chart-words.ts';
 import { formatNumber } from '../fold/format.ts';
 import { groupBy } from '../fold/group-by.ts';
-import { type Badges, type Marks, visitedStates } from '../fold/marks.ts';
+import { type Marks, visitedStates } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import {
@@ -47,7 +47,6 @@ export interface ChartViewProps {
   readonly charts: RunCharts;
   readonly root: string;
   readonly marks: Marks;
-  readonly badges: Badges;
   readonly hues: Hues;
   readonly selected: ChartSelection | null;
   readonly onSelect: (selection: ChartSelection) => void;
@@ -71,7 +70,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** One level of a chart with the marks of a run. Lines and their labels are drawn over states. */
 export function ChartPicture(props: ChartPictureProps) {
-  const { charts, place, level, scale, marks, badges, selected, onSelect, onOpen } = props;
+  const { charts, place, level, scale, marks, selected, onSelect, onOpen } = props;
   const { chartId, copy } = place;
   const svg = useRef<SVGSVGElement>(null);
   const known = marksOfCopy(charts, marks, chartId, copy);
@@ -117,13 +116,12 @@ export function ChartPicture(props: ChartPictureProps) {
           isFirst={number === 0}
           status={{
             ...statusOf(drawn.id, level, known),
-            failed: visited.has(drawn.id) && isMarkedFailed(marks, badges, copy, drawn.id),
+            failed: visited.has(drawn.id) && isMarkedFailed(marks, copy, drawn.id),
             selected: isSelected(drawn.id),
             ringed: isSelected(drawn.id) || drawn.id === ringed,
           }}
           badge={
             (isOwn && hasLines && omittedWay(chart, linesFrom.get(drawn.id) ?? [], taken)) ||
-            ownOf(badges, copy)?.get(drawn.id)?.text ||
             (isOwn ? noteOf(drawn, index, taken) : insideOf(drawn, known))
           }
           known={known}
@@ -193,9 +191,9 @@ export function marksOfCopy(charts: RunCharts, marks: Marks, chartId: string, co
   return { chart, index: indexChart(chart), active, taken, visited, last };
 }
 
-/** Whether a state was last left because of a failure, or its badge counts failures. */
-export const isMarkedFailed = ({ failed }: Marks, badges: Badges, copy: string, id: string): boolean =>
-  ownOf(failed, copy)?.has(id) === true || ownOf(badges, copy)?.get(id)?.hasFailed === true;
+/** Whether a state was last left because of a failure. */
+export const isMarkedFailed = ({ failed }: Marks, copy: string, id: string): boolean =>
+  ownOf(failed, copy)?.has(id) === true;
 
 const STEPS: Readonly<Record<string, number>> = {
   ArrowLeft: -1,

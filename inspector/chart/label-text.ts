@@ -75,7 +75,6 @@ export const NO_CHIP = { x: 2, y: 0 } as const;
 
 type Size = Readonly<Record<'width' | 'height', number>>;
 
-/** The heights of the frames of a label. */
 export const frameHeights = (
   frames: readonly (readonly string[])[],
   { y }: { readonly y: number },

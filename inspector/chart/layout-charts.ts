@@ -345,14 +345,10 @@ function wordsOf(edge: LevelEdge, chart: Chart): readonly string[] {
 const isBranch = (line: LevelEdge, lines: readonly LevelEdge[]): boolean =>
   line.fan !== null && lines.find(({ fan }) => fan === line.fan) !== line;
 
-const BADGE = '9 of 99 calls failed';
-/** The widest badge of `action` and of the state inside it that runs tools. */
-const TOOL_BADGE = '9 of 99 calls and 9 tool calls failed';
-const ACTIVITY_BADGE = '9 activities failed';
 const FOLD = 24;
 const GAP = 8;
 
-/** The name, and beside it room for a badge or a note. */
+/** The name, and beside it room for a note. */
 function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { root, open, edges }: Level): number {
   const text = widthOf(excerpt(name, MAX_NAME), FONT.name) + 2 * SIDE;
   if (type === 'final' || type === 'history') return text;
@@ -361,19 +357,13 @@ function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { root
   if (!isOwnChart(chart.id)) {
     const isFolded = id !== root.id && !open.has(id);
     const hasInside = isFolded && chart.transitions.some((way) => isInsideOf(indexChart(chart), id, way));
-    const notes = [...(hasInside ? ['×99+'] : []), ...(invokes.length > 0 ? [ACTIVITY_BADGE] : [])];
-    const widths = notes.map((one) => widthOf(one, FONT.label));
-    return text + (widths.length > 0 ? Math.max(...widths) + GAP : 0) + fold;
+    return text + (hasInside ? widthOf('×99+', FONT.label) + GAP : 0) + fold;
   }
   const own = chart.transitions.filter(({ source }) => source === id);
   const hasLines = edges.some(({ hasLine }) => hasLine);
   const omitted = edges.filter(({ hasLine, source, target }) => hasLines && !hasLine && source === id && target !== id);
   const ways = omitted.flatMap((edge) => edge.transitions.flatMap((at) => chart.transitions[at] ?? []));
-  const notes = [
-    noteText(chart.id, invokes, own, '×99'),
-    ...(isActive ? [id === 'action' || invokes.includes('action') ? TOOL_BADGE : BADGE] : []),
-    ...ways.map((way) => wayText(chart.id, way)),
-  ];
+  const notes = [noteText(chart.id, invokes, own, '×99'), ...ways.map((way) => wayText(chart.id, way))];
   const badge = Math.max(...notes.map((note) => widthOf(excerpt(note, MAX_BADGE), FONT.label)));
   return text + (badge > 0 ? badge + GAP : 0) + fold;
 }

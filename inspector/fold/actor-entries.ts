@@ -20,7 +20,6 @@ export type ActorEntry = { readonly seq: number; readonly atMs: number } & (
       readonly event: { readonly type: string };
       /** Null for an event from outside and for an elapsed delay. */
       readonly sender: ActorPath | null;
-      /** Whether it came from outside. */
       readonly isExternal: boolean;
     }
 );

@@ -9,7 +9,6 @@ export interface ReceivedEvent {
   readonly type: string;
   /** The name of the actor that sent it; null for an event from outside and for an elapsed delay. */
   readonly sender: string | null;
-  /** Whether it came from outside. */
   readonly isExternal: boolean;
   /** The guards that were false, if no transition was taken; null if one was. An actor that is not a machine takes none. */
   ignored: readonly string[] | null;
@@ -25,7 +24,6 @@ export interface ActorNote {
   readonly effect?: number;
 }
 
-/** An actor of a system, with the events that it received. */
 export interface ActorRecord {
   readonly path: ActorPath;
   readonly name: string;
@@ -39,13 +37,10 @@ export interface ActorRecord {
   /** Whether it makes a model call, which has a row of its own. */
   readonly isCall: boolean;
   readonly events: readonly ReceivedEvent[];
-  /** Its transitions. */
   readonly moves: readonly { readonly seq: number; readonly event: string }[];
-  /** Anything else that a journal records about it. */
   readonly notes: readonly ActorNote[];
 }
 
-/** A record that the fold still changes. */
 type Writable = { -readonly [Name in keyof ActorRecord]: ActorRecord[Name] } & {
   events: ReceivedEvent[];
   moves: { readonly seq: number; readonly event: string }[];
@@ -80,7 +75,6 @@ const startsAfter = (one: ActorRecord, other: ActorRecord): boolean =>
 export class ActorLogFold {
   readonly log: Writable[] = [];
   readonly #byPath = new Map<ActorPath, Writable[]>();
-  /** The actors that have not ended, by path. */
   readonly #running = new Map<ActorPath, Writable>();
   /** The charts of the actors, and the machine's chart that each copies. No two running actors share one, up to `MAX_CHARTS`. */
   readonly charts = new Map<string, { of: string }>();
@@ -90,7 +84,6 @@ export class ActorLogFold {
   readonly #machines = new WeakMap<Writable, string>();
   /** The latest event from outside, until it is known whether its receiver has handled it. */
   #open: { readonly event: ReceivedEvent; readonly receiver: ActorRecord } | null = null;
-  /** The entry of the latest event. */
   #latest = 0;
   readonly #onEnd: (path: ActorPath, seq: number) => void;
 
@@ -281,7 +274,6 @@ export class ActorLogFold {
     return actor;
   }
 
-  /** Takes an entry, before other folds. */
   take(entry: ActorEntry): void {
     if (entry.type === 'delivery') this.#receive(entry);
     else if (entry.type === 'transition' || entry.type === 'ignored') this.#takeMove(entry);

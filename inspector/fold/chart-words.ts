@@ -123,6 +123,5 @@ export function transitionName({ event, guard, otherwise, delayMs }: Transition)
     .join(' ');
 }
 
-/** The actions of a transition or a state, as the chart names them. */
 export const actionNames = (actions: readonly string[]): string =>
   actions.map((action) => action.replace(/^xstate\./u, '')).join(', ');

@@ -10,7 +10,6 @@ import { countUpTo, firstIndexWhere, lastStartedBy, lastUpTo } from './sorted.ts
 export interface ContextChange {
   readonly kind: 'added' | 'removed' | 'shortened' | 'labeled';
   readonly messageId: string;
-  /** The message, or its summary. */
   readonly text: string;
   /** How its size changed, in words; empty if it did not. */
   readonly size: string;

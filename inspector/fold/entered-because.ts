@@ -8,7 +8,6 @@ import type { RunFold } from './run-fold.ts';
 import { countStartedBy, countUpTo, lastUpTo } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan } from './spans.ts';
 
-/** Why a phase was entered, in one sentence. */
 export function enteredBecause(log: RunLog, fold: RunFold, { from, phase }: PhaseSpan): string {
   const { spans, entries } = fold;
   const before = spans.phases[countStartedBy(spans.phases, from) - 2];

@@ -1,12 +1,10 @@
 import type { Decision, GuardResult } from '../../machines/contracts/decision.ts';
-import type { Failure } from '../../machines/contracts/failure.ts';
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Thresholds } from '../../machines/contracts/limits.ts';
 import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import { idAt } from '../../src/durable/entries.ts';
 import { type ChartIndex, type IndexedChart, lastName, nameIn, statePath } from './chart-index.ts';
 import type { EntryOf } from './entry-index.ts';
-import { formatDelay, formatNumber, humanize, humanizeGuard } from './format.ts';
+import { formatDelay, humanizeGuard } from './format.ts';
 
 function sameIds(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((id, at) => id === right[at]);
@@ -80,110 +78,6 @@ function eventOf({ event, source, target }: Transition, chart: IndexedChart | un
     : verbatim;
 }
 
-/** One labeled fact. `verbatim` marks text from a model, a document or a user. */
-export interface WhyFact {
-  readonly label: string;
-  readonly text: string;
-  readonly verbatim?: boolean;
-}
-
-/** The explanation of an entry, and a predicate for the transition that belongs to it. */
-interface Explained {
-  readonly facts: readonly WhyFact[];
-  readonly compared: readonly ComparedValue[];
-  readonly matches: (by: Transition) => boolean;
-}
-
-const explained = (facts: readonly WhyFact[], matches: Explained['matches']): Explained => ({
-  facts,
-  matches,
-  compared: [],
-});
-
-const leavesState =
-  (...names: readonly string[]) =>
-  ({ source }: Transition): boolean =>
-    names.some((name) => source === name || source.endsWith(`.${name}`));
-
-const entersState =
-  (name: string) =>
-  ({ target }: Transition): boolean =>
-    target.some((id) => id === name || id.endsWith(`.${name}`));
-
-function failureFacts({ stage, code, message, status, issues }: Failure): readonly WhyFact[] {
-  const shown = issues.slice(0, MAX_ISSUES).map(({ path, message: says }) => `${path || 'whole value'}: ${says}`);
-  if (issues.length > MAX_ISSUES) shown.push(`and ${issues.length - MAX_ISSUES} more`);
-  return [
-    { label: 'Failed at', text: `${stage}, ${code}${status === null ? '' : `, status ${status}`}` },
-    { label: 'Message', text: message, verbatim: true },
-    ...(shown.length > 0 ? [{ label: 'Where', text: shown.join('\n'), verbatim: true }] : []),
-  ];
-}
-
-const MAX_ISSUES = 8;
-
-/** Explains an entry; null if its transition explains it completely. */
-export function explain(entry: JournalEntry, thresholds: Thresholds | null): Explained | null {
-  switch (entry.type) {
-    case 'decision': {
-      const { rule } = entry.decision;
-      const ruled = (name: string): boolean =>
-        name === rule || (rule === 'nextPhaseChosen' && name.startsWith('nextPhaseIs')) || rule === 'directedByUser';
-      return {
-        facts: [],
-        compared: decisionValues(entry.decision, thresholds),
-        matches: (by) =>
-          leavesState('deciding', 'awaitingDirection')(by) &&
-          by.candidates.some(({ guard, result }) => result === 'taken' && guard !== null && ruled(guard)),
-      };
-    }
-    case 'recovery':
-      return explained(failureFacts(entry.failure), leavesState('recovering'));
-    case 'attempt-retry': {
-      const model = entry.model === 0 ? 'the first model' : `fallback ${entry.model}`;
-      const wait = entry.delayMs === 0 ? 'at once' : `after a wait of ${formatNumber(entry.delayMs)} ms`;
-      const next = { label: 'Next', text: `attempt ${entry.attempt}, ${model}, ${wait}` };
-      return explained([next], leavesState('recordingFailure'));
-    }
-    case 'consent-asked': {
-      const { items } = entry.request;
-      const shown = items.slice(0, 3).map(({ messageId, preview }) => `${messageId}: ${preview}`);
-      const about = { label: `Messages (${items.length})`, text: shown.join('\n'), verbatim: true };
-      return explained([about], entersState('awaitingConsent'));
-    }
-    case 'consent-resolved': {
-      const { kept, summarized, removed, by } = entry;
-      const what = { label: 'Messages', text: `${kept} kept, ${summarized} summarized, ${removed} removed` };
-      return explained([what, { label: 'By', text: by }], leavesState('awaitingConsent'));
-    }
-    case 'approval-asked': {
-      const call = { label: entry.capability, text: JSON.stringify(entry.arguments), verbatim: true };
-      const problem = entry.problem === null ? [] : [{ label: 'Problem', text: entry.problem, verbatim: true }];
-      return explained([call, ...problem], entersState('awaitingApproval'));
-    }
-    case 'direction-asked':
-      return explained(
-        [
-          { label: 'Proposal', text: entry.proposal, verbatim: true },
-          ...(entry.recommendation ? [{ label: 'Recommended', text: entry.recommendation.rationale }] : []),
-        ],
-        entersState('awaitingDirection'),
-      );
-    case 'capability-stop': {
-      const { reason, runs, failed, code, problem } = entry;
-      const facts: WhyFact[] = [
-        { label: 'Reason', text: humanize(reason).replaceAll('_', ' ') },
-        { label: 'Runs', text: `${runs}, of which ${failed} failed` },
-      ];
-      if (problem !== null)
-        facts.push({ label: 'Problem', text: [code, problem].filter(Boolean).join(': '), verbatim: true });
-      return explained(facts, entersState('concluded'));
-    }
-    default:
-      return null;
-  }
-}
-
 type Inputs = GuardResult['inputs'];
 
 /** A value a guard read; `limit` is the limit it was compared with, if that is also an input. */
@@ -220,7 +114,7 @@ export function comparedValues(inputs: Inputs): readonly ComparedValue[] {
 }
 
 /** The values that a decision compared; a decision to continue records them without their thresholds. */
-function decisionValues({ inputs }: Decision, thresholds: Thresholds | null): readonly ComparedValue[] {
+export function decisionValues({ inputs }: Decision, thresholds: Thresholds | null): readonly ComparedValue[] {
   return comparedValues(inputs).map((compared) => {
     const limit = thresholds === null || compared.limit !== null ? null : decisionLimit(compared.name, thresholds);
     if (limit === null || typeof compared.value !== 'number') return compared;

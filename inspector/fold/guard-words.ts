@@ -1,4 +1,3 @@
-import type { Thresholds } from '../../machines/contracts/limits.ts';
 import type { ComparedValue } from './explain.ts';
 import { capitalize, formatNumber, formatScore, humanize, humanizeGuard } from './format.ts';
 
@@ -14,7 +13,6 @@ const NAMES: Readonly<Record<string, string>> = {
   satisfaction: 'satisfaction of the user',
 };
 
-/** A value that a guard compared, in words. */
 export const valueTitle = (name: string): string =>
   (Object.hasOwn(NAMES, name) ? NAMES[name] : undefined) ?? humanize(name);
 
@@ -79,15 +77,4 @@ export function flipWords(guard: string, compared: readonly ComparedValue[], isT
   return isTaken
     ? `Would not have held with a limit above ${shown}.`
     : `Would have held with a limit of ${shown} or less.`;
-}
-
-/** Why the confidence is lower than the one that the model stated; null if it is not. */
-export function capWords(inputs: Readonly<Record<string, unknown>>, thresholds: Thresholds | null): string | null {
-  const { confidence, modelConfidence, grounding } = inputs;
-  if (typeof confidence !== 'number' || typeof modelConfidence !== 'number' || confidence >= modelConfidence)
-    return null;
-  const stated = `The model stated ${formatScore(modelConfidence, confidence)}, but the confidence is capped at ${formatScore(confidence, modelConfidence)}`;
-  if (thresholds !== null && typeof grounding === 'number' && grounding < thresholds.grounding)
-    return `${stated}, because the evidence supports only ${formatScore(grounding, thresholds.grounding)} of the answer; ${formatScore(thresholds.grounding, grounding)} is needed.`;
-  return `${stated}, because the answer says that nothing was found, or claims more than the evidence supports.`;
 }

@@ -22,7 +22,6 @@ interface Hosts {
 
 const known = new WeakMap<TransitionLog, ChartCopies>();
 
-/** The copies of a run's charts so far. */
 function chartCopiesOf(log: TransitionLog, charts: RunCharts): ChartCopies {
   const cached = known.get(log);
   const copies = cached?.charts === charts ? cached : createCopies(log, charts);
@@ -114,14 +113,6 @@ export interface Marks {
   /** States that were last left because of a failure, and not entered since, by chart or copy. */
   readonly failed: Readonly<Record<string, ReadonlySet<string>>>;
 }
-
-export interface Badge {
-  readonly text: string;
-  readonly hasFailed: boolean;
-}
-
-/** By chart or, for the copies of an invoked chart, by `copyKey`; then by state. */
-export type Badges = Readonly<Record<string, ReadonlyMap<string, Badge>>>;
 
 interface LastTransition {
   readonly chartId: string;

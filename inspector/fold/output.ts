@@ -1,6 +1,5 @@
 import type { Reply } from '../../machines/contracts/attempt.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
-import type { Replies } from '../../machines/contracts/phase-io.ts';
 import { isPhase } from '../../machines/policies/progress.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import {
@@ -19,7 +18,6 @@ export interface AttemptAt {
   readonly status: 'running' | 'valid' | 'discarded' | 'aborted';
   readonly failure: Failure | null;
   readonly usage: AttemptSpan['usage'];
-  /** The wait before the next attempt; null if none is recorded yet. */
   readonly backOffMs: number | null;
 }
 
@@ -44,10 +42,8 @@ interface ReplyAt {
 }
 
 interface Reading {
-  /** The text chunks fetched so far. */
   readonly chunks: string[];
   json: PartialJsonReader;
-  /** The number of chunks read, and their characters. */
   read: number;
   chars: number;
 }
@@ -103,61 +99,26 @@ function valueIn(reply: Pick<Reply, 'text' | 'value'>): PartialValue | null {
 
 const values = new WeakMap<object, PartialValue | null>();
 
-/** The fields of a reply by task, in schema order. */
-export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Replies[T] & string)[] } = {
-  action: ['response', 'confidence', 'calls'],
-  experience: ['summary', 'relevantPassageIds', 'missing', 'confidence'],
-  intention: ['goal', 'alternatives', 'clarity', 'unclearIntent', 'alignment'],
-  observation: ['insights', 'undigested', 'entities', 'connections', 'importance'],
-  understanding: ['integrated', 'assessments'],
-  yield: [
-    'answer',
-    'confidence',
-    'taskComplete',
-    'informationSufficiency',
-    'needsTools',
-    'proposedPhase',
-    'rationale',
-    'usedMessageIds',
-    'noEvidence',
-    'notes',
-  ],
-  brief: ['answer', 'used', 'confidence', 'enough', 'done', 'next', 'except'],
-  continuation: ['done', 'finalOutput', 'next'],
-  summary: ['summaries'],
-  synthesis: ['answerText', 'confidence', 'usedMessageIds', 'usedStepIds', 'notes'],
-  // Each run has its own schema.
-  value: [],
-};
-
 export interface ReplyField {
   readonly name: string;
-  /** Null if it was not received (yet). */
-  readonly value: PartialValue | null;
+  readonly value: PartialValue;
 }
 
-/** Returns the received fields in order of arrival, then the missing ones. If the reply has a member for its phase, those of the member. */
-export function fieldsOf(task: string, value: PartialValue | null): readonly ReplyField[] {
-  const known: readonly string[] = Object.hasOwn(REPLY_FIELDS, task) ? REPLY_FIELDS[task as keyof Replies] : [];
+/** Returns the received fields in order of arrival. If the reply has a member for its phase, those of the member. */
+export function fieldsOf(value: PartialValue | null): readonly ReplyField[] {
   const members: readonly PartialMember[] = value?.kind === 'members' ? value.members : [];
   const parts = members.filter(({ name, value: part }) => isPhase(name) && part?.kind === 'members');
   if (parts.length > 0)
     return parts.flatMap(({ name: phase, value: part }) =>
-      fieldsOf(phase, part).map((field) => ({ ...field, name: `${phase}.${field.name}` })),
+      fieldsOf(part).map((field) => ({ ...field, name: `${phase}.${field.name}` })),
     );
   // A name without a value may still be arriving: half a key is not a field.
-  const named = members.filter(({ name, value: of }) => of !== null || known.includes(name));
-  const cached = [...new Map(named.map((member) => [member.name, member])).values()];
-  const received = cached.map(({ name, value: of }) => ({ name, value: of }));
-  const names = new Set(cached.map(({ name }) => name));
-  // A reply without known fields has a schema of its own.
-  if (names.size > 1 && !known.some((name) => names.has(name))) return received;
-  return [...received, ...known.filter((name) => !names.has(name)).map((name) => ({ name, value: null }))];
+  const named = members.flatMap(({ name, value: of }) => (of === null ? [] : [[name, { name, value: of }] as const]));
+  return [...new Map(named).values()];
 }
 
 /** Validation issues of a reply by path. `items[2].price` is normalized to `items.2.price`. */
 export interface Issues {
-  /** Issues of the whole reply. */
   readonly whole: readonly string[];
   at(path: string): readonly string[];
   /** Issues below this path, for parts that are not shown themselves. */

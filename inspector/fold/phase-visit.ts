@@ -1,16 +1,8 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
-import { followsPhases } from '../../machines/contracts/phase.ts';
-import { phaseOf } from './call-index.ts';
 import type { RunFold } from './run-fold.ts';
 import { type Selection, selectionOf } from './selection.ts';
 import { lastStartedBy } from './sorted.ts';
-import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
-
-/** The phase that used a call, which may start earlier, or in which an unused one started; null for a call for the answer. */
-export const phaseOfAttempt = (spans: Spans, attempt: AttemptSpan): Phase | null =>
-  followsPhases(attempt.task)
-    ? null
-    : ((phaseOf(spans, attempt) ?? lastStartedBy(spans.phases, attempt.from))?.phase ?? attempt.phase);
+import type { PhaseSpan } from './spans.ts';
 
 /** The latest visit of a phase up to an entry in which something was called; else the latest, or the first after the entry. */
 export function phaseVisit({ spans }: RunFold, phase: Phase, at: number, count: number): Selection | null {

@@ -1,6 +1,5 @@
 import type { ActorWait, InspectedRun } from '../../src/inspection/wire.ts';
 import { capitalize, formatDuration, formatRoughly, startedText } from './format.ts';
-import { groupBy } from './group-by.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 
 export interface SortColumn {
@@ -92,8 +91,6 @@ export interface RunQuery {
   readonly model: string;
   /** Only runs that started at most this long ago, one of `PERIODS`. */
   readonly since: string;
-  /** `flat`: forks and turns of a session are not placed with each other. */
-  readonly list: string;
   /** The names of the chosen columns, with commas; empty for the default. */
   readonly columns: string;
   readonly sort: ColumnName;
@@ -105,7 +102,7 @@ type Parameters = Readonly<Record<string, string>>;
 const ANY = { text: '', status: '', machine: '', session: '', model: '', since: '' };
 
 /** All runs, newest first; those that wait for a person come first, then those that are due. */
-const DEFAULT_QUERY: RunQuery = { ...ANY, list: '', columns: '', sort: 'started', isDescending: true };
+const DEFAULT_QUERY: RunQuery = { ...ANY, columns: '', sort: 'started', isDescending: true };
 
 export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
 
@@ -122,7 +119,7 @@ export function withView(query: RunQuery, status: string): RunQuery {
 export function parseRunQuery({ q = '', sort = '', ...others }: Parameters): RunQuery {
   const name = sort.replace(/^-/u, '');
   const column = SORT_COLUMNS.find((one) => one.name === name);
-  const texts = (['status', 'machine', 'session', 'model', 'since', 'list', 'columns'] as const).map((key) => [
+  const texts = (['status', 'machine', 'session', 'model', 'since', 'columns'] as const).map((key) => [
     key,
     others[key] ?? '',
   ]);
@@ -181,13 +178,11 @@ const FIRST_VIEWS = ['for-you', 'due', 'failed', 'interrupted', 'damaged', 'with
 
 /** How many runs each filter accepts, in the order in which they are shown. */
 export function countedViews(runs: readonly InspectedRun[], nowMs: number): readonly (readonly [string, number])[] {
-  const counts = countsOf(
-    runs.flatMap((run) => viewsOf(run, nowMs)),
-    (view) => view,
-  );
+  const counts = new Map<string, number>();
+  for (const view of runs.flatMap((run) => viewsOf(run, nowMs))) counts.set(view, (counts.get(view) ?? 0) + 1);
   const rankOf = (view: string): number =>
     FIRST_VIEWS.includes(view) ? FIRST_VIEWS.indexOf(view) : FIRST_VIEWS.length;
-  return counts.toSorted(([one], [other]) => rankOf(one) - rankOf(other));
+  return [...counts].sort(([one, few], [other, many]) => rankOf(one) - rankOf(other) || many - few);
 }
 
 function hasWords(run: InspectedRun, words: readonly string[]): boolean {
@@ -214,55 +209,6 @@ export function valuesOf(
     .filter((value) => value !== null)
     .map(String)
     .sort();
-}
-
-/** A run with its place under others: `depth` is how far it is indented, `turn` its place in its session. */
-export interface PlacedRun {
-  readonly run: InspectedRun;
-  readonly depth: number;
-  readonly turn: number | null;
-}
-
-/** Places forks under their originals, and the turns of a session under each other, where the first of them is. */
-export function placedTogether(runs: readonly InspectedRun[]): readonly PlacedRun[] {
-  const byId = new Map(runs.map((run) => [run.runId, run]));
-  const forks = groupBy(runs, ({ forkedFrom }) => byId.get(forkedFrom?.runId ?? ''));
-  const turns = groupBy(forks.get(undefined) ?? [], ({ summary }) => summary?.sessionId ?? null);
-  const placed = new Map<string, PlacedRun>();
-
-  function placeWithForks(run: InspectedRun, depth: number, turn: number | null): void {
-    // Not recursive: a chain of forks may be long.
-    const waiting: PlacedRun[] = [{ run, depth, turn }];
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      const { run: parent, depth: at } = next;
-      if (placed.has(parent.runId)) continue;
-      placed.set(parent.runId, next);
-      for (const fork of (forks.get(parent) ?? []).toReversed()) waiting.push({ run: fork, depth: at + 1, turn: null });
-    }
-  }
-
-  /** A journal may claim that two runs are forks of each other. */
-  function originalOf(run: InspectedRun): InspectedRun {
-    const seen = new Set([run]);
-    for (let at = run; ; ) {
-      const parent = byId.get(at.forkedFrom?.runId ?? '');
-      if (parent === undefined || seen.has(parent)) return at;
-      seen.add(parent);
-      at = parent;
-    }
-  }
-
-  for (const run of runs) {
-    if (placed.has(run.runId)) continue;
-    const original = originalOf(run);
-    const sessionId = original.summary?.sessionId ?? null;
-    const members = sessionId === null ? [] : (turns.get(sessionId) ?? []);
-    if (members.length < 2) placeWithForks(original, 0, null);
-    else
-      for (const [index, member] of members.toSorted(byStart).entries())
-        placeWithForks(member, index === 0 ? 0 : 1, index + 1);
-  }
-  return [...placed.values()];
 }
 
 const byStart = (one: InspectedRun, other: InspectedRun): number => compared(one.startedAt, other.startedAt, 1);
@@ -471,17 +417,4 @@ export function ageText(iso: string, nowMs: number): string | null {
   const ms = nowMs - Date.parse(iso);
   if (Math.abs(ms) < 60_000) return 'just now';
   return ms > 0 && ms < WEEK_MS ? `${spanText(ms)} ago` : (startedText(iso)?.split(',')[0] ?? null);
-}
-
-/** How many items have each value, the most frequent one first. */
-export function countsOf<Item>(
-  items: readonly Item[],
-  of: (item: Item) => string | null,
-): readonly (readonly [string, number])[] {
-  const counts = new Map<string, number>();
-  for (const item of items) {
-    const value = of(item);
-    if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
-  }
-  return [...counts].sort(([, one], [, other]) => other - one);
 }

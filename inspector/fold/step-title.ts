@@ -45,7 +45,6 @@ export interface StepTitle {
 export const isOver = ({ kind, live, status }: StepView['run']): boolean =>
   !live && status !== 'running' && !(kind === 'system' && (status === 'waiting' || status === 'interrupted'));
 
-/** The status of a call without an end at an entry. */
 function openStatus({ run, log, fold, at }: StepView, isCut: boolean): StepTitle['status'] {
   if (isCut) return { word: 'not finished at this point', tone: 'plain' };
   if (waitingAt(log, fold, at) !== null) return { word: 'waiting', tone: 'asks' };
@@ -58,10 +57,9 @@ const STATUS: Readonly<Record<Exclude<AttemptAt['status'], 'running'>, StepTitle
   aborted: { word: 'stopped', tone: 'warn' },
 };
 
-export const attemptStatus = (view: StepView, { status, span }: AttemptAt): StepTitle['status'] =>
+const attemptStatus = (view: StepView, { status, span }: AttemptAt): StepTitle['status'] =>
   status === 'running' ? openStatus(view, span.to !== null && span.to > view.at) : STATUS[status];
 
-/** What a step is, in words, with its figures up to the cursor. */
 export function stepTitle(view: StepView): StepTitle {
   const { log, fold, at, selection } = view;
   const { kind, from, to, stateId } = selection;
@@ -165,7 +163,6 @@ const startsEarly = ({ spans }: RunFold, from: number, number: number): boolean 
   return phase !== undefined && spans.attempts[number - 1]?.attemptId.startsWith(`s${phase.step}.`) === true;
 };
 
-/** The most calls that are named one by one. */
 const MAX_NUMBERS = 8;
 
 function callFacts(view: StepView, calls: StepCalls | null, from: number): readonly string[] {

@@ -68,13 +68,6 @@ export function promptSeq(log: RunLog, { entries }: RunFold, { span, number: _ }
   return own === undefined || (span.to !== null && own > span.to) ? null : own;
 }
 
-/** The model call whose prompt a call's prompt is compared with: the latest one of the same task, or else the one before. */
-export function callBefore(fold: RunFold, { number, span }: NumberedCall, at: number): NumberedCall | null {
-  const earlier = fold.spans.attempts.slice(0, number - 1);
-  const before = earlier.findLast(({ task }) => task === span.task) ?? earlier.at(-1);
-  return before === undefined ? null : (numbered(fold, [before], before, at)?.selected ?? null);
-}
-
 /** A run of a capability, or a search of the documents. Without an end, `result` is null: it was stopped, or is still running. */
 export type ToolUse =
   | {
@@ -134,19 +127,6 @@ export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: n
     (one, other) => Number(hasFailed(other)) - Number(hasFailed(one)) || one.from - other.from,
   );
 }
-
-/** The next run of a failed tool in its phase with the same arguments; undefined if there is none. */
-export function nextTry(log: RunLog, { spans }: RunFold, { from, name, result }: TriedTool) {
-  const phase = lastStartedBy(spans.phases, from);
-  return spans.capabilities.find(({ capability, from: later, to }) => {
-    if (capability !== name || later <= from || to === null || lastStartedBy(spans.phases, later) !== phase)
-      return false;
-    const end = entryAt(log, to, 'capability-end');
-    return JSON.stringify(end?.result.arguments) === JSON.stringify(result?.arguments);
-  });
-}
-
-type TriedTool = Extract<ToolUse, { kind: 'capability' }>;
 
 /** Returns the searches that start in a step. For a phase, they include those that started early for it. */
 function searchesIn({ spans }: RunFold, { kind, from }: Selection, until: number): readonly CallSpan[] {

@@ -156,13 +156,11 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
   return `Ended in cycle ${decision.cycle}: ${reason}.${limitNote}${link}${others}`;
 }
 
-/** The place of the last phase: `in Action, cycle 1`. */
 export function lastPhaseInWords({ spans }: RunFold): string {
   const phase = spans.phases.at(-1);
   return phase === undefined ? 'before its first phase' : `in ${capitalize(phase.phase)}, cycle ${phase.cycle}`;
 }
 
-/** What a run without an answer is doing. */
 export function activityOf(fold: RunFold): string {
   const { phases, calls } = fold.spans;
   const [phase, call] = [phases.at(-1), calls.findLast(({ to }) => to === null)];

@@ -22,31 +22,26 @@ type Of<Type extends ActorEntry['type']> = Extract<ActorEntry, { type: Type }>;
 interface StepTransition extends ExplainedTransition {
   /** The name of the actor; empty for the root. */
   readonly actor: string;
-  /** Its states, as in the trace. */
   readonly moves: string;
   /** The event in words: `on ORDER`, `without an event, after ORDER`. */
   readonly trigger: string;
-  /** The names of its actions in the chart. */
   readonly actions: string;
 }
 
 interface IgnoredEvent {
   readonly words: string;
   readonly states: readonly string[];
-  /** The events that the states handle. */
   readonly events: readonly string[];
 }
 
 /** One external event of a system with everything that it caused. */
 export interface SystemStep {
-  /** Its entries. */
   readonly from: number;
   readonly to: number;
   /** The last entry before the next event: states are known after it. */
   readonly until: number;
   /** The event; null for the first step, and for an entry that belongs to none. */
   readonly event: Of<'delivery'> | null;
-  /** Why the event was ignored; null if it was not. */
   readonly ignored: IgnoredEvent | null;
   readonly transitions: readonly StepTransition[];
   readonly calls: readonly Of<'activity-start'>[];
@@ -77,7 +72,6 @@ export function lastMove({ log, fold, count }: Pick<SystemView, 'log' | 'fold' |
   return { kind: 'entry', from: event?.actor === move?.actor ? from : seq, to: lastEntryOfStep(fold, seq, count) };
 }
 
-/** The most entries of a step that are read. */
 const MAX_ENTRIES = 500;
 
 /** The step of a selection. For an entry between steps, it has only that entry. */
@@ -115,7 +109,6 @@ function ignoredEvent({ actors }: RunFold, seq: number) {
   return null;
 }
 
-/** Whether an event led to no transition of its receiver. */
 export const isIgnored = (fold: RunFold, seq: number): boolean => ignoredEvent(fold, seq) !== null;
 
 function ignoredBy({ fold, charts }: LoadedEntries, { seq }: Of<'delivery'>): IgnoredEvent | null {

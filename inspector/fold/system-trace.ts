@@ -32,7 +32,6 @@ interface System extends LoadedEntries {
   readonly isOver: boolean;
 }
 
-/** What the rows of a system need of it. */
 interface Traced extends System {
   /** The entry with which a fork continues what it has copied; null for others. */
   readonly forkedAt: number | null;
@@ -210,10 +209,8 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
   };
 }
 
-/** The members that match an answer to its approval. */
 const APPROVAL_IDS: ReadonlySet<string> = new Set(['id', 'digest', 'shownDigest']);
 
-/** What was sent with an event: `item: "umbrella"`. */
 function payloadText(entry: JournalEntry): string {
   const { type, ...members } = (entry.type === 'delivery' ? entry.event : {}) as { readonly type?: string };
   const shown = Object.entries(members).filter(([name]) => type !== 'approval.given' || !APPROVAL_IDS.has(name));
@@ -292,7 +289,6 @@ function noteRow(
 
 const MAX_FIELDS = 3;
 
-/** The first changes of a context: `pnr: null → "KX71"`. */
 function contextText(fields: readonly FieldDifference[]): string {
   const shown = fields
     .slice(0, MAX_FIELDS)

@@ -340,7 +340,7 @@ function askedWords(log: RunLog, { entries }: RunFold, answer: Delivered, seq: n
 }
 
 /** The rules of Yield that end a run at a limit. */
-export const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);
+const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);
 
 /** The ends of tool runs at a limit. */
 export const limitStops = (log: RunLog, { entries }: RunFold, from = 0, to = Number.POSITIVE_INFINITY) =>

@@ -4,7 +4,6 @@ import { formatNumber, pluralize } from './format.ts';
 import type { Selection } from './selection.ts';
 
 type RowKind =
-  | 'cycles'
   | 'cycle'
   | 'phase'
   | 'call'
@@ -62,8 +61,6 @@ export interface TraceRow {
   readonly to: number | null;
   /** The calls for a phase that started before it. */
   readonly early?: Range;
-  /** Its duration, if it is recorded. */
-  readonly ms?: number | null;
   /** Null if it calls no model. */
   readonly usage: Usage | null;
   /** Null: a click opens and closes the row. */
@@ -114,7 +111,6 @@ export interface ListedRow {
 
 const insides = new WeakMap<TraceRow, readonly TraceRow[]>();
 
-/** The rows inside a row, made once. */
 export function rowsIn(row: TraceRow): readonly TraceRow[] {
   const known = insides.get(row);
   if (known !== undefined) return known;
@@ -123,7 +119,6 @@ export function rowsIn(row: TraceRow): readonly TraceRow[] {
   return inside;
 }
 
-/** The rows in order, with those inside open ones. */
 export function listedRows(
   rows: readonly TraceRow[],
   isOpen: (row: TraceRow) => boolean,

@@ -1,14 +1,12 @@
 import { followsPhases } from '../../machines/contracts/phase.ts';
-import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { type CallIndex, callIndexOf, callsOfPhase, searchesBetween, searchesOf } from './call-index.ts';
 import { entriesIn, entryAt } from './entry-index.ts';
 import { forkStart } from './fork-point.ts';
-import { capitalize, formatDuration, formatNumber, formatScore, humanize, messageText } from './format.ts';
+import { capitalize, formatNumber, formatScore, messageText } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { countsOf } from './run-list.ts';
 import { answerSelection, selectionOf } from './selection.ts';
 import { countStartedBy, lastUpTo, startedIn } from './sorted.ts';
 import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
@@ -49,29 +47,17 @@ export function traceOf(log: RunLog, fold: RunFold, count: number, isOver: boole
   const firsts = phases.flatMap(({ cycle }, index) => (phases[index - 1]?.cycle === cycle ? [] : [index]));
   const cycles = firsts.map((first, index) => cycleRow(run, first, firsts[index + 1] ?? phases.length));
   const [only] = cycles;
-  return [...(cycles.length === 1 ? (only?.children() ?? []) : grouped(run, cycles)), ...answerRows(run)];
+  return [...(cycles.length === 1 ? (only?.children?.() ?? []) : cycles), ...answerRows(run)];
 }
 
 /** Returns the rows of what starts before the first phase, until there is one. */
 const unphasedRows = (run: Run): readonly TraceRow[] =>
   itemRows(run, 0, run.end - 1, run.fold.spans.attempts, searchesBetween(run.fold.spans, 0, run.end - 1));
 
-interface CycleRow extends TraceRow {
-  readonly trouble: Trouble;
-  readonly ms: number;
-  /** The same text for two cycles that took the same course, however many calls they repeated. */
-  readonly course: string;
-  /** The phases that failed. */
-  readonly failed: readonly string[];
-  /** The rule that ended it, and what followed; null if none did. */
-  readonly ending: string | null;
-  readonly children: () => readonly TraceRow[];
-}
-
-const cycleRows = new WeakMap<PhaseSpan, CycleRow>();
+const cycleRows = new WeakMap<PhaseSpan, TraceRow>();
 
 /** The cycle of the phases from `first` up to, but excluding, `next`. */
-function cycleRow(run: Run, first: number, next: number): CycleRow {
+function cycleRow(run: Run, first: number, next: number): TraceRow {
   const { phases } = run.fold.spans;
   const members = phases.slice(first, next);
   const [start, after] = [members[0] as PhaseSpan, phases[next]];
@@ -82,11 +68,9 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
   const until = (after?.from ?? run.end) - 1;
   const isClosed = after !== undefined && calls.every(({ to }) => to !== null);
   const decided = lastUpTo(run.fold.entries.of('decision'), until) ?? -1;
-  const decision = decided < from ? null : (entryAt(run.log, decided, 'decision')?.decision ?? null);
   const isDone = after !== undefined || run.end < run.count;
-  const to = decision !== null ? decided : isDone || run.isOver ? until : null;
-  const parts = members.map((phase, index) => troubleOf(run, phase, phases[first + index + 1]));
-  const row: CycleRow = {
+  const to = decided >= from ? decided : isDone || run.isOver ? until : null;
+  const row: TraceRow = {
     id: `cycle${start.from}`,
     kind: 'cycle',
     title: `Cycle ${start.cycle}`,
@@ -95,62 +79,19 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
     from: start.from,
     to,
     within: { from, to: until },
-    ms: run.fold.timeLine.wallMs(to ?? until) - run.fold.timeLine.wallMs(start.from),
     usage: usageOf(calls, run.fold.spans.currency),
     selection: null,
-    trouble: parts.reduce(addTrouble, NO_TROUBLE),
-    course: JSON.stringify([
-      decision?.rule,
-      decision?.nextPhase,
-      members.map(({ phase }) => phase),
-      parts.map(({ calls: _, retries: __, ...failed }) => failed),
-    ]),
-    failed: [...new Set(members.filter(isFailed).map(({ phase }) => phase))],
-    ending: decision && `${humanize(decision.rule)}, then ${capitalize(decision.nextPhase ?? 'answer')}`,
+    trouble: members
+      .map((phase, index) => troubleOf(run, phase, phases[first + index + 1]))
+      .reduce(addTrouble, NO_TROUBLE),
     children: () =>
-      withoutEmpty(
-        members.flatMap((phase, index) => [
-          phaseRow(run, phase, phases[first + index + 1], first + index === 0),
-          ...(phase.to === null
-            ? []
-            : itemRows(run, phase.to + 1, (phases[first + index + 1]?.from ?? run.end) - 1, [])),
-        ]),
-      ),
+      members.flatMap((phase, index) => [
+        phaseRow(run, phase, phases[first + index + 1], first + index === 0),
+        ...(phase.to === null ? [] : itemRows(run, phase.to + 1, (phases[first + index + 1]?.from ?? run.end) - 1, [])),
+      ]),
   };
   if (isClosed) cycleRows.set(start, row);
   return row;
-}
-
-const NOTHING = 'nothing new';
-
-/** Folds consecutive phases that did nothing into one row. */
-function withoutEmpty(rows: readonly TraceRow[]): readonly TraceRow[] {
-  const isEmpty = ({ kind, text, usage, children }: TraceRow): boolean =>
-    kind === 'phase' && text === NOTHING && usage === null && children === undefined;
-  const shown: TraceRow[] = [];
-  for (let first = 0; first < rows.length; ) {
-    let next = first;
-    while (next < rows.length && isEmpty(rows[next] as TraceRow)) next += 1;
-    const [from, to] = [rows[first] as TraceRow, rows[Math.max(first, next - 1)] as TraceRow];
-    const members = rows.slice(first, Math.max(next, first + 1));
-    const { phase: _, ...row } = from;
-    if (members.length < MIN_ALIKE) shown.push(...members);
-    else
-      shown.push({
-        ...row,
-        id: `empty${from.from}`,
-        kind: 'cycles',
-        title: `${from.title} to ${to.title}`,
-        note: `${members.length} phases without a model call · ${NOTHING}`,
-        text: '',
-        to: to.to,
-        within: { from: from.within?.from ?? from.from, to: to.within?.to ?? to.from },
-        selection: null,
-        children: () => members,
-      });
-    first += members.length;
-  }
-  return shown;
 }
 
 /** The model calls of a phase, which may have started before it. */
@@ -206,16 +147,21 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     if (child.status === 'failed' && sameErrorAs === undefined) shown.set(child.text, child.title.toLowerCase());
     return { ...child, sameErrorAs };
   });
+  const found = [finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : (foundIn(children) ?? ''));
+  const text = failure === null ? found : messageText(failure.message);
   const row: TraceRow = {
     id: `phase${from}`,
     kind: 'phase',
     title: capitalize(phase),
-    note: [callsNote(run, span, calls, start), forkNote(run, from, until), ...contextNotes(run, from, until)]
+    note: [
+      callsNote(run, span, calls, start),
+      text === '' && to !== null ? 'nothing new' : '',
+      forkNote(run, from, until),
+      ...contextNotes(run, from, until),
+    ]
       .filter(Boolean)
       .join(' · '),
-    text:
-      (failure && messageText(failure.message)) ??
-      ([finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : (foundIn(children) ?? NOTHING))),
+    text,
     status: to === null ? (isOver ? 'ended' : 'open') : isAborted ? 'ended' : failure === null ? 'done' : 'failed',
     phase,
     from,
@@ -286,61 +232,6 @@ function contextNotes({ log, fold: { entries } }: Run, from: number, to: number)
   });
 }
 
-/** Fewer equal cycles in a row are not folded. */
-const MIN_ALIKE = 3;
-/** With more rows, the first screen would show nothing else. */
-const MAX_CYCLES = 8;
-
-/** Equal cycles in a row as one row, and too many rows as one; the last cycle stays on its own. */
-function grouped(run: Run, cycles: readonly CycleRow[]): readonly TraceRow[] {
-  const rows: TraceRow[] = [];
-  for (let first = 0; first < cycles.length; ) {
-    let next = first + 1;
-    while (next < cycles.length - 1 && cycles[next]?.course === cycles[first]?.course) next += 1;
-    const members = cycles.slice(first, next);
-    rows.push(...(members.length < MIN_ALIKE ? members : [groupRow(run, members)]));
-    first = next;
-  }
-  return rows.length <= MAX_CYCLES ? rows : [groupRow(run, cycles.slice(0, -1), rows.slice(0, -1)), ...rows.slice(-1)];
-}
-
-const nameOf = ({ title }: TraceRow): string => title.replace('Cycle ', '');
-
-/** `21 ms to 48 ms`, or one duration if all are the same in words. */
-function rangeWords(durations: readonly number[]): string {
-  const [least, most] = [formatDuration(Math.min(...durations)), formatDuration(Math.max(...durations))];
-  return least === most ? least : `${least} to ${most}`;
-}
-
-function groupRow({ fold }: Run, cycles: readonly CycleRow[], inside: readonly TraceRow[] = cycles): TraceRow {
-  const [first, last] = [cycles[0] as CycleRow, cycles.at(-1) as CycleRow];
-  const { currency } = fold.spans;
-  const isAlike = cycles.every(({ course }) => course === first.course);
-  const share = (count: number): string => (count === cycles.length ? 'each' : `${count}`);
-  const failures = countsOf(
-    cycles.flatMap(({ failed }) => failed),
-    capitalize,
-  ).map(([phase, count]) => `${phase} failed in ${share(count)}`);
-  const ends = countsOf(cycles, ({ ending }) => ending).map(([ending, count]) => `${share(count)} ended: ${ending}`);
-  return {
-    ...first,
-    id: `group${first.from}`,
-    kind: 'cycles',
-    title: `Cycles ${nameOf(first)}–${nameOf(last)}`,
-    note: `${cycles.length}${isAlike ? ' on the same path' : ''}, ${rangeWords(cycles.map(({ ms }) => ms))} each`,
-    text: [...failures, ...ends].join(' · '),
-    to: last.to,
-    ms: cycles.reduce((sum, { ms }) => sum + ms, 0),
-    within: { from: first.within?.from ?? first.from, to: last.within?.to ?? last.from },
-    usage: cycles.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), {
-      ...NO_USAGE,
-      cost: currency === null ? null : 0,
-    }),
-    trouble: cycles.reduce((sum, { trouble }) => addTrouble(sum, trouble), NO_TROUBLE),
-    children: () => inside,
-  };
-}
-
 /** The answer with the calls that wrote it; nothing before the writing begins. */
 function answerRows(run: Run): readonly TraceRow[] {
   const { log, fold, count, isOver, end } = run;
@@ -369,60 +260,4 @@ function answerRows(run: Run): readonly TraceRow[] {
       ...(children.length > 0 && { children: () => children }),
     },
   ];
-}
-
-/** What a list of steps can be sorted by. */
-export type Measure = 'time' | 'tokens' | 'cost';
-
-/** A step in a sorted list. */
-export interface MeasuredStep {
-  readonly row: TraceRow;
-  readonly place: string;
-  readonly value: number;
-  /** The most of it and of those inside. */
-  readonly most: number;
-}
-
-const RANKED: ReadonlySet<TraceRow['kind']> = new Set(['phase', 'answer', 'call', 'tool', 'search', 'wait']);
-
-/** All phases and the answer, those with the most first, with their calls, and by time also tools, searches and waits, inside; those with nothing are left out. */
-export function stepsBy(log: RunLog, fold: RunFold, count: number, isOver: boolean, measure: Measure) {
-  const run = tracedRun(log, fold, count, isOver);
-  const { phases } = fold.spans;
-  const { wallMs } = fold.timeLine;
-  const steps = new Map<string, MeasuredStep>();
-  const measured = ({ from, to, ms, usage }: TraceRow): number => {
-    if (measure === 'time') return ms ?? wallMs(to ?? count - 1) - wallMs(from);
-    const { inputTokens, outputTokens, cost } = usage ?? NO_USAGE;
-    return measure === 'tokens' ? inputTokens + outputTokens : (cost ?? 0);
-  };
-  const ranked = (rows: readonly (readonly [row: TraceRow, place: string])[]): readonly TraceRow[] =>
-    rows
-      .filter(([{ kind }]) => RANKED.has(kind))
-      .map(([row, place]): MeasuredStep => {
-        const value = measured(row);
-        if (row.children === undefined) return { row, place, value, most: value };
-        const { children, ...alone } = row;
-        const inside = ranked(children().map((child) => [child, '']));
-        const values = inside.map(({ id }) => steps.get(id)?.most ?? 0);
-        // A single call is all that its phase used.
-        const isAlone = inside.length === 0 || (inside.length === 1 && values[0] === value);
-        const most = Math.max(value, values[0] ?? 0);
-        return { row: isAlone ? alone : { ...alone, children: () => inside }, place, value, most };
-      })
-      .filter(({ most }) => most > 0)
-      .sort((one, other) => other.most - one.most)
-      .map((step) => {
-        steps.set(step.row.id, step);
-        return step.row;
-      });
-  const outer =
-    phases.length === 0
-      ? unphasedRows(run)
-      : phases.map((phase, index) => phaseRow(run, phase, phases[index + 1], index === 0));
-  const rows = ranked([
-    ...outer.map((row, index) => [row, phases.length === 0 ? '' : `cycle ${phases[index]?.cycle}`] as const),
-    ...answerRows(run).map((row) => [row, ''] as const),
-  ]);
-  return { rows, steps };
 }

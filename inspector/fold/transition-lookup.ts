@@ -1,7 +1,6 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import { transitionFinder, type TakenTransition as WayOfChart } from '../../src/durable/charts/taken-transitions.ts';
 
-/** A transition as recorded in the journal. */
 interface Way extends WayOfChart {
   readonly machine: string;
 }

@@ -100,7 +100,7 @@ function decidingNumbers(state: RecordedState, candidates: readonly ExplainedCan
 }
 
 /** All numbers that decisions compare, with their values in a state. */
-export function settableNumbers(state: RecordedState): readonly DecidingNumber[] {
+function settableNumbers(state: RecordedState): readonly DecidingNumber[] {
   return DECIDING.flatMap(({ path, title, compared }) => {
     const [root = '', name = ''] = path.split('.');
     const recorded = (state as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>)[root]?.[name];

@@ -1,18 +1,18 @@
-import { refusalText } from '../../machines/contracts/events.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { entryWords } from '../../src/chain/presentation/entry-words.ts';
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { type ChartIndex, chartIndexOf, type IndexedChart } from './chart-index.ts';
 import { entryAt } from './entry-index.ts';
-import { type EventOutcome, eventFacts, eventOutcome } from './event-outcome.ts';
+import { type EventOutcome, eventOutcome } from './event-outcome.ts';
 import {
   type ComparedValue,
+  decisionValues,
   type ExplainedTransition,
-  explain,
   explainTransition,
   ignoredWords,
   type Transition,
-  type WhyFact,
 } from './explain.ts';
 import { isExternalEvent } from './external-events.ts';
 import type { LoadedEntries } from './run-fold.ts';
@@ -44,9 +44,10 @@ function describeOutcome(outcome: EventOutcome): string {
 }
 
 export interface StepReasons {
-  /** What is explained; null if it is not a transition. */
-  readonly heading: string | null;
-  readonly facts: readonly WhyFact[];
+  /** What the entry records; empty if its transition explains it. */
+  readonly words: string;
+  /** Of an ignored event: the states, and the events that they accept. */
+  readonly facts: readonly (readonly [label: string, text: string])[];
   readonly compared: readonly ComparedValue[];
   readonly outcome: { readonly words: string; readonly isIgnored: boolean } | null;
   /** The transitions of an external event, if there are several. */
@@ -71,7 +72,7 @@ const WAITS: ReadonlySet<string | undefined> = new Set([
 export const entryToExplain = ({ fold, at }: Pick<WhyView, 'fold' | 'at'>, { kind, from }: Selection): number =>
   kind === 'state' || (kind === 'entry' && WAITS.has(fold.entries.typeOf(from))) ? from : at;
 
-const NOTHING = { heading: null, facts: [], compared: [], outcome: null, caused: [], transition: null } as const;
+const NOTHING = { words: '', facts: [], compared: [], outcome: null, caused: [], transition: null } as const;
 
 /** The most transitions listed for one event. */
 const MAX_CAUSED = 24;
@@ -89,7 +90,6 @@ export function why(view: WhyView): StepReasons {
   }
   if (isExternalEvent(entry)) {
     const outcome = eventOutcome(entry, { fold, ended: view.end !== null || !view.run.live });
-    const facts = eventFacts(entry, fold.spans);
     const rejection = rejectionAfter(log, at);
     const seqs = outcome.kind === 'transitions' ? outcome.transitions : [];
     const isIgnored = rejection !== null || outcome.kind === 'guards-false' || outcome.kind === 'no-transition';
@@ -98,52 +98,61 @@ export function why(view: WhyView): StepReasons {
     const chart = machine === null ? index.first : index.chart(machine);
     return {
       ...NOTHING,
-      facts: isIgnored ? [...facts, ...currentStateFacts(view, chart)] : facts,
+      words: entryWords(entry),
+      facts: isIgnored ? currentStateFacts(view, chart) : [],
       caused: caused.length > 1 ? caused : [],
       transition: caused.length === 1 ? (caused[0] ?? null) : null,
       outcome: { words: rejection === null ? describeOutcome(outcome) : `Rejected: ${rejection}.`, isIgnored },
     };
   }
   if (entry.type === 'direction-refused' || entry.type === 'answer-refused')
-    return { ...NOTHING, facts: [{ label: 'Reason', text: refusalText(entry), verbatim: true }] };
+    return { ...NOTHING, words: entryWords(entry) };
   if (answerUpTo(log, fold, at) !== null) return whyEnded(view, index);
-  const explained = explain(entry, thresholds);
-  if (explained === null) return whyTransition(transitionAt(fold.transitions, at), log, index);
-  const { matches, ...rest } = explained;
+  const isCause = causeOf(entry);
+  const seq = (isCause && findTransition(view, isCause)) ?? transitionAt(fold.transitions, at);
   return {
     ...NOTHING,
-    ...rest,
-    transition: explainAt(log, findTransition(view, matches) ?? transitionAt(fold.transitions, at), index),
+    words: isCause === null || entry.type === 'decision' ? '' : entryWords(entry),
+    compared: entry.type === 'decision' ? decisionValues(entry.decision, thresholds) : [],
+    transition: explainAt(log, seq, index),
   };
 }
 
-function currentStateFacts(view: WhyView, chart: IndexedChart | undefined): readonly WhyFact[] {
+/** The state that is left (`source`) or entered (`target`) by the transition behind an entry. */
+const CAUSES: Readonly<Record<string, readonly ['source' | 'target', string]>> = {
+  recovery: ['source', 'recovering'],
+  'attempt-retry': ['source', 'recordingFailure'],
+  'consent-asked': ['target', 'awaitingConsent'],
+  'consent-resolved': ['source', 'awaitingConsent'],
+  'approval-asked': ['target', 'awaitingApproval'],
+  'direction-asked': ['target', 'awaitingDirection'],
+  'capability-stop': ['target', 'concluded'],
+};
+
+const isNamed = (id: string, ...names: readonly string[]): boolean =>
+  names.some((name) => id === name || id.endsWith(`.${name}`));
+
+/** Whether a transition is the one behind an entry; null if it is the latest one. */
+function causeOf(entry: JournalEntry): ((by: Transition) => boolean) | null {
+  if (entry.type === 'decision') {
+    const { rule } = entry.decision;
+    const isRule = (guard: string): boolean =>
+      guard === rule || (rule === 'nextPhaseChosen' && guard.startsWith('nextPhaseIs')) || rule === 'directedByUser';
+    return ({ source, candidates }) =>
+      isNamed(source, 'deciding', 'awaitingDirection') &&
+      candidates.some(({ guard, result }) => result === 'taken' && guard !== null && isRule(guard));
+  }
+  const [end, name] = CAUSES[entry.type] ?? [];
+  return end === undefined || name === undefined ? null : (by) => [by[end]].flat().some((id) => isNamed(id, name));
+}
+
+function currentStateFacts(view: WhyView, chart: IndexedChart | undefined): StepReasons['facts'] {
   const waits = chart === undefined ? null : machineWaits(view.fold, chart, view.at);
   if (waits === null) return [];
   return [
-    { label: 'Current states', text: waits.states.join(', ') },
-    { label: 'Accepted events', text: waits.events.join(', ') || 'none' },
+    ['Current states', waits.states.join(', ')],
+    ['Accepted events', waits.events.join(', ') || 'none'],
   ];
-}
-
-function whyTransition(seq: number | undefined, log: RunLog, index: ChartIndex): StepReasons {
-  const transition = explainAt(log, seq, index);
-  if (transition === null) return { ...NOTHING, heading: 'No transition was taken yet.' };
-  const { machine, source, target } = transition;
-  const who = index.first === undefined || machine === index.first.id ? 'it' : `the ${machine}`;
-  const [first] = target;
-  if (first === undefined) return { ...NOTHING, heading: `Why did ${who} stay in ${source.name}?`, transition };
-  const suffix = first.id === source.id && target.length === 1 ? ' again' : '';
-  return { ...NOTHING, heading: `Why did ${who} go to ${targetNames(target)}${suffix}?`, transition };
-}
-
-/** The names of the entered states, each once; parallel regions often have states of the same name. */
-function targetNames(target: ExplainedTransition['target']): string {
-  const names = [...new Set(target.map(({ name }) => name))];
-  if (names.length === 1 && target.length > 1) return `${names[0]} in ${target.length} regions`;
-  return names.length <= 3
-    ? names.join(' and ')
-    : `${names.slice(0, 2).join(', ')} and ${names.length - 2} more states`;
 }
 
 function explainAt(log: RunLog, seq: number | undefined, index: ChartIndex): ExplainedTransition | null {

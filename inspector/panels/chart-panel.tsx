@@ -5,7 +5,6 @@ import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartList } from '../chart/chart-list.tsx';
 import { ChartView } from '../chart/chart-view.tsx';
-import { badgesOf } from '../fold/badges.ts';
 import { chartIndexOf, placeIn } from '../fold/chart-index.ts';
 import { transitionName, transitionWords } from '../fold/chart-words.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
@@ -63,8 +62,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
     () => (charts === null ? null : withFailures(marksAt(fold.transitions, charts, markedAt), fold, markedAt)),
     [fold, charts, markedAt, count],
   );
-  const badges = useMemo(() => (charts === null ? null : badgesOf(fold, charts)), [fold, charts, count]);
-  if (charts === null || marks === null || badges === null) return <p class="muted waiting">Waiting for the chart…</p>;
+  if (charts === null || marks === null) return <p class="muted waiting">Waiting for the chart…</p>;
   // Inner charts are shown inside the states that invoke them.
   const inside = new Set(Object.values(charts.invoked));
   const tops = charts.charts
@@ -108,7 +106,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   );
   const end = fold.actors[0]?.end;
   const isStopped = end?.status === 'stopped' && end.seq <= at;
-  const shared = { charts, root, marks, badges, hues: HUES, selected, onSelect: select, isStopped };
+  const shared = { charts, root, marks, hues: HUES, selected, onSelect: select, isStopped };
   return (
     <>
       {tops.length > 1 && (

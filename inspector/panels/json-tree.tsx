@@ -6,7 +6,6 @@ import { LinkButton } from '../link-button.tsx';
 import './json-tree.css';
 import { LongText } from './long-text.tsx';
 
-/** Small, shallow values are expanded initially. */
 const OPEN_DEPTH = 2;
 const OPEN_MEMBERS = 12;
 const SHOWN_MEMBERS = 100;

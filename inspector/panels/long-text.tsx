@@ -5,14 +5,12 @@ import { Toggle } from '../link-button.tsx';
 
 interface LongTextProps {
   readonly text: string;
-  /** The characters shown before expanding. */
   readonly chars?: number;
   /** More text will arrive: long text shows its end. */
   readonly open?: boolean;
   readonly quoted?: boolean;
 }
 
-/** The most characters of one text that are rendered. */
 const MAX_CHARS = 200_000;
 
 /** Text of a model or a document; long text is cut until the user expands it. */

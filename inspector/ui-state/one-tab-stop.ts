@@ -7,7 +7,7 @@ const buttonsIn = (group: Element): readonly HTMLButtonElement[] => [
 ];
 
 /** Moves the focus to the button before or after the focused one. */
-export function focusNext(event: KeyboardEvent): void {
+function focusNext(event: KeyboardEvent): void {
   const step = STEPS[event.key];
   if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
   const all = buttonsIn(event.currentTarget as Element);

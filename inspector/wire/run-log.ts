@@ -13,7 +13,6 @@ export interface RunLog {
   add(lines: readonly string[], onEntry: (entry: JournalEntry) => void, read?: ReadStored): void;
   /** `seq` must be below `count`. */
   entry(seq: number): JournalEntry;
-  line(seq: number): string;
 }
 
 type ReadStored = ((entry: DurableEntry) => unknown) | null;
@@ -52,7 +51,6 @@ export function createRunLog(): RunLog {
       }
     },
     entry: (seq) => parsed.get(seq) ?? read(seq),
-    line: (seq) => lines[seq] ?? '',
   };
 }
 

@@ -70,7 +70,7 @@ function pathOf(run: ComparedRun): readonly ComparedStep[] {
 function stepsIn(run: ComparedRun, rows: readonly TraceRow[], place: string): readonly ComparedStep[] {
   return rows.flatMap((row) => {
     const { kind, title, from, children } = row;
-    const isGroup = kind === 'cycles' || kind === 'cycle';
+    const isGroup = kind === 'cycle';
     const phase = kind === 'answer' ? undefined : lastStartedBy(run.fold.spans.phases, from);
     const isOfPhase = phase !== undefined && (kind === 'phase' || place === '');
     const own = isOfPhase ? `Cycle ${phase.cycle}, ${capitalize(phase.phase)}` : place;

@@ -24,7 +24,6 @@ export type ComparedView = Pick<PanelView, 'run' | 'log' | 'fold' | 'charts' | '
 /** A label, and the value of each run, in lines. Empty: unknown or none. */
 type ComparedFact = readonly [label: string, values: Pair<string>];
 
-/** The status, states, contexts and figures of both runs. */
 export function comparedFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
   const facts =
     views[0].run.kind === 'system' ? actorFacts(views) : [['Why it ended', both(views, endingText)] as const];
@@ -43,7 +42,6 @@ function statusText({ run, log, fold }: ComparedView): string {
 
 const endingText = ({ log, fold, count }: ComparedView): string => endingOf(log, fold, count) ?? '';
 
-/** The members of the context of the root actor. */
 const contextOf = ({ fold, count }: ComparedView): Readonly<Record<string, unknown>> =>
   Object((fold.states.at(count - 1) as SystemState | null)?.['']?.context);
 

@@ -75,7 +75,6 @@ function showRuns(): void {
   location.hash = printAddress({ parameters: addressParameters.value });
 }
 
-/** The question of both runs, or a description of the two. */
 function titleOf([a, b]: readonly (InspectedRun | undefined)[]): string {
   if (a?.kind === 'system')
     return a.machine === b?.machine
@@ -215,7 +214,6 @@ interface StepLinkProps {
   readonly chars: number;
 }
 
-/** A step in the words of the trace. */
 function StepLink({ runId, step: { row }, chars }: StepLinkProps) {
   const { title, moves = '', next, note = '', text, from, selection } = row;
   const about = excerpt([note, text].filter(Boolean).join(' · '), chars);

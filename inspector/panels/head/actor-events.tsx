@@ -14,7 +14,6 @@ interface ActorEventFormProps extends Pick<SubmitFormProps, 'isBusy' | 'onCancel
   readonly forms: EventForms | null;
   /** The events that its states accept; undefined if they are not known. */
   readonly accepted: readonly string[] | undefined;
-  /** The words of the button. */
   readonly submit?: string;
   /** Passes on what is wrong with the event. Resolves to whether it was accepted. */
   readonly onSend: (event: unknown, onProblem: (problem: string) => void) => Promise<boolean>;

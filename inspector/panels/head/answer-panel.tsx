@@ -1,7 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { messageText } from '../../fold/format.ts';
-import { provisionalAnswer } from '../../fold/provisional-answer.ts';
 import { isNoAnswer } from '../../fold/run-list.ts';
 import { answerSelection } from '../../fold/selection.ts';
 import { activityOf } from '../../fold/summary.ts';
@@ -10,7 +9,6 @@ import { waitingAt } from '../../fold/user-events.ts';
 import { Toggle } from '../../link-button.tsx';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { showPassage } from '../../ui-state/sought-passage.ts';
-import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
 import type { PanelProps } from '../panel.tsx';
 
@@ -76,23 +74,12 @@ function showSource(inspector: Inspector, view: PanelView, { messageId, quote }:
   else showPassage(inspector, view, { seq: arrival.from, content: arrival.message.content, phrase: quote });
 }
 
-/** What a run without an answer is doing, and the text that it has so far. */
-export function ProvisionalAnswer({ view: { run, log, fold, count, end } }: { readonly view: PanelView }) {
-  const waiting = waitingAt(log, fold, count - 1);
+export function Activity({ view: { run, log, fold, count, end } }: { readonly view: PanelView }) {
   // The status of a run can arrive before its last entries.
-  const isRunning = waiting === null && (run.status === 'running' || end === null);
-  const found = provisionalAnswer(log, fold, count - 1);
-  // The question about the direction shows it.
-  if (waiting?.for === 'direction' || (found === null && !isRunning)) return null;
-  return (
-    <section class="answer" aria-label="Provisional answer">
-      {isRunning && <p class="muted">{`${activityOf(fold)}…`}</p>}
-      {found !== null && (
-        <div class="provisional">
-          <b class="muted">{isRunning ? 'Provisional answer' : 'Draft, not an answer yet'}:</b>{' '}
-          <LongText text={found.text} chars={280} open={found.isOpen && isRunning} />
-        </div>
-      )}
+  const isRunning = waitingAt(log, fold, count - 1) === null && (run.status === 'running' || end === null);
+  return isRunning ? (
+    <section class="answer" aria-label="Activity">
+      <p class="muted">{`${activityOf(fold)}…`}</p>
     </section>
-  );
+  ) : null;
 }

@@ -43,9 +43,7 @@ interface QuestionFormProps {
   readonly title: ComponentChildren;
   /** Who can answer, and what happens until then. */
   readonly about?: string;
-  /** What is approved. */
   readonly given: unknown;
-  /** What it is called. */
   readonly noun: string;
   readonly problem?: string | null;
   readonly canApprove?: boolean;

@@ -15,7 +15,6 @@ interface SendButtonProps {
   readonly submits?: boolean;
   /** What the terminal preselects. */
   readonly isPrimary?: boolean;
-  /** For actions that cannot be undone. */
   readonly isDanger?: boolean;
   readonly onSend?: () => void;
   readonly children: ComponentChildren;
@@ -43,14 +42,12 @@ export interface SubmitFormProps {
   readonly label: string;
   readonly class?: string;
   readonly isBusy: boolean;
-  /** The words of the button. */
   readonly submit: ComponentChildren;
   /** What must be done before it can be submitted. */
   readonly missing?: string;
   /** Why submitting it has no effect. */
   readonly warning?: string;
   readonly onSubmit: () => void;
-  /** Closes the form. */
   readonly onCancel?: (() => void) | undefined;
   readonly children: ComponentChildren;
 }
@@ -91,7 +88,6 @@ export function SubmitForm(form: SubmitFormProps) {
 interface FieldProps {
   readonly label: string;
   readonly hint?: string;
-  /** The control. */
   readonly children: ComponentChildren;
 }
 
@@ -108,7 +104,6 @@ export const Field = ({ label, hint, children }: FieldProps) => (
 interface TextFieldProps extends Omit<FieldProps, 'children'> {
   readonly value: string;
   readonly onText: (text: string) => void;
-  /** For text of several lines. */
   readonly rows?: number;
   readonly placeholder?: string;
   /** The id of what is wrong with the text. */
@@ -213,18 +208,15 @@ export function CancelForm({ isBusy, onSend }: EventFormProps) {
 }
 
 interface JsonFormProps extends EventFormProps, Pick<SubmitFormProps, 'onCancel'> {
-  readonly types?: readonly string[];
   /** The events that the current states accept; if undefined, there is no warning about others. */
   readonly accepted?: readonly string[] | undefined;
-  /** The text at first. */
   readonly given?: string;
   /** By default, "Send" with the type of the event. */
   readonly submit?: string | undefined;
 }
 
-/** Any event as JSON, for events that have no form here. */
 export function JsonForm(props: JsonFormProps) {
-  const { types = [], accepted, given = '', submit: words, isBusy, onSend, onCancel } = props;
+  const { accepted, given = '', submit: words, isBusy, onSend, onCancel } = props;
   const [text, setText] = useState(given);
 
   const event = eventIn(text);
@@ -251,12 +243,10 @@ export function JsonForm(props: JsonFormProps) {
         value={text}
         onText={setText}
       />
-      {types.length > 0 && <p class="muted">Types: {types.join(', ')}</p>}
     </SubmitForm>
   );
 }
 
-/** The event in a text, or what is wrong with the text. */
 function eventIn(text: string): { readonly type: string } | string {
   let event: { readonly type?: unknown } | null;
   try {

@@ -8,8 +8,6 @@ import { Problem } from './event-forms.tsx';
 
 interface ActionResult {
   readonly isBusy: boolean;
-  /** A result in one sentence; may be empty. */
-  readonly note: string;
   readonly act: (action: RunAction) => Promise<void>;
   /** The question whether to trust the run, and what went wrong. */
   readonly messages: ComponentChildren;
@@ -35,7 +33,7 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
     if (started !== runId) comparedRuns.value = [runId, started];
   }
 
-  const { needsTrust = null, note = '' } = asked?.reply.result ?? {};
+  const { needsTrust = null } = asked?.reply.result ?? {};
   const messages = (
     <>
       {needsTrust !== null && asked !== null && (
@@ -64,5 +62,5 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
       <Problem text={asked?.reply.problem ?? ''} />
     </>
   );
-  return { isBusy, note, act, messages };
+  return { isBusy, act, messages };
 }

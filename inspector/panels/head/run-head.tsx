@@ -4,7 +4,6 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { forkChanges } from '../../fold/fork-changes.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
-import { type Incident, incidentsOf } from '../../fold/incidents.ts';
 import { ageText } from '../../fold/run-list.ts';
 import { endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
@@ -17,8 +16,8 @@ import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { isUnknown, NO_WHAT_IF } from '../step/what-if.tsx';
 import { useClock } from '../trace/use-clock.ts';
-import { Answer, ProvisionalAnswer } from './answer-panel.tsx';
-import { RunActionsMenu } from './run-actions.tsx';
+import { Activity, Answer } from './answer-panel.tsx';
+import { RunActions } from './run-actions.tsx';
 import { SendingResult } from './sending.tsx';
 import { SystemHead } from './system-head.tsx';
 import { WaitingBanner } from './waiting-banner.tsx';
@@ -31,7 +30,6 @@ function ChainHead({ inspector, view }: PanelProps) {
   const { run, log, fold, count, states } = view;
   const answer = answerUpTo(log, fold, count - 1)?.answer ?? null;
   const ending = endingOf(log, fold, count);
-  const incidents = incidentsOf(log, fold, count);
   const decided = fold.entries.of('decision').at(-1);
   const canVary = useMemo(
     () => decided !== undefined && !run.live && numbersAt(view, decided).length > 0,
@@ -60,16 +58,12 @@ function ChainHead({ inspector, view }: PanelProps) {
   return (
     <div class="run-head">
       {heading}
-      <RunActionsMenu inspector={inspector} view={view} />
+      <RunActions inspector={inspector} view={view} />
       <Verdict inspector={inspector} view={view} />
       <WaitingBanner inspector={inspector} view={view} />
       {run.live && <SendingResult inspector={inspector} view={view} />}
       <div class="summary">
-        {answer === null ? (
-          <ProvisionalAnswer view={view} />
-        ) : (
-          <Answer inspector={inspector} view={view} answer={answer} />
-        )}
+        {answer === null ? <Activity view={view} /> : <Answer inspector={inspector} view={view} answer={answer} />}
         <div class="side">
           <div class="ending row">
             {ending !== null && (
@@ -86,9 +80,6 @@ function ChainHead({ inspector, view }: PanelProps) {
                 )}
               </p>
             )}
-            {incidents.map((incident) => (
-              <Chip key={incident.text} inspector={inspector} view={view} incident={incident} />
-            ))}
           </div>
           <Figures inspector={inspector} view={view} />
         </div>
@@ -143,23 +134,6 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
           : run.status === 'running' && !run.live && ', in another process'}
       </span>
     </p>
-  );
-}
-
-/** Selects the first step of an incident; clicked again, the next one. */
-function Chip({ inspector, view: { selection }, incident }: PanelProps & { readonly incident: Incident }) {
-  const { text, tone, steps } = incident;
-  const current = steps.findIndex(({ kind, from }) => kind === selection.kind && from === selection.from);
-  const next = steps[(current + 1) % steps.length];
-  return (
-    <button
-      type="button"
-      class={`chip pill ${tone}`}
-      title={steps.length > 1 ? `Show the ${current < 0 ? 'first' : 'next'} of ${steps.length}` : 'Show it'}
-      onClick={() => next !== undefined && inspector.select(next)}
-    >
-      {text}
-    </button>
   );
 }
 

@@ -18,7 +18,6 @@ interface Sent {
   readonly answer: { readonly problem: string | null; readonly note: string; readonly seq?: number | undefined } | null;
 }
 
-/** The last event or action that was sent to each run, by run id. */
 const sent = signal<ReadonlyMap<string, Sent>>(new Map());
 
 /** Who comes back to an actor has read it. */

@@ -106,7 +106,6 @@ function failureWords(view: PanelView): string {
   return `${isOwn ? `${call.name} failed: ` : ''}${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${text}`;
 }
 
-/** When an actor ended; null if that is not known. */
 function endTime(view: PanelView): string | null {
   const end = view.fold.actors[0]?.end;
   return end == null ? null : startedText(clockStart(view, end.seq) + view.fold.timeLine.atMs(end.seq));
@@ -134,7 +133,6 @@ function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
   );
 }
 
-/** The active states of the root machine. */
 function statesOf({ run, fold, charts, count, log }: PanelView): readonly ReachedState[] {
   const id = run.machine ?? fold.actors[0]?.machine ?? '';
   return count === 0 ? [] : reachedStates({ log, fold, charts }, id, count - 1);
@@ -174,7 +172,6 @@ function States({ inspector, view: { run, fold, selection }, states }: StatesPro
 
 const MAX_STATES = 6;
 
-/** The output of an actor that has ended. */
 function Output({ view: { fold } }: Pick<PanelProps, 'view'>) {
   const end = fold.actors[0]?.end;
   if (end?.status !== 'done' || end.output === undefined || end.output === null) return null;

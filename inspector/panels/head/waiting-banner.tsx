@@ -69,7 +69,6 @@ interface WaitingProps {
   readonly waiting: AwaitedAnswer;
 }
 
-/** The most characters of a call's arguments. */
 const MAX_CHARS = 100_000;
 
 interface ElsewhereProps extends PanelProps {
@@ -133,7 +132,6 @@ function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewherePr
   );
 }
 
-/** What happens without an answer, and when. */
 function Consequence({ view, waiting }: WaitingProps) {
   const { log, fold, count } = view;
   const { limits } = (fold.states.at(count - 1) as RecordedState | null) ?? {};

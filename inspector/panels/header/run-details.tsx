@@ -35,7 +35,6 @@ export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
 }
 
 interface ForkMarkProps extends Pick<RunDetailsProps, 'inspector' | 'run'> {
-  /** What it changed, in words. */
   readonly changes?: readonly string[];
 }
 

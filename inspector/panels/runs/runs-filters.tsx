@@ -15,21 +15,20 @@ import {
 } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
+import { LinkButton } from '../../link-button.tsx';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
-import { Menu } from '../head/menu.tsx';
 import { foundCount } from './list-words.ts';
 
 interface RunsFiltersProps {
   readonly runs: readonly InspectedRun[];
   readonly query: RunQuery;
   readonly columns: readonly ColumnName[];
-  readonly canGroup: boolean;
   readonly onChange: (query: RunQuery) => void;
 }
 
 const SINCE = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' };
 
-export function RunsFilters({ runs, query, columns, canGroup, onChange }: RunsFiltersProps) {
+export function RunsFilters({ runs, query, columns, onChange }: RunsFiltersProps) {
   const options = useMemo(() => {
     const named = (values: readonly string[]) => values.map((value) => [value, excerpt(value, 40)] as const);
     return {
@@ -67,7 +66,7 @@ export function RunsFilters({ runs, query, columns, canGroup, onChange }: RunsFi
         <input
           type="search"
           placeholder="Search titles, ids, states, errors, answers"
-          title="Searches titles, ids, machines, states, awaited events and questions, errors, answers, models, and why runs ended; not payloads. To search all that was recorded of a run, open it and press /."
+          title="Searches titles, ids, machines, states, awaited events and questions, errors, answers, models, and why runs ended; not payloads."
           value={query.text}
           onInput={({ currentTarget }) => onChange({ ...query, text: currentTarget.value })}
         />
@@ -95,34 +94,24 @@ export function RunsFilters({ runs, query, columns, canGroup, onChange }: RunsFi
           <option value="">Reverse the order</option>
         </select>
       </label>
-      {canGroup && (
-        <label
-          class="row"
-          title="Lists forks under their originals and the turns of a session together. Each group is sorted by its newest member."
-        >
-          <input
-            type="checkbox"
-            checked={query.list !== 'flat'}
-            onChange={({ currentTarget }) => onChange({ ...query, list: currentTarget.checked ? '' : 'flat' })}
-          />
-          Grouped
-        </label>
-      )}
-      <span class="wide-only">
-        <Menu
-          label="Columns"
-          items={[
-            ...OPTIONAL_COLUMNS.map(({ name, title }) => ({
-              label: title,
-              isChecked: columns.includes(name),
-              act: () => onChange(withColumn(query, columns, name)),
-            })),
-            ...(query.columns === ''
-              ? []
-              : [{ label: 'Default columns', act: () => onChange({ ...query, columns: '' }) }]),
-          ]}
-        />
-      </span>
+      <details class="columns wide-only">
+        <summary>Columns</summary>
+        <div class="row">
+          {OPTIONAL_COLUMNS.map(({ name, title }) => (
+            <label key={name}>
+              <input
+                type="checkbox"
+                checked={columns.includes(name)}
+                onChange={() => onChange(withColumn(query, columns, name))}
+              />{' '}
+              {title}
+            </label>
+          ))}
+          {query.columns !== '' && (
+            <LinkButton onClick={() => onChange({ ...query, columns: '' })}>Default columns</LinkButton>
+          )}
+        </div>
+      </details>
     </search>
   );
 }

@@ -15,9 +15,7 @@ import {
   durationOf,
   earlierFirst,
   isDue,
-  type PlacedRun,
   parseRunQuery,
-  placedTogether,
   printRunQuery,
   queriedRuns,
   type RunQuery,
@@ -59,10 +57,6 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const nowMs = useNow(30_000);
   const found = useMemo(() => queriedRuns(runs, query, nowMs), [runs, query, nowMs]);
   const columns = useMemo(() => shownColumns(found, query), [found, query]);
-  const together = useMemo(() => (query.sort === 'started' ? placedTogether(found) : null), [found, query.sort]);
-  const canGroup = together?.some(({ depth }) => depth > 0) === true;
-  const placed =
-    together === null || query.list === 'flat' ? found.map((run) => ({ run, depth: 0, turn: null })) : together;
   const chosen = found.filter(({ runId }) => checkedRuns.value.has(runId));
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
   const [isExporting, setExporting] = useState(false);
@@ -81,11 +75,11 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
         </p>
       )}
       <RunsSummary runs={runs} found={found} query={query} nowMs={nowMs} unread={unread} onChange={setQuery} />
-      <RunsFilters runs={runs} query={query} columns={columns} canGroup={canGroup} onChange={setQuery} />
+      <RunsFilters runs={runs} query={query} columns={columns} onChange={setQuery} />
       <Grid
         key={String(hasCards.value)}
         inspector={inspector}
-        placed={placed}
+        runs={found}
         query={query}
         columns={columns}
         onDelete={(run) => setDeleting([run])}
@@ -198,7 +192,7 @@ function NoRuns({ connection }: { readonly connection: string }) {
 
 interface GridProps {
   readonly inspector: Inspector;
-  readonly placed: readonly PlacedRun[];
+  readonly runs: readonly InspectedRun[];
   readonly query: RunQuery;
   readonly columns: readonly ColumnName[];
   readonly onDelete: (run: InspectedRun) => void;
@@ -217,11 +211,11 @@ let leftPlace = NO_PLACE;
 const [HEAD_PX, ROW_PX, CARD_PX] = [30, 54, 100];
 
 /** The runs as rows; only visible ones are rendered. One row has the focus: arrow keys move it. */
-function Grid({ inspector, placed, query, columns, onDelete }: GridProps) {
+function Grid({ inspector, runs, query, columns, onDelete }: GridProps) {
   const box = useRef<HTMLTableSectionElement>(null);
   const [activeId, setActiveId] = useState(leftPlace.runId);
   const returns = useRef(leftPlace.runId !== null);
-  const found = placed.findIndex(({ run }) => run.runId === activeId);
+  const found = runs.findIndex(({ runId }) => runId === activeId);
   const active = Math.max(0, found);
   const rowPx = hasCards.value ? CARD_PX : ROW_PX;
   // Before the visible rows are measured.
@@ -234,10 +228,10 @@ function Grid({ inspector, placed, query, columns, onDelete }: GridProps) {
     };
   }, []);
   const [seen, measure] = useWindow(box);
-  const first = Math.max(0, Math.min(placed.length, Math.floor(seen.from / rowPx)));
-  const visible = placed.slice(first, Math.max(first, Math.ceil(seen.to / rowPx)));
+  const first = Math.max(0, Math.min(runs.length, Math.floor(seen.from / rowPx)));
+  const visible = runs.slice(first, Math.max(first, Math.ceil(seen.to / rowPx)));
   // Ages are shown in minutes, the durations of running ones in seconds.
-  const nowMs = useNow(visible.some(({ run }) => run.status === 'running') ? 1_000 : 30_000);
+  const nowMs = useNow(visible.some(({ status }) => status === 'running') ? 1_000 : 30_000);
   const link = useRef<HTMLAnchorElement>(null);
   const heads = useOneTabStop<HTMLTableRowElement>();
   // After a key has moved the focus, its row may have been rendered just now.
@@ -253,10 +247,10 @@ function Grid({ inspector, placed, query, columns, onDelete }: GridProps) {
 
   /** Moves the focus if the key is a navigation key, and returns whether it is. */
   function move(key: string): boolean {
-    const index = placed.length === 0 ? null : indexAfter(key, activeId === null ? -1 : active, placed.length);
+    const index = runs.length === 0 ? null : indexAfter(key, activeId === null ? -1 : active, runs.length);
     if (index === null) return false;
     returns.current = false;
-    setActiveId(placed[index]?.run.runId ?? null);
+    setActiveId(runs[index]?.runId ?? null);
     if (box.current !== null) reveal(box.current, index * rowPx, rowPx, HEAD_PX);
     measure();
     link.current?.focus({ preventScroll: true });
@@ -268,7 +262,7 @@ function Grid({ inspector, placed, query, columns, onDelete }: GridProps) {
   useKeys(gridKeys((key) => latestMove.current(key)));
 
   function onKeyDown(event: KeyboardEvent): void {
-    const run = event.target === link.current ? placed[active]?.run : undefined;
+    const run = event.target === link.current ? runs[active] : undefined;
     if (!move(event.key)) {
       if (event.key === ' ' && run !== undefined) toggle(run);
       else if (event.key === 'Delete' && run !== undefined) onDelete(run);
@@ -283,7 +277,7 @@ function Grid({ inspector, placed, query, columns, onDelete }: GridProps) {
     <div class="runs-grid" onKeyDown={onKeyDown}>
       <table
         aria-label="Runs and actors"
-        aria-rowcount={placed.length + 1}
+        aria-rowcount={runs.length + 1}
         style={{ '--columns': `32px ${columns.map((name) => WIDTHS[name]).join(' ')}` }}
       >
         <thead>
@@ -294,11 +288,11 @@ function Grid({ inspector, placed, query, columns, onDelete }: GridProps) {
             ))}
           </tr>
         </thead>
-        <tbody ref={box} style={{ height: `${placed.length * rowPx}px`, paddingTop: `${first * rowPx}px` }}>
-          {visible.map((one, at) => (
+        <tbody ref={box} style={{ height: `${runs.length * rowPx}px`, paddingTop: `${first * rowPx}px` }}>
+          {visible.map((run, at) => (
             <RunRow
-              key={one.run.runId}
-              placed={one}
+              key={run.runId}
+              run={run}
               index={first + at}
               columns={columns}
               nowMs={nowMs}
@@ -307,7 +301,7 @@ function Grid({ inspector, placed, query, columns, onDelete }: GridProps) {
           ))}
         </tbody>
       </table>
-      {placed.length === 0 && (
+      {runs.length === 0 && (
         <p>
           Nothing matches. <LinkButton onClick={() => setQuery(withoutFilters(query))}>Show all</LinkButton>
         </p>
@@ -317,7 +311,7 @@ function Grid({ inspector, placed, query, columns, onDelete }: GridProps) {
 }
 
 interface RunRowProps {
-  readonly placed: PlacedRun;
+  readonly run: InspectedRun;
   readonly index: number;
   readonly columns: readonly ColumnName[];
   readonly nowMs: number;
@@ -325,11 +319,10 @@ interface RunRowProps {
   readonly link: RefObject<HTMLAnchorElement | null> | null;
 }
 
-function RunRow({ placed, index, columns, nowMs, link }: RunRowProps) {
-  const { run, depth } = placed;
+function RunRow({ run, index, columns, nowMs, link }: RunRowProps) {
   const isChecked = checkedRuns.value.has(run.runId);
   return (
-    <tr aria-rowindex={index + 2} class={isChecked ? 'checked' : ''} style={{ '--depth': Math.min(depth, MAX_DEPTH) }}>
+    <tr aria-rowindex={index + 2} class={isChecked ? 'checked' : ''}>
       <td class="check">
         <input
           type="checkbox"
@@ -343,7 +336,7 @@ function RunRow({ placed, index, columns, nowMs, link }: RunRowProps) {
         name === 'title' ? (
           <td key={name} class="title">
             <div class="one-line" dir="auto">
-              <Place {...placed} />
+              <ForkMark {...run} />
               <a
                 ref={link}
                 class="run-link"
@@ -378,8 +371,6 @@ const gridKeys = (move: (key: string) => void): readonly Key[] =>
     { keys: ['Delete'], description: 'Delete it, after a confirmation' },
   ].map((key) => ({ ...key, group: 'List' }));
 
-const MAX_DEPTH = 4;
-
 const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) || excerpt(runId, 80);
 
 /** The answer; without one, why, or what it waits for. */
@@ -404,21 +395,13 @@ function selectNone(): void {
   checkedRuns.value = new Set();
 }
 
-/** What a run is to the one that it is placed under. A fork links to where it left its original. */
-function Place({ run: { forkedFrom }, depth, turn }: PlacedRun) {
-  if (turn !== null && turn > 1)
-    return (
-      <span class="place" dir="ltr">
-        turn {turn}
-      </span>
-    );
-  if (forkedFrom === undefined) return null;
-  return (
+/** Links to where a fork left its original. */
+const ForkMark = ({ forkedFrom }: InspectedRun) =>
+  forkedFrom && (
     <a class="place" dir="ltr" tabIndex={-1} href={`#/run/${encodeURIComponent(forkedFrom.runId)}/${forkedFrom.seq}`}>
-      {depth > 0 ? 'fork' : `fork of ${shortRunId(forkedFrom.runId)}`}
+      fork of {shortRunId(forkedFrom.runId)}
     </a>
   );
-}
 
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
   title: 'minmax(180px, 1fr)',
@@ -499,7 +482,6 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
   );
 }
 
-/** The text of a cell and its tooltip; null for what is unknown. */
 function cellText(
   name: Exclude<ColumnName, 'title' | 'status'>,
   run: InspectedRun,

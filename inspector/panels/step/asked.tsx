@@ -1,11 +1,7 @@
-import { useMemo, useState } from 'preact/hooks';
-import { firstChars } from '../../../machines/text/clip.ts';
 import type { RecordedPrompt } from '../../../src/llm/recorded-prompts.ts';
-import { addedText, firstParts, type TextPart } from '../../fold/added-text.ts';
-import { formatNumber, pluralize } from '../../fold/format.ts';
-import { callBefore, type NumberedCall, promptSeq } from '../../fold/step.ts';
-import { excerpt, revealHidden } from '../../fold/text.ts';
-import { Toggle } from '../../link-button.tsx';
+import { pluralize } from '../../fold/format.ts';
+import { type NumberedCall, promptSeq } from '../../fold/step.ts';
+import { excerpt } from '../../fold/text.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { Folded } from '../folded.tsx';
@@ -13,20 +9,14 @@ import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
 import { Section } from './section.tsx';
 
-/** The prompt that a model call sent: the last user turn first, with what is new since the call before it. */
+/** The prompt that a model call sent, the last user turn first. */
 export function Asked({ view, call }: { readonly view: PanelView; readonly call: NumberedCall }) {
   const { log, fold, at } = view;
-  const promptOf = (one: NumberedCall): RecordedPrompt | null => {
-    const seq = promptSeq(log, fold, one);
-    return seq === null || seq > at ? null : fold.prompts.at(seq);
-  };
-  const before = useMemo(() => callBefore(fold, call, at), [fold, call.number, at]);
-  const prompt = promptOf(call);
+  const seq = promptSeq(log, fold, call);
+  const prompt = seq === null || seq > at ? null : fold.prompts.at(seq);
   if (prompt === null) return null;
-  const earlier = before === null ? null : promptOf(before);
   const { turns, schema, tools, isEdited, name, version } = prompt;
-  const main = lastUserTurn(turns);
-  const difference = earlier === null ? null : addedText(textOfMain(earlier.turns), textOfMain(turns));
+  const main = turns.findLast(({ role }) => role === 'user') ?? turns.at(-1);
   return (
     <Section
       title="Asked"
@@ -40,13 +30,7 @@ export function Asked({ view, call }: { readonly view: PanelView; readonly call:
         </>
       }
     >
-      {main !== null && (
-        <MarkedText
-          key={call.number}
-          parts={difference ?? [{ text: textOf(main), isNew: false }]}
-          hasOld={difference !== null}
-        />
-      )}
+      {main !== undefined && <TurnText turn={main} />}
       {turns.map(
         (turn, index) =>
           turn !== main && (
@@ -59,11 +43,7 @@ export function Asked({ view, call }: { readonly view: PanelView; readonly call:
                   <span class="muted">{pluralize(turn.content.length, 'character')}</span>
                 </>
               }
-              content={() => (
-                <div class="prose">
-                  <LongText text={textOf(turn)} chars={TURN_CHARS} />
-                </div>
-              )}
+              content={() => <TurnText turn={turn} />}
             />
           ),
       )}
@@ -86,13 +66,13 @@ export function Asked({ view, call }: { readonly view: PanelView; readonly call:
 
 type Turn = RecordedPrompt['turns'][number];
 
-const lastUserTurn = (turns: readonly Turn[]): Turn | null =>
-  turns.findLast(({ role }) => role === 'user') ?? turns.at(-1) ?? null;
+const TURN_CHARS = 2_000;
 
-const textOfMain = (turns: readonly Turn[]): string => {
-  const main = lastUserTurn(turns);
-  return main === null ? '' : textOf(main);
-};
+const TurnText = ({ turn }: { readonly turn: Turn }) => (
+  <div class="prose">
+    <LongText text={textOf(turn)} chars={TURN_CHARS} />
+  </div>
+);
 
 /** Returns the text of a turn with the tool calls that the model made in it, or the call whose result it is. */
 function textOf({ content, toolCalls = [], toolResult }: Omit<Turn, 'role'>): string {
@@ -100,51 +80,4 @@ function textOf({ content, toolCalls = [], toolResult }: Omit<Turn, 'role'>): st
   return [...(toolResult ? [`${toolResult.name} [${toolResult.id}]`] : []), content, ...calls]
     .filter(Boolean)
     .join('\n');
-}
-
-const TURN_CHARS = 2_000;
-const MAX_CHARS = 200_000;
-
-interface MarkedTextProps {
-  readonly parts: readonly TextPart[];
-  /** Whether there is an earlier text, so that new parts can be marked. */
-  readonly hasOld: boolean;
-}
-
-/** The characters that are kept before and after new text. */
-const AROUND_CHARS = 200;
-
-/** Shortens a long part that is not new, so that the new ones are in sight. */
-function withoutMiddle({ text, isNew }: TextPart): TextPart {
-  if (isNew || text.length < 3 * AROUND_CHARS) return { text, isNew };
-  const left = text.length - 2 * AROUND_CHARS;
-  return {
-    text: `${firstChars(text, AROUND_CHARS)}… ${formatNumber(left)} characters as before …${text.slice(-AROUND_CHARS).replace(/^[\uDC00-\uDFFF]/u, '')}`,
-    isNew,
-  };
-}
-
-function MarkedText({ parts, hasOld }: MarkedTextProps) {
-  const [isExpanded, setExpanded] = useState(false);
-  const length = parts.reduce((sum, { text }) => sum + text.length, 0);
-  const isMarked = hasOld && parts.some(({ isNew }) => !isNew);
-  const condensed = isMarked && !isExpanded ? parts.map(withoutMiddle) : parts;
-  const shown = firstParts(condensed, isExpanded ? MAX_CHARS : TURN_CHARS);
-  return (
-    <div class="prose">
-      <p class="verbatim">
-        {shown.map(({ text, isNew }, index) =>
-          isNew && isMarked ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their order
-            <mark key={index}>{revealHidden(text)}</mark>
-          ) : (
-            revealHidden(text)
-          ),
-        )}
-      </p>
-      {length > TURN_CHARS && (
-        <Toggle isOpen={isExpanded} open={setExpanded} more={`show all ${formatNumber(length)} characters`} />
-      )}
-    </div>
-  );
 }

@@ -5,11 +5,9 @@ import type { WhatIfChanges } from '../../../src/chain/journal/decided-run.ts';
 import { runStart } from '../../fold/answer.ts';
 import { capitalize, formatNumber, PHASE_NAMES } from '../../fold/format.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
-import { settableNumbers } from '../../fold/what-if.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { Field, SubmitForm, TextField, valueIn } from '../head/event-forms.tsx';
 import { useRunAction } from '../head/run-action.tsx';
-import { NumberSlider } from './number-slider.tsx';
 
 /** Whether a new run can be made from this one: it is recorded, and not written at the moment. */
 export const canFork = ({ connection, continues }: Inspector, { run }: PanelView): boolean =>
@@ -48,17 +46,22 @@ interface ForkFormProps {
 /** Starts a new run that is the same up to a step and continues with changes. */
 export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = null }: ForkFormProps) {
   const { isBusy, act, messages } = useRunAction(inspector, view.run);
-  const [set, change] = useState<Values>(given);
-  const [typed, type] = useState<Typed>({});
+  const [typed, type] = useState<Typed>(() =>
+    Object.fromEntries(Object.entries(given).map(([path, value]) => [path, String(value)])),
+  );
+  const [phase, choosePhase] = useState('');
   const [turns, edit] = useState<readonly ChatTurn[] | null>(null);
   const model = modelOf(inspector, view);
   const [otherModel, chooseModel] = useState('');
   // The current values of a long run are known only after a replay.
   useEffect(() => inspector.requestStates(view.run.runId), []);
   const values = Object.entries(typed).filter(([, text]) => text.trim() !== '');
-  const all = { ...set, ...Object.fromEntries(values.map(([path, text]) => [path, valueIn(text)])) };
+  const set = {
+    ...Object.fromEntries(values.map(([path, text]) => [path, valueIn(text)])),
+    ...(phase !== '' && { phase }),
+  };
   const other = otherModel.trim();
-  const isChanged = Object.keys(all).length > 0 || turns !== null || other !== '';
+  const isChanged = Object.keys(set).length > 0 || turns !== null || other !== '';
   return (
     <SubmitForm
       label="Fork"
@@ -70,7 +73,7 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
         void act({
           type: 'fork',
           at: turns === null || promptAt === null ? seq : promptAt,
-          set: all,
+          set,
           ...(turns !== null && { turns }),
           ...(other !== '' && { model: other }),
         })
@@ -83,7 +86,20 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
         The new run is the same up to here. Identical calls to the same model reuse their recorded results; others go to{' '}
         {other === '' ? model.words : `${excerpt(other, 60)}, which may cost money`}.
       </p>
-      <Settings view={view} seq={seq} set={set} onChange={change} typed={typed} onType={type} />
+      <Field label="Continue with">
+        <select onChange={({ currentTarget }) => choosePhase(currentTarget.value)}>
+          <option value="">the recorded next step</option>
+          {PHASE_NAMES.map((name) => (
+            <option key={name} value={name}>
+              {capitalize(name)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <details class="adjust" open={Object.keys(given).length > 0}>
+        <summary>All values that can be changed</summary>
+        <ValueFields groups={valuesAt(view, seq)} typed={typed} onType={type} />
+      </details>
       {model.canChange && (
         <TextField
           label="Model"
@@ -98,61 +114,11 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
   );
 }
 
-type Values = Readonly<Record<string, unknown>>;
-
-interface SettingsProps {
-  readonly view: PanelView;
-  readonly seq: number;
-  /** The changes so far, by path, and what was typed for the values that have no slider. */
-  readonly set: Values;
-  readonly onChange: (set: Values) => void;
-  readonly typed: Typed;
-  readonly onType: (typed: Typed) => void;
-}
-
-/** The numbers that decisions compare, the next phase, and on request all other values that a fork can change. */
-function Settings({ view, seq, set, onChange, typed, onType }: SettingsProps) {
+/** The limits and thresholds at an entry, and the fields of the next reply. */
+function valuesAt(view: PanelView, seq: number) {
   const { states } = view.fold;
-  const state = (states.after(seq) ?? states.at(seq)) as RecordedState | null;
-  const numbers = state === null ? [] : settableNumbers(state);
-  const put = (path: string, value: unknown): void => {
-    const { [path]: _, ...others } = set;
-    onChange(value === undefined ? others : { ...others, [path]: value });
-  };
-  return (
-    <>
-      {numbers.map((number) => {
-        const { path, recorded } = number;
-        const value = set[path];
-        return (
-          <NumberSlider
-            key={path}
-            number={number}
-            value={typeof value === 'number' ? value : recorded}
-            onChange={(value) => put(path, value === recorded ? undefined : value)}
-          />
-        );
-      })}
-      <Field label="Continue with">
-        <select onChange={({ currentTarget: { value } }) => put('phase', value || undefined)}>
-          <option value="">the recorded next step</option>
-          {PHASE_NAMES.map((phase) => (
-            <option key={phase} value={phase}>
-              {capitalize(phase)}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <details class="adjust">
-        <summary>All values that can be changed</summary>
-        <ValueFields
-          groups={{ limits: state?.limits ?? {}, thresholds: state?.thresholds ?? {}, reply: nextReply(view, seq) }}
-          typed={typed}
-          onType={onType}
-        />
-      </details>
-    </>
-  );
+  const { limits = {}, thresholds = {} } = ((states.after(seq) ?? states.at(seq)) as RecordedState | null) ?? {};
+  return { limits, thresholds, reply: nextReply(view, seq) };
 }
 
 /** What was typed, by `group.name`. */

@@ -138,13 +138,9 @@ export function Fields({ fields, issues = NO_ISSUES, isBrief = false }: FieldsPr
         <div key={name} class="labeled">
           <dt class="verbatim">{(isBrief && BRIEF_WORDS[name]) || <FieldName name={name} />}</dt>
           <dd>
-            {value === null ? (
-              <span class="muted">not received</span>
-            ) : (
-              <ValueView value={value} path={name} issues={issues} />
-            )}
+            <ValueView value={value} path={name} issues={issues} />
             <IssueList messages={issues.at(name)} />
-            {value?.kind !== 'list' && value?.kind !== 'members' && (
+            {value.kind !== 'list' && value.kind !== 'members' && (
               <IssueList messages={issues.within(name).map(({ path, message }) => `${path}: ${message}`)} />
             )}
           </dd>
@@ -165,10 +161,8 @@ interface CallReplyProps {
 /** The reply of a model call as it streams, and what made it invalid. */
 export function CallReply({ log, at, call: { span, status, failure, usage, backOffMs }, isOver }: CallReplyProps) {
   const reply = replyAt(log, span, at);
-  const fields = fieldsOf(span.phases === null ? span.task : 'brief', reply.value);
   const issues = issuesByPlace(failure?.issues ?? []);
   const isEnded = status !== 'running' || isOver;
-  const pending = fields.filter(({ value }) => value === null).map(({ name }) => name);
   return (
     <div class={`attempt stack ${status}${isEnded ? ' ended' : ''}`}>
       {failure !== null && (
@@ -186,12 +180,6 @@ export function CallReply({ log, at, call: { span, status, failure, usage, backO
           )}
         </div>
       )}
-      {/* While fields arrive, this line is always there, so that nothing below it moves. */}
-      {!isEnded && (
-        <p class="muted pending one-line">
-          {pending.length > 0 ? `Waiting for: ${pending.join(', ')}` : fields.length > 0 ? 'All fields received.' : ''}
-        </p>
-      )}
       {reply.isRedacted && (
         <p class="muted">This journal is redacted and has no streamed chunks. This is the complete reply.</p>
       )}
@@ -205,12 +193,7 @@ export function CallReply({ log, at, call: { span, status, failure, usage, backO
       )}
       {/* Keyed by status: issues above the fields move them. */}
       {reply.value !== null && (
-        <Fields
-          key={status}
-          fields={isEnded ? fields : fields.filter(({ value }) => value !== null)}
-          issues={issues}
-          isBrief={span.phases !== null}
-        />
+        <Fields key={status} fields={fieldsOf(reply.value)} issues={issues} isBrief={span.phases !== null} />
       )}
       {usage !== null && <p class="muted">{formatTokens(usage)}</p>}
     </div>

@@ -3,13 +3,10 @@ import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
 import { capitalize } from '../../fold/format.ts';
 import { fieldsOf, replyAt } from '../../fold/output.ts';
-import { selectionOf } from '../../fold/selection.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import type { PhaseSpan } from '../../fold/spans.ts';
 import type { StepCalls, ToolUse } from '../../fold/step.ts';
-import { attemptStatus, isOver } from '../../fold/step-title.ts';
-import { excerpt } from '../../fold/text.ts';
-import { taskWords } from '../../fold/trace-items.ts';
+import { isOver } from '../../fold/step-title.ts';
 import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
@@ -69,7 +66,6 @@ export function Result({ inspector, view, calls, uses }: ResultProps) {
   const { selected } = calls;
   return (
     <Section title="Result" aside={<CopyButton what="result" text={() => replyAt(log, selected.span, at).text()} />}>
-      <CallLinks inspector={inspector} view={view} calls={calls} />
       <CallReply key={selected.number} log={log} at={at} call={selected} isOver={isOver(view.run)} />
     </Section>
   );
@@ -114,7 +110,7 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
       </Section>
     );
   const reply = replyAt(log, source, at);
-  const all = fieldsOf(source.phases === null ? source.task : 'brief', reply.value);
+  const all = fieldsOf(reply.value);
   const prefix = `${phase.phase}.`;
   const own = all.filter(({ name }) => name.startsWith(prefix));
   const fields = own.length === 0 ? all : own.map((field) => ({ ...field, name: field.name.slice(prefix.length) }));
@@ -148,31 +144,5 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
           <Fields fields={fields} />
         ))}
     </Section>
-  );
-}
-
-/** The model calls of a phase, if there are several. */
-function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & { readonly calls: StepCalls }) {
-  if (all.length < 2) return null;
-  return (
-    <fieldset class="call-links row">
-      <legend class="visually-hidden">Model calls of this phase</legend>
-      {all.map((call) => {
-        const status = attemptStatus(view, call);
-        return (
-          <button
-            key={call.number}
-            type="button"
-            class="small"
-            aria-pressed={call.number === selected.number}
-            onClick={() => inspector.select(selectionOf('attempt', call.span, view.count))}
-          >
-            Call {call.number}: {excerpt(taskWords(call.span.task), 40)}
-            {call.span.attempt > 1 && `, attempt ${call.span.attempt}`}
-            {status !== null && status.tone !== 'ok' && <span class={status.tone}>, {status.word}</span>}
-          </button>
-        );
-      })}
-    </fieldset>
   );
 }

@@ -11,15 +11,14 @@ import { clockStart } from '../trace/use-clock.ts';
 import { Asked } from './asked.tsx';
 import { Attached } from './attached.tsx';
 import { Context } from './context.tsx';
-import { search } from './entry-search.tsx';
 import { canFork, ForkForm } from './fork-form.tsx';
 import { Origins } from './origins.tsx';
-import { AllEntries, Raw } from './raw.tsx';
+import { Raw } from './raw.tsx';
 import { Result } from './result.tsx';
 import { Section } from './section.tsx';
 import { ActorStep } from './system-step.tsx';
 import { ToolList } from './tools.tsx';
-import { WhatIfSliders } from './what-if.tsx';
+import { WhatIfNumbers } from './what-if.tsx';
 import { Why } from './why.tsx';
 
 /** Everything about the selected step, in one scroll. */
@@ -32,17 +31,12 @@ export function StepPanel(props: PanelProps) {
   useLayoutEffect(() => {
     if (isShown && panel.current !== null) bringIntoView(panel.current);
   }, [chosen, isShown]);
-  useLayoutEffect(() => {
-    if (chosen !== null) search.isShown.value = false;
-  }, [chosen]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it
     <section ref={panel} class="panel step-view" id="panel" aria-label="Selected step" tabIndex={0}>
       <ErrorBoundary name="The step" resetKey={`${view.run.runId} ${view.at} ${kind} ${from}`}>
         {view.count === 0 ? (
           <p class="muted">Nothing is recorded yet.</p>
-        ) : search.isShown.value ? (
-          <AllEntries {...props} />
         ) : (
           <Step key={`${kind} ${from} ${stateId}`} {...props} />
         )}
@@ -76,7 +70,7 @@ function Step(props: PanelProps) {
       <Head {...props} promptAt={promptOf(view)} />
       {isAnswer && <Why {...props} />}
       {isOfCall ? <Result {...props} calls={calls} uses={uses} /> : <ActorStep {...props} />}
-      {selection.kind === 'decision' && <WhatIfSliders key={selection.from} {...props} seq={selection.from} />}
+      {selection.kind === 'decision' && <WhatIfNumbers key={selection.from} {...props} seq={selection.from} />}
       {(isAnswer || calls !== null) && <Attached view={view} />}
       {calls !== null && <Asked key={calls.selected.number} view={view} call={calls.selected} />}
       {uses.length > 0 && !isTool && (

@@ -98,7 +98,6 @@ function Transitions({ view: { at }, step: { transitions } }: PartProps) {
             <Taken
               transition={transition}
               moves={transition.moves}
-              thresholds={null}
               about={[
                 transition.trigger,
                 transition.actor && `in ${transition.actor}`,

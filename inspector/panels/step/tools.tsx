@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
-import { hasFailed, nextTry, type ToolUse, timesOf } from '../../fold/step.ts';
+import { hasFailed, type ToolUse, timesOf } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
@@ -44,13 +44,12 @@ interface CapabilityProps {
   readonly use: Extract<ToolUse, { kind: 'capability' }>;
 }
 
-function CapabilityResult({ view: { run, log, fold, count }, use }: CapabilityProps) {
+function CapabilityResult({ view: { log, fold, count }, use }: CapabilityProps) {
   const { name, result } = use;
   if (result === null) return <p class="muted">It reported no result.</p>;
   const isReason = answerUpTo(log, fold, count - 1)?.answer.reasons.some(
     (reason) => reason.code === 'capability_failed' && reason.capability === name,
   );
-  const again = result.error === null ? undefined : nextTry(log, fold, use);
   return (
     <>
       {result.error !== null && (
@@ -58,16 +57,7 @@ function CapabilityResult({ view: { run, log, fold, count }, use }: CapabilityPr
           <LongText text={result.error} /> {result.code !== null && <code>{result.code}</code>}
         </p>
       )}
-      {again !== undefined ? (
-        <p>
-          <a href={`#/run/${encodeURIComponent(run.runId)}/${again.to ?? again.from}?step=capability-${again.from}`}>
-            Tried again
-          </a>
-          {again.to === null ? '' : again.error === null ? ': done' : ': failed'}
-        </p>
-      ) : (
-        result.error !== null && isReason && <p>The run continued without this result, so its answer is degraded.</p>
-      )}
+      {result.error !== null && isReason && <p>The run continued without this result, so its answer is degraded.</p>}
       {result.success && (
         <div>
           {result.synthesized && <p class="muted">The model wrote this result.</p>}

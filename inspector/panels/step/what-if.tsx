@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import { differs, outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
-import { capitalize, formatCost, formatDuration, formatNumber, pluralize } from '../../fold/format.ts';
+import { capitalize, formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
 import { type DecidingNumber, decidedRunOf, numbersAt } from '../../fold/what-if.ts';
+import { Field } from '../head/event-forms.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { canFork, ForkForm } from './fork-form.tsx';
-import { NumberSlider } from './number-slider.tsx';
 
-/** Why a decision has no sliders. */
+/** Why a decision has no what-if. */
 export const NO_WHAT_IF = 'No what-if: the run cannot be replayed here.';
 
 /** Whether the states of a whole run are missing. */
@@ -16,8 +16,8 @@ export const isUnknown = ({ end, states, stateCount }: PanelProps['view']): bool
 
 type Changes = Readonly<Record<string, number>>;
 
-/** Sliders for the numbers that the decision at an entry compared: where the run would have ended with others. */
-export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly seq: number }) {
+/** The numbers that the decision at an entry compared: where the run would have ended with others. */
+export function WhatIfNumbers({ inspector, view, seq }: PanelProps & { readonly seq: number }) {
   const [set, change] = useState<Changes>({});
   const numbers = numbersAt(view, seq);
   if (view.run.live) return null;
@@ -34,7 +34,7 @@ export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly 
         <h2>What if</h2>
       </header>
       {numbers.map((number) => (
-        <NumberSlider
+        <NumberField
           key={number.path}
           number={number}
           value={set[number.path] ?? number.recorded}
@@ -44,9 +44,29 @@ export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly 
       {isChanged ? (
         <Outcome inspector={inspector} view={view} set={set} onReset={() => change({})} />
       ) : (
-        <p class="muted">Change a number to see where this run would have ended. The marks show what it reached.</p>
+        <p class="muted">Change a number to see where this run would have ended.</p>
       )}
     </section>
+  );
+}
+
+interface NumberFieldProps {
+  readonly number: DecidingNumber;
+  readonly value: number;
+  readonly onChange: (value: number) => void;
+}
+
+function NumberField({ number: { title, compared, min, max, step }, value, onChange }: NumberFieldProps) {
+  return (
+    <Field label={title} {...(compared !== null && { hint: `reached ${formatScore(compared)}` })}>
+      <input
+        type="number"
+        {...{ min, max, step, value }}
+        onInput={({ currentTarget: { value: typed, valueAsNumber } }) => {
+          if (typed !== '' && valueAsNumber >= min && valueAsNumber <= max) onChange(valueAsNumber);
+        }}
+      />
+    </Field>
   );
 }
 

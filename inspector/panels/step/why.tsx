@@ -1,9 +1,7 @@
-import type { Thresholds } from '../../../machines/contracts/limits.ts';
-import { runStart } from '../../fold/answer.ts';
 import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
-import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
+import type { ComparedValue, ExplainedCandidate, ExplainedTransition } from '../../fold/explain.ts';
 import { capitalize, formatScore, pluralize, UNNAMED } from '../../fold/format.ts';
-import { capWords, comparedNumber, flipWords, guardTitle, limitWords, valueTitle } from '../../fold/guard-words.ts';
+import { comparedNumber, flipWords, guardTitle, limitWords, valueTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
@@ -12,7 +10,6 @@ import { Icon, WithArrows } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { Facts } from '../facts.tsx';
-import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Section } from './section.tsx';
 
@@ -49,15 +46,13 @@ function Sentences({ view: { log, fold, selection, at } }: { readonly view: Pane
 function Explanation({ inspector, view }: PanelProps) {
   const at = entryToExplain(view, view.selection);
   const explained = why({ ...view, at });
-  const { heading, facts, outcome, caused, transition } = explained;
-  const thresholds = runStart(view.log)?.input.thresholds ?? null;
-  const isDecision = view.selection.kind === 'decision';
-  const isOwn = isDecision || view.selection.kind === 'entry';
+  const { words, facts, outcome, caused, transition } = explained;
+  const isOwn = view.selection.kind !== 'state';
   return (
     <Section title="Why">
-      {!isOwn && heading !== null && <p class="verbatim">{revealHidden(heading)}</p>}
+      {words !== '' && <p class="verbatim">{excerpt(words, 1_200)}</p>}
       {outcome !== null && <p class={outcome.isIgnored ? 'warn' : ''}>{revealHidden(outcome.words)}</p>}
-      {!isDecision && facts.length > 0 && <Facts facts={facts.map(factRow)} />}
+      {facts.length > 0 && <Facts facts={facts.map(([label, text]) => [label, excerpt(text, 600)])} />}
       {caused.length > 0 && (
         <ol aria-label="Transitions it caused">
           {caused.map(({ seq, source, target }) => (
@@ -70,9 +65,9 @@ function Explanation({ inspector, view }: PanelProps) {
         </ol>
       )}
       {isOwn && transition?.source.name === 'deciding' ? (
-        <Decision explained={explained} thresholds={thresholds} />
+        <Decision explained={explained} />
       ) : (
-        transition !== null && <Taken transition={transition} thresholds={thresholds} />
+        transition !== null && <Taken transition={transition} />
       )}
     </Section>
   );
@@ -89,7 +84,6 @@ function Path({ source, target }: Pick<ExplainedTransition, 'source' | 'target'>
 
 interface TakenProps {
   readonly transition: ExplainedTransition;
-  readonly thresholds: Thresholds | null;
   /** Default: its event and its machine. */
   readonly about?: string;
   /** Its states, as the trace has them. */
@@ -97,7 +91,7 @@ interface TakenProps {
 }
 
 /** A transition with its event, and the candidates for it. */
-export function Taken({ transition, thresholds, about, moves = '' }: TakenProps) {
+export function Taken({ transition, about, moves = '' }: TakenProps) {
   const { machine, event, description, candidates } = transition;
   return (
     <section class="stack" aria-label="Transition">
@@ -108,7 +102,7 @@ export function Taken({ transition, thresholds, about, moves = '' }: TakenProps)
         </span>
       </p>
       {description !== '' && <p class="muted verbatim">{revealHidden(description)}</p>}
-      {candidates.length > 0 && <Candidates all={candidates} thresholds={thresholds} />}
+      {candidates.length > 0 && <Candidates all={candidates} />}
     </section>
   );
 }
@@ -116,13 +110,8 @@ export function Taken({ transition, thresholds, about, moves = '' }: TakenProps)
 /** Guards that only choose how to decide; they are not shown as reasons. */
 const PREPARING: ReadonlySet<string> = new Set(['gradingWanted', 'comparisonWanted', 'directionWanted']);
 
-interface DecisionProps {
-  readonly explained: Explained;
-  readonly thresholds: Thresholds | null;
-}
-
 /** The rules of Yield in a decision; the one that held also has the numbers that no other rule has. */
-function Decision({ explained: { transition, compared }, thresholds }: DecisionProps) {
+function Decision({ explained: { transition, compared } }: { readonly explained: Explained }) {
   const all = (transition?.candidates ?? []).filter(
     ({ name, result }) =>
       result === 'taken' ||
@@ -134,24 +123,21 @@ function Decision({ explained: { transition, compared }, thresholds }: DecisionP
     const isChoice = candidate.result === 'taken' && candidate.name?.startsWith('nextPhaseIs(') === true;
     return { ...candidate, target: [], compared: isChoice ? others : candidate.compared };
   });
-  return <Candidates all={rules} thresholds={thresholds} isRule />;
+  return <Candidates all={rules} isRule />;
 }
 
 interface CandidatesProps {
   readonly all: readonly ExplainedCandidate[];
-  readonly thresholds: Thresholds | null;
   /** Of Yield: its words say where it leads. */
   readonly isRule?: boolean;
 }
 
 /** The candidate that was taken, then those tried before it, and on request those that were not tried. */
-function Candidates({ all, thresholds, isRule = false }: CandidatesProps) {
+function Candidates({ all, isRule = false }: CandidatesProps) {
   const of = (result: ExplainedCandidate['result']) =>
     all
       .filter((candidate) => candidate.result === result)
-      .map((candidate) => (
-        <Candidate key={candidate.index} candidate={candidate} thresholds={thresholds} isRule={isRule} />
-      ));
+      .map((candidate) => <Candidate key={candidate.index} candidate={candidate} isRule={isRule} />);
   const rest = of('not-evaluated');
   return (
     <>
@@ -173,18 +159,15 @@ function Candidates({ all, thresholds, isRule = false }: CandidatesProps) {
 
 interface CandidateProps {
   readonly candidate: ExplainedCandidate;
-  readonly thresholds: Thresholds | null;
   readonly isRule: boolean;
 }
 
 const ICONS = { taken: 'check', false: 'minus', 'not-evaluated': 'dot' } as const;
 const RESULTS = { taken: 'held', false: 'did not hold', 'not-evaluated': 'not tried' } as const;
 
-function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
+function Candidate({ candidate, isRule }: CandidateProps) {
   const { index, guard, name, result, compared, target } = candidate;
-  const inputs = Object.fromEntries(compared.map((one) => [one.name, one.value]));
   const flip = name === null || result === 'not-evaluated' ? null : flipWords(name, compared, result === 'taken');
-  const cap = name === 'confidenceReached' ? capWords(inputs, thresholds) : null;
   return (
     <li class={`labeled ${result}`} value={index + 1} aria-current={result === 'taken' ? 'true' : undefined}>
       <Icon name={ICONS[result]} />
@@ -205,7 +188,6 @@ function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
           </span>
         </p>
         <Values compared={compared} />
-        {cap !== null && <p class="muted">{cap}</p>}
         {flip !== null && <p class="muted">{flip}</p>}
       </div>
     </li>
@@ -247,13 +229,3 @@ function describeValue(value: ComparedValue['value'], limit: number | null): str
   if (value === null) return 'not measured';
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === '' ? '(empty)' : excerpt(value, 80);
 }
-
-const MAX_CHARS = 1_200;
-
-const factRow = ({ label, text, verbatim }: WhyFact) =>
-  [
-    label,
-    <div key={label} class={verbatim ? 'verbatim' : undefined}>
-      <LongText text={text} chars={MAX_CHARS} />
-    </div>,
-  ] as const;

@@ -2,7 +2,6 @@ import { Component } from 'preact';
 import { capitalize, clockText, formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Scale } from '../../fold/time-axis.ts';
-import type { Measure, MeasuredStep } from '../../fold/trace.ts';
 import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon, WithArrows } from '../../icon.tsx';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
@@ -14,14 +13,10 @@ import { clockStart } from './use-clock.ts';
 export interface Moment {
   readonly view: PanelView;
   readonly isOver: boolean;
-  /** Whether the run is waiting for the user. */
   readonly isWaiting: boolean;
   /** Since the latest entry. */
   readonly sinceMs: number;
   readonly scale: Scale;
-  /** Sorted by a measure: its largest value. */
-  readonly largest: number;
-  readonly measure: Measure | null;
 }
 
 const SENTENCES: ReadonlySet<string> = new Set(['decision', 'limit', 'event', 'step', 'ignored', 'aside', 'end']);
@@ -36,10 +31,7 @@ const hasResult = ({ kind }: TraceRow): boolean => kind === 'phase' || kind === 
 
 /** Whether the text has a line of its own, which is as wide as the trace. */
 const hasLine = (row: TraceRow): boolean =>
-  (hasResult(row) ||
-    row.kind === 'cycles' ||
-    row.kind === 'wait' ||
-    (row.status === 'failed' && row.sameErrorAs === undefined)) &&
+  (hasResult(row) || row.kind === 'wait' || (row.status === 'failed' && row.sameErrorAs === undefined)) &&
   row.text !== '';
 
 /** `AXIS_PX`: the axis of a row, which has a line of its own in a narrow trace. */
@@ -95,7 +87,6 @@ interface RowProps extends ListedRow {
   readonly isActive: boolean;
   /** Whether it entered or left the state that is selected in the chart, or took a transition that is. */
   readonly isMarked: boolean;
-  readonly step: MeasuredStep | undefined;
   readonly onSelect: () => void;
   readonly onToggle: () => void;
 }
@@ -111,10 +102,10 @@ export class Row extends Component<RowProps> {
   }
 }
 
-function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
-  const isLater = step === undefined && row.from > moment.view.at;
+function RowContent({ row, level, isOpen, moment, ...props }: RowProps) {
+  const isLater = row.from > moment.view.at;
   const text = row.sameErrorAs === undefined ? row.text : `same error as ${row.sameErrorAs}`;
-  const note = [step?.place, row.note, step === undefined && !hasLine(row) && text].filter(Boolean).join(' · ');
+  const note = [row.note, !hasLine(row) && text].filter(Boolean).join(' · ');
   const classes = [
     'trace-row',
     row.kind,
@@ -185,8 +176,8 @@ function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
         )}
       </span>
       <span class="track">
-        {moment.measure === null && <Behind moment={moment} />}
-        <Bar row={row} moment={moment} step={step} />
+        <Behind moment={moment} />
+        <Bar row={row} moment={moment} />
       </span>
       {!isSentence(row) && <Figures row={row} moment={moment} />}
       {moment.view.run.kind === 'system' && <When view={moment.view} seq={row.from} />}
@@ -222,35 +213,31 @@ function When({ view, seq }: { readonly view: PanelView; readonly seq: number })
   );
 }
 
-/** What the row does not say by itself. There is no room for all that failed in many cycles. */
-const unsaid = (kind: TraceRow['kind']) =>
-  kind === 'phase' ? { phases: 0 } : kind === 'cycles' ? { calls: 0, retries: 0 } : {};
-
 const TroubleWords = ({ row: { trouble, kind } }: { readonly row: TraceRow }) => (
   <>
-    {(trouble === undefined ? [] : troubleWords({ ...trouble, ...unsaid(kind) })).map(({ text, isBad }) => (
-      <span key={text} class={`word ${isBad ? 'bad' : 'warn'}`}>
-        {text}
-      </span>
-    ))}
+    {(trouble === undefined ? [] : troubleWords({ ...trouble, ...(kind === 'phase' && { phases: 0 }) })).map(
+      ({ text, isBad }) => (
+        <span key={text} class={`word ${isBad ? 'bad' : 'warn'}`}>
+          {text}
+        </span>
+      ),
+    )}
   </>
 );
 
 interface BarProps {
   readonly row: TraceRow;
   readonly moment: Moment;
-  readonly step: MeasuredStep | undefined;
 }
 
 /** The duration, tokens and cost of a row. They do not depend on the selected entry. */
-function Figures({ row, moment }: Pick<BarProps, 'row' | 'moment'>) {
+function Figures({ row, moment }: BarProps) {
   const { usage, from, to } = row;
   const {
     timeLine,
     spans: { currency },
   } = moment.view.fold;
-  const ms =
-    row.ms ?? timeLine.wallMs(to ?? moment.view.count - 1) - timeLine.wallMs(from) + (to === null ? moment.sinceMs : 0);
+  const ms = timeLine.wallMs(to ?? moment.view.count - 1) - timeLine.wallMs(from) + (to === null ? moment.sinceMs : 0);
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return (
     <>
@@ -289,11 +276,9 @@ const costText = (amount: number, currency: string): string => formatCost({ amou
 /** Places just beyond the ends of the axis are at them. */
 const ROUNDING = 1e-6;
 
-function Bar({ row, moment: { view, scale, largest }, step }: BarProps) {
+function Bar({ row, moment: { view, scale } }: BarProps) {
   const { from, to, phase, early } = row;
   const hue = phase === undefined ? {} : { '--hue': `var(--phase-${phase})` };
-  if (step !== undefined)
-    return <i class="bar" style={{ left: 0, width: `${(100 * step.value) / largest}%`, ...hue }} />;
   const placeOf = (seq: number | null): number => (seq === null ? scale.now : scale.placeOfEntry(seq));
   const [start, end] = [placeOf(from), placeOf(to)];
   const outside = placeOf(to) < -ROUNDING ? 'before' : placeOf(early?.from ?? from) > 1 + ROUNDING ? 'after' : null;

@@ -22,7 +22,6 @@ import { useMeasured } from '../../use-measured.ts';
 
 /** What the time axis shows: all of it, or the part that the user zoomed into. */
 export interface Axis {
-  /** Its element, of which the width is measured. */
   readonly ruler: RefObject<HTMLSpanElement | null>;
   readonly scale: Scale;
   readonly isZoomed: boolean;
@@ -32,7 +31,6 @@ export interface Axis {
   show(range: TimeRange | null): void;
   /** Moves until some of a row is visible. */
   follow(row: TraceRow): void;
-  /** The drawn time in the middle of a row. */
   middleOf(row: TraceRow): number;
 }
 
@@ -44,7 +42,6 @@ export const ZOOM_KEYS: readonly Key[] = [
 
 export const ZOOM_FACTORS: Readonly<Record<string, number>> = { '+': 0.5, '=': 0.5, '-': 2 };
 
-/** The width until it is measured. */
 const FIRST_PX = 200;
 
 /** The time axis of the rows. While something is running, it grows. */

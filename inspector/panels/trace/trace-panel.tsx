@@ -7,14 +7,13 @@ import { countUpTo, firstIndexWhere } from '../../fold/sorted.ts';
 import { entriesOfSelection } from '../../fold/state-visit.ts';
 import { isOver as isRunOver } from '../../fold/step-title.ts';
 import { systemTrace } from '../../fold/system-trace.ts';
-import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
+import { traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listedRows, rowPathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { chartSelection } from '../../ui-state/chart-selection.ts';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { type Key, useKeys } from '../../ui-state/keys.ts';
 import { isNarrow } from '../../ui-state/media.ts';
-import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import { useMeasured } from '../../use-measured.ts';
 import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './row.tsx';
@@ -28,13 +27,6 @@ const MAX_OPEN = 4;
 const HEAD_PX = 92;
 /** A narrower trace needs two lines for some sentences. */
 const NARROW_PX = 560;
-
-const ORDERS: readonly (readonly [Measure | 'order', string])[] = [
-  ['order', 'In order'],
-  ['time', 'Slowest'],
-  ['tokens', 'Most tokens'],
-  ['cost', 'Most cost'],
-];
 
 const TRACE_KEYS: readonly Key[] = [
   { keys: ['ArrowUp', 'ArrowDown', 'k', 'j'], description: 'Select the row above or below', group: 'Trace' },
@@ -81,12 +73,10 @@ function stageOf(view: PanelView): Pick<Moment, 'isOver' | 'isWaiting'> {
   return { isWaiting, isOver: isEnded && !isWaiting && run.status !== 'waiting' && !isLoading(view) };
 }
 
-/** The run as one tree, which is also its timeline. */
 export function Trace({ inspector, view }: PanelProps) {
   const { run, fold } = view;
   const { spans } = fold;
   const { isWaiting, isOver } = stageOf(view);
-  const [order, setOrder] = useState<Measure | 'order'>('order');
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const list = useRef<HTMLDivElement>(null);
   const narrowPx = useMeasured<number | null>(list, null, ({ clientWidth }) =>
@@ -95,21 +85,12 @@ export function Trace({ inspector, view }: PanelProps) {
   const sinceMs = useClock(view);
   useKeys([...TRACE_KEYS, ...ZOOM_KEYS]);
 
-  const rows = useRows(inspector, view, { isOver, order, toggled, narrowPx });
-  const { steps } = rows;
+  const rows = useRows(inspector, view, { isOver, toggled, narrowPx });
   const selectedRow = rows.rows[rows.shown.get(rows.selected ?? '') ?? -1]?.row;
   const axis = useAxis(view, isOver, sinceMs);
   const moment = useMemo(
-    (): Moment => ({
-      view,
-      isOver,
-      isWaiting,
-      sinceMs,
-      scale: axis.scale,
-      largest: steps?.steps.get(steps.rows[0]?.id ?? '')?.most ?? 1,
-      measure: order === 'order' ? null : order,
-    }),
-    [view, isOver, sinceMs, steps, axis.scale],
+    (): Moment => ({ view, isOver, isWaiting, sinceMs, scale: axis.scale }),
+    [view, isOver, sinceMs, axis.scale],
   );
 
   function toggle({ row, isOpen }: ListedRow): void {
@@ -122,7 +103,7 @@ export function Trace({ inspector, view }: PanelProps) {
     <div
       class={`trace${hasTokens ? '' : ' tokenless'}${run.kind === 'system' ? ' system' : ''}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
     >
-      <TraceHead {...{ inspector, view, axis, order, hasTokens }} row={selectedRow} onOrder={setOrder} />
+      <TraceHead {...{ inspector, view, axis, hasTokens }} row={selectedRow} />
       {rows.rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
       <TraceList inspector={inspector} moment={moment} axis={axis} rows={rows} list={list} onToggle={toggle} />
     </div>
@@ -142,7 +123,7 @@ interface TraceListProps {
 
 /** The rows; only visible ones are rendered. One is active: keys move it. */
 function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }: TraceListProps) {
-  const { steps, rows, shown, tops, selected } = shownRows;
+  const { rows, shown, tops, selected } = shownRows;
   const [active, setActive] = useState<string | null>(null);
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
   const activeId = rows[current]?.row.id;
@@ -204,7 +185,6 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
           isMarked={
             item.row.moves !== undefined && marked.some((seq) => seq >= item.row.from && seq <= (item.row.to ?? seq))
           }
-          step={steps?.steps.get(item.row.id)}
           onSelect={() => (item.row.selection === null ? onToggle(item) : choose(item.row))}
           onToggle={() => onToggle(item)}
         />
@@ -216,14 +196,14 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
 /** The rows to render with their keys, and a function that scrolls to a row. */
 function useVisibleRows(
   inspector: TraceListProps['inspector'],
-  { view: { run }, isOver, measure: order }: Moment,
-  { steps, rows, shown, tops, selected }: Rows,
+  { view: { run }, isOver }: Moment,
+  { rows, shown, tops, selected }: Rows,
   list: TraceListProps['list'],
 ) {
   const selectedIndex = shown.get(selected ?? '') ?? -1;
   // What has ended opens at its beginning. Otherwise, the current row stays in view until the user scrolls.
   // A narrow page scrolls as a whole, to the chosen step.
-  const isGrowing = steps === null && (run.kind === 'system' ? !isOver : run.live);
+  const isGrowing = run.kind === 'system' ? !isOver : run.live;
   const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrow.value;
   const [seen, measure] = useWindow(list);
   const revealed = useRef(selected);
@@ -259,78 +239,48 @@ function useVisibleRows(
     // The chart is drawn later, and then takes room from the trace.
     return keepShown(list.current, () => showSelected.current());
   }, [selected, isGrowing ? selectedIndex : 0]);
-  const shownOrder = useRef(order);
-  useLayoutEffect(() => {
-    if (shownOrder.current === order) return;
-    shownOrder.current = order;
-    show(steps === null ? Math.max(0, selectedIndex) : 0);
-    measure();
-  }, [order]);
   return { visible, keyOf: (id: string) => (isGrowing ? id : keys.current.get(id)), show };
 }
 
 interface Shown {
   readonly isOver: boolean;
-  readonly order: Measure | 'order';
-  /** The rows that the user opened or closed. */
   readonly toggled: ReadonlyMap<string, boolean>;
   readonly narrowPx: number | null;
 }
 
-/** The rows in the chosen order with their places, and the selected one. */
-function useRows(inspector: PanelProps['inspector'], view: PanelView, { isOver, order, toggled, narrowPx }: Shown) {
-  const { log, fold, count, selection } = view;
+function useRows(inspector: PanelProps['inspector'], view: PanelView, { isOver, toggled, narrowPx }: Shown) {
+  const { fold, count, selection } = view;
   // The rows of an actor show what changed in its states.
   const states = view.run.kind === 'system' ? view.stateCount : 0;
   const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts, states]);
-  const steps = useMemo(
-    () => (order === 'order' ? null : stepsBy(log, fold, count, isOver, order)),
-    [fold, count, isOver, order],
-  );
   const path = useMemo(() => rowPathTo(top, selection), [top, selection]);
   // What contains the selection is opened once, and stays open: closing it would move the rows below.
   const opened = useRef(new Set<string>());
   for (const { id } of path.slice(0, -1)) if (inspector.cursor.value !== null) opened.current.add(id);
   const isOpen = (row: TraceRow): boolean =>
-    toggled.get(row.id) ?? (steps !== null || opened.current.has(row.id) || isOpenAtFirst(row, top));
-  const list = useMemo(
-    () => placed(listedRows(steps?.rows ?? top, isOpen), narrowPx),
-    [top, steps, toggled, opened.current.size, narrowPx],
-  );
-  return { ...list, steps, selected: path.findLast(({ id }) => list.shown.has(id))?.id ?? null };
+    toggled.get(row.id) ?? (opened.current.has(row.id) || isOpenAtFirst(row, top));
+  const list = useMemo(() => placed(listedRows(top, isOpen), narrowPx), [top, toggled, opened.current.size, narrowPx]);
+  return { ...list, selected: path.findLast(({ id }) => list.shown.has(id))?.id ?? null };
 }
 
 interface TraceHeadProps extends PanelProps {
   /** The selected row: the buttons of an actor zoom around it. */
   readonly row: TraceRow | undefined;
   readonly axis: Axis;
-  readonly order: Measure | 'order';
-  readonly onOrder: (order: Measure | 'order') => void;
   readonly hasTokens: boolean;
 }
 
-/** The orders of the rows, the place of the cursor, and the titles of the columns. */
-function TraceHead({ inspector, view, row, axis, order, onOrder, hasTokens }: TraceHeadProps) {
+function TraceHead({ inspector, view, row, axis, hasTokens }: TraceHeadProps) {
   const { run, fold, at, count } = view;
   const isAtEnd = at >= count - 1;
   const atMs = isAtEnd ? axis.scale.msAt(0.5) : fold.timeLine.drawnMs(at);
   const aroundMs = run.kind === 'system' && row !== undefined ? axis.middleOf(row) : atMs;
   const price = fold.spans.currency;
-  const orders = useOneTabStop<HTMLFieldSetElement>();
   const title = (name: string, text: string) => <span {...{ class: name, 'aria-hidden': true }}>{text}</span>;
   return (
-    <div class={order === 'order' ? 'trace-head' : 'trace-head sorted'}>
+    <div class="trace-head">
       <div class="row">
-        {run.kind === 'system' && <h2>What happened</h2>}
-        {run.kind === 'run' && (
-          <fieldset class="row" aria-label="Order" {...orders}>
-            {ORDERS.filter(([name]) => name !== 'cost' || price !== null).map(([name, label]) => (
-              <button key={name} type="button" class="pill" aria-pressed={order === name} onClick={() => onOrder(name)}>
-                {label}
-              </button>
-            ))}
-          </fieldset>
-        )}
+        <h2>What happened</h2>
         <p class="position row small" data-at={at} data-count={count}>
           {!isAtEnd && <span class="muted">at {formatDuration(fold.timeLine.wallMs(at))}</span>}
           {(!isAtEnd || (run.live && inspector.cursor.value !== null)) && (
@@ -341,7 +291,7 @@ function TraceHead({ inspector, view, row, axis, order, onOrder, hasTokens }: Tr
         </p>
       </div>
       <div class="trace-columns">
-        {order === 'order' ? <ZoomButtons axis={axis} aroundMs={aroundMs} /> : <span />}
+        <ZoomButtons axis={axis} aroundMs={aroundMs} />
         <Ruler timeLine={fold.timeLine} axis={axis} />
         {title('time', 'Time')}
         {hasTokens && title('tokens', 'Tokens')}

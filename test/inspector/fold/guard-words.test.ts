@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { comparedValues } from '../../../inspector/fold/explain.ts';
-import { capWords, comparedNumber, flipWords, limitWords, valueTitle } from '../../../inspector/fold/guard-words.ts';
-import { thresholdsSchema } from '../../../machines/contracts/limits.ts';
+import { comparedNumber, flipWords, limitWords, valueTitle } from '../../../inspector/fold/guard-words.ts';
 
-const thresholds = thresholdsSchema.parse({});
 const confidence = { confidence: 0.5, above: 0.9, modelConfidence: 0.96, grounding: 0 };
 
 describe('the numbers of a guard in words', () => {
@@ -31,13 +29,5 @@ describe('the numbers of a guard in words', () => {
     const cycles = comparedValues({ completedCycles: 5, maxCycles: 5 });
     expect(flipWords('cycleLimitReached', cycles, true)).toBe('Would not have held with a limit above 5.');
     expect(flipWords('taskComplete', comparedValues({ taskComplete: false }), false)).toBe(null);
-  });
-
-  it('explain why the confidence is below the one that the model stated', () => {
-    expect(capWords(confidence, thresholds)).toBe(
-      'The model stated 0.96, but the confidence is capped at 0.5, because the evidence supports only 0 of the answer; 0.5 is needed.',
-    );
-    expect(capWords({ ...confidence, grounding: 0.8 }, thresholds)).toContain('claims more than the evidence supports');
-    expect(capWords({ confidence: 0.9, modelConfidence: 0.9 }, thresholds)).toBe(null);
   });
 });

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { messageText } from '../../../inspector/fold/format.ts';
-import { incidentsOf } from '../../../inspector/fold/incidents.ts';
-import { provisionalAnswer } from '../../../inspector/fold/provisional-answer.ts';
 import { countedViews, statusWords } from '../../../inspector/fold/run-list.ts';
 import { selectionOf } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
@@ -10,9 +7,7 @@ import { activityOf, endingOf, lastPhaseInWords, verdictOf } from '../../../insp
 import { numbersAt } from '../../../inspector/fold/what-if.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { replies } from '../../../src/testing/replies.ts';
 import {
-  contextRun,
   failingRun,
   folded,
   manualRun,
@@ -128,14 +123,10 @@ describe('how a run ended', () => {
 });
 
 describe('a run that its user finished', () => {
-  it('is described so, with the number of removed messages that the user restored', async () => {
+  it('is described so', async () => {
     const manual = recordedEntries(await manualRun());
     const run = folded(manual);
     expect(endingOf(run.log, run.fold, manual.length)).toBe('Ended in Yield, cycle 2: The user finished the run.');
-    // One entry removed them: one place to go to.
-    expect(incidentsOf(run.log, run.fold, manual.length)).toMatchObject([
-      { text: '3 messages removed from the context, 1 restored', steps: { length: 1 } },
-    ]);
   });
 
   it('has no what-if at the last direction, which compared no numbers', async () => {
@@ -156,74 +147,4 @@ describe('a run that its user finished', () => {
       expect.arrayContaining(['limits.maxCycles', 'thresholds.confidence']),
     );
   });
-});
-
-describe('what went wrong in a run', () => {
-  it('is counted as the journal has it, and each count leads to its steps', () => {
-    const incidents = incidentsOf(log, fold, entries.length);
-    const found = (words: RegExp) => incidents.find(({ text }) => words.test(text));
-    const failedCalls = entries.filter((entry) => entry.type === 'attempt-end' && entry.failure !== null);
-    expect(failedCalls.length).toBeGreaterThan(1);
-    const chip = found(/model call/u);
-    expect(chip).toMatchObject({ text: `${failedCalls.length} model calls failed`, tone: 'warn' });
-    expect(chip?.steps.map(({ to }) => to)).toEqual(failedCalls.map(({ seq }) => seq));
-    const failed = entries.filter((entry) => entry.type === 'phase-end' && entry.failure !== null);
-    expect(found(/phases? failed/u)).toMatchObject({ tone: 'bad', steps: { length: failed.length } });
-    // Failures come first.
-    expect(incidents.map(({ tone }) => tone).join(' ')).toMatch(/^bad( bad)*( warn)*( neutral)*$/u);
-  });
-
-  it('includes tools that failed, the limit of their runs, and what left the context', async () => {
-    const calls = [{ capability: 'work', arguments: '{}' }];
-    const failing = {
-      name: 'work',
-      description: 'Works.',
-      arguments: z.object({}),
-      execute: () => {
-        throw new Error('503');
-      },
-    };
-    const tool = recordedEntries(
-      await runToAnswer({ action: { ...replies.action, calls } }, { capabilities: [failing] }),
-    );
-    const ends = tool.filter((entry) => entry.type === 'capability-end' && !entry.result.success);
-    expect(ends.length).toBeGreaterThan(0);
-    const ofTools = folded(tool);
-    expect(incidentsOf(ofTools.log, ofTools.fold, tool.length)[0]?.text).toBe(
-      `${ends.length} tool call${ends.length === 1 ? '' : 's'} failed`,
-    );
-    const limited = folded(
-      tool.map((entry) => (entry.type === 'capability-stop' ? { ...entry, reason: 'limit_reached' as const } : entry)),
-    );
-    expect(incidentsOf(limited.log, limited.fold, tool.length)[1]).toMatchObject({
-      text: '1 limit reached',
-      tone: 'warn',
-      steps: [{ kind: 'entry', from: tool.find(({ type }) => type === 'capability-stop')?.seq }],
-    });
-    const pruned = await contextRun();
-    const removed = pruned.flatMap((entry) =>
-      entry.type === 'operations' ? entry.applied.filter(({ operation }) => operation === 'PRUNE') : [],
-    );
-    const context = folded(pruned);
-    const [last] = incidentsOf(context.log, context.fold, pruned.length).slice(-1);
-    expect(removed.length).toBeGreaterThan(0);
-    const places = last?.steps.length ?? 0;
-    expect(last?.text).toBe(
-      `${removed.length} message${removed.length === 1 ? '' : 's'} removed from the context${places > 1 ? ` in ${places} steps` : ''}`,
-    );
-    expect(last?.steps.every(({ from }) => pruned[from]?.type === 'operations')).toBe(true);
-  });
-
-  it('is nothing in a run in which nothing happened', async () => {
-    const plain = recordedEntries(await runToAnswer({}));
-    const one = folded(plain);
-    expect(incidentsOf(one.log, one.fold, plain.length)).toEqual([]);
-  });
-});
-
-it('shows the text of an answer while it is written', () => {
-  const { answerText } = answer;
-  const reply = entries.findLast((entry) => entry.type === 'activity-event')?.seq ?? 0;
-  expect(provisionalAnswer(log, fold, reply)).toEqual({ text: answerText, isOpen: false });
-  expect(provisionalAnswer(log, fold, 5)).toBeNull();
 });

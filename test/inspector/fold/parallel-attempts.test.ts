@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { callIndexOf } from '../../../inspector/fold/call-index.ts';
-import { incidentsOf } from '../../../inspector/fold/incidents.ts';
 import { promptSeq } from '../../../inspector/fold/step.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { NO_USAGE } from '../../../machines/policies/usage.ts';
@@ -57,8 +56,7 @@ it('does not end a call for the last phase with the phases before it, which call
     { type: 'attempt-end', ...call, failure, usage: { ...NO_USAGE, estimated: false } },
   ];
   const entries = facts.map((fact, seq) => ({ ...fact, seq, atMs: seq }));
-  const { log, fold } = folded(entries as unknown as JournalEntry[]);
+  const { fold } = folded(entries as unknown as JournalEntry[]);
   expect(fold.spans.attempts[0]).toMatchObject({ to: 6, failure });
   expect(fold.spans.calls[0]).toMatchObject({ to: 5 });
-  expect(incidentsOf(log, fold, entries.length).map(({ text }) => text)).toEqual(['1 model call failed']);
 });

@@ -1,9 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
-import { badgesOf } from '../../../inspector/fold/badges.ts';
-import { PHASE_NAMES } from '../../../inspector/fold/format.ts';
 import { phaseVisit } from '../../../inspector/fold/phase-visit.ts';
 import type { RunFold } from '../../../inspector/fold/run-fold.ts';
-import { failingRun, folded, ownCharts, readmeRun } from '../../support/inspector/inspected-runs.ts';
+import { failingRun, folded, readmeRun } from '../../support/inspector/inspected-runs.ts';
 
 let runs: readonly { readonly fold: RunFold; readonly count: number }[] = [];
 beforeAll(async () => {
@@ -11,20 +9,6 @@ beforeAll(async () => {
   await run.answer;
   const journals = [run.entries, (await failingRun()).entries];
   runs = journals.map((journal) => ({ fold: folded(journal).fold, count: journal.length }));
-});
-
-it('counts each model call in the chart once, in the phase that it is for', () => {
-  for (const { fold } of runs) {
-    const { attempts, phases } = fold.spans;
-    const badges = badgesOf(fold, ownCharts)['postChain'];
-    for (const phase of PHASE_NAMES) {
-      const steps = new Set(phases.flatMap((span) => (span.phase === phase ? [`s${span.step}`] : [])));
-      const calls = attempts.filter(
-        ({ task, attemptId }) => task !== 'synthesis' && steps.has(attemptId.split('.')[0] ?? ''),
-      ).length;
-      expect(badges?.get(phase)?.text || '0 calls', phase).toMatch(new RegExp(`^(\\d+ of )?${calls} call`, 'u'));
-    }
-  }
 });
 
 it('selects the latest visit of a phase with a call, not a later empty one', () => {

@@ -8,7 +8,6 @@ import {
   durationOf,
   earlierFirst,
   parseRunQuery,
-  placedTogether,
   printRunQuery,
   queriedRuns,
   shownColumns,
@@ -121,7 +120,6 @@ describe('the list of runs', () => {
       model: 'm',
       machine: 'order',
       since: '7d',
-      list: 'flat',
       columns: 'cost,due',
       sort: '-cost',
     };
@@ -237,42 +235,6 @@ describe('a system of another program', () => {
     expect(statusWords(system)).toMatchObject({ text: 'ended', tone: 'plain' });
     expect(durationOf(system, 0)).toBe(300);
     expect(queriedRuns([system], parseRunQuery({ status: 'with-failures' }), 0)).toEqual([system]);
-  });
-});
-
-describe('runs that belong together', () => {
-  const placesOf = (all: readonly InspectedRun[]) =>
-    placedTogether(all).map(({ run, depth, turn }) => [run.runId, depth, turn]);
-  const forkOf = (runId: string) => ({ forkedFrom: { runId, seq: 3 } });
-
-  it('are placed where the first of them is: forks under their originals, turns of a session in order', () => {
-    const all = [
-      aRun('fork-of-fork', { ...day(9), ...forkOf('fork') }),
-      aRun('other', day(8)),
-      aRun('turn-2', day(7), { sessionId: 's' }),
-      aRun('fork', { ...day(6), ...forkOf('turn-1') }, { sessionId: 's' }),
-      aRun('turn-1', day(5), { sessionId: 's' }),
-      aRun('fork-of-absent', { ...day(4), ...forkOf('absent') }),
-      aRun('only-turn', day(3), { sessionId: 'one' }),
-    ];
-    expect(placesOf(all)).toEqual([
-      ['turn-1', 0, 1],
-      ['fork', 1, null],
-      ['fork-of-fork', 2, null],
-      ['turn-2', 1, 2],
-      ['other', 0, null],
-      ['fork-of-absent', 0, null],
-      ['only-turn', 0, null],
-    ]);
-  });
-
-  it('are all listed once, even if they claim to be forks of each other', () => {
-    const all = [aRun('a', forkOf('b')), aRun('b', forkOf('a')), aRun('c', forkOf('c'))];
-    expect(
-      placesOf(all)
-        .map(([runId]) => runId)
-        .sort(),
-    ).toEqual(['a', 'b', 'c']);
   });
 });
 

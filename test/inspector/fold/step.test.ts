@@ -1,26 +1,15 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
-import { addedText } from '../../../inspector/fold/added-text.ts';
 import { contextChanges } from '../../../inspector/fold/context-changes.ts';
 import { calledAgainBecause, enteredBecause } from '../../../inspector/fold/entered-because.ts';
 import { selectionAt, selectionOf } from '../../../inspector/fold/selection.ts';
 import type { PhaseSpan } from '../../../inspector/fold/spans.ts';
-import { hasFailed, nextTry, stepCalls, toolUses } from '../../../inspector/fold/step.ts';
+import { hasFailed, stepCalls, toolUses } from '../../../inspector/fold/step.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { decidedRunOf } from '../../../inspector/fold/what-if.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { outcomeWith } from '../../../src/chain/journal/decided-run.ts';
 import { readDecidingNumbers, whatIf } from '../../../src/chain/journal/what-if.ts';
-import { replies } from '../../../src/testing/replies.ts';
-import {
-  contextRun,
-  failingRun,
-  folded,
-  manualRun,
-  recordedEntries,
-  runToAnswer,
-} from '../../support/inspector/inspected-runs.ts';
+import { contextRun, failingRun, folded, manualRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 
 const pruning = await contextRun();
 const failing = recordedEntries(await failingRun());
@@ -31,37 +20,6 @@ const run = { kind: 'run', live: false, status: 'completed' } as const;
 type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { type: Type }>;
 const all = <Type extends JournalEntry['type']>(entries: readonly JournalEntry[], type: Type) =>
   entries.filter((entry): entry is EntryOf<Type> => entry.type === type);
-
-describe('a tool that failed', () => {
-  it('was tried again with its next run, unless it was the last one', async () => {
-    let tries = 0;
-    const stock = {
-      name: 'stock',
-      description: 'Stock.',
-      arguments: z.object({}),
-      execute: () => {
-        tries += 1;
-        throw new Error('503');
-      },
-    };
-    const calls = [{ capability: 'stock', arguments: '{}' }];
-    const entries = recordedEntries(
-      await runToAnswer(
-        {
-          action: { ...replies.action, calls },
-          continuation: () => ({ done: tries > 1, finalOutput: null, next: tries > 1 ? [] : calls }),
-        },
-        { capabilities: [stock], continuation: 'model' },
-      ),
-    );
-    const { log, fold } = folded(entries);
-    const at = entries.length - 1;
-    const uses = toolUses(log, fold, { kind: 'entry', from: 0, to: at }, at);
-    expect(uses).toHaveLength(2);
-    const next = uses.map((use) => (use.kind === 'capability' ? nextTry(log, fold, use)?.from : null));
-    expect(next).toEqual([uses[1]?.from, undefined]);
-  });
-});
 
 describe('the context changes of a step', () => {
   it('are the operations of the journal: those that the phase applied, and those that it proposed', () => {
@@ -159,21 +117,6 @@ describe('the reasons of a step', () => {
       const failed = toolUses(log, fold, whole, entries.length - 1).map(hasFailed);
       expect(failed).toEqual([...failed].sort((one, other) => Number(other) - Number(one)));
     }
-  });
-});
-
-describe('the text that a prompt added', () => {
-  it('is marked so that the parts make up the text, and the lines that stayed are not new', () => {
-    const texts = fc.array(fc.constantFrom('so', 'it', 'is', ' ', '\n', '\n')).map((words) => words.join(''));
-    fc.assert(
-      fc.property(texts, texts, (before, now) => {
-        const parts = addedText(before, now);
-        expect(parts.map(({ text }) => text).join('')).toBe(now);
-        const known = new Set(before.match(/[^\n]*\n|[^\n]+$/gu));
-        const old = parts.filter(({ isNew }) => !isNew).flatMap(({ text }) => text.match(/[^\n]*\n|[^\n]+$/gu) ?? []);
-        expect(old.filter((line) => !known.has(line))).toEqual([]);
-      }),
-    );
   });
 });
 

@@ -4,18 +4,16 @@ import type { Selection } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { axisEnd, cutLabels, movedTo, scaleOf, ticksOf, zoomed } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine, type TimeLine } from '../../../inspector/fold/time-line.ts';
-import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
+import { traceOf } from '../../../inspector/fold/trace.ts';
 import { listedRows, rowPathTo, rowsIn, type TraceRow } from '../../../inspector/fold/trace-row.ts';
 import { entryToExplain } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { createPassageIndex, createPostChain } from '../../../src/entries/index.ts';
-import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import {
   failingRun,
   folded,
-  longRun,
   manualRun,
   plainRun,
   recordedEntries,
@@ -37,7 +35,7 @@ const priced = failing.map((entry) =>
 const titlesOf = (rows: readonly TraceRow[]) => rows.map(({ title }) => title);
 
 describe('the trace of a run', () => {
-  const { log, top, all, fold } = traced(priced);
+  const { top, all, fold } = traced(priced);
 
   it('has the cycles, in each its phases and the decision that ended it, and the answer last', () => {
     expect(titlesOf(top)).toEqual(['Cycle 1', 'Cycle 2', 'Cycle 3', expect.stringMatching(/^Answer/u)]);
@@ -62,8 +60,6 @@ describe('the trace of a run', () => {
     expect(inside[0]).toMatchObject({ status: 'failed', text: 'the script fails this call' });
     expect(inside[2]).toMatchObject({ status: 'done', note: 'retry: the request failed' });
     expect(inside[3]).toMatchObject({ text: 'done', usage: null });
-    const { steps } = stepsBy(log, fold, log.count, true, 'time');
-    expect([...steps.values()].map(({ row }) => row.title)).toContain('Wait before the retry');
     const [, wait] = inside;
     // The timer has fired.
     expect(fold.timeLine.atMs(wait?.selection?.to ?? 0)).toBe(fold.timeLine.atMs(inside[2]?.from ?? 0));
@@ -82,7 +78,6 @@ describe('the trace of a run', () => {
       selection: tool?.selection as Selection,
     });
     expect(facts.slice(-2)).toEqual([passed, expect.stringMatching(/ in the tool$/u)]);
-    expect(tool?.ms).toBeUndefined();
   });
 
   it('counts what failed inside a cycle', () => {
@@ -149,31 +144,12 @@ describe('the trace of a run with a user', () => {
     expect(events).toContainEqual(['Directed to experience', expect.any(String), 'done']);
   });
 
-  it('has phases in a row that did nothing as one row, with a row for each inside', async () => {
-    const model = scriptedModel(() => {
-      throw new Error('offline');
-    });
-    const run = createPostChain({ model }).run({ request: 'Is it so?' });
-    await run.answer;
-    const { top, all } = traced(run.entries);
-    const folded = all.find(({ title }) => title === 'Action to Understanding');
-    expect(folded?.note).toBe('5 phases without a model call · nothing new');
-    expect(folded && titlesOf(rowsIn(folded))).toEqual([
-      'Action',
-      'Experience',
-      'Intention',
-      'Observation',
-      'Understanding',
-    ]);
-    expect(titlesOf(top).slice(0, 2)).toEqual(['Action to Understanding', 'Yield']);
-  });
-
   it('has a search that started early in Experience, with what it found', async () => {
     const documents = createPassageIndex([{ path: 'a.md', text: 'The bridge is so.' }]);
     const run = createPostChain({ documents }).run({ request: 'Is the bridge so?' });
     await run.answer;
     const [action, experience] = traced(run.entries).all.filter(({ kind }) => kind === 'phase');
-    expect(action).toMatchObject({ title: 'Action', note: 'no model call', text: 'nothing new' });
+    expect(action).toMatchObject({ title: 'Action', note: 'no model call · nothing new', text: '' });
     expect(action?.children).toBe(undefined);
     const [search] = experience?.children?.() ?? [];
     expect(search).toMatchObject({
@@ -214,36 +190,6 @@ describe('the trace of a run with a user', () => {
     );
     const limits = traced(stopped).all.filter(({ kind }) => kind === 'limit');
     expect(titlesOf(limits)).toContainEqual(expect.stringMatching(/^Limit of tool runs reached after \d$/u));
-  });
-});
-
-describe('a long run', () => {
-  it('folds cycles that took the same course, with what failed in them', async () => {
-    const { top, fold } = traced(longRun(recordedEntries(await plainRun()), 2_000));
-    const group = top.find(({ kind }) => kind === 'cycles');
-    expect(group?.title).toMatch(/^Cycles \d+–\d+$/u);
-    const cycles = group?.children?.() ?? [];
-    expect(group?.note).toMatch(
-      new RegExp(`^${cycles.length} on the same path, [\\d.]+ m?s( to [\\d.]+ m?s)? each$`, 'u'),
-    );
-    expect(group?.ms).toBe(cycles.reduce((sum, { ms }) => sum + (ms ?? 0), 0));
-    expect(group?.trouble?.calls).toBe(cycles.reduce((sum, { trouble }) => sum + (trouble?.calls ?? 0), 0));
-    expect(top.filter(({ kind }) => kind === 'cycle').at(-1)?.title).toBe(`Cycle ${fold.spans.phases.at(-1)?.cycle}`);
-  });
-
-  it('folds many different cycles but the last, and says in how many each phase failed and how they ended', () => {
-    const { top, fold } = traced(longRun(failing, 6_000));
-    const cycles = (fold.spans.phases.at(-1)?.cycle ?? 0) - 1;
-    expect(titlesOf(top).slice(0, 2)).toEqual([`Cycles 1–${cycles}`, `Cycle ${cycles + 1}`]);
-    const failed = fold.spans.phases.filter(({ failure, cycle }) => failure !== null && cycle <= cycles);
-    const failedIn = new Set(failed.map(({ cycle }) => cycle)).size;
-    expect(new Set(failed.map(({ phase }) => phase))).toEqual(new Set(['observation']));
-    const text = top[0]?.text ?? '';
-    expect(text).toContain(`Observation failed in ${failedIn === cycles ? 'each' : failedIn}`);
-    const ended = [...text.matchAll(/(\d+) ended: [a-z ]+, then [A-Z]/gu)].map(([, count]) => Number(count));
-    expect(ended.length).toBeGreaterThan(1);
-    expect(ended.reduce((sum, count) => sum + count, 0)).toBe(cycles);
-    expect(top[0]?.children?.().length).toBeGreaterThan(1);
   });
 });
 

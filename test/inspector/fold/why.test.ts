@@ -107,8 +107,8 @@ describe('the Why view', () => {
       words: 'Rejected: no question is pending.',
       isIgnored: true,
     });
-    expect(facts).toContainEqual({ label: 'Current states', text: 'cycling › action › running' });
-    expect(facts.at(-1)?.text).toContain('run.directed');
+    expect(facts).toContainEqual(['Current states', 'cycling › action › running']);
+    expect(facts.at(-1)?.[1]).toContain('run.directed');
   });
 
   it('describes XState events in words and knows transitions without an event', () => {

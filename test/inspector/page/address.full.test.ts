@@ -126,7 +126,7 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
     await positionOf(page, clicked - 1);
     await page.keyboard.press('ArrowRight');
     await positionOf(page, clicked);
-    await page.keyboard.press('/');
+    await page.keyboard.press('o');
     await page.keyboard.type('x');
     await page.keyboard.press('ArrowLeft');
     await positionOf(page, clicked);

@@ -142,11 +142,11 @@ describe.skipIf(tests.areSkipped)('keyboard operation', () => {
     };
     for (const runId of [run.id, waiting.id]) {
       await openRun(page, runId);
-      for (const name of PANEL_NAMES) if (await showPanel(page, name)) await reachesAll(`${name} of ${runId}`);
+      for (const name of PANEL_NAMES) {
+        await showPanel(page, name);
+        await reachesAll(`${name} of ${runId}`);
+      }
     }
-    await page.getByRole('button', { name: 'In order' }).focus();
-    await page.keyboard.press('ArrowRight');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Slowest');
     await blur(page);
     await openChart(page);
     await reachesAll('the chart');
@@ -319,20 +319,13 @@ describe.skipIf(tests.areSkipped)('keyboard operation', () => {
         await page.keyboard.press(key);
         const dialog = page.getByRole('dialog', { name: 'Where is this from?' });
         expect(await dialog.getByRole('searchbox').inputValue()).toBe(selected);
+        // Keys typed into a text field are text.
+        await page.keyboard.type('?c1');
+        expect(await dialog.getByRole('searchbox').inputValue()).toContain('?c1');
         await page.keyboard.press('Escape');
         await dialog.waitFor({ state: 'detached' });
         await page.evaluate(() => getSelection()?.empty());
       },
-      'Page /': pressed(async (key) => {
-        await page.locator('.entries > li').first().waitFor();
-        expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), key).toBe(
-          'Search the entries',
-        );
-        // Keys typed into a text field are text.
-        await page.keyboard.type('?c1');
-        expect(await page.locator('.entry-search input[type=search]').inputValue()).toBe('?c1');
-        await page.keyboard.press('Escape');
-      }),
       'Page ?': pressed(async () => {
         await page.getByRole('dialog', { name: 'Keys' }).waitFor();
         await closed();

@@ -6,13 +6,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { PageMessage } from '../../../src/inspection/page-messages.ts';
 import { type ServerMessage, WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { failingRun, manualRun, ownCharts, recordedEntries } from '../../support/inspector/inspected-runs.ts';
-import {
-  inspectorTests,
-  openRun,
-  selectEntry,
-  showPanel,
-  waitForEntries,
-} from '../../support/inspector/inspector-page.ts';
+import { inspectorTests, openRun, selectEntry, waitForEntries } from '../../support/inspector/inspector-page.ts';
 
 const tests = await inspectorTests('that no panel shows what came later');
 
@@ -26,7 +20,6 @@ const endOfStep = (entries: readonly JournalEntry[], seq: number): number => {
 
 /** Returns the text of the selected step. If nothing follows an entry, its step is running; otherwise, it has not finished there. */
 async function toldBy(page: Page): Promise<string> {
-  await showPanel(page, 'step');
   const text = await page.locator('#panel').innerText();
   return text.replace(/\b(?:running|not finished at this point)\b/gu, '(open)');
 }

@@ -83,7 +83,7 @@ async function readAll(page: Page, where: string): Promise<string> {
   for (const [key, names] of Object.entries(looks)) {
     await page.keyboard.press(key);
     for (const name of names) {
-      if (!(await showPanel(page, name))) continue;
+      await showPanel(page, name);
       for (const part of [null, ...(await page.locator('.parts button').all())]) {
         await part?.click();
         await nextFrames(page);

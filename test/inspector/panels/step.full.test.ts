@@ -119,11 +119,6 @@ describe.skipIf(tests.areSkipped)('a phase', () => {
     expect(await axeViolations(page)).toEqual([]);
   });
 
-  it('shows what is new in its prompt since the call before', async () => {
-    const page = await open(phaseAddress('intention'));
-    expect(await part(page, 'Asked').locator('mark').count()).toBeGreaterThan(0);
-  });
-
   it('shows a discarded reply struck through, with the error at its field and at the top', async () => {
     const end = all('attempt-end').filter(({ attemptId }) => attemptId === 's4.observation')[2];
     const start = all('attempt-start').findLast(({ seq }) => seq < (end?.seq ?? 0))?.seq;
@@ -136,11 +131,6 @@ describe.skipIf(tests.areSkipped)('a phase', () => {
     const field = reply.locator('.fields > div').filter({ hasText: 'insights' });
     expect(await field.locator('.part').nth(1).textContent()).toMatch(/3.*expected string, received number/u);
     expect(await part(page, 'Why').textContent()).toContain('Called again because attempt 2 failed');
-    await page
-      .getByRole('button', { name: /^Call \d+: observation, failed$/u })
-      .first()
-      .click();
-    await page.getByRole('heading', { name: /^Call \d+: Observation/u }).waitFor();
   });
 
   it('shows only what was known at the cursor while a reply streams', async () => {
@@ -148,7 +138,7 @@ describe.skipIf(tests.areSkipped)('a phase', () => {
     const start = all('attempt-start').find(({ attemptId }) => attemptId === 's3.intention')?.seq;
     const page = await open(`/${deltas[0]?.seq}?step=attempt-${start}`);
     expect(await step(page).locator('.step-head').textContent()).not.toContain('tokens');
-    expect(await part(page, 'Result').textContent()).toContain('not received');
+    expect(await part(page, 'Result').locator('.caret').count()).toBe(1);
   });
 });
 
@@ -194,22 +184,22 @@ describe.skipIf(tests.areSkipped)('a decision', () => {
     const decision = (await entriesOf('apple')).find(({ type }) => type === 'decision')?.seq ?? 0;
     const hash = `/run/apple/${decision}?step=decision-${decision}`;
     const { page } = await tests.open(hash);
-    const slider = page.getByRole('slider', { name: 'Confidence to finish' });
-    await slider.focus();
-    await page.keyboard.press('Tab');
+    const number = page.getByRole('spinbutton', { name: 'Confidence to finish' });
+    await number.selectText();
     await page.evaluate(() => new Promise((shown) => requestAnimationFrame(() => setTimeout(shown))));
     expect(await page.evaluate(() => getSelection()?.toString())).toBe('0.9');
     expect(await page.getByRole('button', { name: 'Where is this from?' }).count()).toBe(0);
-    await slider.fill('0.99');
+    await number.fill('0.99');
     await page.getByText('beyond its recorded end').waitFor();
-    await slider.fill('0.6');
+    await number.fill('0.6');
     await page.getByText('This run would have ended in cycle 2 (Answer confident enough), which saves').waitFor();
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Fork with this number…' }).click();
     // The same form as for "Fork here": it names the model, and forks only after a confirmation.
     const form = page.getByRole('form', { name: 'Fork' });
     await form.getByText('others go to gpt-test, which may cost money.').waitFor();
-    expect(await form.getByRole('spinbutton', { name: 'Confidence to finish' }).inputValue()).toBe('0.6');
+    const thresholds = form.getByRole('group', { name: 'thresholds' });
+    expect(await thresholds.getByLabel('confidence', { exact: true }).inputValue()).toBe('0.6');
     expect(await axeViolations(page)).toEqual([]);
     expect((await journals.list()).map(({ id }) => id)).not.toContain('cherry');
     await form.getByRole('button', { name: 'Start the fork' }).click();

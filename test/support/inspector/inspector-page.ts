@@ -172,16 +172,16 @@ export async function waitForEntries(page: Page, count: number): Promise<void> {
   await nextFrames(page);
 }
 
-/** The selected step, and the list of all entries in its place. */
+/** The selected step, with its entries folded or listed. */
 export const PANEL_NAMES = ['step', 'raw'] as const;
 export type PanelName = (typeof PANEL_NAMES)[number];
 
-/** Shows the selected step without or with the list of all entries. */
-export async function showPanel(page: Page, name: PanelName): Promise<boolean> {
-  const button = page.getByRole('button', { name: name === 'raw' ? 'All entries' : 'Only this step', exact: true });
-  if ((await button.count()) > 0) await button.click();
+/** Folds or lists the entries of the selected step. */
+export async function showPanel(page: Page, name: PanelName): Promise<void> {
+  const entries = page.getByRole('region', { name: 'Raw' }).locator('details').first();
+  const isOpen = await entries.evaluate((details) => (details as HTMLDetailsElement).open);
+  if (isOpen !== (name === 'raw')) await entries.locator('summary').first().click();
   await nextFrames(page);
-  return true;
 }
 
 /** Opens a run of the page by its address, at the latest entry, in the same panel. */

@@ -24,11 +24,7 @@ function open(history: readonly string[] = []): Promise<LivePage> {
 const outcomeOf = ({ page }: LivePage) => page.locator('.sent').last();
 const isSent = (live: LivePage) => outcomeOf(live).getByText('Sent; the run has not read it yet.').waitFor();
 
-/** Opens a dialog from the menu More. */
-async function openMore(page: Page, name: string): Promise<void> {
-  await page.getByRole('button', { name: 'More' }).click();
-  await page.getByRole('menuitem', { name }).click();
-}
+const openEvents = (page: Page) => page.getByRole('button', { name: 'Send an event…' }).click();
 
 describe.skipIf(tests.areSkipped)('the head of a live run', () => {
   it('asks for consent with an override for one message, and shows that it was delivered', async () => {
@@ -138,7 +134,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
 
   it('shows that the chart rejected an event sent as JSON', async () => {
     const live = await open();
-    await openMore(live.page, 'Send another event');
+    await openEvents(live.page);
     const form = live.page.getByRole('form', { name: 'Event as JSON' });
     const text = form.getByRole('textbox');
     for (const [wrong, problem] of [
@@ -158,7 +154,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
       ],
       [{ type: 'run.directed', phase: 'nowhere', questionId: 's6.direction' }, 'Rejected: "nowhere" is not a phase'],
     ] as const) {
-      if ((await form.count()) === 0) await openMore(live.page, 'Send another event');
+      if ((await form.count()) === 0) await openEvents(live.page);
       await text.fill(JSON.stringify(event));
       await form.getByRole('button').click();
       await isSent(live);
@@ -171,17 +167,19 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
   it('adjusts limits: shows the event with the current numbers, to edit', async () => {
     const live = await open();
     const { page, sent } = live;
-    await openMore(page, 'Adjust limits');
+    await openEvents(page);
+    await page.getByRole('dialog').getByRole('combobox').selectOption('run.adjusted');
     const text = page.getByRole('textbox', { name: 'Event as JSON' });
     const given = await text.inputValue();
     expect(given).toContain('"maxCycles": 5');
     await text.fill(given.replace('"maxCycles": 5', '"maxCycles": 7'));
-    await page.getByRole('button', { name: 'Adjust' }).click();
+    await page.getByRole('button', { name: 'Send run.adjusted' }).click();
     await isSent(live);
     expect(sent).toMatchObject([{ type: 'run.adjusted', limits: { maxCycles: 7 } }]);
     await live.update();
     expect(await page.getByRole('dialog').count()).toBe(0);
-    await openMore(page, 'Adjust limits');
+    await openEvents(page);
+    await page.getByRole('dialog').getByRole('combobox').selectOption('run.adjusted');
     expect(await text.inputValue()).toContain('"maxCycles": 7');
   });
 
@@ -240,8 +238,8 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await axeViolations(page, '.page-header, .head-area')).toEqual([]);
-      for (const name of ['Adjust limits', 'Continue with a phase', 'Send another event', 'Details']) {
-        await openMore(page, name);
+      for (const name of ['Send an event…', 'Details…']) {
+        await page.getByRole('button', { name }).click();
         expect(await axeViolations(page, 'dialog'), name).toEqual([]);
         await page.keyboard.press('Escape');
         await page.getByRole('dialog').waitFor({ state: 'detached' });

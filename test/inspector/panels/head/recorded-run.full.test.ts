@@ -47,7 +47,8 @@ describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
     await form.getByText(/thresholds\.loopRepeats/u).waitFor();
     expect(await axeViolations(page, '.step-head')).toEqual([]);
     await form.getByLabel('loopRepeats').fill('');
-    await form.getByRole('spinbutton', { name: 'Confidence to finish' }).fill('0.99');
+    const thresholds = form.getByRole('group', { name: 'thresholds' });
+    await thresholds.getByLabel('confidence', { exact: true }).fill('0.99');
     await fork.click();
     await page.waitForFunction(() => /^#\/compare\/whole\/new-/u.test(location.hash));
     const forkId = new URL(page.url()).hash.split('/').at(-1);

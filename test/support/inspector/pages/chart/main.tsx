@@ -50,7 +50,7 @@ const chartPage = {
       selections.push(selection);
       update({ selected: selection });
     };
-    props = { charts, root, marks: NO_MARKS, badges: {}, hues: HUES, selected: null, isStopped: false, onSelect };
+    props = { charts, root, marks: NO_MARKS, hues: HUES, selected: null, isStopped: false, onSelect };
     update({});
   },
   mark: (marks: PlainMarks): void => update({ marks: marksOf(marks) }),

@@ -6,7 +6,7 @@ import * as z from 'zod';
 // These replies are scripted. A real model decides for itself: openaiModel({ model: 'gpt-4.1-mini' }).
 const model = scriptedModel({
   route: [{ type: 'refund', cents: 900 }],
-  reply: [{ reply: { text: 'You get 9.00 euros back.' } }],
+  reply: [{ text: 'You get 9.00 euros back.' }],
 });
 
 const desk = setup({

@@ -63,7 +63,7 @@ function bodyOf(request: ModelRequest, model: string): Anthropic.MessageCreatePa
   return {
     ...body,
     system: (asksInPrompt ? [...system, instruction] : system).join('\n\n'),
-    ...(!asksInPrompt && { output_config: { format: { type: 'json_schema', schema: { ...outputSchema } } } }),
+    ...(replyForm === 'text' && { output_config: { format: { type: 'json_schema', schema: { ...outputSchema } } } }),
     ...(offered.length > 0 && { tools: offered }),
   };
 }

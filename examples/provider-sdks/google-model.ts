@@ -57,6 +57,7 @@ function configOf({ turns, schemaName, outputSchema, replyForm }: ModelRequest):
       },
     };
   }
+  if (replyForm === 'prose') return { systemInstruction: system.join('\n\n') };
   const instruction = `Reply with one JSON object that matches this JSON Schema:\n${JSON.stringify(outputSchema)}`;
   return {
     systemInstruction: (replyForm === 'text' ? system : [...system, instruction]).join('\n\n'),

@@ -33,8 +33,8 @@ interface TurnToolCall {
 }
 
 /**
- * How the model replies: as JSON in its text, as the arguments of one tool call, or as JSON in its text without a schema in the
- * request (OpenAI's `json_object`).
+ * How the model replies in JSON: in its text, as the arguments of one tool call, or in its text without a schema in the request (OpenAI's
+ * `json_object`).
  */
 export const REPLY_FORMS = ['text', 'tool-call', 'json-object'] as const;
 export type ReplyForm = (typeof REPLY_FORMS)[number];
@@ -48,11 +48,11 @@ export interface ToolOffer {
 
 /**
  * One call of a language model. `turns` is the rendered prompt. `outputSchema` is the JSON Schema of the reply, an
- * object at its root; `schemaName` names it (and the tool, if the reply is a tool call). `input` is the typed input of
- * the prompt, for models that do not read prompts. `task` is the purpose of the call, for example a phase of the chain. `phases` are the
- * phases that a brief reply is for, in order.
+ * object at its root; `schemaName` names it (and the tool, if the reply is a tool call). In the form `prose`, the reply is the text of the
+ * model, and the schema is empty. `input` is the typed input of the prompt, for models that do not read prompts. `task` is the purpose of
+ * the call, for example a phase of the chain. `phases` are the phases that a brief reply is for, in order.
  *
- * `tools` are offered beside the reply, only to a model with `nativeTools`, and never as an empty list: in either reply
+ * `tools` are offered beside the reply, only to a model with `nativeTools`, and never as an empty list: in any reply
  * form, a call of one of them replaces the reply. `turnsWithoutTools` is the same prompt with the tools described as
  * text, for a server that rejects tools.
  */
@@ -62,7 +62,7 @@ export interface ModelRequest {
   readonly turns: readonly ChatTurn[];
   readonly schemaName: string;
   readonly outputSchema: Readonly<Record<string, unknown>>;
-  readonly replyForm: ReplyForm;
+  readonly replyForm: ReplyForm | 'prose';
   readonly input: unknown;
   readonly tools?: readonly ToolOffer[];
   readonly turnsWithoutTools?: readonly ChatTurn[];

@@ -3,11 +3,11 @@ import * as z from 'zod/mini';
 import { functionSchema, parseOption } from '../internal/options.ts';
 import { type JsonSchema, jsonSchemaOf } from '../internal/standard-schema.ts';
 import { wireName } from '../internal/wire-name.ts';
-import { zodJsonSchema } from '../internal/zod-json-schema.ts';
 import type { AttemptPrompt } from '../llm/attempts/attempt-options.ts';
 import type { DeepPartial } from '../llm/attempts/updates.ts';
 import type { PromptSpec } from '../llm/request.ts';
-import { outputShape } from '../llm/schemas/output-shape.ts';
+import { type OutputShape, outputShape } from '../llm/schemas/output-shape.ts';
+import { createProseDriver } from '../llm/streaming/prose-driver.ts';
 import {
   exampleOutcomes,
   type ModelActor,
@@ -19,7 +19,7 @@ import {
 
 /** Options of `generate`. */
 export interface GenerateOptions<Input, Schema extends StandardSchemaV1> extends ModelOptions {
-  /** The schema of the value, as for `createAttempt`. Without it, the value is text. */
+  /** The schema of the value, as for `createAttempt`. Without it, the value is the text of the model, and `replyForm` does not count. */
   readonly schema?: Schema | undefined;
   /** The schema as JSON Schema (draft 7), if it cannot convert itself. */
   readonly jsonSchema?: JsonSchema | undefined;
@@ -50,27 +50,33 @@ export function generate<Input = AttemptPrompt, Schema extends StandardSchemaV1 
   parseOption(optionsSchema, { prompt, onPartial }, 'options');
   const isText = schema === undefined;
   const turns = turnsFor(prompt, others) as PromptSpec['turns'];
-  const json = () => (isText ? zodJsonSchema(textSchema) : (jsonSchema ?? jsonSchemaOf(schema)));
+  const json = () => (isText ? { type: 'string' } : (jsonSchema ?? jsonSchemaOf(schema)));
   return modelActor({
-    options: { ...others, schema: schema ?? textSchema },
+    options: { ...others, schema: schema ?? z.string() },
     others: ['prompt', 'onPartial'],
     specFor: (name) => {
-      const shape = outputShape(schema ?? textSchema, name, json());
-      const spec: PromptSpec = { schemaName: wireName(name), shape, turns, ...(isText && TEXT) };
+      const asked = isText ? TEXT : { shape: outputShape(schema, name, json()) };
+      const spec: PromptSpec = { schemaName: wireName(name), turns, ...asked };
       return () => spec;
     },
     isText,
-    values: () => exampleOutcomes(isText ? { type: 'string' } : json()),
+    values: () => exampleOutcomes(json()),
     onPartial: onPartial && (({ attemptId: id }, value) => onPartial({ id, value: value as never })),
   });
 }
 
 const optionsSchema = z.object({ prompt: z.optional(functionSchema), onPartial: z.optional(functionSchema) });
 
-const textSchema = z.object({ text: z.string() });
+const same = (value: unknown): unknown => value;
 
-/** The value is the text itself. Many models reply in prose. */
-const TEXT = {
-  fromProse: (text: string) => ({ text }),
-  expand: (value: unknown) => (value as z.output<typeof textSchema>).text,
-} as const;
+const TEXT_SHAPE: OutputShape = {
+  jsonSchema: {},
+  isWrapped: false,
+  mayBeList: false,
+  unwrap: same,
+  unwrapPartial: same,
+  itemAt: () => null,
+  validate: (value) => ({ ok: true, value }),
+};
+
+const TEXT = { shape: TEXT_SHAPE, prose: () => createProseDriver() } as const;

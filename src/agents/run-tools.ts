@@ -11,12 +11,15 @@ import { mapMaybePromise } from '../internal/async.ts';
 import { declareOutcomes } from '../internal/declared-outcomes.ts';
 import { isJsonNode, type JsonNode } from '../internal/json-schema.ts';
 import { functionSchema, parseOption } from '../internal/options.ts';
+import { valuesIn } from '../internal/repair-candidates.ts';
 import { type JsonSchema, jsonSchemaOf, schemaFailure } from '../internal/standard-schema.ts';
 import { wireName } from '../internal/wire-name.ts';
 import { promiseActivity } from '../llm/activities.ts';
 import type { AttemptPrompt } from '../llm/attempts/attempt-options.ts';
 import type { PromptSpec, ToolCall } from '../llm/request.ts';
 import { nestedSchema, outputShape, validate } from '../llm/schemas/output-shape.ts';
+import { withOfferedTools } from '../llm/streaming/offered-tools.ts';
+import { createProseDriver, type ProseValue } from '../llm/streaming/prose-driver.ts';
 import { writtenCalls } from '../llm/written-calls.ts';
 import type { Capability } from '../tools/capability.ts';
 import { checkArguments } from '../tools/check-arguments.ts';
@@ -171,26 +174,51 @@ function thinker<Input>(
         },
         turns: (input) => turnsWithRounds(turnsOf((input as ThinkInput).given as Input), (input as ThinkInput).rounds),
         tools: () => (mayCall ? offers : []),
-        toolsInWords: () => (mayCall ? toolsText(descriptors) : NO_TOOLS),
+        toolsInWords: () => (mayCall ? `${CALLS_IN_JSON}\n${describedTools(descriptors)}` : NO_TOOLS),
         fromToolCalls: (calls, text) => ({ text, calls: calls.map(askedCall) }),
         callsInText: writtenCalls,
+        withToolCalls: withOfferedTools,
         toolTurns: (input) => nativeTurns(input as ThinkInput),
         ...(answer === null && { fromProse: (text: string) => ({ answer: text }) }),
       });
-      const specs = { calling: specOf(true), answering: specOf(false) };
-      return ({ input }) => ((input as ThinkInput).mayCall ? specs.calling : specs.answering);
+      const inJson = { calling: specOf(true), answering: specOf(false) };
+      const inProse = { calling: proseSpec(inJson.calling, descriptors), answering: proseSpec(inJson.answering, []) };
+      return ({ input }, _, model) => {
+        const specs = answer === null && model?.nativeTools === true ? inProse : inJson;
+        return (input as ThinkInput).mayCall ? specs.calling : specs.answering;
+      };
     },
   });
+}
+
+/** Without a schema of the answer, a model with native tools replies in prose. If its server rejects tools, it calls them in its text. */
+function proseSpec(spec: PromptSpec, tools: readonly CapabilityDescriptor[]): PromptSpec {
+  const names = tools.map(({ name }) => name);
+  const toValue: ProseValue = async (text, reason) => {
+    const values: unknown[] = [];
+    for await (const { value } of valuesIn(text, reason === 'stop')) values.push(value);
+    const calls = writtenCalls(text, values, names);
+    return calls.length > 0 ? spec.fromToolCalls?.(calls, '') : { answer: text };
+  };
+  return {
+    ...spec,
+    shape: { ...spec.shape, jsonSchema: {} },
+    ...(names.length > 0 && { toolsInWords: () => `${CALLS_IN_TEXT}\n${describedTools(tools)}` }),
+    prose: () => createProseDriver(toValue),
+  };
 }
 
 const askedCall = ({ id, name, arguments: text }: ToolCall) => ({ id, tool: name, arguments: text });
 
 const NO_TOOLS = 'No tool can run any more. Answer with what you know, and say what is missing.';
 
-const toolsText = (tools: readonly CapabilityDescriptor[]): string =>
-  `To call tools, put the calls into "calls", each with its arguments as JSON text, and leave "answer" null. The calls of one reply run at the same time. To answer, leave "calls" empty. The tools:\n${JSON.stringify(
-    tools.map(({ name, description, arguments: schema }) => ({ name, description, arguments: schema })),
-  )}`;
+const CALLS_IN_JSON =
+  'To call tools, put the calls into "calls", each with its arguments as JSON text, and leave "answer" null. The calls of one reply run at the same time. To answer, leave "calls" empty. The tools:';
+const CALLS_IN_TEXT =
+  'To call tools, reply with nothing but a JSON list of the calls: [{"tool":"NAME","arguments":{}}]. The calls of one reply run at the same time. To answer, reply with text. The tools:';
+
+const describedTools = (tools: readonly CapabilityDescriptor[]): string =>
+  JSON.stringify(tools.map(({ name, description, arguments: schema }) => ({ name, description, arguments: schema })));
 
 /** The JSON Schema of a reply: an answer, or calls of these tools. */
 function replySchema(tools: readonly CapabilityDescriptor[], answer: AnswerSchema): JsonNode {

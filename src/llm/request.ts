@@ -8,6 +8,7 @@ import { memoize } from '../../machines/text/memoize.ts';
 import { wellFormed } from '../../machines/text/safe-json.ts';
 import { jsonInstruction } from '../internal/json-schema.ts';
 import type { OutputShape } from './schemas/output-shape.ts';
+import type { OfferedTools, StreamDriver } from './streaming/stream-driver.ts';
 
 /**
  * One call of an offered tool. `id` is the provider's, empty if it gave none. `arguments` is JSON text as the model wrote it, neither
@@ -46,10 +47,14 @@ export interface PromptSpec extends PromptTools<unknown> {
   /** Throws a TypeError for an invalid input. */
   readonly turns: (input: unknown) => readonly TextTurn[];
   readonly fromProse?: ((text: string) => unknown) | undefined;
+  /** Returns the driver for a reply in prose, which is requested without a schema. By default, the reply is JSON. */
+  readonly prose?: (() => StreamDriver) | undefined;
   /** Returns the calls of these tools that a model wrote as text; `values` are the JSON values in the text. */
   readonly callsInText?:
     | ((text: string, values: readonly unknown[], names: readonly string[]) => readonly ToolCall[])
     | undefined;
+  /** Reads native calls of the offered tools. */
+  readonly withToolCalls?: OfferedTools['wrap'] | undefined;
 }
 
 /** What one request is rendered from. `feedback` is set if the previous reply was invalid. */
@@ -68,7 +73,7 @@ interface RequestInput {
 export function requestOf(
   spec: PromptSpec,
   { task, input, instructions = null, feedback }: RequestInput,
-  replyForm: ReplyForm,
+  jsonForm: ReplyForm,
   nativeTools = false,
   files: readonly AttachedFile[] = [],
 ): ModelRequest {
@@ -76,11 +81,8 @@ export function requestOf(
   const tools = nativeTools && spec.fromToolCalls !== undefined ? (spec.tools?.(input) ?? []) : [];
   const schemaName = unusedName(spec.schemaName, tools);
   const complete = (given: unknown, toolText: string, calls: readonly ChatTurn[]): readonly ChatTurn[] => {
-    const head = appendToSystemTurn(
-      withInstructions(withFiles(spec.turns(given), files), instructions),
-      '\n\n',
-      replyInstructions(schemaName, shape, replyForm),
-    );
+    const asked = withInstructions(withFiles(spec.turns(given), files), instructions);
+    const head = spec.prose ? asked : appendToSystemTurn(asked, '\n\n', replyInstructions(schemaName, shape, jsonForm));
     return [...appendToUserTurn(head, toolText), ...calls, ...correctionTurns(feedback, shape)].map((turn) => {
       const content = wellFormed(turn.content);
       return content === turn.content ? turn : { ...turn, content };
@@ -92,12 +94,12 @@ export function requestOf(
     turns: complete(input, spec.toolsInWords?.(input) ?? '', []),
     schemaName,
     outputSchema: shape.jsonSchema,
-    replyForm,
+    replyForm: spec.prose ? ('prose' as const) : jsonForm,
     input,
   };
   if (tools.length === 0) return request;
   const called = spec.toolTurns?.(input) ?? { input, turns: [] };
-  const turns = complete(called.input, TOOL_HINT, called.turns);
+  const turns = complete(called.input, spec.prose ? '' : TOOL_HINT, called.turns);
   return { ...request, turns, tools, turnsWithoutTools: request.turns };
 }
 

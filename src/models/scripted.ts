@@ -297,7 +297,7 @@ function transmissionOf(scripted: ScriptedReply, request: ModelRequest, usage: T
 }
 
 interface ScriptedMessage {
-  readonly form: ReplyForm;
+  readonly form: ModelRequest['replyForm'];
   readonly preamble: readonly Segment[];
   readonly text: string;
   readonly name?: string | undefined;
@@ -312,8 +312,12 @@ function messageOf(
     const preamble = before === undefined ? [] : [segment('text', before, '')];
     return { form: 'tool-call', preamble, text: typeof toolCall === 'string' ? toolCall : jsonOf(toolCall), name };
   }
-  const text = 'text' in directive ? directive.text : jsonOf(wrapped(directive.reply, request));
+  const text = 'text' in directive ? directive.text : replyText(directive.reply, request);
   return { form: directive.replyForm ?? request.replyForm, preamble: [], text };
+}
+
+function replyText(reply: unknown, request: ModelRequest): string {
+  return request.replyForm === 'prose' && typeof reply === 'string' ? reply : jsonOf(wrapped(reply, request));
 }
 
 /** A value that is not an object is requested, and therefore sent, as the only property of an object. */
@@ -328,7 +332,7 @@ function jsonOf(value: unknown): string {
   return JSON.stringify(value) ?? '';
 }
 
-function segment(form: ReplyForm, text: string, name: string): Segment {
+function segment(form: ModelRequest['replyForm'], text: string, name: string): Segment {
   if (form !== 'tool-call') return { text, delta: (piece) => ({ type: 'text-delta', text: piece }) };
   const delta = (piece: string): ModelPart => ({ type: 'tool-call-delta', index: 0, name, arguments: piece });
   return { text, delta, sendsEmpty: true };

@@ -21,6 +21,7 @@ import { wholeJsonSchema, zodJsonSchema } from '../../internal/zod-json-schema.t
 import type { SpecSource } from '../../llm/attempts/provide-attempt.ts';
 import type { PromptSpec } from '../../llm/request.ts';
 import { type OutputShape, outputShape, validate } from '../../llm/schemas/output-shape.ts';
+import { withOfferedTools } from '../../llm/streaming/offered-tools.ts';
 import { writtenCalls } from '../../llm/written-calls.ts';
 import type { Prompt } from './prompt.ts';
 import { prompts as builtIn, ownSystem, phaseContext, phaseSystem } from './registry.ts';
@@ -38,6 +39,7 @@ export const promptSpec = memoize((prompt: Prompt): PromptSpec => {
     fromProse: prompt.fromProse,
     fromToolCalls: prompt.fromToolCalls,
     callsInText: prompt.fromToolCalls && writtenCalls,
+    withToolCalls: withOfferedTools,
     toolTurns: prompt.toolTurns && ((input) => prompt.toolTurns?.(input as never) ?? null),
     toolsInWords: prompt.toolsInWords && ((input) => prompt.toolsInWords?.(input as never) ?? ''),
   };

@@ -245,6 +245,7 @@ function fallbackFeatures(features: UsedFeatures, request: ModelRequest, thrown:
 
 function withPoorerReply(features: UsedFeatures, { replyForm }: ModelRequest): UsedFeatures | null {
   if (replyForm === 'tool-call') return features.replyTool === 'bare' ? null : { ...features, replyTool: 'bare' };
+  if (replyForm === 'prose') return null;
   const asked = replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
   return asked === 'text' ? null : { ...features, format: asked === 'schema' ? 'json' : 'text' };
 }

@@ -93,6 +93,7 @@ function textOptions(
   promptOf: (turns: readonly ChatTurn[], ...instructions: readonly (string | null)[]) => AiSdkMessage[],
 ): AiSdkCallOptions {
   const { outputSchema, schemaName, replyForm } = request;
+  if (replyForm === 'prose') return { prompt: promptOf(turns) };
   const format = replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
   if (format === 'schema') {
     const responseFormat = { type: 'json', schema: sentSchema(outputSchema), name: wireName(schemaName) } as const;

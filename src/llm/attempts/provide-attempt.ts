@@ -25,8 +25,8 @@ import { onAbort } from '../../internal/async.ts';
 import { layersOf } from '../../internal/repair-candidates.ts';
 import { type ActivityArgs, promiseActivity, type ScopeOf } from '../activities.ts';
 import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf, turnText } from '../request.ts';
-import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
+import type { OfferedTools } from '../streaming/stream-driver.ts';
 import { mayBeRepaired, repairCandidates } from './repair-reply.ts';
 
 interface AttemptParts extends ReadReplyParts {
@@ -210,10 +210,11 @@ export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () 
 /** Returns another request to send for a call, or null to send the one that its prompt made. */
 export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
 
-/** Returns the spec of a call, which `self` makes. */
+/** Returns the spec of a call, which `self` makes. Without the model that is called, only the shape and the value count. */
 export type SpecSource = (
   call: Pick<ReadReplyInput, 'task' | 'phases' | 'input'> & { readonly policy?: AttemptPolicy },
   self?: AnyActorRef,
+  model?: ChatModel,
 ) => PromptSpec;
 
 interface CallScope {
@@ -329,6 +330,7 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
 
 const expectedReply = ({ mayBeProse, policy }: ReadReplyInput, spec: PromptSpec, request: ModelRequest) => ({
   form: request.replyForm,
+  proseDriver: spec.prose?.(),
   toolName: request.schemaName,
   acceptsList: spec.shape.mayBeList,
   sentSchema: request.replyForm === 'text' ? request.outputSchema : null,
@@ -381,7 +383,7 @@ function callOf(
   const model = models[call.model];
   if (model === undefined)
     throw new TypeError(`Model ${call.model} does not exist; the attempt has ${models.length} models.`);
-  const spec = specFor(call, self);
+  const spec = specFor(call, self, model);
   const request: ModelRequest = requestOf(spec, call, formAt(call.form, replyForm), model.nativeTools === true, files);
   const edited = editRequest?.(call, request) ?? null;
   return { model, spec, request: edited ?? request, isEdited: edited !== null };
@@ -395,9 +397,9 @@ function formAt(form: number, configured: ReplyForm): ReplyForm {
   return [configured, ...OTHER_FORMS.filter((other) => other !== configured)][form] ?? 'json-object';
 }
 
-function offeredBy({ fromToolCalls }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {
-  if (tools === undefined || fromToolCalls === undefined) return undefined;
-  return { names: new Set(tools.map(({ name }) => name)), valueOf: fromToolCalls };
+function offeredBy({ fromToolCalls, withToolCalls }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {
+  if (tools === undefined || fromToolCalls === undefined || withToolCalls === undefined) return undefined;
+  return { names: new Set(tools.map(({ name }) => name)), valueOf: fromToolCalls, wrap: withToolCalls };
 }
 
 /** Returns the failure of a model that does not accept one of the files; null if it accepts all. Another model of the run does. */

@@ -4,7 +4,14 @@ import { failureOf } from '../../../machines/policies/failures.ts';
 import { clippedLine } from '../../../machines/text/clip.ts';
 import { type DeltaPart, GrowingText } from './part-source.ts';
 import { quotedName } from './quoted-name.ts';
-import type { FoundValue, OfferedCalls, StreamDriver } from './stream-driver.ts';
+import type {
+  FoundValue,
+  OfferedCall,
+  OfferedTools,
+  StreamDriver,
+  UnsearchedReply,
+  WrapOptions,
+} from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
 import { withoutThought } from './thought.ts';
 
@@ -13,28 +20,8 @@ const MAX_NAMES = 20;
 const MAX_NAME_CHARS = 60;
 const MAX_ID_CHARS = 200;
 
-/** The tools that a model may call instead of replying. `valueOf` converts the calls and the text before them to the reply's value. */
-export interface OfferedTools {
-  readonly names: ReadonlySet<string>;
-  readonly valueOf: (calls: readonly OfferedCall[], textBefore: string) => unknown;
-}
-
-/** `id` is the provider's, or empty. `arguments` is JSON text. */
-interface OfferedCall {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: string;
-}
-
 /** The most calls of one reply; a reply with more has failed. */
 const MAX_CALLS = 256;
-
-interface DriverOptions {
-  /** Whether the given driver reads JSON in text, which then is not kept as the text before the calls. */
-  readonly readsJsonText: boolean;
-  /** The tool whose arguments are the reply itself; null if the reply is text. */
-  readonly replyTool: string | null;
-}
 
 /**
  * Returns a driver that also accepts calls of these tools as the reply, whatever text or calls surround them. Until the first such call
@@ -44,7 +31,7 @@ interface DriverOptions {
 export function withOfferedTools(
   driver: StreamDriver,
   offered: OfferedTools,
-  { readsJsonText, replyTool }: DriverOptions,
+  { readsJsonText, replyTool }: WrapOptions,
 ): StreamDriver {
   const text = new GrowingText();
   const pending = new PendingCalls(offered.valueOf);
@@ -59,8 +46,8 @@ export function withOfferedTools(
 
   return {
     finder: driver.finder,
-    get calls() {
-      return isCalled ? pending : null;
+    get unsearched() {
+      return isCalled ? pending : driver.unsearched;
     },
     claim(part) {
       if (part.type === 'tool-call-delta' && part.name !== replyTool) {
@@ -91,7 +78,7 @@ export function withOfferedTools(
   };
 }
 
-class PendingCalls implements OfferedCalls {
+class PendingCalls implements UnsearchedReply {
   textBefore = '';
   readonly #toValue: OfferedTools['valueOf'];
   /** The places of the calls in the list, by their index in the stream. */
@@ -173,6 +160,6 @@ function unknownToolFailure(name: string, names: ReadonlySet<string>): Failure {
     .slice(0, MAX_NAMES)
     .map((one) => clippedLine(one, MAX_NAME_CHARS))
     .join(', ');
-  const message = `The reply calls ${quotedName(name)}, which is not an available tool; expected a call of ${known}, or one JSON object.`;
+  const message = `The reply calls ${quotedName(name)}, which is not an available tool; expected a call of ${known}, or a reply without calls.`;
   return failureOf('extraction', 'no_tool_call', message);
 }

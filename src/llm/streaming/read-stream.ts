@@ -1,7 +1,7 @@
 import { parse } from 'jsonriver';
 import type { Reply } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import type { FinishReason, ModelPart, ReplyForm } from '../../../machines/contracts/model.ts';
+import type { FinishReason, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { lacksJson } from '../../../machines/policies/model-status.ts';
@@ -13,13 +13,13 @@ import type { TakeTurn } from '../../durable/turns.ts';
 import { hasStructure, type JsonNode } from '../../internal/json-schema.ts';
 import { firstLongNumber, longNumberProblem } from '../../internal/json-text.ts';
 import { MAX_DEPTH } from './json-scanner.ts';
-import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
 import { GrowingText, PartSource, type StreamEnd } from './part-source.ts';
 import { quotedName } from './quoted-name.ts';
 import {
   createTextDriver,
   type FoundValue,
   type MissingValue,
+  type OfferedTools,
   QUOTED_CHARS,
   type StreamDriver,
 } from './stream-driver.ts';
@@ -45,7 +45,9 @@ interface StreamObserver {
 }
 
 export interface ReadStreamOptions extends StreamObserver {
-  readonly form: ReplyForm;
+  readonly form: ModelRequest['replyForm'];
+  /** The driver for the form `prose`. */
+  readonly proseDriver?: StreamDriver | undefined;
   /** The tool whose arguments are the reply; only for the form `tool-call`. */
   readonly toolName: string;
   /** Whether a bare array in the text may be the value; not for the form `tool-call`. */
@@ -98,10 +100,10 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
     const failure = streamFailure(end) ?? found?.failure ?? none;
     const isIgnored =
       failure === null
-        ? driver.calls === null && isOtherThan(sentSchema, found?.value)
+        ? driver.unsearched === null && isOtherThan(sentSchema, found?.value)
         : sentSchema !== null && lacksJson(failure);
     return {
-      text: driver.calls?.describe() ?? text,
+      text: driver.unsearched?.describe() ?? text,
       prose: false,
       value: failure === null ? found?.value : null,
       failure,
@@ -122,13 +124,11 @@ function usageOf({ end, chars }: PartSource, { promptChars }: ReadStreamOptions)
 }
 
 function driverFor(options: ReadStreamOptions): StreamDriver {
-  const { form, toolName, offered } = options;
+  const { form, toolName, offered, proseDriver } = options;
   const isCall = form === 'tool-call';
-  const own = isCall ? createToolCallDriver(toolName) : createTextDriver(options);
-  const driver =
-    offered === undefined
-      ? own
-      : withOfferedTools(own, offered, { readsJsonText: !isCall, replyTool: isCall ? toolName : null });
+  const own = proseDriver ?? (isCall ? createToolCallDriver(toolName) : createTextDriver(options));
+  const replyTool = isCall ? toolName : null;
+  const driver = offered?.wrap(own, offered, { readsJsonText: !isCall, replyTool }) ?? own;
   const names = [...(isCall ? [toolName] : []), ...(offered?.names ?? [])];
   const { claim } = driver;
   const claimNamed: StreamDriver['claim'] = (part) =>
@@ -170,10 +170,10 @@ async function readValue(
   function readChunk(chunk: string, onParsed: () => void, onThrown: (error: unknown) => void): void {
     if (chunk === '') onAlive();
     else onText(chunk);
-    if (driver.calls !== null) {
-      driver.calls.push(chunk);
+    if (driver.unsearched !== null) {
+      driver.unsearched.push(chunk);
       if (!isCalled) onBegin?.();
-      if (!isCalled || chunk !== '') onPartial(driver.calls.soFar());
+      if (!isCalled || chunk !== '') onPartial(driver.unsearched.soFar());
       isCalled = true;
       onParsed();
       return;
@@ -199,7 +199,7 @@ async function readValue(
 
   await readAll(source, readChunk);
   if (source.end.failure !== null) return null;
-  if (driver.calls !== null) return driver.calls.whole(source.end.reason);
+  if (driver.unsearched !== null) return driver.unsearched.whole(source.end.reason);
   finder.end(source.text);
   const span = finder.found ?? (source.end.reason === 'length' ? finder.fallbackIfCut : finder.fallback);
   if (span === null) return null;
@@ -387,7 +387,7 @@ function createToolCallDriver(toolName: string): StreamDriver {
 
   return {
     finder: new StrictFinder(),
-    calls: null,
+    unsearched: null,
     misplaced: null,
     claim(part) {
       if (part.type === 'text-delta') prose.add(part.text);

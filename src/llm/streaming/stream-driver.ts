@@ -46,13 +46,13 @@ export interface FoundValue {
   readonly failure?: Failure;
 }
 
-/** The calls of offered tools instead of a reply. They grow while they arrive and are not parsed. */
-export interface OfferedCalls {
+/** A reply that is not searched for JSON: calls of offered tools, or prose. It grows while it arrives. */
+export interface UnsearchedReply {
   /** Adds the characters of the part that was claimed last. */
   push(chunk: string): void;
   soFar(): unknown;
-  /** Returns the value at the end of the stream, or null if the output limit cut it off. */
-  whole(reason: FinishReason | null): FoundValue | null;
+  /** Returns the value at the end of the stream, or null if there is none or the output limit cut it off. */
+  whole(reason: FinishReason | null): FoundValue | null | Promise<FoundValue | null>;
   describe(): string;
 }
 
@@ -73,13 +73,37 @@ export interface StreamDriver {
    * characters of any other part only show that the model is still sending.
    */
   claim(part: DeltaPart): boolean;
-  /** The tool calls that replace the reply, once one has started; they then receive the reply's characters. */
-  readonly calls: OfferedCalls | null;
+  /** Receives the reply's characters in place of the finder; for tool calls, once one has started. */
+  readonly unsearched: UnsearchedReply | null;
   /** The JSON text of a reply that the server sent as reasoning; null if the reasoning is anything but one object. */
   readonly misplaced: string | null;
   /** Returns the prose of a reply without JSON, given its own text; empty if JSON started in it. */
   proseIn(text: string): string;
   failureOf(missing: MissingValue): Failure;
+}
+
+/**
+ * The tools that a model may call instead of replying. `valueOf` converts the calls and the text before them to the reply's value. `wrap` makes
+ * the driver of the reply read the calls, too: programs that offer no tools do not load it.
+ */
+export interface OfferedTools {
+  readonly wrap: (driver: StreamDriver, offered: OfferedTools, options: WrapOptions) => StreamDriver;
+  readonly names: ReadonlySet<string>;
+  readonly valueOf: (calls: readonly OfferedCall[], textBefore: string) => unknown;
+}
+
+/** `id` is the provider's, or empty. `arguments` is JSON text. */
+export interface OfferedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export interface WrapOptions {
+  /** Whether the given driver reads JSON in text, which then is not kept as the text before the calls. */
+  readonly readsJsonText: boolean;
+  /** The tool whose arguments are the reply itself; null if the reply is text. */
+  readonly replyTool: string | null;
 }
 
 /** Returns a driver for replies that are JSON in text, possibly surrounded by prose and fences. */
@@ -94,7 +118,7 @@ export function createTextDriver({ acceptsList }: { readonly acceptsList: boolea
       if (part.type === 'reasoning-delta') reasoning.add(part.text);
       return part.type === 'text-delta';
     },
-    calls: null,
+    unsearched: null,
     get misplaced() {
       return tool === null ? reasoning.whole() : null;
     },

@@ -1,3 +1,5 @@
+import { GrowingText } from './part-source.ts';
+
 /** Escapes a text for a regular expression. */
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/gu, '\\$&');
 
@@ -59,21 +61,53 @@ export class ThoughtMarks {
 }
 
 /**
- * Returns a text without reasoning: without what is between two marks, and without what precedes the mark of an end alone, because
- * several chat templates put the beginning into the prompt. A beginning without an end counts only at the start of the text.
+ * A text that grows, without reasoning and blanks at its start: without what is between two marks, and without what precedes the mark of an
+ * end alone, because several chat templates put the beginning into the prompt. A beginning without an end counts only at the start of the
+ * text. Each character is read once.
  */
-export function withoutThought(text: string): string {
-  let kept = '';
-  let from = 0;
-  let begun: ThoughtMark | null = null;
-  for (const mark of new ThoughtMarks().in(text)) {
-    if (!mark.isEnd) begun ??= mark;
-    else if (begun === null || begun.family === mark.family) {
-      kept = begun === null ? '' : kept + text.slice(from, begun.from);
-      from = mark.to;
-      begun = null;
+export class TextWithoutThought {
+  readonly #marks = new ThoughtMarks();
+  #kept = new GrowingText();
+  /** Reasoning whose end has not arrived, with its mark. */
+  #thought: { readonly family: number; readonly text: GrowingText } | null = null;
+  /** The last characters, which may be the beginning of a mark. */
+  #rest = '';
+  #chars = 0;
+
+  add(chunk: string): void {
+    this.#chars += chunk.length;
+    this.#rest += chunk;
+    for (const { from, to, family, isEnd } of this.#marks.in(chunk)) {
+      const start = this.#chars - this.#rest.length;
+      if (!isEnd && this.#thought === null) {
+        this.#keep(from - start);
+        this.#thought = { family, text: new GrowingText() };
+      } else if (isEnd && (this.#thought === null || this.#thought.family === family)) {
+        if (this.#thought === null) this.#kept = new GrowingText();
+        this.#thought = null;
+        this.#rest = this.#rest.slice(to - start);
+      }
     }
+    this.#keep(this.#rest.length - MAX_MARK_CHARS);
   }
-  const isOpen = begun !== null && (kept + text.slice(from, begun.from)).trim() === '';
-  return isOpen ? '' : kept + text.slice(from);
+
+  get text(): string {
+    const kept = this.#kept.text;
+    if (this.#thought === null) return kept === '' ? this.#rest.trimStart() : kept + this.#rest;
+    return kept === '' ? '' : kept + this.#thought.text.text + this.#rest;
+  }
+
+  #keep(count: number): void {
+    if (count <= 0) return;
+    const piece = this.#rest.slice(0, count);
+    this.#rest = this.#rest.slice(count);
+    if (this.#thought !== null) this.#thought.text.add(piece);
+    else this.#kept.add(this.#kept.text === '' ? piece.trimStart() : piece);
+  }
+}
+
+export function withoutThought(text: string): string {
+  const reply = new TextWithoutThought();
+  reply.add(text);
+  return reply.text;
 }

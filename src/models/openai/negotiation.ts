@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
+import type { ModelRequest } from '../../../machines/contracts/model.ts';
 import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { schemaKey } from '../../internal/json-schema.ts';
 import { isOpenAI, type OpenAISettings } from './options.ts';
@@ -44,15 +44,16 @@ type Send = (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
 export function negotiateDialect(settings: OpenAISettings, client: () => Promise<OpenAI>): Send {
   const api = settings.api ?? 'chat';
   const tokenLimit = isOpenAI(settings.baseURL) ? 'max_completion_tokens' : 'max_tokens';
-  const richestFor = (form: ReplyForm): Dialect => ({
+  const richestFor = (form: ModelRequest['replyForm']): Dialect => ({
     ...RICHEST,
     api,
     usage: api === 'chat',
     tokenLimit,
     tools: new Map(),
     ...(form === 'json-object' && { format: 'json_object' }),
+    ...(form === 'prose' && { format: 'text' }),
   });
-  const accepted = new Map<ReplyForm, Dialect>();
+  const accepted = new Map<ModelRequest['replyForm'], Dialect>();
   const acceptedFor = new Map<string, Pick<Dialect, 'format' | 'replyTool'>>();
   const toolLevels = new Map<string, ToolLevel>();
 

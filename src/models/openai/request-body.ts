@@ -218,6 +218,7 @@ function textPrompt(request: ModelRequest, dialect: Dialect): Prompt {
 }
 
 function formatPrompt(request: ModelRequest, { format }: Dialect): Pick<Prompt, 'turns' | 'format'> {
+  if (request.replyForm === 'prose') return { turns: request.turns, format: null };
   if (format === 'text' || format === 'json_object')
     return { turns: withSchema(request), format: format === 'text' ? null : format };
   return { turns: withoutSchema(request.turns, request), format: replySchema(request, format === 'strict_schema') };

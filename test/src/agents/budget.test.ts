@@ -7,7 +7,7 @@ import { endsOf } from '../../support/agent-charts.ts';
 const usage = { inputTokens: 40, outputTokens: 10, estimated: false };
 const say = () =>
   generate({
-    model: scriptedModel({ say: Array.from({ length: 9 }, () => ({ reply: { text: 'Hi.' }, usage })) }),
+    model: scriptedModel({ say: Array.from({ length: 9 }, () => ({ text: 'Hi.', usage })) }),
     name: 'say',
     prices: { currency: 'EUR', models: { scripted: { inputPerMillion: 1_000, outputPerMillion: 1_000 } } },
   });

@@ -1,13 +1,24 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { describe, expect, it } from 'vitest';
 import { createActor } from 'xstate';
 import * as z from 'zod';
-import { generate } from '../../../src/entries/agents.ts';
-import { explore, type Script, scriptedModel, settle } from '../../../src/entries/testing.ts';
+import { type GenerateOptions, generate } from '../../../src/entries/agents.ts';
+import {
+  always,
+  explore,
+  type Script,
+  type ScriptedModel,
+  scriptedModel,
+  settle,
+} from '../../../src/entries/testing.ts';
 import { chartAround, endsOf } from '../../support/agent-charts.ts';
 
 const Ticket = z.object({ urgent: z.boolean(), summary: z.string() });
 const triageOf = (script: Script) =>
   generate({ model: scriptedModel(script), schema: Ticket, name: 'ticket', prompt: (mail: string) => `Mail: ${mail}` });
+
+const textOf = (model: ScriptedModel, options: Partial<GenerateOptions<string, StandardSchemaV1<string>>> = {}) =>
+  generate({ model, ...options });
 
 describe('generate', () => {
   it('ends with the validated value of the prompt for its input [G1]', async () => {
@@ -37,12 +48,45 @@ describe('generate', () => {
     expect(end.message).toContain('No value for "ticket"');
   });
 
-  it('ends with text if it has no schema, also if the model replies in prose', async () => {
-    const replies = [{ text: 'Good morning.' }, { reply: { text: 'Good morning.' } }];
-    for (const reply of replies) {
-      const actor = () => generate({ model: scriptedModel({ output: [reply] }) });
-      expect(await endsOf(() => chartAround(actor()), 'Greet.')).toMatchObject({ output: 'Good morning.' });
+  it('without a schema, asks for text alone and ends with the text of the model, even if that is JSON', async () => {
+    for (const output of ['Good morning.', '{"text":"Good morning."}', '[1]']) {
+      const model = scriptedModel({ output: always({ text: `<think>Hm</think>\n${output}\n` }) });
+      expect(await endsOf(() => chartAround(textOf(model)), 'Greet.')).toMatchObject({ output });
+      expect(model.calls[0]).toMatchObject({
+        turns: [{ role: 'user', content: 'Greet.' }],
+        outputSchema: {},
+        replyForm: 'prose',
+      });
     }
+  });
+
+  it('without a schema, asks for text whatever the reply form, which is that of JSON', async () => {
+    for (const replyForm of ['text', 'tool-call', 'json-object'] as const) {
+      const model = scriptedModel({ output: always({ reply: 'Good morning.' }) });
+      expect(await endsOf(() => chartAround(textOf(model, { replyForm })), 'Greet.')).toMatchObject({
+        output: 'Good morning.',
+      });
+      expect(model.calls[0]?.replyForm).toBe('prose');
+    }
+  });
+
+  it('without a schema, corrects an empty or cut reply, repeats a failed call and asks a fallback model for text', async () => {
+    const replies = [{ text: '' }, { text: 'Good mor', reason: 'length' }, { failure: { retryable: false } }] as const;
+    const model = scriptedModel({ output: replies });
+    const other = scriptedModel({ output: [{ text: 'Good morning.' }] });
+    const actor = createActor(chartAround(textOf(model, { policy: { fallbackModels: [other] } })), { input: 'Greet.' });
+    actor.start();
+    await settle();
+    expect(actor.getSnapshot().context.output).toBe('Good morning.');
+    expect(model.calls[1]?.turns.slice(1)).toMatchObject([
+      { role: 'assistant', content: '(nothing)' },
+      { role: 'user', content: expect.stringContaining('The reply is empty; expected text.') },
+    ]);
+    expect(model.calls[2]?.turns.slice(1)).toMatchObject([
+      { role: 'assistant', content: 'Good mor' },
+      { role: 'user', content: expect.stringContaining('expected a shorter text') },
+    ]);
+    expect(other.calls[0]).toMatchObject({ replyForm: 'prose', outputSchema: {} });
   });
 
   it('aborts its call when the chart leaves the state', async () => {
@@ -65,15 +109,13 @@ describe('generate', () => {
 
   it('gives the value received so far', async () => {
     const values: unknown[] = [];
-    const model = scriptedModel({ output: [{ text: '{"text":"Good morning."}' }] }, { chunkChars: 6 });
-    const actor = createActor(
-      chartAround(generate({ model, onPartial: ({ value }) => values.push(JSON.stringify(value)) })),
-      { input: 'x' },
-    ).start();
+    const model = scriptedModel({ output: [{ text: 'Good morning.' }] }, { chunkChars: 6 });
+    const actor = createActor(chartAround(textOf(model, { onPartial: ({ value }) => values.push(value) })), {
+      input: 'x',
+    }).start();
     await settle();
     expect(actor.getSnapshot().value).toBe('done');
-    expect(values.length).toBeGreaterThan(1);
-    expect(values.at(-1)).toBe('{"text":"Good morning."}');
+    expect(values).toEqual(['Good m', 'Good morning', 'Good morning.']);
   });
 
   it('fails for an input that is not a prompt', async () => {

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { type Capability, defineCapability, type RunToolsOptions, runTools } from '../../../src/entries/agents.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import {
+  always,
   explore,
   findingsOf,
   type ScriptedReply,
@@ -97,19 +98,93 @@ describe('runTools', () => {
     ]);
   });
 
-  it('uses native tool calls with a model that has them', async () => {
+  it('uses native tool calls with a model that has them, and takes its text as the answer', async () => {
     const { machine, model } = agentOf([
       { toolCall: { article: 'coat' }, name: 'stock', text: 'I look.' },
-      { answer: 'Three.', calls: [] },
+      { text: '{"left":3}' },
     ]);
     Object.assign(model, { nativeTools: true });
     const actor = createActor(machine, { input: 'Coats?' }).start();
     await settle();
-    expect(actor.getSnapshot().context.output).toMatchObject({ answer: 'Three.' });
+    expect(actor.getSnapshot().context.output).toMatchObject({ answer: '{"left":3}' });
+    expect(model.calls[0]).toMatchObject({
+      turns: [{ role: 'user', content: 'Mail: Coats?' }],
+      outputSchema: {},
+      replyForm: 'prose',
+      tools: [{ name: 'reserve' }, { name: 'stock' }],
+    });
     expect(model.calls[1]?.turns.slice(-2)).toMatchObject([
       { role: 'assistant', content: 'I look.', toolCalls: [{ name: 'stock' }] },
       { role: 'tool', content: '3', toolResult: { name: 'stock', isError: false } },
     ]);
+  });
+
+  it.each([
+    ['a list', '[{"tool":"stock","arguments":{"article":"coat"}}]'],
+    ['one', 'I look. ```json\n{"name":"stock","arguments":{"article":"coat"}}\n```'],
+    ['the form of a template', '<function=stock><parameter=article>coat</parameter></function>'],
+  ])('finds calls that a model with native tools writes into its text: %s', async (_, text) => {
+    const ran: string[] = [];
+    const { machine, model } = agentOf([{ text }, { text: 'Three.' }], ran);
+    Object.assign(model, { nativeTools: true });
+    const actor = createActor(machine, { input: 'Coats?' }).start();
+    await settle();
+    expect(ran).toEqual(['stock coat']);
+    expect(actor.getSnapshot().context.output).toMatchObject({ answer: 'Three.', rounds: [{}] });
+  });
+
+  it('asks for text alone when no tool may run any more', async () => {
+    const { machine, model } = agentOf([{ toolCall: { article: 'coat' }, name: 'stock' }, { text: 'Three.' }], [], {
+      maxRounds: 1,
+    });
+    Object.assign(model, { nativeTools: true });
+    const actor = createActor(machine, { input: 'Coats?' }).start();
+    await settle();
+    expect(actor.getSnapshot().context.output).toMatchObject({ answer: 'Three.', stopReason: 'rounds_ended' });
+    expect(model.calls[1]).toMatchObject({ outputSchema: {}, replyForm: 'prose', turns: [{ role: 'user' }] });
+    expect(model.calls[1]?.turns[0]?.content).toContain('No tool can run any more.');
+    expect(model.calls[1]).not.toHaveProperty('tools');
+  });
+
+  it('corrects an empty reply and a call of an unknown tool, also with native tools', async () => {
+    const { machine, model } = agentOf([{ text: '' }, { toolCall: {}, name: 'none' }, { text: 'Three.' }]);
+    Object.assign(model, { nativeTools: true });
+    const actor = createActor(machine, { input: 'Coats?' }).start();
+    await settle();
+    expect(actor.getSnapshot().context.output).toMatchObject({ answer: 'Three.', rounds: [] });
+    expect(model.calls.map(({ turns }) => turns.at(-1)?.content)).toEqual([
+      'Mail: Coats?',
+      expect.stringContaining('The reply is empty'),
+      expect.stringContaining('calls “none”, which is not an available tool; expected a call of reserve, stock'),
+    ]);
+  });
+
+  it('asks for JSON without native tools, and for an answer with a schema', async () => {
+    const schema = z.object({ left: z.int() });
+    const answered = { answer: { left: 3 }, calls: [] };
+    const native = scriptedModel({ agent: always(answered) }, { nativeTools: true });
+    const agent = runTools({ model: native, name: 'agent', tools: toolsOf([]), schema });
+    expect(await endsOf(() => chartAround(agent), 'Coats?')).toMatchObject({ output: { answer: { left: 3 } } });
+    const { machine, model } = agentOf([{ answer: 'Three.', calls: [] }]);
+    createActor(machine, { input: 'Coats?' }).start();
+    await settle();
+    for (const call of [native.calls[0], model.calls[0]])
+      expect(call).toMatchObject({ replyForm: 'text', outputSchema: { required: ['answer', 'calls'] } });
+  });
+
+  it('asks a fallback model in the form that it has', async () => {
+    const failure = { failure: { retryable: false } };
+    for (const nativeTools of [true, false]) {
+      const model = scriptedModel({ agent: [failure] }, { nativeTools });
+      const other = scriptedModel({ agent: [{ text: 'Three.' }] }, { nativeTools: !nativeTools });
+      const policy = { fallbackModels: [other] };
+      const agent = runTools({ model, name: 'agent', tools: toolsOf([]), policy });
+      const actor = createActor(chartAround(agent), { input: 'Coats?' }).start();
+      await settle();
+      expect(actor.getSnapshot().context.output).toMatchObject({ answer: 'Three.' });
+      const forms = [model, other].map(({ calls }) => calls[0]?.replyForm);
+      expect(forms).toEqual(nativeTools ? ['prose', 'text'] : ['text', 'prose']);
+    }
   });
 
   it('starts at most so many calls of a round at the same time, and keeps their order', async () => {

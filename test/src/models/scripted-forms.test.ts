@@ -24,6 +24,14 @@ describe('the scripted model with tool calls', () => {
     ]);
   });
 
+  test('returns a text as it is, if prose is requested', async () => {
+    for (const reply of [{ text: 'Hi' }, { reply: 'Hi' }]) {
+      const model = scriptedModel({ action: [reply] });
+      const parts = await partsOf(model, modelRequest({ replyForm: 'prose', outputSchema: {} }));
+      expect(replyOf(parts)).toMatchObject({ text: 'Hi', end: 'stop' });
+    }
+  });
+
   test('[A12] returns the same content in both reply forms', async () => {
     for (const reply of [{ a: 1 }, { reply: { a: 1 } }, { text: '{"a":1}' }]) {
       expect(replyOf(await inText(reply))).toEqual({ text: '{"a":1}', reasoning: '', calls: [], end: 'stop' });

@@ -258,6 +258,23 @@ describe('aiSdkModel', () => {
     expect((await failureFrom(fake([callError(404, `Unknown: ${names}.`)]).create())).message).toContain(names);
   });
 
+  test('asks for prose with the prompt alone, and with the tools in words if the provider rejects tools', async () => {
+    const refusal = callError(400, 'This model does not support tools.');
+    const { calls, create } = fake([[text('Hi.'), finish], refusal, [text('Hi.'), finish]]);
+    const model = create();
+    const prose = modelRequest({ replyForm: 'prose', outputSchema: {} });
+    const tools = [{ name: 'search', description: 'Searches.', parameters: { type: 'object' } }];
+    const turnsWithoutTools = [{ role: 'user', content: 'Tools in words.' }] as const;
+    expect(replyOf(await partsOf(model, prose))).toMatchObject({ text: 'Hi.', end: 'stop' });
+    expect(replyOf(await partsOf(model, { ...prose, tools, turnsWithoutTools }))).toMatchObject({ text: 'Hi.' });
+    for (const call of calls) expect(call).not.toHaveProperty('responseFormat');
+    expect(calls.map((call) => [call.tools?.length ?? 0, call.prompt.length])).toEqual([
+      [0, 2],
+      [1, 2],
+      [0, 1],
+    ]);
+  });
+
   test.each([
     ['undefined', undefined, 'the call failed: the model threw undefined'],
     ['null', null, 'the call failed: the model threw null'],

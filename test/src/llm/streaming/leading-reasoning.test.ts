@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { withOfferedTools } from '../../../../src/llm/streaming/offered-tools.ts';
 import {
   argumentsPart,
   finishPart,
@@ -118,7 +119,7 @@ describe('reasoning in the reply text', () => {
       fromProse,
     });
     expect(prose.value).toEqual({ text: 'It is so.' });
-    const offered = { names: new Set(['t']), valueOf: (_: unknown, before: string) => before };
+    const offered = { wrap: withOfferedTools, names: new Set(['t']), valueOf: (_: unknown, before: string) => before };
     const called = await readAll(streamOf(['Draft.</think>Now.', argumentsPart('{}', { name: 't' })]), { offered });
     expect(called.value).toBe('Now.');
   });

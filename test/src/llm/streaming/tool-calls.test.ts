@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ModelPart, ReplyForm } from '../../../../machines/contracts/model.ts';
+import { withOfferedTools } from '../../../../src/llm/streaming/offered-tools.ts';
 import { anError } from '../../../support/errors.ts';
 import { splitAt, wrappedJson } from '../../../support/json-text.ts';
 import {
@@ -113,7 +114,7 @@ const NAMES = ['search', 'clock'];
 const read = (form: ReplyForm, parts: readonly (string | ModelPart)[]) =>
   readAll(streamOf(parts), {
     form,
-    offered: { names: new Set(NAMES), valueOf: (calls, said) => ({ calls, said }) },
+    offered: { names: new Set(NAMES), valueOf: (calls, said) => ({ calls, said }), wrap: withOfferedTools },
   });
 
 const of = (name: string, text: string, index = 0): ModelPart => argumentsPart(text, { index, name });
@@ -239,7 +240,7 @@ describe('failures with offered tools', () => {
   test('[A10] list the tools for an unknown call, and report prose as a missing call', async () => {
     const unknown = await read('text', ['I look it up.', of('find', '{}')]);
     expect(unknown.failure?.message).toBe(
-      'The reply calls “find”, which is not an available tool; expected a call of search, clock, or one JSON object.',
+      'The reply calls “find”, which is not an available tool; expected a call of search, clock, or a reply without calls.',
     );
     expect((await read('text', ['I look it up.'])).failure).toMatchObject({ code: 'no_json' });
     expect((await read('text', [of('find', '{}'), finishPart('length')])).failure).toMatchObject({ code: 'truncated' });

@@ -99,9 +99,7 @@ const isResult = ({ role, tool_call_id: id }) => role === 'tool' && !String(id).
  * @returns {import('./patterns.mjs').Reply}
  */
 function inFormat(reply, format) {
-  const { answer, text, value } = format?.json_schema?.schema.properties ?? {};
-  if ('text' in reply && answer) return { json: { answer: reply.text, calls: [] } };
-  if ('text' in reply && text) return { json: { text: reply.text } };
+  const { value } = format?.json_schema?.schema.properties ?? {};
   return 'json' in reply && value ? { json: { value: reply.json } } : reply;
 }
 

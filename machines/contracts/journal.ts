@@ -117,15 +117,19 @@ const annotationSchema = z.discriminatedUnion('type', [
   }),
   /** Text of a reply as it arrived, joined to pieces of up to a fifth of a second or about a thousand characters. */
   z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string(), activity: z.optional(z.int()) }),
-  /** The prompt of a model call, as the model received it, without the bytes of files. Each different part is stored once. */
+  /** The prompt of a model call, as the model received it, without the bytes of files. Each different turn and part is stored once. */
   z.object({
     type: z.literal('prompt'),
     attemptId: z.string(),
     /** FNV-1a of its turns, files, schema and tools. */
     digest: z.string(),
+    /** The number of the turn, in an earlier entry, that precedes these with all before it. Absent if these are all. */
+    after: z.exactOptional(z.int()),
     /** Each content is the concatenation of its parts, by their numbers. */
     turns: z.array(
       z.object({
+        /** Absent in older journals. */
+        number: z.exactOptional(z.int()),
         role: z.enum(['system', 'user', 'assistant', 'tool']),
         parts: z.array(z.int()),
         ...toolTurnSchema.shape,

@@ -36,6 +36,7 @@ import {
   type Candidate,
   childPath,
   type DerivedEvent,
+  type DurableEntry,
   type ExternalEvent,
   type Keyframe,
   markInline,
@@ -73,6 +74,8 @@ export interface SystemOwner {
   recorded(name: string): Outcome | undefined;
   /** Receives the notes of activities. */
   note(note: Json, activity: number): void;
+  /** The entries so far, if it adds notes to them at once: always the same list, which grows. */
+  readonly journal?: readonly DurableEntry[];
 }
 
 /** An actor that is not a machine, in progress: a promise, callback, observable or custom logic. */
@@ -613,6 +616,7 @@ export class DurableActorSystem {
           note: (text) => {
             if (this.activities.has(number)) this.owner.note(copyOfJson(text, `note of ${this.#nameOf(path)}`), number);
           },
+          journal: () => this.owner.journal ?? null,
         });
         this.#activityOf.set(ref, activity);
       },

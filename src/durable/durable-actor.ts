@@ -131,6 +131,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
       note: (note, activity) => {
         if (!this.#isReleased) this.#appendNote({ type: 'note', note, activity });
       },
+      journal: this.entries,
     };
   }
 

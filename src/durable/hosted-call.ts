@@ -1,12 +1,15 @@
 import type { AnyActorRef } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Json } from './codec.ts';
+import type { DurableEntry } from './entries.ts';
 
 /** What an activity knows of its durable actor. */
 export interface HostedCall {
   readonly key: string;
   readonly wasInterrupted: () => boolean;
   readonly note: (note: Json) => void;
+  /** The entries so far, in a list that grows; null if notes are not added to it at once. */
+  readonly journal: () => readonly DurableEntry[] | null;
 }
 
 const activities = new WeakMap<object, HostedCall>();
@@ -44,3 +47,7 @@ export const isHosted = ({ self }: { readonly self: object }): boolean => activi
  * nothing in any other actor.
  */
 export const addNote = ({ self }: { readonly self: object }, note: Json): void => activities.get(self)?.note(note);
+
+/** Returns the journal to which the notes of a call are added at once: always the same list, which grows. Null if there is none. */
+export const journalOf = ({ self }: { readonly self: object }): readonly DurableEntry[] | null =>
+  activities.get(self)?.journal() ?? null;

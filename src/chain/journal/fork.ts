@@ -95,7 +95,10 @@ export async function forkRun(
   const reader = createPromptReader();
   for (const entry of entries) reader.take(entry);
   /** The parts of a reused prompt may be in an entry that the fork does not have. */
-  const rewritten = (parts: PromptParts): PromptParts => writer.partsOf(reader.textsOf(parts));
+  const rewritten = (seq: number): PromptParts | null => {
+    const texts = reader.textsAt(seq);
+    return texts && writer.partsOf(texts);
+  };
   const actor = await chain.machine.fork(stored, {
     at,
     isBefore: true,
@@ -326,14 +329,16 @@ function changeReply(changes: readonly ReplyChange[], next: NextReply | null): P
 function changedEvent(
   { event, seq, call: { source, subject } }: Parameters<NonNullable<ReuseOptions['change']>>[0],
   { change }: ParsedChanges,
-  rewritten: (parts: PromptParts) => PromptParts,
+  rewritten: (seq: number) => PromptParts | null,
 ): ReusedEvent {
   if (event.type === 'activity-event')
     return { ...event, event: storedCallEvent(change({ seq, source, event: readCallEvent(event.event) })) };
   const { attemptId } = subject as unknown as CallSubject;
   if (attemptId === undefined || !Object.hasOwn(Object(event.note), 'attemptId')) return event;
-  const note = { ...(event.note as object), attemptId } as unknown as { readonly type?: unknown } & PromptParts;
-  return { ...event, note: { ...note, ...(note.type === 'prompt' && rewritten(note)) } as unknown as Json };
+  const { after: _, ...prompt } = event.note as Readonly<Record<string, Json>>;
+  const parts = prompt['type'] === 'prompt' ? rewritten(seq) : null;
+  const note = parts === null ? Object(event.note) : { ...prompt, ...parts };
+  return { ...event, note: { ...note, attemptId } as unknown as Json };
 }
 
 interface RecordedReply {

@@ -9,7 +9,7 @@ import type { Json } from '../../durable/codec.ts';
 import { addNote, isHosted } from '../../durable/hosted-call.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
-import { wholePrompts } from '../recorded-prompts.ts';
+import { journalPrompts } from '../recorded-prompts.ts';
 import type { PromptSpec } from '../request.ts';
 import { outputShape } from '../schemas/output-shape.ts';
 import { type AttemptOptions, type AttemptPrompt, parseAttemptOptions, promptTurns } from './attempt-options.ts';
@@ -67,7 +67,11 @@ export const observerIn =
   (clock: Clock = systemClock, onPartial: CallObserver['onPartial']) =>
   (self: AnyActorRef): CallObserver => ({
     ...(isHosted({ self })
-      ? callNotes({ note: (note) => addNote({ self }, note as unknown as Json), clock, prompts: wholePrompts })
+      ? callNotes({
+          note: (note) => addNote({ self }, note as unknown as Json),
+          clock,
+          prompts: journalPrompts({ self }),
+        })
       : noopCallObserver),
     onPartial,
   });

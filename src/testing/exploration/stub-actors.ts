@@ -128,7 +128,12 @@ export function createStubbedActor(
   function takeOver(created: AnyActorRef): void {
     // The same in each run, so that a machine may use them in what it sends.
     keyActions(created, () => `test:effect:${effects++}`);
-    registerActivity(created, { key: `test:${created.id}`, wasInterrupted: () => false, note: () => {} });
+    registerActivity(created, {
+      key: `test:${created.id}`,
+      wasInterrupted: () => false,
+      note: () => {},
+      journal: () => null,
+    });
     if (!isRoot(created)) return void replaceChild(created, original, standIns);
     takeOverSystem(created, () => `x:${booked++}`, {
       // Events delayed by or for other actors change nothing: those are stubs.

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { type AnyStateMachine, setup, waitFor } from 'xstate';
+import * as z from 'zod';
+import type { DurableActor } from '../../../src/durable/durable-actor.ts';
+import type { DurableEntry } from '../../../src/durable/entries.ts';
+import { defineCapability, generate, runTools } from '../../../src/entries/agents.ts';
+import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { scriptedModel } from '../../../src/entries/testing.ts';
+import {
+  createPromptReader,
+  createPromptWriter,
+  MISSING_TEXT,
+  type PromptParts,
+  wholePrompts,
+} from '../../../src/llm/recorded-prompts.ts';
+import { chartAround } from '../../support/agent-charts.ts';
+
+const RESULT_CHARS = 2_000;
+
+/** An agent that calls a tool in each round, with a result that no other round has. That for one page needs an approval. */
+function longAgent(rounds: number, { nativeTools = true, approvedIn = -1 } = {}) {
+  const read = defineCapability({
+    name: 'read',
+    description: 'Reads a page.',
+    arguments: z.object({ page: z.int() }),
+    approval: ({ page }) => page === approvedIn,
+    execute: ({ page }) => `Page ${page}: ${String(page).padEnd(RESULT_CHARS, 'x')}`,
+  });
+  const toolCall = (page: number) =>
+    nativeTools
+      ? { toolCall: { page }, name: 'read', text: `I read page ${page}.` }
+      : { answer: null, calls: [{ tool: 'read', arguments: JSON.stringify({ page }) }] };
+  const replies = [...Array.from({ length: rounds }, (_, page) => toolCall(page)), { answer: 'Done.', calls: [] }];
+  const model = scriptedModel({ reader: replies }, { nativeTools });
+  const agent = runTools({ model, name: 'reader', tools: [read], prompt: (book: string) => `Read the book ${book}.` });
+  return { model, machine: chartAround(agent) };
+}
+
+const noteOf = (entry: DurableEntry): Readonly<Record<string, unknown>> => Object('note' in entry && entry.note);
+
+/** The prompts in a journal, and what the notes about them take up. */
+function promptsOf(entries: readonly DurableEntry[]) {
+  const reader = createPromptReader();
+  const notes = entries.filter((entry) => noteOf(entry)['type'] === 'prompt');
+  for (const entry of notes) reader.take({ ...noteOf(entry), seq: entry.seq } as never);
+  const turns = notes.map(({ seq }) => reader.at(seq)?.turns);
+  return { turns, bytes: notes.map((note) => JSON.stringify(note).length) };
+}
+
+const sentTo = ({ calls }: ReturnType<typeof scriptedModel>) =>
+  calls.map(({ turns }) =>
+    turns.map(({ role, content, toolCalls, toolResult }) => ({
+      role,
+      content,
+      ...(toolCalls && { toolCalls }),
+      ...(toolResult && { toolResult }),
+    })),
+  );
+
+/** Opens the actor in a process of its own, which closes it once it has ended or only waits. */
+async function run(machine: AnyStateMachine, journals = memoryJournals(), input?: string) {
+  const host = createDurableMachine(machine, { journals, logger: () => {} });
+  const actor = await host.open('a', { input: input as never });
+  await actor.park({ wait: true });
+  return { host, entries: actor.entries };
+}
+
+async function approve(actor: DurableActor<AnyStateMachine>) {
+  const [{ id, digest } = { id: '', digest: '' }] = actor.pending.approvals;
+  await actor.send({ type: 'approval.given', id, digest, decision: 'approve', by: 'Ada' });
+  await waitFor(actor.ref, ({ status }) => status !== 'active');
+  return actor.entries;
+}
+
+describe('the prompts in the journal of an agent', () => {
+  it.each([true, false])(
+    'are those that the model received, and each round adds only what is new (native tools: %s)',
+    async (nativeTools) => {
+      const { model, machine } = longAgent(20, { nativeTools });
+      const { entries } = await run(machine, memoryJournals(), 'War and Peace');
+      const { turns, bytes } = promptsOf(entries);
+      expect(turns).toEqual(sentTo(model));
+      for (const size of bytes.slice(1)) expect(size).toBeLessThan(RESULT_CHARS + 1_000);
+    },
+  );
+
+  it('are written once by a process that continues it', async () => {
+    const { model, machine } = longAgent(6, { approvedIn: 3 });
+    const journals = memoryJournals();
+    await run(machine, journals, 'War and Peace');
+    const host = createDurableMachine(machine, { journals });
+    const { turns, bytes } = promptsOf(await approve(await host.open('a', { mustExist: true })));
+    expect(turns).toEqual(sentTo(model));
+    for (const size of bytes.slice(1)) expect(size).toBeLessThan(RESULT_CHARS + 1_000);
+  });
+
+  it('are written once in a fork', async () => {
+    const { model, machine } = longAgent(6, { approvedIn: 3 });
+    const { host, entries } = await run(machine, memoryJournals(), 'War and Peace');
+    const { turns, bytes } = promptsOf(await approve(await host.fork('a', { at: entries.length - 1 })));
+    expect(turns).toEqual(sentTo(model));
+    for (const size of bytes.slice(1)) expect(size).toBeLessThan(RESULT_CHARS + 1_000);
+  });
+
+  it('are complete after entries that give the same numbers to other texts', () => {
+    const texts = (...contents: readonly string[]) => ({
+      turns: contents.map((content) => ({ role: 'user' as const, content })),
+      schema: '{}',
+      tools: [],
+    });
+    const [writer, reader] = [createPromptWriter(), createPromptReader()];
+    const take = (seq: number, prompt: PromptParts): void => {
+      const entry = { type: 'prompt', seq, atMs: 0, attemptId: 'a', digest: '', ...prompt } as const;
+      for (const one of [writer, reader]) one.take(entry);
+    };
+    const whole = [texts('a', 'b'), texts('b', 'c'), texts('a', 'c')];
+    for (const [seq, one] of whole.entries()) take(seq, wholePrompts.partsOf(one));
+    const added = [texts('a', 'b'), texts('a', 'c', 'd'), texts('b')];
+    for (const [at, one] of added.entries()) take(whole.length + at, writer.partsOf(one));
+    for (const [seq, one] of [...whole, ...added].entries()) expect(reader.textsAt(seq)).toEqual(one);
+  });
+
+  it('share their parts with those of other actors', async () => {
+    const system = 'Answer as a librarian would. '.repeat(20);
+    const model = scriptedModel({ one: [{ text: 'A' }], other: [{ text: 'B' }] });
+    const ask = (name: string) => generate({ model, name, system, prompt: (question: string) => question });
+    const invoking = (src: 'one' | 'other') =>
+      ({
+        initial: 'asking',
+        states: { asking: { invoke: { src, input: src, onDone: 'told' } }, told: { type: 'final' } },
+      }) as const;
+    const machine = setup({ actors: { one: ask('one'), other: ask('other') } }).createMachine({
+      id: 'both',
+      type: 'parallel',
+      states: { one: invoking('one'), other: invoking('other') },
+    });
+    const { entries } = await run(machine);
+    const { turns, bytes } = promptsOf(entries);
+    expect(turns).toEqual(sentTo(model));
+    expect(bytes[1]).toBeLessThan(system.length);
+  });
+
+  it('say where a text is missing', async () => {
+    const { machine } = longAgent(2);
+    const { entries } = await run(machine, memoryJournals(), 'War and Peace');
+    const [first] = entries.filter((entry) => noteOf(entry)['type'] === 'prompt');
+    const { turns } = promptsOf(entries.filter((entry) => entry !== first));
+    expect(turns[0]?.map(({ content }) => content)).toEqual([
+      MISSING_TEXT,
+      'I read page 0.',
+      expect.stringContaining('Page 0'),
+    ]);
+  });
+});

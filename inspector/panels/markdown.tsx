@@ -22,9 +22,10 @@ export function Markdown({ text }: { readonly text: string }) {
 /** Returns Markdown as plain text, on one line of at most `chars` characters. */
 export function plainMarkdown(text: string, chars: number): string {
   const plain = plainText(parser.parse(text.slice(0, 4 * chars), {})).trim();
-  // The parser reads table rows without a header as text.
-  const cells = plain.startsWith('|') ? plain.split(/\s*\|\s*/u).filter((cell) => !/^[-:]*$/u.test(cell)) : [plain];
-  return excerpt(cells.join(' – '), chars);
+  // The parser reads table rows without a header as text, and those after other text on their line.
+  const isTable = plain.startsWith('|') || /\|\s*:?-{3}/u.test(plain);
+  const cells = isTable ? plain.split(/\s*\|\s*/u).filter((cell) => !/^[-:]*$/u.test(cell)) : [plain];
+  return excerpt(cells.join(' – ').replace(' · – ', ' · '), chars);
 }
 
 const plainText = (tokens: readonly Token[]): string =>

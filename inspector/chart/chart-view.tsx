@@ -68,18 +68,14 @@ function scalesOf(level: Space | undefined, space: Space, chartId: string) {
   return { whole, readable, opened: whole < (isOwnChart(chartId) ? LEGIBLE : SMALLEST) ? readable : whole };
 }
 
-/** Returns the picture of a level, and its key: with the active one of its folded states open if that fits, or if nothing does. */
-function shownLevel({ charts, marks, drawings }: LevelsProps, { chartId, level, copy }: ShownLevel, space: Space) {
+/** Returns the picture of a level, and its key: with the active one of its folded states open. */
+function shownLevel({ charts, marks, drawings }: LevelsProps, { chartId, level, copy }: ShownLevel) {
   const levels = ownOf(drawings, chartId) ?? {};
-  const folded = ownOf(levels, level);
-  const active = marksOfCopy(charts, marks, chartId, copy)?.active;
-  const [key = level] = (folded?.states ?? [])
-    .filter(({ id }) => active?.has(id))
-    .map(({ id }) => openedKey(level, id))
-    .filter((one) => ownOf(levels, one) !== undefined);
-  const isWhole = (one: Space | undefined): boolean => scalesOf(one, space, chartId).whole >= SMALLEST;
-  const opened = ownOf(levels, key);
-  return isWhole(folded) && !isWhole(opened) ? { key: level, level: folded } : { key, level: opened };
+  const active = [...(marksOfCopy(charts, marks, chartId, copy)?.active ?? [])];
+  // At first, there is only the picture that was needed when the page was opened.
+  const keys = [...active.map((id) => openedKey(level, id)), level, ...Object.keys(levels)];
+  const key = keys.find((one) => ownOf(levels, one) !== undefined) ?? level;
+  return { key, level: ownOf(levels, key) };
 }
 
 /** Returns the level inside a state; null if there is none. */
@@ -166,7 +162,7 @@ function Levels(props: LevelsProps) {
     };
   });
   const place = path.at(-1) as ShownLevel;
-  const { key, level } = shownLevel(props, place, spaceUnselected);
+  const { key, level } = shownLevel(props, place);
 
   const { whole, readable } = scalesOf(level, space, place.chartId);
   const scale =

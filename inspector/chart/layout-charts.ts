@@ -24,7 +24,7 @@ import { straightened } from './straight.ts';
 
 const Elk = bundled.default as unknown as new () => ELK;
 
-/** Lays out the charts, each with its levels. `onWhole` receives the whole charts, also with an active state open, before everything else is laid out. */
+/** Lays out the charts, each with its levels. `onWhole` receives the whole charts, with an active state open, before everything else is laid out. */
 export async function drawingsOf(
   charts: readonly Chart[],
   onWhole: (drawings: Readonly<Record<string, Drawing>>) => void = () => {},
@@ -35,18 +35,21 @@ export async function drawingsOf(
   const drawn = new Map(sound.map(({ id }) => [id, new Map<string, DrawnLevel>()]));
   const drawings = (): Record<string, Drawing> =>
     Object.fromEntries([...drawn].map(([id, levels]) => [id, Object.fromEntries(levels)]));
-  const isFirst = ({ root, opened }: Level): boolean =>
-    root.parent === null && (opened === null || active.includes(opened));
-  const layOut = async (isNow: (level: Level) => boolean): Promise<void> => {
-    for (const chart of sound)
-      for (const level of levelsOf(chart).filter(isNow)) {
-        const key = level.opened === null ? level.root.id : openedKey(level.root.id, level.opened);
-        drawn.get(chart.id)?.set(key, await layOutLevel(level, chart, elk));
-      }
+  const layOut = async (chart: Chart, levels: readonly Level[]): Promise<void> => {
+    for (const level of levels) {
+      const key = level.opened === null ? level.root.id : openedKey(level.root.id, level.opened);
+      drawn.get(chart.id)?.set(key, await layOutLevel(level, chart, elk));
+    }
   };
-  await layOut(isFirst);
+  const plans = sound.map((chart) => {
+    const levels = levelsOf(chart);
+    const isShown = ({ root, opened }: Level): boolean => root.parent === null && active.includes(opened ?? '');
+    const first = levels.find(isShown) ?? levels[0];
+    return { chart, first: levels.filter((level) => level === first), rest: levels.filter((level) => level !== first) };
+  });
+  for (const { chart, first } of plans) await layOut(chart, first);
   onWhole(drawings());
-  await layOut((level) => !isFirst(level));
+  for (const { chart, rest } of plans) await layOut(chart, rest);
   return drawings();
 }
 

@@ -7,24 +7,24 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15750, exported: 550, floors: 18 },
+  machines: { lines: 15760, exported: 550, floors: 18 },
   'machines/policies': { lines: 7740, exported: 337, floors: 7 },
-  'src/agents': { lines: 1560, exported: 21, floors: 4 },
+  'src/agents': { lines: 1590, exported: 21, floors: 4 },
   'src/chain': { lines: 6510, exported: 133, floors: 9 },
   'src/cli': { lines: 6120, exported: 134, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
-  'src/durable': { lines: 10210, exported: 167, floors: 10 },
+  'src/durable': { lines: 10220, exported: 168, floors: 10 },
   'src/entries': { lines: 490, exported: 0, floors: 1 },
   'src/inspection': { lines: 5080, exported: 77, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2870, exported: 133, floors: 4 },
-  'src/llm': { lines: 4520, exported: 76, floors: 9 },
+  'src/llm': { lines: 4730, exported: 80, floors: 9 },
   'src/models': { lines: 4270, exported: 72, floors: 5 },
   'src/testing': { lines: 6110, exported: 127, floors: 9 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6100, exported: 105, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 18200, exported: 401, floors: 15 },
+  inspector: { lines: 18410, exported: 403, floors: 15 },
   test: { lines: 82310, exported: 391, floors: 7 },
 };
 

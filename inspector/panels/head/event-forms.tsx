@@ -153,15 +153,15 @@ interface DirectFormProps extends EventFormProps {
   readonly proposal: string;
   /** What is preselected: a phase, or "finish". */
   readonly recommended: string;
-  /** The question that the direction answers; without one, finishing is not offered. */
-  readonly questionId?: string;
+  /** The question that the direction answers. */
+  readonly questionId: string;
 }
 
 /** `run.directed` continues with a phase, with an optional instruction; `run.finished` ends the run. */
 export function DirectForm({ proposal, recommended, questionId, isBusy, onSend }: DirectFormProps) {
   const [selected, choose] = useState<string | null>(null);
   const [prompt, setPrompt] = useState('');
-  const offered = questionId === undefined ? PHASE_NAMES : [...PHASE_NAMES, FINISH];
+  const offered = [...PHASE_NAMES, FINISH];
   const phase = selected ?? offered.find((name) => name === recommended) ?? 'action';
 
   async function submit(): Promise<void> {
@@ -170,7 +170,7 @@ export function DirectForm({ proposal, recommended, questionId, isBusy, onSend }
       phase === FINISH
         ? { type: 'run.finished' }
         : { type: 'run.directed', phase, ...(typed !== '' && { prompt: typed }) };
-    if (await onSend({ ...answer, ...(questionId && { questionId }) })) setPrompt('');
+    if (await onSend({ ...answer, questionId })) setPrompt('');
   }
 
   return (

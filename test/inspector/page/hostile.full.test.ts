@@ -69,12 +69,6 @@ async function visit(page: Page): Promise<readonly string[]> {
       look(`at ${move}`);
       for (const part of document.querySelectorAll<HTMLElement>('#panel summary, #panel .branch')) part.click();
       await frame();
-      const search = document.querySelector<HTMLInputElement>('.entry-search input[type=search]');
-      if (search !== null) {
-        search.value = move === 'End' ? 'yes so' : 'type:decision x';
-        search.dispatchEvent(new Event('input', { bubbles: true }));
-        await frame();
-      }
       look(`parts at ${move}`);
     }
     return blank;

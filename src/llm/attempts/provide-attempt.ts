@@ -210,7 +210,7 @@ export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () 
 /** Returns another request to send for a call, or null to send the one that its prompt made. */
 export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
 
-/** Returns the spec of a call, which `self` makes. Without the model that is called, only the shape and the value count. */
+/** Returns the spec of a call, which `self` makes to a model; without the model, for the validation of its value. */
 export type SpecSource = (
   call: Pick<ReadReplyInput, 'task' | 'phases' | 'input'> & { readonly policy?: AttemptPolicy },
   self?: AnyActorRef,

@@ -151,6 +151,13 @@ const BEHAVIORS: Readonly<Record<string, (subject: Subject) => Promise<void>>> =
     expect(text).toBe(TEXT.join(''));
   },
 
+  'does not request JSON if the reply is prose': async (subject) => {
+    const request = modelRequest({ replyForm: 'prose', outputSchema: {} });
+    const { text, server } = await read(subject, { text: TEXT, finish: 'stop' }, request);
+    expect(JSON.stringify(server.exchanges[0]?.body)).not.toMatch(/json/iu);
+    expect(text).toBe(TEXT.join(''));
+  },
+
   'sends images and files before the text of the user turn': async (subject) => {
     const image = { digest: 'a', mediaType: 'image/png', name: 'sky.png', bytes: 8, data: 'iVBORw0KGgo=' };
     const pdf = { digest: 'b', mediaType: 'application/pdf', name: 'sky.pdf', bytes: 5, data: 'JVBERi0=' };

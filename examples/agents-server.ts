@@ -37,6 +37,7 @@ const server = await createServer({
       host: createDurableMachine(desk, { journals: memoryJournals() }), // Or files, SQLite, PostgreSQL.
       input: ({ request }) => ({ mail: request }),
       reply: ({ text }: { text: string }) => text,
+      answer: 'draft', // Clients see its text while the model writes it.
     },
   },
   authorize: bearerTokens({ 'a-long-secret-token': 'alice' }),

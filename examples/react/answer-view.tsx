@@ -1,6 +1,6 @@
-import type { FinalAnswer } from 'postchain';
+import type { RunView } from 'postchain/react';
 
-export function AnswerView({ answer }: { readonly answer: FinalAnswer }) {
+export function AnswerView({ answer }: { readonly answer: NonNullable<RunView['answer']> }) {
   const { answerText, confidence, reasons, sources, status } = answer;
   return (
     <section aria-labelledby="answer-title" className="answer">
@@ -12,10 +12,12 @@ export function AnswerView({ answer }: { readonly answer: FinalAnswer }) {
       ))}
       <p className="text">{answerText}</p>
       <p>
-        <label>
-          Confidence <meter min={0} max={1} value={confidence} />
-        </label>{' '}
-        {Math.round(confidence * 100)} %, {status}
+        {confidence !== undefined && (
+          <label>
+            Confidence <meter min={0} max={1} value={confidence} /> {Math.round(confidence * 100)} %,{' '}
+          </label>
+        )}
+        {status}
       </p>
       {sources.length > 0 && <h3>Sources</h3>}
       <ol className="list">

@@ -116,7 +116,14 @@ const annotationSchema = z.discriminatedUnion('type', [
     activity: z.optional(z.int()),
   }),
   /** Text of a reply as it arrived, joined to pieces of up to a fifth of a second or about a thousand characters. */
-  z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string(), activity: z.optional(z.int()) }),
+  z.object({
+    type: z.literal('text-delta'),
+    attemptId: z.string(),
+    text: z.string(),
+    /** The text is that of native tool calls. */
+    isCall: z.exactOptional(z.literal(true)),
+    activity: z.optional(z.int()),
+  }),
   /** The prompt of a model call, as the model received it, without the bytes of files. Each different turn and part is stored once. */
   z.object({
     type: z.literal('prompt'),

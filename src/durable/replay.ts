@@ -1,6 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { cutEnd } from '../internal/printable.ts';
+import { type HostedActor, parentOf, sourceNameOf } from '../internal/xstate-internals.ts';
 import { DurableActorSystem, type SystemOwner, type SystemParts } from './actor-system.ts';
 import { inEarlierForm, type Json } from './codec.ts';
 import {
@@ -80,6 +81,8 @@ export interface ReplayedCall {
   readonly activity: number;
   readonly source: string;
   readonly input: unknown;
+  /** The names under which the actors around it were started, from its parent outward, without the root. */
+  readonly within: readonly string[];
 }
 
 /** One step of a replay. */
@@ -186,7 +189,9 @@ export function* replaySteps(
   const step = (): ReplayStep => ({
     seq: entries[cursor - 1]?.seq ?? 0,
     snapshot: system.root.getSnapshot(),
-    calls: [...system.activities.values()].map(({ number, source, input }) => ({ activity: number, source, input })),
+    calls: [...system.activities.values()].map(({ number, source, input, actor }) => {
+      return { activity: number, source, input, within: namesAround(actor) };
+    }),
     get pending() {
       // Effects may have ended, and a process may have resumed the actor since.
       if (isSameSoFar()) takeAnnotations();
@@ -208,6 +213,11 @@ export function* replaySteps(
   for (const activity of system.activities.values()) activity.wasInterrupted = started.has(activity.number);
   const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
   return { system, start, entries, divergence, unstored, zeroMs };
+}
+
+function namesAround({ parent }: Pick<HostedActor, 'parent'>): readonly string[] {
+  const outer = parent && parentOf(parent);
+  return outer === undefined ? [] : [sourceNameOf(parent ?? {}), ...namesAround({ parent: outer })];
 }
 
 /** Begins the system, or restores it from the keyframe that stands for the first steps. */

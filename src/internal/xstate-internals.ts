@@ -431,6 +431,9 @@ export interface HostedActor {
   onEmit(receive: (event: AnyEventObject) => void): void;
 }
 
+/** Returns the name of an actor's logic in the machine that started the actor, or `inline`. */
+export const sourceNameOf = ({ src }: { readonly src?: unknown }): string => (typeof src === 'string' ? src : 'inline');
+
 /** Takes over the system of a root actor. */
 function hostRoot(ref: AnyActorRef, hooks: SystemHooks): void {
   const actor = ref as unknown as PrivateActor;
@@ -513,7 +516,7 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
     set logic(logic) {
       actor.logic = logic as HostedLogic;
     },
-    sourceName: typeof actor.src === 'string' ? actor.src : 'inline',
+    sourceName: sourceNameOf(actor),
     deliver(event) {
       // The relay, which reports events to inspectors, is not involved.
       if (isMachine(actor.logic))

@@ -83,8 +83,11 @@ export async function* statesOf(
   }
 }
 
-/** Yields the entries of a growing journal, those that arrive together at once. */
-export async function* batchesOf(entries: AsyncIterator<DurableEntry>): AsyncGenerator<readonly DurableEntry[], void> {
+/** Yields the entries of a growing journal, those that arrive together at once. Annotations alone are left out unless they are `noted`. */
+export async function* batchesOf(
+  entries: AsyncIterator<DurableEntry>,
+  noted: (entry: DurableEntry) => boolean = () => false,
+): AsyncGenerator<readonly DurableEntry[], void> {
   const unread: DurableEntry[] = [];
   for (let next = entries.next(); ; ) {
     const { done, value } = await next;
@@ -95,7 +98,7 @@ export async function* batchesOf(entries: AsyncIterator<DurableEntry>): AsyncGen
       if (await Promise.race([next.then(() => true), nextTurn().then(() => false)])) continue;
     }
     const taken = unread.splice(0);
-    if (taken.some((entry) => !isAnnotation(entry))) yield taken;
+    if (taken.some((entry) => !isAnnotation(entry) || noted(entry))) yield taken;
     if (done) return;
   }
 }

@@ -32,11 +32,17 @@ export interface AgentOptions extends Pick<MachineOptions, 'host' | 'events' | '
   input?(asked: AgentRequest): unknown;
   /** Returns the answer for an output of the chart; by default a string as it is, and anything else as JSON. */
   reply?(output: unknown): string;
+  /**
+   * The actor whose text is the answer, by its `src` in the chart: one made by `generate` or `runTools`. Clients see its text while the model
+   * writes it. By default, they see no text before the end.
+   */
+  readonly answer?: string;
 }
 
-export const agentsSchema = machinesOf('expected a durable machine, or { host, input, reply, events, view }', {
+export const agentsSchema = machinesOf('expected a durable machine, or { host, input, reply, answer, events, view }', {
   input: z.optional(functionSchema),
   reply: z.optional(functionSchema),
+  answer: z.optional(z.string()),
 });
 
 interface NamedAgent extends AgentOptions, Pick<ShownAgent, 'name'> {}

@@ -1,4 +1,3 @@
-import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { firstChars } from '../../machines/text/clip.ts';
 import type { DurableEntry, OpenApproval, StartEntry } from '../durable/entries.ts';
 import type { ReplayStep } from '../durable/replay.ts';
@@ -8,8 +7,9 @@ import { plainJson } from '../internal/plain-json.ts';
 import { activeNodes } from '../internal/xstate-internals.ts';
 import { usageIn } from '../llm/call-facts.ts';
 import { batchesOf, GrowingReplay, type ShownMachine } from './actor-states.ts';
+import { AgentText } from './agent-text.ts';
 import { hasEnded } from './own-journals.ts';
-import type { NumberedUpdate, Question, RunUpdate } from './updates.ts';
+import type { NumberedUpdate, Question, RunUpdate, ServedAnswer } from './updates.ts';
 
 /** A client that waits for the answer waits for a shorter delay too, in milliseconds. */
 const SOON_MS = 60_000;
@@ -18,6 +18,8 @@ const SOON_MS = 60_000;
 export interface ShownAgent extends ShownMachine {
   /** Returns the text of an output. */
   readonly reply?: ((output: unknown) => string) | undefined;
+  /** The actor that writes the answer. */
+  readonly answer?: string | undefined;
 }
 
 /** Computes the updates of an agent from the steps of its journal. A step has the same updates whenever it is read. */
@@ -38,23 +40,49 @@ export class AgentUpdates {
   #waiting = 'null';
   /** The number of the next step. */
   #next = 0;
+  readonly #text: AgentText;
+  /** How many entries were read for the text of the answer. */
+  #read = 0;
+  /** The place of the last update. */
+  #last = { seq: -1, number: 0 };
+  #hasAnswered = false;
 
   constructor(agent: ShownAgent, id: string) {
     this.#agent = agent;
     this.#id = id;
+    this.#text = new AgentText(agent.answer);
     this.#replay = new GrowingReplay(agent, id);
   }
 
   /** Yields the updates of the steps that begin with the next entries. */
   async *take(entries: readonly DurableEntry[]): AsyncGenerator<NumberedUpdate, void> {
+    let last = Number.POSITIVE_INFINITY;
     for await (const { number, begin, step } of this.#replay.take(entries)) {
       // The rest of its entries follows, and then all steps are replayed again.
       const isCut = step.snapshot.status !== 'active' && !hasEnded(this.#replay.entries);
+      if (isCut) last = begin.seq - 1;
       if (number < this.#next || isCut) continue;
       this.#next = number + 1;
-      for (const [at, update] of [...this.#updatesOf(begin, step)].entries())
-        yield { id: `${begin.seq}.${at}`, update };
+      yield* this.#texts(begin.seq);
+      for (const update of this.#updatesOf(begin, step)) yield this.#numbered(begin.seq, update);
     }
+    yield* this.#texts(last);
+  }
+
+  /** Yields the updates of the answer's text by the next entries, up to this one. */
+  *#texts(last: number): Generator<NumberedUpdate, void> {
+    const { entries } = this.#replay;
+    for (let entry = entries[this.#read]; entry !== undefined && entry.seq <= last; entry = entries[this.#read]) {
+      this.#read += 1;
+      if (this.#hasAnswered) continue;
+      for (const update of this.#text.take(entry)) yield this.#numbered(entry.seq, update);
+    }
+  }
+
+  #numbered(seq: number, update: RunUpdate): NumberedUpdate {
+    const number = seq === this.#last.seq ? this.#last.number + 1 : 0;
+    this.#last = { seq, number };
+    return { id: `${seq}.${number}`, update };
   }
 
   *#updatesOf(begin: DurableEntry, step: ReplayStep): Generator<RunUpdate, void> {
@@ -63,6 +91,7 @@ export class AgentUpdates {
       yield { type: 'run', runId: this.#id, request: String(Object(Object(product).asked).request), startedAt };
     }
     const { approvals } = step.pending;
+    yield* this.#text.takeCalls(step.calls);
     for (const { id: questionId } of without(this.#open, approvals)) yield { type: 'question-closed', questionId };
     yield* this.#toolUpdates(begin, step);
     yield* this.#entered(step);
@@ -76,7 +105,8 @@ export class AgentUpdates {
     this.#waiting = JSON.stringify(wait);
     if (step.snapshot.status === 'active') return;
     const answer = this.#answer(step);
-    yield { type: 'text', delta: answer.answerText };
+    yield* this.#text.finish(answer.answerText);
+    this.#hasAnswered = true;
     yield { type: 'answer', answer };
   }
 
@@ -123,7 +153,7 @@ export class AgentUpdates {
     this.#states = new Set(nodes.map(({ id }) => id));
   }
 
-  #answer({ snapshot }: ReplayStep): FinalAnswer {
+  #answer({ snapshot }: ReplayStep): ServedAnswer {
     const { status, output, error } = snapshot as { status: string; output?: unknown; error?: unknown };
     const { entries } = this.#replay;
     if (status === 'stopped') return answerOf(entries, 'The agent was stopped.', 'cancelled');
@@ -146,7 +176,8 @@ export async function* agentUpdatesOf(
   entries: AsyncIterator<DurableEntry>,
 ): AsyncGenerator<NumberedUpdate, void> {
   const updates = new AgentUpdates(agent, id);
-  for await (const batch of batchesOf(entries)) yield* updates.take(batch);
+  const isText = ({ type }: DurableEntry): boolean => agent.answer !== undefined && type === 'note';
+  for await (const batch of batchesOf(entries, isText)) yield* updates.take(batch);
 }
 
 /** Returns the approvals that are not among the others. */
@@ -194,14 +225,13 @@ function answerOf(
   entries: readonly DurableEntry[],
   answerText: string,
   code: 'cancelled' | 'agent_failed' | null = null,
-): FinalAnswer {
+): ServedAnswer {
   const usage = usageIn(entries);
   const used = (count: number) => ({ limit: null, used: count, left: null });
   const isDone = code === null;
   return {
     ...UNKNOWN,
     answerText,
-    confidence: isDone ? 1 : 0,
     status: isDone ? 'completed' : code === 'cancelled' ? 'cancelled' : 'degraded',
     reasons: isDone ? [] : [{ code, message: answerText }],
     metadata: {

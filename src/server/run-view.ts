@@ -1,6 +1,5 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
-import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import type { Question, RunUpdate } from './updates.ts';
+import type { Question, RunUpdate, ServedAnswer } from './updates.ts';
 
 /** The state of a run for display: the result of applying its updates in order. */
 export interface RunView {
@@ -20,7 +19,7 @@ export interface RunView {
   readonly decisions: readonly string[];
   /** The open questions. */
   readonly questions: readonly Question[];
-  readonly answer: FinalAnswer | null;
+  readonly answer: ServedAnswer | null;
 }
 
 interface PhaseView {

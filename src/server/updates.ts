@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { consentRequestSchema } from '../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { phaseSchema } from '../../machines/contracts/phase.ts';
-import { finalAnswerSchema } from '../../machines/contracts/synthesis.ts';
+import { type FinalAnswer, finalAnswerSchema } from '../../machines/contracts/synthesis.ts';
 import { progressLine, reasonOf } from '../chain/presentation/entry-words.ts';
 import { PartialJsonReader, type PartialValue } from '../chain/presentation/partial-json.ts';
-import { AnswerText, type PartialUpdate } from '../chain/runtime/run-events.ts';
+import { type AnswerDelta, AnswerText, type AnswerVoid, type PartialUpdate } from '../chain/runtime/run-events.ts';
 
 /** A question of a run to its user. The event that answers it has the same `questionId` and, for an approval, the same `digest`. */
 export const questionSchema = z.discriminatedUnion('kind', [
@@ -35,6 +35,9 @@ export const questionSchema = z.discriminatedUnion('kind', [
 ]);
 export type Question = Readonly<z.infer<typeof questionSchema>>;
 
+/** The answer of a run. That of an agent has no `confidence`. */
+export type ServedAnswer = Omit<FinalAnswer, 'confidence'> & { readonly confidence?: number | undefined };
+
 /** A change of a run, as clients see it. Updates are computed from stored entries only, so every reader gets the same ones, in any process. */
 export const runUpdateSchema = z.discriminatedUnion('type', [
   /** `startedAt` is in ISO 8601. Always first. */
@@ -63,7 +66,10 @@ export const runUpdateSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('question'), question: questionSchema }),
   z.object({ type: z.literal('question-closed'), questionId: z.string() }),
   /** Always last. */
-  z.object({ type: z.literal('answer'), answer: finalAnswerSchema }),
+  z.object({
+    type: z.literal('answer'),
+    answer: z.extend(finalAnswerSchema, { confidence: z.optional(z.number()) }),
+  }),
 ]);
 export type RunUpdate = Readonly<z.infer<typeof runUpdateSchema>>;
 
@@ -110,11 +116,7 @@ class RunUpdates {
     // Calls that were in progress start again.
     if (entry.type === 'resumed') for (const attempt of this.#attempts.values()) attempt.reader = null;
     const changed = entry.type === 'text-delta' ? partialOf(this.#attempts.get(entry.attemptId), entry.text) : entry;
-    if (changed !== null)
-      for (const change of this.#text.changes(changed))
-        yield change.type === 'answer-delta'
-          ? { type: 'text', delta: change.text }
-          : { type: 'text-void', reason: change.reason };
+    if (changed !== null) for (const change of this.#text.changes(changed)) yield textUpdate(change);
     if (entry.type === 'attempt-end') this.#attempts.delete(entry.attemptId);
   }
 
@@ -126,6 +128,10 @@ class RunUpdates {
       }
   }
 }
+
+/** Returns a change of the text of the answer as an update. */
+export const textUpdate = (change: AnswerDelta | AnswerVoid): RunUpdate =>
+  change.type === 'answer-delta' ? { type: 'text', delta: change.text } : { type: 'text-void', reason: change.reason };
 
 /** Yields the updates of a journal. */
 export function* updatesOf(entries: Iterable<JournalEntry>): Generator<RunUpdate, void> {
@@ -187,11 +193,12 @@ function partialOf(attempt: WritingAttempt | undefined, text: string): PartialUp
   const { root } = attempt.reader;
   // A reply in the schema that all phases share has a member for the phase.
   const reply = memberOf(root, 'yield') ?? root;
-  const value = { answer: textOf(reply, 'answer'), answerText: textOf(reply, 'answerText') };
+  const value = { answer: textIn(reply, 'answer'), answerText: textIn(reply, 'answerText') };
   return { type: 'partial', attemptId, attempt: number, task, ...(phases && { phases }), value } as PartialUpdate;
 }
 
-function textOf(reply: PartialValue | null, name: string): string | undefined {
+/** Returns the text of a member of a partial reply; undefined if it has none. */
+export function textIn(reply: PartialValue | null, name: string): string | undefined {
   const value = memberOf(reply, name);
   return value?.kind === 'text' ? value.text : undefined;
 }

@@ -159,29 +159,31 @@ export class AnswerText {
 
   /** Returns the events that precede an event. */
   *changes(event: JournalEntry | PartialUpdate): Generator<AnswerDelta | AnswerVoid, void> {
-    if (event.type === 'partial') yield* this.#follow(event, LEAST_GROWTH);
-    else if (event.type === 'decision' && !event.decision.complete) yield* this.#discard('next_cycle');
+    if (event.type === 'partial') yield* this.follow(event);
+    else if (event.type === 'decision' && !event.decision.complete) yield* this.discard('next_cycle');
     // A call that was interrupted with its process starts again.
-    else if (event.type === 'resumed' && !event.wasPaused) yield* this.#discard('attempt_failed');
+    else if (event.type === 'resumed' && !event.wasPaused) yield* this.discard('attempt_failed');
     else if (event.type === 'phase-end' && event.failure !== null && this.#source?.task === event.phase)
-      yield* this.#discard('attempt_failed');
+      yield* this.discard('attempt_failed');
     else if (event.type === 'attempt-end' && this.#source !== null && isSameAttempt(this.#source, event))
-      yield* event.failure === null ? this.#follow(this.#source, 0) : this.#discard('attempt_failed');
+      yield* event.failure === null ? this.follow(this.#source, true) : this.discard('attempt_failed');
     else if (event.type === 'answer') yield* this.finish(event.answer.answerText);
   }
 
   *finish(answerText: string): Generator<AnswerDelta | AnswerVoid, void> {
-    if (!answerText.startsWith(this.#text)) yield* this.#discard('rewritten');
+    if (!answerText.startsWith(this.#text)) yield* this.discard('rewritten');
     yield* this.#continueTo(answerText);
   }
 
-  *#follow(update: PartialUpdate, leastGrowth: number): Generator<AnswerDelta | AnswerVoid, void> {
+  /** Continues with the text in a partial reply. `isLast`: its attempt has ended. */
+  *follow(update: PartialUpdate, isLast = false): Generator<AnswerDelta | AnswerVoid, void> {
     const written = answerIn(update);
     if (typeof written !== 'string' || written === '') return;
     const isSame = this.#source !== null && isSameAttempt(this.#source, update);
-    if (isSame && Math.abs(written.length - this.#readChars) < this.#readChars * leastGrowth) return;
+    const leastGrowth = isLast ? 0 : this.#readChars * LEAST_GROWTH;
+    if (isSame && Math.abs(written.length - this.#readChars) < leastGrowth) return;
     const text = stablePart(update.task === 'synthesis' ? written.trim() : written);
-    if (!text.startsWith(this.#text)) yield* this.#discard('rewritten');
+    if (!text.startsWith(this.#text)) yield* this.discard('rewritten');
     this.#source = update;
     this.#readChars = written.length;
     yield* this.#continueTo(text);
@@ -193,7 +195,7 @@ export class AnswerText {
     if (delta !== '') yield { type: 'answer-delta', attemptId: this.#source?.attemptId ?? null, text: delta };
   }
 
-  *#discard(reason: AnswerVoid['reason']): Generator<AnswerVoid, void> {
+  *discard(reason: AnswerVoid['reason']): Generator<AnswerVoid, void> {
     const source = this.#source;
     const isEmpty = this.#text === '';
     this.#source = null;

@@ -22,9 +22,10 @@ interface Call {
 /** Returns an observer that notes the prompt of a call and the text of its reply, small pieces joined. */
 export function callNotes({ note, clock, prompts }: CallNotes) {
   let piece = '';
+  let isPieceOfCall = false;
   let recordedAtMs = Number.NEGATIVE_INFINITY;
   const recordPiece = (attemptId: string): void => {
-    if (piece !== '') note({ type: 'text-delta', attemptId, text: piece });
+    if (piece !== '') note({ type: 'text-delta', attemptId, text: piece, ...(isPieceOfCall && { isCall: true }) });
     piece = '';
   };
   return {
@@ -36,7 +37,9 @@ export function callNotes({ note, clock, prompts }: CallNotes) {
         ...prompts.partsOf(textsOf(request)),
         ...(isEdited && { edited: true }),
       }),
-    onText: ({ attemptId }: Call, text: string) => {
+    onText: ({ attemptId }: Call, text: string, isCall: boolean) => {
+      if (isCall !== isPieceOfCall) recordPiece(attemptId);
+      isPieceOfCall = isCall;
       piece += text;
       const nowMs = clock.now();
       if (piece.length < MAX_PIECE_CHARS && nowMs - recordedAtMs < MAX_PIECE_MS) return;

@@ -194,7 +194,8 @@ export interface ItemObserver {
 export interface CallObserver {
   /** Called before the request is sent. */
   readonly onRequest?: (call: AttemptCall, request: ModelRequest, isEdited: boolean) => void;
-  readonly onText: (call: AttemptCall, text: string) => void;
+  /** `isCall`: the text is that of a call of an offered tool. */
+  readonly onText: (call: AttemptCall, text: string, isCall: boolean) => void;
   /** Called before something is reported to the machine. */
   readonly onReport?: (call: AttemptCall) => void;
   /** Called with the value so far: one object that grows. */
@@ -294,10 +295,10 @@ function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: Att
         onAlive: () => {
           if (!over) heartbeat.beat(0);
         },
-        onText: (text) => {
+        onText: (text, isCall) => {
           if (over) return;
           heartbeat.beat(text.length);
-          observer.onText(call, text);
+          observer.onText(call, text, isCall);
         },
         ...(observer.items && itemEvents(observer.items, call, spec, () => over)),
         isWatched: observer.isWatched,

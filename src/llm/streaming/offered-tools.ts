@@ -79,6 +79,7 @@ export function withOfferedTools(
 }
 
 class PendingCalls implements UnsearchedReply {
+  readonly areCalls = true;
   textBefore = '';
   readonly #toValue: OfferedTools['valueOf'];
   /** The places of the calls in the list, by their index in the stream. */

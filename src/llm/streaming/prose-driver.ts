@@ -20,6 +20,7 @@ export function createProseDriver(toValue: ProseValue = (text) => text): StreamD
       return part.type === 'text-delta';
     },
     unsearched: {
+      areCalls: false,
       push: (chunk) => reply.add(chunk),
       soFar: () => reply.text,
       whole(reason) {

@@ -27,8 +27,8 @@ import { StrictFinder } from './strict-finder.ts';
 import { withoutThought } from './thought.ts';
 
 interface StreamObserver {
-  /** Called for every chunk of the reply, in order: of its text, or of the arguments of its tool call. */
-  readonly onText: (text: string) => void;
+  /** Called for every chunk of the reply, in order: of its text, or of the arguments of its tool call. `isCall`: of a call of an offered tool. */
+  readonly onText: (text: string, isCall: boolean) => void;
   /** Called for every other delta: reasoning, other tool calls, text besides a tool call, and empty ones. */
   readonly onAlive: () => void;
   /**
@@ -168,12 +168,13 @@ async function readValue(
   let isCalled = false;
 
   function readChunk(chunk: string, onParsed: () => void, onThrown: (error: unknown) => void): void {
+    const { unsearched } = driver;
     if (chunk === '') onAlive();
-    else onText(chunk);
-    if (driver.unsearched !== null) {
-      driver.unsearched.push(chunk);
+    else onText(chunk, unsearched?.areCalls === true);
+    if (unsearched !== null) {
+      unsearched.push(chunk);
       if (!isCalled) onBegin?.();
-      if (!isCalled || chunk !== '') onPartial(driver.unsearched.soFar());
+      if (!isCalled || chunk !== '') onPartial(unsearched.soFar());
       isCalled = true;
       onParsed();
       return;

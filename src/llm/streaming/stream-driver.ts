@@ -48,6 +48,7 @@ export interface FoundValue {
 
 /** A reply that is not searched for JSON: calls of offered tools, or prose. It grows while it arrives. */
 export interface UnsearchedReply {
+  readonly areCalls: boolean;
   /** Adds the characters of the part that was claimed last. */
   push(chunk: string): void;
   soFar(): unknown;

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { ContentPart } from '../../llm/content.ts';
 import {
   bodyOf,
@@ -12,7 +11,7 @@ import {
 } from '../context.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest } from '../served-runs.ts';
-import type { Question, RunUpdate, Updates } from '../updates.ts';
+import type { Question, RunUpdate, ServedAnswer, Updates } from '../updates.ts';
 import { clientToolsOf, withToolErrors } from './openai-parameters.ts';
 import { outputsIn } from './openai-requests.ts';
 import { asClientCall, callIdOf, resultsOf } from './openai-turns.ts';
@@ -285,7 +284,7 @@ class AgUiEvents {
     }
   }
 
-  *#answer(answer: FinalAnswer): Generator<AgUiEvent, void> {
+  *#answer(answer: ServedAnswer): Generator<AgUiEvent, void> {
     if (this.#text === '') yield* this.#write(answer.answerText);
     if (answer.sources.length > 0) yield { type: 'CUSTOM', name: 'sources', value: answer.sources };
     const outcome = { type: answer.status === 'cancelled' ? 'cancelled' : 'success' };

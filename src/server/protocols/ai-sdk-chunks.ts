@@ -1,5 +1,5 @@
-import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import type { Question, RunUpdate } from '../updates.ts';
+import type { Citation } from '../../../machines/contracts/synthesis.ts';
+import type { Question, RunUpdate, ServedAnswer } from '../updates.ts';
 
 type Update<Type extends RunUpdate['type']> = Omit<Extract<RunUpdate, { type: Type }>, 'type'>;
 
@@ -13,7 +13,7 @@ export type ChatData = {
 };
 
 /** The metadata of a message, available after its answer. */
-export type ChatMetadata = Pick<FinalAnswer, 'status' | 'reasons' | 'confidence' | 'notes' | 'grounding'>;
+export type ChatMetadata = Pick<ServedAnswer, 'status' | 'reasons' | 'confidence' | 'notes' | 'grounding'>;
 
 type Chunk = Readonly<Record<string, unknown>> & { readonly type: string };
 
@@ -92,7 +92,7 @@ function data<Name extends keyof ChatData & string>(name: Name, id: string, valu
 
 const about = (facts: object): object => ({ providerMetadata: { postchain: facts } });
 
-function* chunksOf(answer: FinalAnswer): Generator<Chunk, void> {
+function* chunksOf(answer: ServedAnswer): Generator<Chunk, void> {
   const { answerText, sources, status, reasons, confidence, notes, grounding } = answer;
   const metadata: ChatMetadata = { status, reasons, confidence, notes, grounding };
   yield { type: 'text-start', id: 'answer' };

@@ -7,7 +7,6 @@ import type {
   McpServer,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/mini';
-import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { parseJson } from '../../internal/json-text.ts';
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
@@ -22,7 +21,7 @@ import {
 } from '../context.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest, ServedRuns } from '../served-runs.ts';
-import { isLastWait, type Question, type Updates } from '../updates.ts';
+import { isLastWait, type Question, type ServedAnswer, type Updates } from '../updates.ts';
 import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions, waitNoticeOf } from './questions.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/server');
@@ -43,7 +42,7 @@ const outputSchema = z.object({
   status: z.enum(['completed', 'degraded', 'cancelled']),
   /** Why the answer is not complete. */
   reasons: z.array(z.string()),
-  confidence: z.number(),
+  confidence: z.optional(z.number()),
   sources: z.array(
     z.object({ path: z.string(), startLine: z.optional(z.int()), endLine: z.optional(z.int()), quote: z.string() }),
   ),
@@ -216,7 +215,7 @@ function failed(text: string): CallToolResult {
   return { isError: true, content: [{ type: 'text', text }] };
 }
 
-function answered(runId: string, answer: FinalAnswer): CallToolResult {
+function answered(runId: string, answer: ServedAnswer): CallToolResult {
   const { answerText, status, reasons, confidence, sources } = answer;
   const structuredContent: z.infer<typeof outputSchema> = {
     runId,

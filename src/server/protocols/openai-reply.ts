@@ -1,6 +1,6 @@
-import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { tokensPerCharOf } from '../../../machines/policies/usage.ts';
 import { isJsonNode } from '../../internal/json-schema.ts';
+import type { ServedAnswer } from '../updates.ts';
 import type { Returned } from './openai-parameters.ts';
 import { type CallName, FORCED } from './openai-turns.ts';
 
@@ -17,7 +17,7 @@ export interface ReplyRequest {
 }
 
 /** Returns the answer in the form that its request asked for; a refusal with the reason if the requested value is missing. */
-export function replyOf(answer: FinalAnswer, { returned, max_output_tokens: maxTokens }: ReplyRequest): AnswerReply {
+export function replyOf(answer: ServedAnswer, { returned, max_output_tokens: maxTokens }: ReplyRequest): AnswerReply {
   const { value, answerText, reasons } = answer;
   if (returned === 'text') return textReply(answerText, maxTokens);
   if (value === undefined) {

@@ -1,7 +1,7 @@
-import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import type { Citation } from '../../../machines/contracts/synthesis.ts';
 import { explanationOf } from '../../../machines/contracts/synthesis.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
-import type { Question, RunUpdate } from '../updates.ts';
+import type { Question, RunUpdate, ServedAnswer } from '../updates.ts';
 import { noticeOf, secondsOf, type Thought, Thoughts, urlCitation } from './openai-answer.ts';
 import { type AnswerReply, type ReplyRequest, replyOf } from './openai-reply.ts';
 import { asClientCall, type CallName, callIdOf, type TurnEnd, type TurnUsage } from './openai-turns.ts';
@@ -52,7 +52,7 @@ export class ResponseEvents {
   /** The line of the last update if it says what the run waits for. */
   #wait: string | null = null;
   #start = { runId: '', startedAt: '' };
-  #answer: FinalAnswer | null = null;
+  #answer: ServedAnswer | null = null;
   #usage: TurnUsage | null = null;
   #hasCalls = false;
   /** Whether the text is longer than `max_output_tokens`. */
@@ -176,7 +176,7 @@ export class ResponseEvents {
     this.#reasoning = null;
   }
 
-  *#reply(answer: FinalAnswer): Generator<ResponseEvent, void> {
+  *#reply(answer: ServedAnswer): Generator<ResponseEvent, void> {
     const reply = replyOf(answer, this.#request);
     if (reply.type === 'call') return yield* this.#call(reply.call);
     this.#isCut = reply.type === 'text' && reply.isCut && answer.status !== 'cancelled';
@@ -234,7 +234,7 @@ export class ResponseEvents {
   }
 }
 
-function statusOf(answer: FinalAnswer | null, notice: string | null) {
+function statusOf(answer: ServedAnswer | null, notice: string | null) {
   if (answer !== null) return answer.status === 'cancelled' ? 'cancelled' : 'completed';
   return notice === null ? 'in_progress' : 'incomplete';
 }
@@ -243,10 +243,10 @@ function statusOf(answer: FinalAnswer | null, notice: string | null) {
 const MAX_CHARS = 512;
 
 /** Returns metadata for what the API has no members for: why an answer is degraded, and what the run waits for. */
-function detailsOf(runId: string, answer: FinalAnswer | null, notice: string | null): Record<string, string> {
+function detailsOf(runId: string, answer: ServedAnswer | null, notice: string | null): Record<string, string> {
   if (answer !== null)
     return {
-      postchain_confidence: String(answer.confidence),
+      ...(answer.confidence !== undefined && { postchain_confidence: String(answer.confidence) }),
       ...(answer.status !== 'completed' && {
         postchain_status: answer.status,
         postchain_reasons: answer.reasons.map(({ code }) => code).join(', '),

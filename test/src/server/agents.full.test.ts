@@ -474,7 +474,10 @@ describe('a server with a chain and agents', () => {
     const host = createDurableMachine(refundAgent().machine, { journals: memoryJournals() });
     const chain = createPostChain({ model: scriptedModel({}), journals: memoryJournals() });
     for (const [options, message] of [
-      [{ agents: { desk: {} } }, 'agents.desk: expected a durable machine, or { host, input, reply, events, view }'],
+      [
+        { agents: { desk: {} } },
+        'agents.desk: expected a durable machine, or { host, input, reply, answer, events, view }',
+      ],
       [{ agents: { desk: { host, inputs: 1 } } }, 'agents.desk.inputs: unknown option'],
       [{ agents: { desk: host }, machines: { desk: host } }, 'agents.desk: expected a name other than'],
       [{ agents: { ask: host }, chain }, 'agents.ask: expected a name other than'],

@@ -1,0 +1,121 @@
+import { PartialJsonReader } from '../chain/presentation/partial-json.ts';
+import { AnswerText } from '../chain/runtime/run-events.ts';
+import type { DurableEntry } from '../durable/entries.ts';
+import type { ReplayedCall } from '../durable/replay.ts';
+import { ThoughtMarks, withoutThought } from '../llm/streaming/thought.ts';
+import { type RunUpdate, textIn, textUpdate } from './updates.ts';
+
+/** A model call that writes the answer. */
+interface Writing {
+  readonly activity: number;
+  readonly attemptId: string;
+  readonly reply: ReplyText;
+  isOver: boolean;
+}
+
+/** Computes the text of an agent's answer while a model writes it. */
+export class AgentText {
+  /** The actor whose text is the answer: `generate` or `runTools`. */
+  readonly #actor: string | undefined;
+  readonly #answer = new AnswerText();
+  /** The calls in progress that may write the answer. */
+  #calls: ReadonlySet<number> = new Set();
+  #writing: Writing | null = null;
+
+  constructor(actor: string | undefined) {
+    this.#actor = actor;
+  }
+
+  /** Takes the calls that are in progress after a step. */
+  *takeCalls(calls: readonly ReplayedCall[]): Generator<RunUpdate, void> {
+    this.#calls = new Set(calls.filter((call) => this.#isWriting(call)).map(({ activity }) => activity));
+    // The call was stopped.
+    if (this.#writing?.isOver === false && !this.#calls.has(this.#writing.activity)) yield* this.#discard('rewritten');
+  }
+
+  /** Takes the next entry. */
+  *take(entry: DurableEntry): Generator<RunUpdate, void> {
+    if (entry.type === 'note') yield* this.#takeNote(entry);
+    const writing = this.#writing;
+    if (writing === null) return;
+    const { type, reply, attemptId, failure } = Object('event' in entry ? entry.event : null);
+    if (entry.type === 'activity-event' && entry.activity === writing.activity && type === 'reply.ended') {
+      writing.isOver = true;
+      yield* this.#follow(writing);
+      // Text before calls of tools is not the answer.
+      if (Object(Object(reply).value).calls?.length > 0) yield* this.#discard('next_cycle');
+    } else if (entry.type === 'emitted' && type === 'attempt-end' && attemptId === writing.attemptId && failure)
+      yield* this.#discard('attempt_failed');
+  }
+
+  /** Completes the text with that of the answer. */
+  *finish(answerText: string): Generator<RunUpdate, void> {
+    yield* Array.from(this.#answer.finish(answerText), textUpdate);
+  }
+
+  *#takeNote({ note, activity = -1 }: Extract<DurableEntry, { type: 'note' }>): Generator<RunUpdate, void> {
+    const { type, attemptId, text, isCall } = Object(note) as Readonly<Record<string, unknown>>;
+    if (type !== 'text-delta' || typeof text !== 'string' || isCall === true || !this.#calls.has(activity)) return;
+    // Of several calls at the same time, the first one is shown.
+    if (this.#writing?.activity !== activity) {
+      if (this.#writing?.isOver === false) return;
+      this.#writing = { activity, attemptId: String(attemptId), reply: new ReplyText(), isOver: false };
+    }
+    this.#writing.reply.push(text);
+    yield* this.#follow(this.#writing);
+  }
+
+  *#follow({ activity, attemptId, reply, isOver }: Writing): Generator<RunUpdate, void> {
+    const value = { answerText: reply.answer(isOver) };
+    const update = { type: 'partial', attemptId, attempt: activity, task: 'synthesis', value } as const;
+    yield* Array.from(this.#answer.follow(update, isOver), textUpdate);
+  }
+
+  *#discard(reason: Parameters<AnswerText['discard']>[0]): Generator<RunUpdate, void> {
+    this.#writing = null;
+    yield* Array.from(this.#answer.discard(reason), textUpdate);
+  }
+
+  /** Whether a call is one of the actor's own: those of other actors in a child machine may write anything. */
+  #isWriting({ source, within: [attempt, loop] }: ReplayedCall): boolean {
+    if (this.#actor === undefined || source !== 'readReply') return false;
+    return attempt === this.#actor || (attempt === 'think' && loop === this.#actor);
+  }
+}
+
+/** The beginning of a reply in JSON, or of its fence. */
+const MAY_BE_JSON = /^\s*(?:`{0,3}(?:j?s?o?n?)\s*$|(?:```(?:json)?\s*)?\{)/u;
+
+/** A long text is read again only when it has grown by this share. */
+const LEAST_GROWTH = 1 / 256;
+
+/** The answer in the text of a reply so far: a member of its JSON, or else prose without reasoning. */
+class ReplyText {
+  readonly #json = new PartialJsonReader();
+  readonly #marks = new ThoughtMarks();
+  #text = '';
+  #hasMarks = false;
+  /** The prose of a text with marks, and the length of the text when it was read. */
+  #prose = '';
+  #readChars = 0;
+
+  push(piece: string): void {
+    this.#text += piece;
+    this.#json.push(piece);
+    this.#hasMarks ||= this.#marks.in(piece).length > 0;
+  }
+
+  answer(isOver: boolean): string {
+    const { root } = this.#json;
+    return textIn(root, 'answer') ?? textIn(root, 'text') ?? this.#proseOf(isOver);
+  }
+
+  #proseOf(isOver: boolean): string {
+    if (!this.#hasMarks) this.#prose = this.#text;
+    else if (isOver || this.#text.length > this.#readChars * (1 + LEAST_GROWTH)) {
+      this.#prose = withoutThought(this.#text);
+      this.#readChars = this.#text.length;
+    }
+    return MAY_BE_JSON.test(this.#prose) ? '' : this.#prose;
+  }
+}

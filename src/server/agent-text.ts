@@ -29,8 +29,9 @@ export class AgentText {
   /** Takes the calls that are in progress after a step. */
   *takeCalls(calls: readonly ReplayedCall[]): Generator<RunUpdate, void> {
     this.#calls = new Set(calls.filter((call) => this.#isWriting(call)).map(({ activity }) => activity));
-    // The call was stopped.
-    if (this.#writing?.isOver === false && !this.#calls.has(this.#writing.activity)) yield* this.#discard('rewritten');
+    // The call was stopped, or lost with its process.
+    if (this.#writing?.isOver === false && !this.#calls.has(this.#writing.activity))
+      yield* this.#discard('attempt_failed');
   }
 
   /** Takes the next entry. */

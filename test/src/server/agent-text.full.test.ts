@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/durable/clock.ts';
 import { defineCapability, generate, runTools } from '../../../src/entries/agents.ts';
 import { createDurableMachine, type Journals, memoryJournals } from '../../../src/entries/durable.ts';
 import type { ChatModel, ModelPart } from '../../../src/entries/index.ts';
-import type { ChatData, ChatMetadata, RunUpdate } from '../../../src/entries/server.ts';
+import type { ChatData, ChatMetadata, RunUpdate, RunView } from '../../../src/entries/server.ts';
 import { withResolvers } from '../../../src/internal/async.ts';
 import { ALICE, collectUpdates, serveUntilEnd } from '../../support/chain-server.ts';
 
@@ -186,6 +186,20 @@ describe('the answer of an agent, while a model writes it', () => {
     expect(ids).toEqual(inOrder);
     const second = await serveDesk(machine, { answer: 'reply' }, inner);
     expect(await collectUpdates(await second.get(`/runs/${runId}/events`))).toEqual(live);
+  });
+
+  it('is withdrawn and written again if the process ends in the middle', async () => {
+    const journals = memoryJournals();
+    const never = new Promise<void>(() => {});
+    const first = await serveDesk(deskWith([[text('No, '), text('not'), never]]), { answer: 'reply' }, journals);
+    const runId = await first.start();
+    const view = async () => (await (await first.get(`/runs/${runId}`)).json()) as RunView;
+    await expect.poll(async () => (await view()).text).toBe('No, not');
+    await first.close();
+    const { get } = await serveDesk(deskWith([prose('Yes, ', 'until Friday.')]), { answer: 'reply' }, journals);
+    const updates = await collectUpdates(await get(`/runs/${runId}/events`));
+    const expected = ['No,', ' not', { void: 'attempt_failed' }, 'Yes,', ' until Friday.'];
+    expect(changesIn(updates.map(({ update }) => update))).toEqual(expected);
   });
 
   it('reaches the OpenAI package as a draft before the model ends, and then as the content', async () => {

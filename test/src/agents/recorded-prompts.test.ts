@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, setup, waitFor } from 'xstate';
 import * as z from 'zod';
+import { createRunFold } from '../../../inspector/fold/run-fold.ts';
 import type { DurableActor } from '../../../src/durable/durable-actor.ts';
 import type { DurableEntry } from '../../../src/durable/entries.ts';
 import { defineCapability, generate, runTools } from '../../../src/entries/agents.ts';
@@ -138,6 +139,15 @@ describe('the prompts in the journal of an agent', () => {
     const { turns, bytes } = promptsOf(entries);
     expect(turns).toEqual(sentTo(model));
     expect(bytes[1]).toBeLessThan(system.length);
+  });
+
+  it('are whole in the inspector', async () => {
+    const { model, machine } = longAgent(3);
+    const { entries } = await run(machine, memoryJournals(), 'War and Peace');
+    const fold = createRunFold();
+    for (const entry of entries) fold.takeOfActor(fold.readOfActor(entry as never));
+    const shown = entries.flatMap(({ seq }) => fold.prompts.at(seq)?.turns ?? []);
+    expect(shown).toEqual(sentTo(model).flat());
   });
 
   it('say where a text is missing', async () => {

@@ -1,7 +1,7 @@
 import { soundness } from '../testing/charts/properties.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
-import { EXPLORE_OPTIONS, type ExploreOptions, explore } from '../testing/exploration/explore.ts';
-import { done, fails, outcomesKey } from '../testing/exploration/occurrences.ts';
+import { childMachines, EXPLORE_OPTIONS, type ExploreOptions, exploreMachine } from '../testing/exploration/explore.ts';
+import { done, fails } from '../testing/exploration/occurrences.ts';
 import { ownEvents } from '../testing/exploration/own-events.ts';
 import { canAlwaysEnd, noEndlessRetry, noIgnoredDelay } from '../testing/properties/ends.ts';
 import type { Property } from '../testing/properties/properties.ts';
@@ -21,15 +21,19 @@ export function exploreModule(
   const given = Object.fromEntries(
     EXPLORE_OPTIONS.split(' ').flatMap((key) => (key in chart ? [[key, chart[key as keyof ChartModule]]] : [])),
   );
-  const outcomes = { '*': [done(), fails()], ...chart.outcomes };
-  const exploration = explore(chart.machine, { ...given, outcomes, ...(onProgress && { onProgress }) }) as Exploration;
-  const actors = exploration.edges.flatMap(({ occurrence: { actor } }) => actor ?? []);
-  const assumed = actors.filter((actor) => outcomesKey(actor, chart.outcomes ?? {}) === undefined);
-  const names = [...new Set(assumed.map(({ name }) => name))];
+  const children = childMachines(chart, [done(), fails()]);
+  const exploration = exploreMachine(chart.machine, { ...given, ...(onProgress && { onProgress }) }, children);
+  const names = [...children.level.assumedFor].map(([name, problem]) =>
+    problem === '' ? name : `${name} (${problem})`,
+  );
+  const cutOff = exploration.children.filter((child) => !child.exploration.isComplete).map(({ name }) => name);
   const own = chart.events === undefined ? ownEvents(chart.machine) : [];
   return {
     exploration,
     assumed: [
+      ...(cutOff.length === 0
+        ? []
+        : [`that the outcomes of ${cutOff.join(', ')} are complete, although "depth" cut the exploration of each off`]),
       ...(names.length === 0
         ? []
         : [`done(undefined) and fails() as the outcomes of ${names.join(', ')}; list the real ones in "outcomes"`]),

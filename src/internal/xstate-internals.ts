@@ -209,6 +209,11 @@ export function replaceLogic(ref: AnyActorRef, logic: AnyActorLogic): void {
   Object.assign(ref, { logic, _syncSnapshot: false });
 }
 
+/** Makes an actor the parent of one of another system. */
+export function adopt(parent: AnyActorRef, ref: AnyActorRef): void {
+  Object.assign(ref, { _parent: parent });
+}
+
 export const logicOf = (ref: AnyActorRef): AnyActorLogic => (ref as unknown as { readonly logic: AnyActorLogic }).logic;
 
 /** Whether the parent of an actor receives an event for each of its snapshots. */

@@ -27,7 +27,7 @@ const running = {
       .record(name, z.array(outcome))
       .check(
         z.describe(
-          'What each actor may do, by its name or "*": [{"done": output}, {"fails": "message"}, {"sends": event}]. Default: the export "outcomes", else done without an output and a failure.',
+          'What each actor may do, by its name or "*": [{"done": output}, {"fails": "message"}, {"sends": event}]. Default: the export "outcomes", else what the actor declares or the exploration of a child machine finds, else done without an output and a failure.',
         ),
       ),
   ),

@@ -25,13 +25,34 @@ export function exactJson(value: unknown, root: string, ids: ActorIds = NO_ACTOR
     if (!stopped.includes(ref)) stopped.push(ref);
     return `stopped #${stopped.indexOf(ref)}`;
   };
-  // Errors that differ only in what a codec leaves out must not be equal.
-  const refuse = (loss: string): never => {
-    throw new TypeError(loss);
-  };
   const codec = createCodec([{ name: 'actor', is: isActor, encode: labelOf, decode: String }], refuse);
   const encoded = codec.encode(value, root);
   return ids.names.size === 0 ? encoded : withNames(encoded, ids.names);
+}
+
+/** Errors that differ only in what a codec leaves out must not be equal. */
+function refuse(loss: string): never {
+  throw new TypeError(loss);
+}
+
+/** Returns an error as JSON, or as its text if it has members that cannot be stored. */
+export function errorJson(error: unknown): Json {
+  try {
+    return exactJson(error, 'error');
+  } catch {
+    return String(error);
+  }
+}
+
+/** Returns a copy of a value with another actor in place of one, and its JSON. Throws if it contains a third one or cannot be stored. */
+export function withActor(value: unknown, root: string, from?: AnyActorRef, to?: AnyActorRef) {
+  const encode = (ref: AnyActorRef): string => {
+    if (ref !== from) throw new TypeError(`${root} contains an actor, which is not followed`);
+    return ref.id;
+  };
+  const codec = createCodec([{ name: 'actor', is: isActor, encode, decode: () => to }], refuse);
+  const json = codec.encode(value, root);
+  return { copy: codec.decode(json), json };
 }
 
 /** Returns JSON with the texts that are ids of actors replaced. */

@@ -37,6 +37,13 @@ export interface StartState extends InstrumentedStep {
   readonly state: number;
 }
 
+/** The exploration of a child machine, which gives its outcomes. */
+export interface ExploredChild {
+  /** Name of the actor. */
+  readonly name: string;
+  readonly exploration: Exploration;
+}
+
 /** The reachable abstract states of a machine and the edges between them, ordered by distance from the start. */
 export interface Exploration<Machine extends AnyStateMachine = AnyStateMachine, Snapshot = AnyMachineSnapshot> {
   readonly machine: Machine;
@@ -48,7 +55,9 @@ export interface Exploration<Machine extends AnyStateMachine = AnyStateMachine, 
   readonly edges: readonly ExploredEdge[];
   /** Outgoing edges of each state, by its id. */
   readonly edgesFrom: readonly (readonly ExploredEdge[])[];
-  /** False if the option `depth` cut the exploration off. */
+  /** The child machines whose outcomes were explored, once for each input. */
+  readonly children: readonly ExploredChild[];
+  /** False if the option `depth` cut off the exploration, or that of a child machine. */
   readonly isComplete: boolean;
   /** Names of the actions that the machine took and does not implement. */
   readonly unknownActions: ReadonlySet<string>;

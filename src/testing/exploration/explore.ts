@@ -6,13 +6,13 @@ import { requireKnownOptions } from '../../internal/require-known.ts';
 import { parentOf } from '../../internal/xstate-internals.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
-import type { ActiveActor } from '../structure/running-actors.ts';
 import { activeActors, childOf, hasGeneratedId, inputOf, spawnedActors } from '../structure/running-actors.ts';
-import { type ActorIds, describeDifference, exactJson, repetitions } from './exact-json.ts';
+import { ChildMachines } from './child-machines.ts';
+import { type ActorIds, describeDifference, errorJson, exactJson, repetitions } from './exact-json.ts';
 import type { Exploration, ExploredEdge, ExploredPlace, ExploredState, StartState } from './exploration.ts';
-import type { Place } from './occurrences.ts';
+import type { ActorOutcome, Place } from './occurrences.ts';
 import { type EventsOption, type Occurrences, type Outcomes, occurrencesOf } from './occurrences.ts';
-import { type PureSteps, pureSteps } from './pure-steps.ts';
+import { type ExploredAs, type PureSteps, pureSteps } from './pure-steps.ts';
 import { withStubActors } from './stub-actors.ts';
 import { timerKey } from './timers.ts';
 
@@ -29,7 +29,7 @@ interface StateKey {
  * Returns a function that identifies a snapshot's abstract state as JSON: its state value and status, its history states, its spawned
  * actors, and the abstraction; without an abstraction, the entire context and output, and the inputs of actors whose outcomes depend on them.
  */
-function createStateKey(abstraction: Abstraction, readsInput: (actor: ActiveActor) => boolean): StateKey {
+function createStateKey(abstraction: Abstraction, { readsInput }: Pick<Occurrences, 'readsInput'>): StateKey {
   const idsOf = (snapshot: AnyMachineSnapshot, ended: readonly string[]): ActorIds => {
     // With an abstraction, it decides whether ids matter; without one, only those that XState generates are replaced.
     const varies = (id: string): boolean => abstraction !== undefined || hasGeneratedId({ id });
@@ -58,7 +58,7 @@ function createStateKey(abstraction: Abstraction, readsInput: (actor: ActiveActo
               inputsOf(snapshot, ended, ids),
             ]
           : [exactJson(abstraction(snapshot), 'abstraction', ids), []];
-      const failure = status === 'error' ? firstLineOf(error) : '';
+      const failure = status === 'error' ? errorJson(error) : '';
       return JSON.stringify([value, status, rest, historyOf(snapshot), failure, inputs, ...spawned.sort()]);
     } catch (cause) {
       throw new PostChainError(
@@ -72,8 +72,9 @@ function createStateKey(abstraction: Abstraction, readsInput: (actor: ActiveActo
 
   function inputsOf(snapshot: AnyMachineSnapshot, ended: readonly string[], ids: ActorIds): readonly unknown[] {
     return activeActors(snapshot, ended)
-      .filter(readsInput)
-      .map(({ id }) => [ids.names.get(id) ?? id, exactJson(inputOf(childOf(snapshot, id)), `the input of ${id}`, ids)]);
+      .map((actor) => [actor, childOf(snapshot, actor.id)] as const)
+      .filter(([actor, ref]) => readsInput(actor, ref))
+      .map(([{ id }, ref]) => [ids.names.get(id) ?? id, exactJson(inputOf(ref), `the input of ${id}`, ids)]);
   }
 
   return {
@@ -95,7 +96,7 @@ const historyOf = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string
   );
 
 export interface ExploreOptions<Machine extends AnyStateMachine> {
-  /** The possible outcomes of each actor, by its name. A machine that starts no actors needs none. */
+  /** The possible outcomes of each actor, by its name. Default: those that it declares, or that the exploration of a child machine finds. */
   readonly outcomes?: Outcomes;
   /**
    * The events that may be sent from outside. Default: one without a payload for each type that the machine handles, except those that it
@@ -148,10 +149,41 @@ export function explore<Machine extends AnyStateMachine>(
   options: ExploreOptions<Machine> = {},
 ): Exploration<Machine, SnapshotFrom<Machine>> {
   requireKnownOptions('explore', options, `${EXPLORE_OPTIONS} ${CHART}`);
+  // The snapshots are this machine's: the code below treats them as any machine's.
+  return exploreMachine(machine, options as never, childMachines(options)) as never;
+}
+
+/** Returns what finds the outcomes of a machine's children. Actors whose outcomes are not known have the assumed ones. */
+export const childMachines = (
+  options: Pick<ExploreOptions<AnyStateMachine>, 'outcomes' | 'limit' | 'depth'>,
+  assumed?: readonly ActorOutcome[],
+): ChildMachines => new ChildMachines(exploreMachine, options, { assumed });
+
+/** Explores a machine again if the outcomes of one of its children turn out not to be those of the child's own exploration. */
+export function exploreMachine(
+  machine: AnyStateMachine,
+  options: ExploreOptions<AnyStateMachine>,
+  children: ChildMachines,
+  as: ExploredAs = machine,
+): Exploration {
+  for (;;)
+    try {
+      return exploreOnce(machine, options, children, as);
+    } catch (error) {
+      if (!children.isStartAgain(error)) throw error;
+    }
+}
+
+function exploreOnce(
+  machine: AnyStateMachine,
+  options: ExploreOptions<AnyStateMachine>,
+  children: ChildMachines,
+  as: ExploredAs,
+): Exploration {
   const {
     outcomes = {},
     actors: standIns = {},
-    inputs = { '': undefined as InputFrom<Machine> },
+    inputs = { '': undefined },
     depth = Number.POSITIVE_INFINITY,
     limit = DEFAULT_LIMIT,
     onProgress,
@@ -159,11 +191,11 @@ export function explore<Machine extends AnyStateMachine>(
   for (const [name, value] of Object.entries({ limit, depth }))
     if (!(value >= 0)) throw new PostChainError('invalid_option', `"${name}" must be a number ≥ 0; received ${value}`);
   const abstraction = options.abstraction as Abstraction;
-  const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption);
+  const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption, children);
   const possibleIn: Exploration['possibleIn'] = (place) => occurrences.in(place);
   const instrumented = instrumentMachine(withStubActors(machine));
-  const key = createStateKey(abstraction, occurrences.readsInput);
-  const steps = pureSteps(instrumented.machine, machine, standIns);
+  const key = createStateKey(abstraction, occurrences);
+  const steps = pureSteps(instrumented.machine, machine, standIns, as);
   const check = stepCheck(machine, instrumented, steps, occurrences);
   const states = new StateList(machine.id, key, limit, abstraction !== undefined);
   const starts: StartState[] = [];
@@ -173,7 +205,7 @@ export function explore<Machine extends AnyStateMachine>(
   for (const [name, input] of Object.entries(inputs)) {
     const place = steps.start(input);
     check(() => (name === '' ? 'at the start' : `at the start with input "${name}"`));
-    requireContext(place.snapshot, name);
+    if (as.parent === undefined) requireContext(place.snapshot, name);
     const did = instrumented.drainStep();
     starts.push({ name, input, ...did, state: states.reach(place, name, { reachedBy: null, depth: 0 }) });
   }
@@ -202,13 +234,12 @@ export function explore<Machine extends AnyStateMachine>(
     states.requireUnchanged(state);
   }
   if (isComplete) occurrences.requireAllKnown();
+  isComplete &&= children.explored.every(({ exploration }) => exploration.isComplete);
   const chart = chartOf(machine);
   const graph = { machine, instrumented, chart, starts, states: states.all, edges, edgesFrom, isComplete };
   const { unknownActions } = steps;
   const stepFrom: Exploration['stepFrom'] = (place, occurrence) => steps.after(place, occurrence);
-  const exploration = { ...graph, unknownActions, standIns, keyOf: key.of, possibleIn, stepFrom };
-  // The snapshots are this machine's: the code above treats them as any machine's.
-  return exploration as unknown as Exploration<Machine, SnapshotFrom<Machine>>;
+  return { ...graph, children: children.explored, unknownActions, standIns, keyOf: key.of, possibleIn, stepFrom };
 }
 
 /** The abstract states found so far. */
@@ -275,12 +306,13 @@ function stepCheck(
         'exploration_failed',
         `The guard of "${describeTransition(chartOf(machine), guard)}" returned two different results ${where()}; a guard may depend only on its context, event and params`,
       );
-    const read = steps.actorRead();
+    const read = steps.unknownRead();
     if (read !== null)
       throw new PostChainError(
         'exploration_failed',
-        `${machine.id} reads the snapshot of its actor "${read}" ${where()}, which an exploration does not follow; pass a stand-in for the actor in "actors"`,
+        `${machine.id} reads ${read} ${where()}, which an exploration does not follow; pass a stand-in for the actor in "actors"`,
       );
+    for (const { ref, event } of steps.sentToChildren()) occurrences.requireIndependent(ref, event, where);
     occurrences.requireNoPayload(where);
   };
 }

@@ -1,10 +1,23 @@
-import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
+import type {
+  AnyActorLogic,
+  AnyActorRef,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  AnyStateNode,
+  EventObject,
+} from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import { activeNodes, actorNames, descriptorMatches } from '../../internal/xstate-internals.ts';
+import {
+  activeNodes,
+  actorNames,
+  descriptorMatches,
+  invokedLogics,
+  isMachine,
+} from '../../internal/xstate-internals.ts';
 import {
   type ActiveActor,
   activeActors,
@@ -12,6 +25,8 @@ import {
   childOf,
   hasGeneratedId,
   inputOf,
+  invokedBy,
+  nameOfActor,
 } from '../structure/running-actors.ts';
 import { ownEvents } from './own-events.ts';
 import { type Delayed, timerKey } from './timers.ts';
@@ -65,6 +80,8 @@ export interface Occurrence {
   readonly state: string | null;
   /** The actor; null for a delay and for a sent event. */
   readonly actor: ActiveActor | null;
+  /** The exploration of the child machine that found the outcome, by its number in `children`. */
+  readonly child?: number | undefined;
   /** The id by which a delay is canceled. */
   readonly timerId?: string | undefined;
 }
@@ -87,17 +104,39 @@ export interface Occurrences {
   /** Returns the events that can occur. */
   in(place: Place): readonly Occurrence[];
   /** Whether what the actor can do depends on its input. */
-  readsInput(actor: ActiveActor): boolean;
+  readsInput(actor: ActiveActor, ref: AnyActorRef | undefined): boolean;
+  /** Throws if a child machine takes an event that it has not got in its own exploration. */
+  requireIndependent(ref: AnyActorRef, event: EventObject, where: () => string): void;
   /** Throws `invalid_option` if the machine has read more than the type of an event that was sent without `events`. */
   requireNoPayload(where: () => string): void;
   /** Throws `invalid_option` if `outcomes` names an actor that was never started. */
   requireAllKnown(): void;
 }
 
+/** The outcomes of an actor for which none are given; `child` is the number of the exploration that found them. */
+export type FoundOutcomes =
+  | { readonly outcomes: ActorOutcomes; readonly child?: number }
+  /** Why there are none; empty if the actor is not a machine. */
+  | { readonly problem: string | Error };
+
+/** Finds the outcomes of the actors of a machine for which none are given. */
+export interface OutcomeFinder {
+  /** The names of the actors above, each followed by a dot, and the outcomes of each actor that has no others. */
+  readonly level: { readonly path: string; readonly assumed?: readonly ActorOutcome[] | undefined };
+  find(name: string, ref: AnyActorRef): FoundOutcomes;
+  requireIndependent(name: string, ref: AnyActorRef, event: EventObject, where: () => string): void;
+}
+
 /** Returns the events that can occur in a machine. Throws `invalid_option` if `outcomes` misses an actor. */
-export function occurrencesOf(machine: AnyStateMachine, given: Outcomes, events: EventsOption): Occurrences {
+export function occurrencesOf(
+  machine: AnyStateMachine,
+  given: Outcomes,
+  events: EventsOption,
+  finder: OutcomeFinder,
+): Occurrences {
   const outcomes = { ...declaredBy(machine), ...given };
-  requireAllActors(machine, outcomes);
+  const { path, assumed } = finder.level;
+  if (assumed === undefined) requireAllActors(machine, outcomes, path);
   let read: readonly [type: string, member: string] | null = null;
   const bare = events === undefined ? bareEvents(machine, outcomes, (...what) => (read ??= what)) : [];
   // Also events that a mutant no longer handles, because its transition was dropped.
@@ -106,10 +145,11 @@ export function occurrencesOf(machine: AnyStateMachine, given: Outcomes, events:
   const ofEvent = (event: EventObject): Occurrence => sentOccurrence(event, machine.id, handled);
   const fixed = typeof events === 'function' ? null : (events ?? bare).map(ofEvent);
   const used = new Set<string>();
-  const outcomesOf = (actor: ActiveActor): ActorOutcomes | undefined => {
+  const outcomesOf = (actor: ActiveActor, ref: AnyActorRef | undefined) => {
     const key = outcomesKey(actor, outcomes);
-    if (key !== undefined) used.add(key);
-    return outcomes[key ?? ''];
+    if (key === undefined) return ref === undefined ? { problem: '' } : finder.find(actor.name, ref);
+    used.add(key);
+    return { outcomes: outcomes[key] as ActorOutcomes, child: undefined };
   };
   return {
     in(place) {
@@ -122,7 +162,14 @@ export function occurrencesOf(machine: AnyStateMachine, given: Outcomes, events:
         ...(fixed ?? (typeof events === 'function' ? events(snapshot).map(ofEvent) : [])),
       ];
     },
-    readsInput: (actor) => typeof outcomesOf(actor) === 'function',
+    readsInput(actor, ref) {
+      const found = outcomesOf(actor, ref);
+      return 'outcomes' in found && (typeof found.outcomes === 'function' || found.child !== undefined);
+    },
+    requireIndependent(ref, event, where) {
+      const name = nameOfActor(machine, ref);
+      if (outcomesKey({ id: ref.id, name }, outcomes) === undefined) finder.requireIndependent(name, ref, event, where);
+    },
     requireNoPayload(where) {
       if (read === null) return;
       const [type, member] = read;
@@ -155,21 +202,29 @@ export function occurrencesOf(machine: AnyStateMachine, given: Outcomes, events:
   }
 
   function ofActor(actor: ActiveActor, snapshot: AnyMachineSnapshot): readonly Occurrence[] {
-    const found = outcomesOf(actor);
-    if (found === undefined) throw missingOutcomes(actor.name, `${machine.id} spawns`);
-    const input = inputOf(childOf(snapshot, actor.id));
-    return (typeof found === 'function' ? found(input, snapshot) : found).map((outcome) => ({
+    const ref = childOf(snapshot, actor.id);
+    const found = outcomesOf(actor, ref);
+    if ('problem' in found) {
+      if (found.problem instanceof Error) throw found.problem;
+      const isInvoked = actorsOf(machine).some(({ id }) => id === actor.id);
+      const who = isInvoked ? `${actor.state} invokes` : `${machine.id} spawns`;
+      const also = found.problem && `; its own exploration does not find them: ${found.problem}`;
+      throw missingOutcomes(`${path}${actor.name}`, who, also);
+    }
+    const { outcomes: all, child } = found;
+    return (typeof all === 'function' ? all(inputOf(ref), snapshot) : all).map((outcome) => ({
       kind: outcome.kind === 'snapshot' ? 'emitted' : outcome.kind,
       name: `${actor.name}: ${outcome.name}`,
       event: eventOf(outcome, actor.id),
       state: actor.state,
       actor,
+      child,
     }));
   }
 }
 
 /** Returns the key of an actor's outcomes: its id, its name, `inline` or `*`; undefined if there are none. */
-export const outcomesKey = ({ id, name }: ActiveActor, outcomes: object): string | undefined =>
+export const outcomesKey = ({ id, name }: Pick<ActiveActor, 'id' | 'name'>, outcomes: object): string | undefined =>
   [id, name, ...(name === id ? ['inline'] : []), '*'].find((key) => Object.hasOwn(outcomes, key));
 
 /** Returns the name of an outcome from its label in paths. */
@@ -240,16 +295,19 @@ function sentOccurrence(event: EventObject, machineId: string, handled: readonly
 const MAX_PAYLOAD_CHARS = 60;
 
 /** The label of an event in paths: its type and the start of its payload. */
-export function labelOf({ type, ...payload }: EventObject): string {
-  const text = Object.keys(payload).length === 0 ? '' : payloadText(payload);
+export const labelOf = ({ type, ...payload }: EventObject): string =>
+  withPayload(type, Object.keys(payload).length === 0 ? undefined : payload);
+
+export function withPayload(type: string, payload: unknown): string {
+  const text = payloadText(payload);
   return text.length > MAX_PAYLOAD_CHARS
     ? `${type} ${firstChars(text, MAX_PAYLOAD_CHARS - 3)}…`
     : `${type} ${text}`.trim();
 }
 
-function payloadText(payload: object): string {
+function payloadText(payload: unknown): string {
   try {
-    return JSON.stringify(payload);
+    return JSON.stringify(payload) ?? '';
   } catch {
     return '{…}';
   }
@@ -262,7 +320,7 @@ const OF_XSTATE = /^(?:xstate|done\.(?:invoke|state)|error\.(?:platform|executio
 export const handledIn = (nodes: readonly AnyStateNode[]): readonly string[] =>
   [...new Set(nodes.flatMap(({ transitions }) => [...transitions.keys()]))].filter((type) => !OF_XSTATE.test(type));
 
-const handledTypes = (machine: AnyStateMachine): readonly string[] => handledIn(nodesOf(machine));
+export const handledTypes = (machine: AnyStateMachine): readonly string[] => handledIn(nodesOf(machine));
 
 /**
  * Returns one event without a payload for each type that the machine handles and that neither it nor `outcomes` sends, and for each wildcard
@@ -298,20 +356,26 @@ function declaredBy({ implementations }: AnyStateMachine): Outcomes {
   return Object.fromEntries(declared.flatMap(([name, outcomes]) => (outcomes === undefined ? [] : [[name, outcomes]])));
 }
 
-function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes): void {
-  const missing = actorsOf(machine).find(
-    ({ id, name }) => ![id, name, '*'].some((key) => Object.hasOwn(outcomes, key)),
-  );
+/** Throws if an actor has no outcomes, declares none, and is not a machine, which may be explored. */
+function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes, path: string): void {
+  const { actors } = machine.implementations;
+  const invoked = nodesOf(machine).flatMap((node) => {
+    const logics = invokedLogics(node).map((src) => (typeof src === 'string' ? actors[src] : src));
+    const isUnknown = (logic: unknown): boolean => !isMachine(logic) && !declaredOutcomes(Object(logic));
+    return invokedBy(node).filter((_, nth) => isUnknown(logics[nth]));
+  });
+  const missing = invoked.find(({ id, name }) => ![id, name, '*'].some((key) => Object.hasOwn(outcomes, key)));
   if (missing === undefined) return;
   const stray = strayOutcomes(machine, outcomes).find((name) => name !== 'inline');
   const also = stray === undefined ? '' : `; the chart names no actor "${stray}"`;
-  throw missingOutcomes(missing.name, `${missing.state} invokes`, also);
+  throw missingOutcomes(`${path}${missing.name}`, `${missing.state} invokes`, also);
 }
 
 /** Returns the names in `outcomes` of which the chart and the implementations name no actor. */
 function strayOutcomes(machine: AnyStateMachine, outcomes: Outcomes): readonly string[] {
-  const known = new Set([...actorsOf(machine).flatMap(({ id, name }) => [name, id]), ...actorNames(machine)]);
-  return Object.keys(outcomes).filter((name) => name !== '*' && !known.has(name));
+  const known = ['*', ...actorsOf(machine).flatMap(({ id, name }) => [name, id]), ...actorNames(machine)];
+  // The outcomes of the actors of a child machine are named after both.
+  return Object.keys(outcomes).filter((name) => !known.some((one) => name === one || name.startsWith(`${one}.`)));
 }
 
 function missingOutcomes(name: string, who: string, also = ''): PostChainError {

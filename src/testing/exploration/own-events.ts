@@ -1,27 +1,39 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { nodesOf, outgoingTransitions } from '../../durable/charts/chart-nodes.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
+import { invokedLogics, isMachine } from '../../internal/xstate-internals.ts';
 
 /** XState's own actions are functions with members. */
-interface Raise {
+interface Sending {
   readonly type?: unknown;
+  readonly to?: unknown;
   readonly event?: unknown;
 }
 
 /**
- * Returns the types of the events that come from a machine itself: those of its `raise` actions, and those that its actors declare, such as
- * the choices of `decide`. The types of events that other functions compute are not known.
+ * Returns the types of the events that come from a machine itself: those of its `raise` actions, those that its child machines send it, and
+ * those that its actors declare, such as the choices of `decide`. The types of events that other functions compute are not known.
  */
 export function ownEvents(machine: AnyStateMachine): readonly string[] {
-  const { actions, actors } = machine.implementations;
+  const { actors } = machine.implementations;
+  const logics = [...Object.values(actors), ...nodesOf(machine).flatMap(invokedLogics)] as AnyActorLogic[];
+  const sent = logics.filter(isMachine).flatMap((child) => eventsOf(child, toParent));
+  const declared = logics.flatMap((logic) => declaredOutcomes(logic)?.events ?? []);
+  return [...new Set([...eventsOf(machine, ({ type }) => type === 'xstate.raise'), ...sent, ...declared])];
+}
+
+/** A function that returns the receiver is taken for one that returns the parent. */
+const toParent = ({ type, to }: Sending): boolean =>
+  type === 'xstate.sendTo' && (to === '#_parent' || typeof to === 'function');
+
+/** Returns the types of the events of the machine's actions that match. */
+function eventsOf(machine: AnyStateMachine, matches: (action: Sending) => boolean): readonly string[] {
   const inChart = nodesOf(machine).flatMap((node) => [
     ...[...node.entry, ...node.exit, ...(node.initial?.actions ?? [])],
     ...outgoingTransitions(node).flatMap((transition) => transition.actions),
   ]);
-  const raised = [...inChart, ...Object.values(actions as object)]
-    .filter((action) => typeof action === 'function')
-    .flatMap(({ type, event }: Raise) => (type === 'xstate.raise' ? [event] : []));
-  const declared = Object.values(actors).flatMap((logic) => declaredOutcomes(logic as AnyActorLogic)?.events ?? []);
-  const types = raised.map((event) => Object(event).type).filter((type) => typeof type === 'string');
-  return [...new Set([...types, ...declared])];
+  const sending = [...inChart, ...Object.values(machine.implementations.actions as object)].filter(
+    (action) => typeof action === 'function' && matches(action as Sending),
+  );
+  return sending.map(({ event }: Sending) => Object(event).type).filter((type) => typeof type === 'string');
 }

@@ -9,6 +9,7 @@ import {
   SimulatedClock,
 } from 'xstate';
 import {
+  adopt,
   limitInspection,
   parentOf,
   registerSystemIds,
@@ -25,10 +26,17 @@ import { type Delayed, withoutElapsed, withoutTimers, withTimer } from './timers
 export interface PureSteps {
   start(input: unknown): ExploredPlace;
   after(place: ExploredPlace, occurrence: Occurrence): ExploredPlace;
-  /** Returns the id of an actor whose snapshot the machine has read in the last step, or null. Snapshots of stubs are not followed. */
-  actorRead(): string | null;
+  /** Returns what the machine has read in the last step that is not followed, such as the snapshot of a stub, or null. */
+  unknownRead(): string | null;
+  /** Returns the events that the machine has sent to its children in the last step. */
+  sentToChildren(): readonly SentToChild[];
   /** Names of the actions that were taken and have no implementation. */
   readonly unknownActions: ReadonlySet<string>;
+}
+
+export interface SentToChild {
+  readonly ref: AnyActorRef;
+  readonly event: EventObject;
 }
 
 interface TakenAction {
@@ -49,12 +57,31 @@ const idle = createMachine({});
 
 const nothing = (): void => {};
 
+/** Stands for the parent of a machine that is explored as a child. */
+export interface StubParent {
+  readonly ref: AnyActorRef;
+  /** The events that the machine has sent it so far. */
+  readonly received: EventObject[];
+}
+
+export const stubParent = (id: string): StubParent => ({ ref: createActor(idle, { id }), received: [] });
+
+/** The actor as which a machine is explored. */
+export interface ExploredAs {
+  readonly id: string;
+  readonly parent?: StubParent;
+}
+
 /**
  * Returns pure steps of a machine. Unlike XState's `initialTransition` and `transition`, a step follows the events that the machine sends
  * itself, delayed or not; `self.getSnapshot()` returns the current snapshot; system ids are known; and no new actor is created for each step.
  */
-export const pureSteps = (machine: AnyStateMachine, original: AnyStateMachine, standIns: StandIns): PureSteps =>
-  new MachineSteps(machine, original, standIns);
+export const pureSteps = (
+  machine: AnyStateMachine,
+  original: AnyStateMachine,
+  standIns: StandIns,
+  as: ExploredAs,
+): PureSteps => new MachineSteps(machine, original, standIns, as);
 
 class MachineSteps implements PureSteps {
   readonly unknownActions = new Set<string>();
@@ -63,17 +90,20 @@ class MachineSteps implements PureSteps {
   readonly #scope: AnyActorScope;
   #current: AnyMachineSnapshot | undefined;
   #booked = 0;
+  readonly #parent: StubParent | undefined;
   #read: string | null = null;
+  #sentToChildren: SentToChild[] = [];
   #effects: (() => void)[] = [];
   #started = new Set<AnyActorRef>();
   #stopped = new Set<AnyActorRef>();
   #timers: readonly Delayed[] = [];
   #mailbox: EventObject[] = [];
 
-  constructor(machine: AnyStateMachine, original: AnyStateMachine, standIns: StandIns) {
+  constructor(machine: AnyStateMachine, original: AnyStateMachine, standIns: StandIns, { id, parent }: ExploredAs) {
     this.#machine = machine;
+    this.#parent = parent;
     this.#self = createActor(idle, {
-      id: machine.id,
+      id,
       clock: new SimulatedClock(),
       logger: nothing,
       inspect: ({ type, actorRef }) => {
@@ -86,6 +116,7 @@ class MachineSteps implements PureSteps {
     });
     limitInspection(this.#self, new Set(['@xstate.actor']));
     Object.assign(this.#self, { getSnapshot: () => this.#current });
+    if (parent !== undefined) this.#followParent(parent);
     this.#scope = {
       self: this.#self,
       id: this.#self.id,
@@ -125,16 +156,35 @@ class MachineSteps implements PureSteps {
     };
   }
 
-  actorRead(): string | null {
+  unknownRead(): string | null {
     return this.#read;
   }
 
-  #followReads(ref: AnyActorRef): void {
+  sentToChildren(): readonly SentToChild[] {
+    return this.#sentToChildren;
+  }
+
+  #followReads(ref: AnyActorRef, what = `the snapshot of its actor "${ref.id}"`): void {
     const { getSnapshot } = ref;
     Object.assign(ref, {
       getSnapshot: () => {
-        this.#read ??= ref.id;
+        this.#read ??= what;
         return getSnapshot.call(ref);
+      },
+    });
+  }
+
+  /** Only the actors that the machine starts itself are known, of all in its system. */
+  #followParent({ ref }: StubParent): void {
+    adopt(ref, this.#self);
+    this.#followReads(ref, 'the snapshot of its parent');
+    const { system } = this.#self;
+    const get = system.get.bind(system);
+    Object.assign(system, {
+      get: (id: string) => {
+        const found = get(id);
+        if (found === undefined) this.#read ??= `the actor "${id}" of its system`;
+        return found;
       },
     });
   }
@@ -156,8 +206,11 @@ class MachineSteps implements PureSteps {
       case 'xstate.sendTo':
         this.#effects.push(() => {
           // The target may be named before its actor exists.
-          if ((params as SentEvent).to !== this.#self && to !== this.#self) return;
-          if (typeof delay === 'number') this.#setTimer(event, id);
+          const target = (params as SentEvent).to as AnyActorRef | undefined;
+          if (target === undefined) return;
+          if (target === this.#parent?.ref) this.#parent.received.push(event);
+          else if (target !== this.#self && to !== this.#self) this.#sentToChildren.push({ ref: target, event });
+          else if (typeof delay === 'number') this.#setTimer(event, id);
           else this.#mailbox.push(event);
         });
         break;
@@ -191,6 +244,7 @@ class MachineSteps implements PureSteps {
   /** Takes one step and those that it causes. */
   #settle(first: () => AnyMachineSnapshot, before: AnyMachineSnapshot | undefined): AnyMachineSnapshot {
     this.#read = null;
+    this.#sentToChildren = [];
     let at = this.#take(first, before);
     while (at.status === 'active') {
       const [from, event] = [at, this.#mailbox.shift()];

@@ -58,6 +58,15 @@ const stubActor: ActorLogic<StubSnapshot, StubEvent, unknown> = {
   },
 };
 
+/** The logic of actors that a stub replaces. */
+const replaced = new WeakMap<AnyActorRef, AnyActorLogic>();
+
+/** Returns the logic that a stub replaces; undefined for an actor that is not a stub. */
+export const replacedLogic = (ref: AnyActorRef): AnyActorLogic | undefined => replaced.get(ref);
+
+/** Whether the parent of an actor receives its snapshots. */
+export const hasOnSnapshot = (ref: AnyActorRef): boolean => snapshotEvents.has(ref);
+
 /** The event with the first snapshot of an actor with `onSnapshot`, which its parent receives. */
 const snapshotEvents = new WeakMap<AnyActorRef, EventObject | null>();
 
@@ -74,6 +83,7 @@ export function replaceChild(ref: AnyActorRef, machine: AnyStateMachine, standIn
   const standIn = isDirect ? (standIns[ref.id] ?? standIns[nameOfActor(machine, ref)]) : undefined;
   const logic = standIn ?? (machine.implementations.actors as StandIns)[String(ref.src)] ?? logicOf(ref);
   if (syncsSnapshots(ref)) snapshotEvents.set(ref, firstSnapshotEvent(ref, logic));
+  if (standIn === undefined) replaced.set(ref, logic);
   replaceLogic(ref, standIn ?? stubActor);
   return standIn === undefined;
 }

@@ -4,7 +4,7 @@ import { firstLineOf } from '../../internal/printable.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
 import { instrumentMachine } from '../structure/instrumented-machine.ts';
 import { activeActors } from '../structure/running-actors.ts';
-import { EXPLORE_OPTIONS, type ExploreOptions } from './explore.ts';
+import { childMachines, EXPLORE_OPTIONS, type ExploreOptions } from './explore.ts';
 import { type EventsOption, occurrencesOf } from './occurrences.ts';
 import { brokenInvariant, type Invariants } from './run-path.ts';
 import { createStubbedActor, runningChild, withStubActors } from './stub-actors.ts';
@@ -44,7 +44,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
       'invalid_option',
       `"input" must be a key of "inputs" (${Object.keys(inputs).join(', ') || 'which is empty'}); received "${input}"`,
     );
-  const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption);
+  const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption, childMachines(options));
   // An infinite loop makes an instrumented machine throw.
   const instrumented = instrumentMachine(withStubActors(machine));
   const stubbed = createStubbedActor(instrumented.machine, {

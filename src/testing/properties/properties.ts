@@ -49,10 +49,11 @@ export function findingsOf(exploration: Exploration, properties: readonly Proper
 
 /** Formats a finding as one line. */
 export function describeFinding({ property, witness }: Finding): string {
-  if (witness === null) return `holds: ${property}`;
-  const { what, path } = witness;
-  return `FAILS: ${property}: ${what}${path === null ? '' : `, after ${path.name}`}`;
+  return witness === null ? `holds: ${property}` : `FAILS: ${property}: ${describeWitness(witness)}`;
 }
+
+export const describeWitness = ({ what, path }: Witness): string =>
+  `${what}${path === null ? '' : `, after ${path.name}`}`;
 
 /** No reachable state matches. With an `abstraction`, it must contain everything that `matches` reads. */
 export function never(name: string, matches: (snapshot: AnyMachineSnapshot) => boolean): Property {
@@ -132,13 +133,16 @@ export const noDeadEnd: Property = {
   name: 'no dead end',
   requiresComplete: true,
   check(exploration) {
-    const { states, edgesFrom, chart } = exploration;
+    const { states, edgesFrom, chart, children } = exploration;
     const acts = chart.transitions.map(({ target, actions }) => target.length + actions.length > 0);
     const leadsOn = ({ taken, from, to }: ExploredEdge): boolean =>
       taken.some((index) => acts[index]) || (taken.length > 0 && from !== to);
     const found = states.find(({ id, snapshot }) => snapshot.status === 'active' && !edgesFrom[id]?.some(leadsOn));
-    if (found === undefined) return null;
-    return { what: `no event takes a transition in ${describeState(found)}`, path: pathTo(exploration, found.id) };
+    if (found !== undefined)
+      return { what: `no event takes a transition in ${describeState(found)}`, path: pathTo(exploration, found.id) };
+    const inside = children.map((child) => [child.name, noDeadEnd.check(child.exploration)] as const);
+    const [name, witness] = inside.find(([, one]) => one !== null) ?? [];
+    return witness == null ? null : { what: `in ${name}: ${describeWitness(witness)}`, path: null };
   },
 };
 

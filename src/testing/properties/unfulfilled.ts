@@ -1,7 +1,7 @@
 import type { EventObject } from 'xstate';
 import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
-import { type Path, pathOf } from '../exploration/paths.ts';
-import { describeState, type Witness } from './properties.ts';
+import { type Path, pathOf, pathTo } from '../exploration/paths.ts';
+import { describeState, describeWitness, type Witness } from './properties.ts';
 
 /** A state in which the machine must still reach a goal. */
 export interface PendingState {
@@ -23,11 +23,15 @@ export function findUnfulfilled(
   finitely: (event: EventObject) => boolean,
 ): Witness | null {
   const isPending = new Set(pending.map(({ state }) => state.id));
+  const endless = exploration.children.map((child) => endlessRun(child.exploration, finitely));
+  // A child machine that was explored ends only if its own exploration always does.
+  const isCertain: IsCertain = (edge) =>
+    mayBeCertain(edge) && (edge.occurrence.child === undefined || endless[edge.occurrence.child] === null);
   const moves = exploration.edgesFrom.map((edges, id) => (isPending.has(id) ? edges.filter(isSpontaneous) : []));
   const unboundedMoves = moves.map((edges) => edges.filter(({ occurrence }) => !finitely(occurrence.event)));
   return (
-    findStuckState(exploration, pending) ??
-    findExhaustedState(pending, moves, unboundedMoves) ??
+    findStuckState(exploration, pending, isCertain, endless) ??
+    findExhaustedState(pending, moves, unboundedMoves, isCertain) ??
     findCycle(pending, unboundedMoves)
   );
 }
@@ -38,20 +42,43 @@ function isSpontaneous({ from, to, taken, occurrence: { kind } }: ExploredEdge):
   return kind === 'emitted' ? from !== to : true;
 }
 
+type IsCertain = (edge: ExploredEdge) => boolean;
+
 /** Whether the edge's event occurs if nothing else does: actors end and delays elapse, but an actor need not send events. */
-const isCertain = ({ taken, occurrence: { kind } }: ExploredEdge): boolean =>
+const mayBeCertain: IsCertain = ({ taken, occurrence: { kind } }) =>
   taken.length > 0 && kind !== 'sent' && kind !== 'emitted';
 
+/** Finds how a machine may never end. */
+function endlessRun(exploration: Exploration, finitely: (event: EventObject) => boolean): Witness | null {
+  const active = exploration.states.filter(({ snapshot }) => snapshot.status === 'active');
+  const pending = active.map((state) => ({ state, depth: state.depth, path: () => pathTo(exploration, state.id) }));
+  return findUnfulfilled(exploration, pending, finitely);
+}
+
 /** Finds a pending state that is final, or that only an external event can leave. */
-function findStuckState(exploration: Exploration, pending: readonly PendingState[]): Witness | null {
-  const found = pending.find(({ state }) => !(exploration.edgesFrom[state.id] ?? []).some(isCertain));
+function findStuckState(
+  exploration: Exploration,
+  pending: readonly PendingState[],
+  isCertain: IsCertain,
+  endless: readonly (Witness | null)[],
+): Witness | null {
+  const edgesOf = ({ state }: PendingState) => exploration.edgesFrom[state.id] ?? [];
+  const found = pending.find((one) => !edgesOf(one).some(isCertain));
   if (found === undefined) return null;
   const outcome = found.state.snapshot.status === 'active' ? 'stays forever' : 'ends';
-  return { what: `it ${outcome} in ${describeState(found.state)}`, path: found.path() };
+  const child = edgesOf(found).find(mayBeCertain)?.occurrence.child ?? -1;
+  const inside =
+    endless[child] && `, because of ${exploration.children[child]?.name}: ${describeWitness(endless[child])}`;
+  return { what: `it ${outcome} in ${describeState(found.state)}${inside ?? ''}`, path: found.path() };
 }
 
 /** Finds a state that only finitely frequent events leave, and that each of them can lead back to. */
-function findExhaustedState(pending: readonly PendingState[], moves: Moves, unboundedMoves: Moves): Witness | null {
+function findExhaustedState(
+  pending: readonly PendingState[],
+  moves: Moves,
+  unboundedMoves: Moves,
+  isCertain: IsCertain,
+): Witness | null {
   const found = pending.find(({ state: { id } }) => {
     const certain = (moves[id] ?? []).filter(isCertain);
     if (certain.length === 0 || unboundedMoves[id]?.some(isCertain) === true) return false;

@@ -1,0 +1,177 @@
+import type { AnyActorRef, AnyStateMachine, EventObject } from 'xstate';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
+import { firstLineOf } from '../../internal/printable.ts';
+import { descriptorMatches, isMachine, parentOf } from '../../internal/xstate-internals.ts';
+import { inputOf } from '../structure/running-actors.ts';
+import { errorJson, withActor } from './exact-json.ts';
+import type { Exploration, ExploredChild } from './exploration.ts';
+import {
+  type ActorOutcome,
+  done,
+  type FoundOutcomes,
+  fails,
+  handledTypes,
+  labelOf,
+  type OutcomeFinder,
+  type Outcomes,
+  sends,
+  withPayload,
+} from './occurrences.ts';
+import { type ExploredAs, stubParent } from './pure-steps.ts';
+import { hasOnSnapshot, replacedLogic } from './stub-actors.ts';
+
+interface ChildOptions {
+  readonly outcomes?: Outcomes;
+  readonly limit?: number;
+  readonly depth?: number;
+}
+
+type Explore = (
+  machine: AnyStateMachine,
+  options: ChildOptions & { readonly inputs: Readonly<Record<string, unknown>> },
+  children: ChildMachines,
+  as: ExploredAs,
+) => Exploration;
+
+type Found = { readonly exploration: Exploration; readonly outcomes: readonly ActorOutcome[] } | Failed;
+type Failed = Extract<FoundOutcomes, { readonly problem: unknown }>;
+
+/** Where a machine is explored: what it shares with the machines above it. */
+interface Level {
+  /** The outcomes of actors that are not known. Without them, such actors are an error. */
+  readonly assumed?: readonly ActorOutcome[] | undefined;
+  /** The names of the actors that have them, and why those of a child machine are not known. */
+  readonly assumedFor: Map<string, string>;
+  readonly known: Map<string, Map<AnyStateMachine, Found>>;
+  readonly path: string;
+  readonly above: readonly { readonly machine: AnyStateMachine; readonly input: string }[];
+}
+
+/** The most machines above a child machine: one may start itself with an ever-growing input. */
+const MOST_ABOVE = 10;
+
+/**
+ * Finds the outcomes of the child machines of one machine: the outputs and errors with which their own explorations end, and the events that
+ * they send to their parent, in any order. A child machine is explored once for each input.
+ */
+export class ChildMachines implements OutcomeFinder {
+  readonly level: Level;
+  explored: readonly ExploredChild[] = [];
+  #found = new WeakMap<AnyActorRef, FoundOutcomes>();
+  /** Why the outcomes of an actor are not those of its own exploration, by its name. */
+  readonly #dependent = new Map<string, string>();
+  readonly #explore: Explore;
+  readonly #options: ChildOptions;
+  readonly #startAgain = new Error('A child machine depends on its parent');
+
+  constructor(explore: Explore, options: ChildOptions, level: Pick<Level, 'assumed'> & Partial<Level> = {}) {
+    this.#explore = explore;
+    this.#options = options;
+    this.level = { assumedFor: new Map(), known: new Map(), path: '', above: [], ...level };
+  }
+
+  find(name: string, ref: AnyActorRef): FoundOutcomes {
+    const found = this.#found.get(ref) ?? this.#search(name, ref);
+    this.#found.set(ref, found);
+    return found;
+  }
+
+  #search(name: string, ref: AnyActorRef): FoundOutcomes {
+    const { assumed, assumedFor, path } = this.level;
+    const logic = replacedLogic(ref);
+    const declared = logic && declaredOutcomes(logic);
+    if (declared !== undefined) return { outcomes: declared };
+    const found = isMachine(logic) ? this.#childFor(logic, name, ref) : { problem: '' };
+    if (!('problem' in found)) {
+      const { exploration, outcomes } = found;
+      const known = this.explored.findIndex((one) => one.exploration === exploration);
+      if (known < 0) this.explored = [...this.explored, { name, exploration }];
+      return { outcomes, child: known < 0 ? this.explored.length - 1 : known };
+    }
+    if (assumed === undefined) return found;
+    assumedFor.set(`${path}${name}`, firstLineOf(found.problem));
+    return { outcomes: assumed };
+  }
+
+  #childFor(machine: AnyStateMachine, name: string, ref: AnyActorRef): Found {
+    const dependent = this.#dependent.get(name);
+    if (dependent !== undefined) return { problem: dependent };
+    if (hasOnSnapshot(ref)) return { problem: '"onSnapshot" receives its snapshots' };
+    const { known, path } = this.level;
+    const parent = stubParent(parentOf(ref)?.id ?? '');
+    try {
+      const { copy, json } = withActor(inputOf(ref), 'its input', parentOf(ref), parent.ref);
+      const input = JSON.stringify(json);
+      const key = `${path}${name} ${ref.id} ${input}`;
+      const byMachine = known.get(key) ?? new Map<AnyStateMachine, Found>();
+      known.set(key, byMachine);
+      const found = byMachine.get(machine) ?? this.#exploreChild(machine, name, input, copy, { id: ref.id, parent });
+      byMachine.set(machine, found);
+      return found;
+    } catch (error) {
+      return { problem: firstLineOf(error) };
+    }
+  }
+
+  #exploreChild(machine: AnyStateMachine, name: string, key: string, input: unknown, as: Required<ExploredAs>): Found {
+    const { above, path, ...level } = this.level;
+    const { outcomes = {}, limit, depth } = this.#options;
+    if (above.some((one) => one.machine === machine && one.input === key))
+      return { problem: `${machine.id} starts itself again with the same input` };
+    if (above.length === MOST_ABOVE) return { problem: `it is nested in ${MOST_ABOVE} other machines` };
+    const inner = Object.entries(outcomes).flatMap(([at, one]) =>
+      at.startsWith(`${name}.`) ? [[at.slice(name.length + 1), one] as const] : [],
+    );
+    const children = new ChildMachines(
+      this.#explore,
+      // A depth of 0 only starts the parent.
+      { outcomes: Object.fromEntries(inner), ...(limit !== undefined && { limit }), ...(depth && { depth }) },
+      { ...level, path: `${path}${name}.`, above: [...above, { machine, input: key }] },
+    );
+    try {
+      const exploration = this.#explore(machine, { ...children.#options, inputs: { '': input } }, children, as);
+      return { exploration, outcomes: outcomesOf(exploration, as.parent.received) };
+    } catch (error) {
+      // Outcomes of an actor further inside are missing.
+      const isMissing = error instanceof PostChainError && error.message.startsWith('"outcomes.');
+      return { problem: isMissing ? error : firstLineOf(error) };
+    }
+  }
+
+  requireIndependent(name: string, ref: AnyActorRef, { type }: EventObject, where: () => string): void {
+    const logic = replacedLogic(ref);
+    if (!isMachine(logic) || !('child' in this.find(name, ref))) return;
+    if (!handledTypes(logic).some((one) => one === type || descriptorMatches(one, type))) return;
+    this.#dependent.set(name, `it is sent "${type}" ${where()}`);
+    throw this.#startAgain;
+  }
+
+  /** Whether an error is that of `requireIndependent`. The exploration then has to start again without the outcomes of that actor. */
+  isStartAgain(error: unknown): boolean {
+    this.explored = [];
+    this.#found = new WeakMap();
+    return error === this.#startAgain;
+  }
+}
+
+/** Returns each distinct way in which the explored machine ends, and each event that its parent has received. */
+function outcomesOf({ states }: Exploration, received: readonly EventObject[]): readonly ActorOutcome[] {
+  const found = new Map<string, ActorOutcome>();
+  const names = new Map<string, number>();
+  const add = (outcome: ActorOutcome, json: unknown): void => {
+    const key = `${outcome.kind} ${JSON.stringify(json)}`;
+    if (found.has(key)) return;
+    const nth = (names.get(outcome.name) ?? 0) + 1;
+    names.set(outcome.name, nth);
+    found.set(key, nth === 1 ? outcome : { ...outcome, name: `${outcome.name} (${nth})` });
+  };
+  for (const event of received) add(sends(event, labelOf(event)), withActor(event, `the event "${event.type}"`).json);
+  for (const { snapshot } of states) {
+    const { status, output, error } = snapshot;
+    if (status === 'done') add(done(output, withPayload('done', output)), withActor(output, 'its output').json);
+    const shown = error instanceof Error ? error.message : error;
+    if (status === 'error') add(fails(error, withPayload('error', shown)), errorJson(error));
+  }
+  return [...found.values()];
+}

@@ -43,7 +43,7 @@ export const machine = setup({
       },
     },
     working: {
-      description: 'A worker, a child machine, does its task.',
+      description: 'A worker, one call of the model, does its task.',
       invoke: {
         src: 'work',
         input: job,

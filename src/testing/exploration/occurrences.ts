@@ -155,10 +155,10 @@ export function occurrencesOf(
     in(place) {
       const { snapshot, ended, timers } = place;
       if (snapshot.status !== 'active') return [];
-      const running = activeActors(snapshot, ended);
+      const ofActors = activeActors(snapshot, ended).flatMap((actor) => ofActor(actor, snapshot));
       return [
-        ...withUniqueNames(running.flatMap((actor) => ofActor(actor, snapshot))),
-        ...withUniqueNames(ofTimers(timers, snapshot)),
+        ...withUniqueNames(ofActors, machine.id),
+        ...withUniqueNames(ofTimers(timers, snapshot), machine.id),
         ...(fixed ?? (typeof events === 'function' ? events(snapshot).map(ofEvent) : [])),
       ];
     },
@@ -190,27 +190,10 @@ export function occurrencesOf(
     },
   };
 
-  /** Adds the actor or the state to names that several occurrences share, for example in parallel regions. */
-  function withUniqueNames(occurrences: readonly Occurrence[]): readonly Occurrence[] {
-    const counts = new Map<string, number>();
-    for (const { name } of occurrences) counts.set(name, (counts.get(name) ?? 0) + 1);
-    return occurrences.map((occurrence) => {
-      const { name, actor, state } = occurrence;
-      const place = actor === null ? state?.slice(machine.id.length + 1) : placeOf(actor);
-      return counts.get(name) === 1 || place === undefined ? occurrence : { ...occurrence, name: `${name} (${place})` };
-    });
-  }
-
   function ofActor(actor: ActiveActor, snapshot: AnyMachineSnapshot): readonly Occurrence[] {
     const ref = childOf(snapshot, actor.id);
     const found = outcomesOf(actor, ref);
-    if ('problem' in found) {
-      if (found.problem instanceof Error) throw found.problem;
-      const isInvoked = actorsOf(machine).some(({ id }) => id === actor.id);
-      const who = isInvoked ? `${actor.state} invokes` : `${machine.id} spawns`;
-      const also = found.problem && `; its own exploration does not find them: ${found.problem}`;
-      throw missingOutcomes(`${path}${actor.name}`, who, also);
-    }
+    if ('problem' in found) throw missingOf(machine, path, actor, found.problem);
     const { outcomes: all, child } = found;
     return (typeof all === 'function' ? all(inputOf(ref), snapshot) : all).map((outcome) => ({
       kind: outcome.kind === 'snapshot' ? 'emitted' : outcome.kind,
@@ -221,6 +204,17 @@ export function occurrencesOf(
       child,
     }));
   }
+}
+
+/** Adds the actor or the state to names that several occurrences share, for example in parallel regions. */
+function withUniqueNames(occurrences: readonly Occurrence[], machineId: string): readonly Occurrence[] {
+  const counts = new Map<string, number>();
+  for (const { name } of occurrences) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return occurrences.map((occurrence) => {
+    const { name, actor, state } = occurrence;
+    const place = actor === null ? state?.slice(machineId.length + 1) : placeOf(actor);
+    return counts.get(name) === 1 || place === undefined ? occurrence : { ...occurrence, name: `${name} (${place})` };
+  });
 }
 
 /** Returns the key of an actor's outcomes: its id, its name, `inline` or `*`; undefined if there are none. */
@@ -376,6 +370,14 @@ function strayOutcomes(machine: AnyStateMachine, outcomes: Outcomes): readonly s
   const known = ['*', ...actorsOf(machine).flatMap(({ id, name }) => [name, id]), ...actorNames(machine)];
   // The outcomes of the actors of a child machine are named after both.
   return Object.keys(outcomes).filter((name) => !known.some((one) => name === one || name.startsWith(`${one}.`)));
+}
+
+function missingOf(machine: AnyStateMachine, path: string, actor: ActiveActor, problem: string | Error): Error {
+  if (problem instanceof Error) return problem;
+  const isInvoked = actorsOf(machine).some(({ id }) => id === actor.id);
+  const who = isInvoked ? `${actor.state} invokes` : `${machine.id} spawns`;
+  const also = problem && `; its own exploration does not find them: ${problem}`;
+  return missingOutcomes(`${path}${actor.name}`, who, also);
 }
 
 function missingOutcomes(name: string, who: string, also = ''): PostChainError {

@@ -31,7 +31,7 @@ export const machine = setup({
   initial: 'mapping',
   states: {
     mapping: {
-      description: 'A child machine reads each text, all at the same time. One that fails leaves null.',
+      description: 'A model call for each text, all at the same time. One that fails leaves null.',
       entry: 'readTexts',
       on: {
         'xstate.done.actor.*': { actions: { type: 'keepNote', params: ({ event: e }) => [e['actorId'], e['output']] } },

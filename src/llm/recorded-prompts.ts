@@ -187,7 +187,7 @@ export interface PromptReader {
 }
 
 /** Stands for a text that a reader does not have: the journal was cut, or is a fork that lacks the entry with the text. */
-export const MISSING_TEXT = '[missing: the entry with this text is not in this journal]';
+export const MISSING_TEXT = '[missing in this journal]';
 
 export function createPromptReader(): PromptReader {
   const texts = new Map<number, string>();

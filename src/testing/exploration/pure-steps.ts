@@ -34,7 +34,7 @@ export interface PureSteps {
   readonly unknownActions: ReadonlySet<string>;
 }
 
-export interface SentToChild {
+interface SentToChild {
   readonly ref: AnyActorRef;
   readonly event: EventObject;
 }

@@ -19,6 +19,7 @@ import type { EmittedEvent } from '../../machines/contracts/events.ts';
 import { type PriceTable, priceTableSchema } from '../../machines/contracts/usage.ts';
 import { NO_FAILURE } from '../../machines/policies/failures.ts';
 import { declareOutcomes } from '../internal/declared-outcomes.ts';
+import { isJsonNode } from '../internal/json-schema.ts';
 import { parseOption } from '../internal/options.ts';
 import {
   type AttemptOptions,
@@ -117,13 +118,26 @@ export const FAILURES = [
 
 /** Returns an outcome for each example of a JSON Schema. The name is the start of the example. */
 export const exampleOutcomes = (schema: unknown, outputOf: (example: unknown) => unknown = (example) => example) =>
-  examplesOf(schema).map((example) => ({
+  examplesOf(schema).map((example, _, [first]) => ({
     kind: 'done' as const,
-    name: excerpt(JSON.stringify(example)),
+    name: nameOf(example, first),
     output: outputOf(example),
   }));
 
-const excerpt = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
+/** The name of a long example, after its type if it is an event, begins with what differs from the first one. */
+function nameOf(example: unknown, first: unknown): string {
+  const text = JSON.stringify(example);
+  if (text.length <= MAX_NAME_CHARS || !isJsonNode(example) || !isJsonNode(first)) return excerpt(text);
+  const { type, ...members } = example;
+  const differs = ([name, value]: [string, unknown]) => JSON.stringify(value) !== JSON.stringify(first[name]);
+  const sorted = Object.entries(members).toSorted((one, other) => Number(differs(other)) - Number(differs(one)));
+  return excerpt(JSON.stringify({ type, ...Object.fromEntries(sorted) }));
+}
+
+const excerpt = (text: string): string =>
+  text.length > MAX_NAME_CHARS ? `${text.slice(0, MAX_NAME_CHARS - 1)}…` : text;
+
+const MAX_NAME_CHARS = 60;
 
 /** A prompt for the input of an actor. Without a function, the input is the prompt. */
 export type PromptFor<Input> = ((input: Input) => AttemptPrompt) | undefined;

@@ -68,16 +68,18 @@ function findMisplaced(
   const isAbsent = [!steps.some(isFirst), !steps.some(isLater)] as const;
   if (isAbsent[1]) return neverHappens(exploration, later);
   if (isAbsent[0] && times === 'never') return neverHappens(exploration, first);
-  const states = labeledStates<'no' | 'yes' | 'broken'>(exploration, (before, step) => {
-    if (before === 'broken') return null;
+  const states = labeledStates<'no' | 'yes' | 'used' | 'broken' | 'repeated'>(exploration, (before, step) => {
+    if (before === 'broken' || before === 'repeated') return null;
     const has = before === 'yes' || isFirst(step);
     const now = isLater(step);
-    if (now && has === (times === 'never')) return 'broken';
-    return has && !(now && times === 'each') ? 'yes' : 'no';
+    if (now && has === (times === 'never')) return before === 'used' ? 'repeated' : 'broken';
+    if (has) return now && times === 'each' ? 'used' : 'yes';
+    return before ?? 'no';
   });
-  const broken = states.find(({ label }) => label === 'broken');
+  const broken = states.find(({ label }) => label === 'broken' || label === 'repeated');
   if (broken === undefined) return null;
-  const how = times === 'never' ? 'after' : 'without';
+  const without = broken.label === 'repeated' ? 'again without another' : 'without';
+  const how = times === 'never' ? 'after' : without;
   const never = isAbsent[0] ? ' (which never happens)' : '';
   const what = `${textOf(later)} happens ${how} ${textOf(first)}${never}, in ${describeState(broken.state)}`;
   return { what, path: broken.path() };

@@ -123,6 +123,17 @@ describe('generate', () => {
     expect(await endsOf(() => chartAround(generate({ model: model() })), 7)).toMatchObject({ value: 'failed' });
   });
 
+  it('names long examples by what differs between them', () => {
+    const schema = z.object({
+      flight: z.enum(['the first of two names', 'the second of two names']),
+      euros: z.number(),
+    });
+    const long = z.object({ summary: z.string().min(50), ...schema.shape });
+    const { edges } = explore(chartAround(generate({ model: scriptedModel({}), schema: long })), { events: [] });
+    const names = edges.flatMap(({ occurrence: { kind, name } }) => (kind === 'done' ? [name.slice(0, 25)] : []));
+    expect(names.filter((name) => /flight|euros/u.test(name))).toHaveLength(2);
+  });
+
   it('is explored with each type of a member, including null', () => {
     const find = generate({ model: scriptedModel({}), schema: z.object({ id: z.nullable(z.string()) }) });
     const { edges } = explore(chartAround(find), { events: [], inputs: ['A mail'] });

@@ -48,7 +48,7 @@ describe('precedes', () => {
     const machine = refund({}, 'paying');
     expect(finding(machine, { event: 'approve' }, { actor: 'pay' })).toContain('holds');
     expect(finding(machine, { event: 'approve' }, { actor: 'pay' }, 'each')).toContain(
-      'FAILS: event "approve" before each actor "pay": actor "pay" happens without event "approve", in "paying", after start → approve → pay: done → again',
+      'FAILS: event "approve" before each actor "pay": actor "pay" happens again without another event "approve", in "paying", after start → approve → pay: done → again',
     );
   });
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
+import manifest from '../package.json' with { type: 'json' };
 
 const TYPES = resolve('dist/types');
 const ENTRIES = resolve(TYPES, 'src/entries');
@@ -85,4 +86,28 @@ it('the exported types refer to the types that api/ lists', async () => {
     for (const used of referencesOf(symbol)) if (statementsOf(used).length > 0) known.add(used);
   const declarations = [...known].slice(count).map(declarationOf);
   await expect(report('Used by exported types', declarations)).toMatchFileSnapshot('../api/used.md', hint);
+});
+
+/** The optional packages without which an entry point does nothing. */
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  mcp: ['@modelcontextprotocol/client', '@modelcontextprotocol/server'],
+  otel: ['@opentelemetry/api'],
+  restate: ['@restatedev/restate-sdk'],
+  server: ['hono'],
+};
+
+/** Returns the optional packages whose types the declarations of an entry point import. */
+function optionalImports(entry: string): readonly string[] {
+  const files = new Set([resolve(ENTRIES, entry)]);
+  const packages = new Set<string>();
+  for (const file of files)
+    for (const { fileName: name } of ts.preProcessFile(readFileSync(file, 'utf8')).importedFiles)
+      if (name.startsWith('.')) files.add(resolve(dirname(file), name).replace(/(?:\.d)?\.ts$/u, '.d.ts'));
+      else packages.add(name.replace(/^(@[^/]+\/[^/]+|[^/]+).*$/u, '$1'));
+  return [...packages].filter((name) => name in manifest.peerDependenciesMeta).sort();
+}
+
+it.each(entries)('the types of %s need no optional package of another entry point', (entry) => {
+  const name = entry.replace(/(?:\.d)?\.ts$/u, '');
+  expect(optionalImports(entry).filter((used) => !OWN[name]?.includes(used))).toEqual([]);
 });

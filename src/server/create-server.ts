@@ -1,4 +1,3 @@
-import type { Meter } from '@opentelemetry/api';
 import type { MiddlewareHandler } from 'hono';
 import type { AnyStateMachine } from 'xstate';
 import * as z from 'zod/mini';
@@ -64,9 +63,21 @@ export interface ServerOptions {
   /** Called for each run that the server starts or continues at the request of a client, for example `(run) => traceRun(run.events)`. */
   readonly onRun?: (run: Run) => void;
   /** A `Meter` of `@opentelemetry/api`, which receives request durations and the numbers of runs and streams in progress. */
-  readonly meter?: Meter;
+  readonly meter?: ServerMeter;
   /** Receives a line for each request, and errors that clients do not see. By default, errors go to `console.error`. */
   readonly onLog?: (line: ServerLogLine) => void;
+}
+
+/** What the server needs of a `Meter`. A type of its own, because the package may not be installed. */
+interface ServerMeter {
+  createHistogram(
+    name: string,
+    options: { readonly unit: string },
+  ): { record(value: number, attributes: Record<string, string | number>): void };
+  createObservableGauge(
+    name: string,
+    options: { readonly description: string },
+  ): { addCallback(callback: (gauge: { observe(value: number): void }) => void): void };
 }
 
 /** A line of the request log. `durationMs` is the time until the response begins. */
@@ -348,7 +359,7 @@ function logged(clock: Clock, onLog: (line: ServerLogLine) => void): MiddlewareH
 
 /** Returns an `onLog` that also reports each line to OpenTelemetry, following its semantic conventions for HTTP servers. */
 function measured(
-  meter: Meter | undefined,
+  meter: ServerMeter | undefined,
   usage: UsageLimits,
   onLog: (line: ServerLogLine) => void,
 ): (line: ServerLogLine) => void {

@@ -36,7 +36,7 @@ const server = await createServer({
     desk: {
       host: createDurableMachine(desk, { journals: memoryJournals() }), // Or files, SQLite, PostgreSQL.
       input: ({ request }) => ({ mail: request }),
-      reply: ({ text }: { text: string }) => text,
+      reply: ({ text }) => text,
       answer: 'draft', // Clients see its text while the model writes it.
     },
   },

@@ -1,7 +1,9 @@
+import type { AnyStateMachine, InputFrom, OutputFrom } from 'xstate';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ClientEvent } from '../../machines/contracts/events.ts';
 import { firstChars } from '../../machines/text/clip.ts';
+import type { DurableMachine } from '../durable/durable-machine.ts';
 import { type DurableEntry, isExternal, type StartEntry } from '../durable/entries.ts';
 import { functionSchema } from '../internal/options.ts';
 import { usageIn } from '../llm/call-facts.ts';
@@ -27,17 +29,23 @@ export interface AgentRequest {
 }
 
 /** A durable machine that answers requests. */
-export interface AgentOptions extends Pick<MachineOptions, 'host' | 'events' | 'view'> {
-  /** Returns the input of the chart; by default the request itself. */
-  input?(asked: AgentRequest): unknown;
+export interface AgentOptions<Machine extends AnyStateMachine = AnyStateMachine>
+  extends Pick<MachineOptions, 'events' | 'view'> {
+  readonly host: DurableMachine<Machine>;
+  /** Returns the input of the chart; by default the request itself. Required if the chart has another input. */
+  readonly input?: (asked: AgentRequest) => InputFrom<Machine>;
   /** Returns the answer for an output of the chart; by default a string as it is, and anything else as JSON. */
-  reply?(output: unknown): string;
+  readonly reply?: (output: OutputFrom<Machine>) => string;
   /**
    * The actor whose text is the answer, by its `src` in the chart: one made by `generate` or `runTools`. Clients see its text while the model
    * writes it. By default, they see no text before the end.
    */
   readonly answer?: string;
 }
+
+/** What the options of an agent need besides `host`: `input`, unless its chart accepts the request itself. */
+export type RequiredInput<Machine extends AnyStateMachine> =
+  AgentRequest extends InputFrom<Machine> ? unknown : Pick<Required<AgentOptions<Machine>>, 'input'>;
 
 export const agentsSchema = machinesOf('expected a durable machine, or { host, input, reply, answer, events, view }', {
   input: z.optional(functionSchema),

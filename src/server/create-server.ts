@@ -13,7 +13,7 @@ import { loadOptional } from '../internal/optional-package.ts';
 import { clockSchema, functionSchema, hasMethod, parseOption } from '../internal/options.ts';
 import { addActorRoutes, type MachineOptions, machinesSchema } from './actor-routes.ts';
 import { ActorService } from './actor-service.ts';
-import { type AgentOptions, AgentRuns, agentsSchema } from './agent-runs.ts';
+import { type AgentOptions, AgentRuns, agentsSchema, type RequiredInput } from './agent-runs.ts';
 import { allRuns } from './all-runs.ts';
 import { inPieces } from './body-stream.ts';
 import type { Offer, ServerApp, ServerContext, ServerEnv, ServerRequest, Streams } from './context.ts';
@@ -31,7 +31,10 @@ import type { ServedRuns } from './served-runs.ts';
 import { createStreams } from './streams.ts';
 import { createUsageLimits, DEFAULT_LIMITS, type ServerLimits, type UsageLimits } from './usage-limits.ts';
 
-export interface ServerOptions {
+/** The machines of agents by their names: the types of their `input` and `reply` follow from them. */
+type AgentMachines = Readonly<Record<string, AnyStateMachine>>;
+
+export interface ServerOptions<Agents extends AgentMachines = AgentMachines> {
   /** A chain with `journals`. The server parks its runs while they wait for their user, so that any process with the journals can continue them. */
   readonly chain?: PostChain;
   /**
@@ -43,7 +46,11 @@ export interface ServerOptions {
    * Durable machines that answer requests, by their names: clients of OpenAI's APIs choose one as the model, those of `useChat` and AG-UI by
    * the end of the path, and those of MCP as a tool. Their actors are at `/machines/NAME` too.
    */
-  readonly agents?: Readonly<Record<string, DurableMachine<AnyStateMachine> | AgentOptions>>;
+  readonly agents?: {
+    readonly [Name in keyof Agents]: DurableMachine<Agents[Name]> | AgentOptions<Agents[Name]>;
+  } & NoInfer<{
+    readonly [Name in keyof Agents]: RequiredInput<Agents[Name]>;
+  }>;
   /** Returns the owner of a request, for example `bearerTokens({ [token]: 'alice' })`. */
   readonly authorize: Authorize;
   /** Host names of the server, besides the loopback ones. Requests for any other host are rejected, to prevent DNS rebinding. */
@@ -141,7 +148,8 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  * const server = await createServer({ chain, machines: { order: orders }, authorize: bearerTokens({ [token]: 'alice' }) });
  * serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 8787 });
  */
-export async function createServer(options: ServerOptions): Promise<Server> {
+export async function createServer<Agents extends AgentMachines>(given: ServerOptions<Agents>): Promise<Server> {
+  const options = given as ServerOptions;
   parseOption(optionsSchema, options, 'options');
   const { chain, exposeJournal = false, modelName = 'postchain', onRun = () => {} } = options;
   const { clock = systemClock, keepAliveMs = 15_000, writeTimeoutMs = 30_000, onLog = logErrors } = options;

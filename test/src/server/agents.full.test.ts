@@ -470,6 +470,25 @@ describe('a server with a chain and agents', () => {
     expect(paths['/machines/desk']?.post).toBeUndefined();
   });
 
+  it('checks the types of `input` and `reply` with those of the chart', () => {
+    const types = {} as { input: { mail: string }; context: { mail: string }; output: { text: string } };
+    const chart = setup({ types }).createMachine({ context: ({ input }) => input });
+    const host = createDurableMachine(chart, { journals: memoryJournals() });
+    const open = createDurableMachine(createMachine({}), { journals: memoryJournals() });
+    const mail = { host, input: ({ request }: { request: string }) => ({ mail: request }) };
+    const serve = <const Machines extends Record<string, AnyStateMachine>>(agents: ServerOptions<Machines>['agents']) =>
+      agents;
+    serve({ mail, open, named: { host: open }, reply: { ...mail, reply: ({ text }) => text.trim() } });
+    // @ts-expect-error: the chart has an input of its own
+    serve({ host });
+    // @ts-expect-error: the chart has an input of its own
+    serve({ desk: { host } });
+    // @ts-expect-error: another member
+    serve({ desk: { host, input: ({ request }) => ({ mial: request }) } });
+    // @ts-expect-error: another output
+    serve({ desk: { ...mail, reply: ({ txt }: { txt: string }) => txt } });
+  });
+
   it('rejects invalid agents with `invalid_option`', async () => {
     const host = createDurableMachine(refundAgent().machine, { journals: memoryJournals() });
     const chain = createPostChain({ model: scriptedModel({}), journals: memoryJournals() });

@@ -9,17 +9,15 @@ export interface ModuleFlags {
   readonly module?: readonly string[];
 }
 
-/** A durable machine of a module, the events that people may send to its actors, and its options as an agent. */
-export type ModuleMachine = Pick<AgentOptions, 'host' | 'events' | 'input' | 'reply' | 'answer'>;
+/** A durable machine of a module, the events that people may send to its actors, and its options as an agent, which are not checked yet. */
+export type ModuleMachine = AgentOptions;
 
-/** Returns the durable machines that a module exports, also as `{ host, events, input, reply, answer }`. Throws `invalid_option` if there are none. */
+/** Returns the durable machines that a module exports, also as options of an agent. Throws `invalid_option` if there are none. */
 async function machinesIn(path: string): Promise<readonly ModuleMachine[]> {
   const exported = Object.values(await importModule(path));
   const machines = exported.flatMap((value): readonly ModuleMachine[] => {
     if (isDurableMachine(value)) return [{ host: value }];
-    const { host, events, input, reply, answer } = Object(value) as Partial<ModuleMachine>;
-    const options = Object.entries({ events, input, reply, answer }).filter(([, option]) => option);
-    return isDurableMachine(host) ? [{ host, ...Object.fromEntries(options) }] : [];
+    return isDurableMachine(Object(value).host) ? [value as ModuleMachine] : [];
   });
   // A machine may be exported twice: alone and with its options.
   const isDescribed = (one: ModuleMachine): boolean => Object.keys(one).length > 1;

@@ -111,6 +111,15 @@ describe('postchain serve', () => {
     expect(await stop()).toBe(0);
   });
 
+  it('rejects an unknown option of an agent', async () => {
+    const { module } = moduleWith(`export const agent = {
+      host: createDurableMachine(createMachine({ id: 'echo' }), { journals: memoryJournals() }),
+      inputs: () => 1,
+    };`);
+    const { code, stderr } = await cli('serve', '--port', '0', '--agents', module);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('agents.echo.inputs: unknown option')]);
+  });
+
   it('continues an interrupted run at its next start, and so does the client that followed it', async () => {
     let isBack = false;
     const model = await chatServer(({ method, body, response }) => {

@@ -13,7 +13,10 @@ const payment = setup({
       invoke: {
         src: 'approval',
         input: ({ context }) => ({ question: { pay: context.amount } }),
-        onDone: [{ guard: ({ event }) => event.output.decision === 'approve', target: 'paying' }, { target: 'denied' }],
+        onDone: [
+          { guard: ({ event: { output } }) => output.decision === 'approve' && !output.isEdited, target: 'paying' },
+          { target: 'denied' },
+        ],
       },
     },
     paying: { invoke: { src: 'pay', input: ({ context }) => context.amount, onDone: 'paid' } },

@@ -23,7 +23,10 @@ const order = setup({
         src: 'approval',
         input: ({ context }) => ({ question: context }),
         onDone: [
-          { guard: ({ event }) => event.output.decision === 'approve', target: 'waiting' },
+          {
+            guard: ({ event: { output } }) => output.decision === 'approve' && !output.isEdited,
+            target: 'waiting',
+          },
           { target: 'denied' },
         ],
       },

@@ -11,15 +11,14 @@ import { expect, it, onTestFinished } from 'vitest';
 import { order } from './order.ts';
 import { createOrders } from './orders.ts';
 
-const answers = (['approve', 'deny'] as const).map((decision) =>
-  kit.done({ decision, question: { pay: 40 }, isEdited: false, reason: null, by: null }, decision),
-);
-const outcomes = { approval: answers, pay: [kit.done('receipt'), kit.fails()] };
+const outcomes = { pay: [kit.done('receipt'), kit.fails()] };
 const exploration = kit.explore(order, { inputs: { small: { orderId: 'o-1', euros: 40 } }, outcomes });
 
-it('ends, whatever people and the payment service do', () => {
+it('ends, and pays nothing before its approval, whatever people and the payment service do', () => {
   const ends = kit.alwaysEventually('it ends', ({ status }) => status === 'done');
-  const failed = kit.findingsOf(exploration, [...kit.soundness, ends]).filter(({ witness }) => witness !== null);
+  const isApproved = kit.precedes({ event: 'approval: approved' }, { state: 'paying' });
+  const findings = kit.findingsOf(exploration, [...kit.soundness, ends, isApproved]);
+  const failed = findings.filter(({ witness }) => witness !== null);
   expect(failed.map(kit.describeFinding)).toEqual([]);
 });
 

@@ -17,7 +17,8 @@ export const order = setup({
     ),
   },
   guards: {
-    isApproved: (_, { decision }: ApprovalDecision) => decision === 'approve',
+    // An edited amount is not the one that would be paid.
+    isApproved: (_, { decision, isEdited }: ApprovalDecision) => decision === 'approve' && !isEdited,
     mayPayAgain: ({ context }) => context.payments < MAX_PAYMENTS,
   },
   delays: { approvalTime: 3 * 24 * 60 * 60 * 1_000, paymentPause: 60_000 },

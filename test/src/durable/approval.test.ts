@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyEventObject, assign, createActor, forwardTo, fromPromise, setup } from 'xstate';
 import {
+  type ApprovalDecision,
   approval,
   createDurableMachine,
   type DurableActor,
@@ -8,10 +9,11 @@ import {
   type DurableMachine,
   idempotencyKey,
   type Journals,
+  type Json,
   memoryJournals,
   type OpenApproval,
 } from '../../../src/entries/durable.ts';
-import { explore } from '../../../src/entries/testing.ts';
+import { describeFinding, explore, findingsOf, precedes } from '../../../src/entries/testing.ts';
 import { slowJournals, withWriters } from '../../support/journal-files.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
@@ -270,6 +272,37 @@ describe('an approval', () => {
       explore(machine, { inputs: { one: input } }).states.map(({ snapshot }) => snapshot.value);
     expect(reached({})).toEqual(['asking', 'failed']);
     expect(reached({ question: 'Pay?' })).toEqual(['asking', 'answered']);
+  });
+
+  it('declares an edited approval too, so that `explore` finds a chart that takes it for the question', () => {
+    const desk = (ignoresEdits: boolean, question: Json) => {
+      const isApproved = (_: unknown, { decision, isEdited }: ApprovalDecision) =>
+        decision === 'approve' && (ignoresEdits || !isEdited);
+      const machine = setup({ actors: { approval }, guards: { isApproved } }).createMachine({
+        id: 'desk',
+        initial: 'asking',
+        states: {
+          asking: {
+            invoke: {
+              src: 'approval',
+              input: { question },
+              onDone: [
+                { guard: { type: 'isApproved', params: ({ event }) => event.output }, target: 'paying' },
+                'left',
+              ],
+            },
+          },
+          paying: { type: 'final' },
+          left: { type: 'final' },
+        },
+      });
+      const property = precedes({ event: 'approval: approved' }, { state: 'paying' });
+      return findingsOf(explore(machine), [property]).map(describeFinding)[0];
+    };
+    const question = { pay: 40, to: ['Ada', true, null] };
+    expect(desk(false, question)).toContain('holds');
+    expect(desk(true, question)).toContain('after start → approval: edited');
+    expect(desk(true, { pay: null })).toContain('holds');
   });
 
   it('does not depend on the order of the members of its question', () => {

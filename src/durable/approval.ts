@@ -1,4 +1,4 @@
-import type { ActorLogic, ActorSystem, ActorSystemInfo, Snapshot } from 'xstate';
+import type { ActorLogic, ActorSystem, ActorSystemInfo, PromiseActorLogic, Snapshot } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { declareOutcomes } from '../internal/declared-outcomes.ts';
 import type { Json } from './codec.ts';
@@ -30,14 +30,7 @@ export interface ApprovalDecision {
 
 type ApprovalSnapshot = Snapshot<ApprovalDecision> & OpenApproval;
 
-type ApprovalLogic = ActorLogic<
-  ApprovalSnapshot,
-  ApprovalGiven,
-  { readonly question: Json },
-  ActorSystem<ActorSystemInfo>
->;
-
-const logic: ApprovalLogic = {
+const logic: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly question: Json }, ActorSystem<ActorSystemInfo>> = {
   getInitialSnapshot({ sessionId }, input) {
     const { question } = Object(input) as Partial<typeof input>;
     if (question === undefined)
@@ -58,6 +51,9 @@ const logic: ApprovalLogic = {
   restoreSnapshot: (snapshot) => snapshot as ApprovalSnapshot,
 };
 
+/** The type of a promise, so that tests can provide one in its place. */
+type ApprovalLogic = PromiseActorLogic<ApprovalDecision, { readonly question: Json }>;
+
 /**
  * The logic of an actor that asks a person about its `question`, for example an activity and its arguments. It waits for the event
  * `approval.given` with its id and digest, which `pending.approvals` shows; no other event changes anything. A durable actor with open
@@ -67,7 +63,7 @@ const logic: ApprovalLogic = {
  * @example
  * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }
  */
-export const approval: ApprovalLogic = declareOutcomes(logic, (input) => {
+export const approval = declareOutcomes(logic as object as ApprovalLogic, (input) => {
   const { question } = Object(input);
   if (question === undefined) return [{ kind: 'error', name: 'no question', error: { code: 'invalid_option' } }];
   const given = { question, isEdited: false, reason: null, by: null };

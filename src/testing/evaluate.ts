@@ -8,7 +8,9 @@ import { readRun } from '../chain/journal/run-journal.ts';
 import type { PostChainOptions } from '../chain/runtime/options.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
 import { createRunSlots, startInSlot } from '../chain/runtime/run-slots.ts';
+import { type ApprovalGiven, isAnswer } from '../durable/approval.ts';
 import { createDurableMachine, type DurableMachine } from '../durable/durable-machine.ts';
+import type { OpenApproval } from '../durable/entries.ts';
 import { entriesOf, type Journals } from '../durable/journals/journal-store.ts';
 import { memoryJournals } from '../durable/journals/memory-journals.ts';
 import { describeValue } from '../internal/describe-value.ts';
@@ -50,6 +52,8 @@ export interface EvaluateOptions<Case extends EvaluationCase, Of extends Systems
   /** The chains and machines to compare, by name. Chains deny calls that need approval unless `approve` decides. */
   readonly systems: Of;
   readonly scorers: Readonly<Record<string, Scorer<Case, EvaluatedOutput<Of[keyof Of]>>>>;
+  /** Answers the approvals of machines, for example `() => ({ decision: 'approve' })`. Chains have an option of this name. */
+  readonly approve?: (approval: OpenApproval, evaluated: Case) => ApprovalAnswer | Promise<ApprovalAnswer>;
   /**
    * Stores the runs of chains; durable machines have a store of their own. A result that is stored under the same names of system and case,
    * for the same request or input, is scored again without a call, and an interrupted run continues. By default, nothing is stored.
@@ -58,6 +62,8 @@ export interface EvaluateOptions<Case extends EvaluationCase, Of extends Systems
   /** Whether to run again despite stored results, which are deleted. Default: false. */
   readonly rerun?: boolean;
 }
+
+type ApprovalAnswer = Pick<ApprovalGiven, 'decision' | 'edited' | 'reason'>;
 
 /** What a system returned for one case. */
 interface Result {
@@ -111,14 +117,14 @@ const BUILT_IN = ['system', ...COLUMNS];
  * Runs each chain and machine with each case, and scores the answers and outputs. At most four runs of a chain, or actors of a machine, are
  * active at a time; a chain may have another `maxConcurrentRuns`. A machine that fails gets 0 from every scorer. Rejects with
  * `invalid_option` if names repeat, a scorer has the name of a built-in column (such as `completed` or `cost`), a score is not from 0 to 1,
- * or a machine waits for an event, and with the errors of `chain.run` and of `open` of durable machines.
+ * or a machine waits for an event, or for an approval without `approve`, and with the errors of `chain.run` and of `open` of durable machines.
  */
 export async function evaluate<Case extends EvaluationCase, const Of extends Systems>(
   cases: readonly Case[],
   options: EvaluateOptions<Case, Of>,
 ): Promise<Evaluation<EvaluatedOutput<Of[keyof Of]>>> {
-  requireKnownOptions('evaluate', options, 'systems scorers journals rerun');
-  const { systems, scorers, journals = memoryJournals(), rerun = false } = options;
+  requireKnownOptions('evaluate', options, 'systems scorers approve journals rerun');
+  const { systems, scorers, approve, journals = memoryJournals(), rerun = false } = options;
   for (const [name, value] of Object.entries({ systems, scorers }))
     if (typeof value !== 'object' || value === null)
       throw new PostChainError(
@@ -147,7 +153,10 @@ export async function evaluate<Case extends EvaluationCase, const Of extends Sys
   const runners = await Promise.all(
     Object.entries(systems).map(async ([name, system]) => {
       const isChain = !isMachine(system) && !('machineId' in system);
-      return [name, await (isChain ? runsOf(system, journals, rerun) : actorsOf(system, rerun))] as const;
+      return [
+        name,
+        await (isChain ? runsOf(system, journals, rerun) : actorsOf(system, rerun, approve as Approve | undefined)),
+      ] as const;
     }),
   );
   const results = await Promise.all(
@@ -188,20 +197,39 @@ async function storedAnswer(journals: Journals, runId: string): Promise<FinalAns
   return entry?.type === 'answer' ? entry.answer : null;
 }
 
+type Approve = Required<EvaluateOptions<EvaluationCase>>['approve'];
+
 /** Runs cases with a machine, until it ends. */
-async function actorsOf(system: AnyStateMachine | DurableMachine<AnyStateMachine>, rerun: boolean): Promise<RunCase> {
+async function actorsOf(
+  system: AnyStateMachine | DurableMachine<AnyStateMachine>,
+  rerun: boolean,
+  approve?: Approve,
+): Promise<RunCase> {
   const host = isMachine(system) ? createDurableMachine(system, { journals: memoryJournals() }) : system;
   const known = new Map((await host.list()).map(({ id, status }) => [id, status]));
   const slots = createRunSlots(MAX_CONCURRENT);
-  const run: RunCase = async (runId, { name, input }) => {
+  const open = async (runId: string, input: unknown) => {
+    let mayPark = (): boolean => false;
+    const actor = await host.open(runId, { input: input as never, mayPark: () => mayPark() });
+    const isAsking = (): boolean => approve !== undefined && actor.pending.approvals.length > 0;
+    mayPark = () => actor.pending.timers.length === 0 || isAsking();
+    return actor;
+  };
+  const run: RunCase = async (runId, evaluated) => {
+    const { name, input } = evaluated;
     if (rerun && known.delete(runId)) await host.journals.delete?.(runId);
-    let hasDelays = (): boolean => true;
-    const actor = await host.open(runId, { input: input as never, mayPark: () => !hasDelays() });
-    hasDelays = () => actor.pending.timers.length > 0;
-    if (await actor.park({ wait: true })) {
-      const place = JSON.stringify(actor.getSnapshot().value);
-      const problem = `waits in ${place}; expected a machine that ends without events`;
-      throw new PostChainError('invalid_option', `cases: for ${describeValue(name)}, ${host.machineId} ${problem}.`);
+    let actor = await open(runId, input);
+    while (await actor.park({ wait: true })) {
+      const { approvals } = actor.pending;
+      if (approve === undefined || approvals.length === 0) {
+        const place = JSON.stringify(actor.getSnapshot().value);
+        const expected = approvals.length > 0 ? 'the option "approve"' : 'a machine that ends without events';
+        const problem = `${host.machineId} waits in ${place}; expected ${expected}`;
+        throw new PostChainError('invalid_option', `cases: for ${describeValue(name)}, ${problem}.`);
+      }
+      const answers = await Promise.all(approvals.map((one) => answerTo(one, evaluated, approve)));
+      actor = await open(runId, input);
+      for (const answer of answers) await actor.send(answer);
     }
     const error = await actor.output.then(() => null, firstLineOf);
     const status = error === null ? 'done' : 'error';
@@ -211,6 +239,16 @@ async function actorsOf(system: AnyStateMachine | DurableMachine<AnyStateMachine
     return { output: snapshot.output, status, error, usage, cost: usage.cost, isStored, snapshot };
   };
   return async (...given) => (await startInSlot(slots, undefined, async () => ({ settled: run(...given) }))).settled;
+}
+
+async function answerTo(approval: OpenApproval, evaluated: EvaluationCase, approve: Approve): Promise<ApprovalGiven> {
+  const answer: ApprovalGiven = {
+    ...(await approve(approval, evaluated)),
+    ...{ type: 'approval.given', id: approval.id, digest: approval.digest },
+  };
+  if (isAnswer(answer, approval)) return answer;
+  const expected = 'expected { decision: "approve" or "deny", edited?, reason? }';
+  throw new PostChainError('invalid_option', `approve: ${expected}; received ${describeValue(answer.decision)}.`);
 }
 
 function checked(score: number | boolean, what: string): number {

@@ -235,7 +235,11 @@ describe('an approval', () => {
     ['deny', null, { question: 1, isEdited: false }],
   ] as const)('outputs the decision "%s", who gave it, why (%j), and about what', (decision, reason, about) => {
     const actor = createActor(approval, { input: { question: 1 } }).start();
-    actor.send({ ...answerTo(actor.getSnapshot(), decision), edited: 2, reason: reason as string });
+    actor.send({
+      ...answerTo(actor.getSnapshot() as unknown as OpenApproval, decision),
+      edited: 2,
+      reason: reason as string,
+    });
     expect(actor.getSnapshot().output).toEqual({ decision, ...about, by: 'bob', reason });
   });
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { assign, createMachine, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
-import { budget, generate } from '../../../src/entries/agents.ts';
+import { type ApprovalDecision, approval, budget, generate } from '../../../src/entries/agents.ts';
 import { memoryJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
 import { createAttempt } from '../../../src/entries/structured-output.ts';
 import { type EvaluateOptions, type EvaluationCase, evaluate, evaluationText } from '../../../src/entries/testing.ts';
@@ -221,6 +221,61 @@ it('runs at most four actors of a machine at a time', async () => {
   await expect.poll(() => ends.length).toBe(6);
   for (const end of ends) end();
   expect((await evaluated).systems['machine']).toMatchObject({ completed: 1 });
+});
+
+it('answers the approvals of a machine, also while a delay runs', async () => {
+  const keep = { type: 'keep', params: ({ event }: { event: { output: ApprovalDecision } }) => event.output } as const;
+  const asking = (question: string) => ({ src: 'approval', input: { question } }) as const;
+  const machine = setup({
+    types: {} as { context: { answers: ApprovalDecision[] }; output: ApprovalDecision[] },
+    actors: { approval },
+    actions: { keep: assign(({ context }, answer: ApprovalDecision) => ({ answers: [...context.answers, answer] })) },
+  }).createMachine({
+    id: 'desk',
+    context: { answers: [] },
+    output: ({ context }) => context.answers,
+    initial: 'first',
+    states: {
+      first: {
+        invoke: { ...asking('Pay?'), onDone: { target: 'second', actions: keep } },
+        after: { 86400000: 'late' },
+      },
+      second: { invoke: { ...asking('Send?'), onDone: { target: 'ended', actions: keep } } },
+      late: {},
+      ended: { type: 'final' },
+    },
+  });
+  const system = { systems: { desk: machine }, scorers: {} };
+  const { cases: results } = await evaluate([{ name: 'one' }], {
+    ...system,
+    approve: ({ question }, { name }) =>
+      question === 'Pay?' ? { decision: 'approve', edited: 'Pay half?' } : { decision: 'deny', reason: name },
+  });
+  expect(results[0]?.output).toMatchObject([
+    { decision: 'approve', question: 'Pay half?', isEdited: true },
+    { decision: 'deny', question: 'Send?', reason: 'one' },
+  ]);
+  const wrong = evaluate([{ name: 'one' }], { ...system, approve: () => 'approve' as never });
+  await expect(wrong).rejects.toThrow('approve: expected { decision: "approve" or "deny", edited?, reason? }');
+});
+
+it('names the option of a machine that waits for an approval, in whose place a test can provide another actor', async () => {
+  const machine = setup({ actors: { approval } }).createMachine({
+    id: 'desk',
+    initial: 'asking',
+    states: {
+      asking: { invoke: { src: 'approval', input: { question: 'Pay?' }, onDone: 'ended' } },
+      ended: { type: 'final' },
+    },
+  });
+  const waiting = evaluate([{ name: 'one' }], { systems: { machine }, scorers: {} });
+  await expect(waiting).rejects.toThrow('desk waits in "asking"; expected the option "approve"');
+  const approves = fromPromise<ApprovalDecision, { question: ApprovalDecision['question'] }>(
+    async ({ input: { question } }) => ({ decision: 'approve', question, isEdited: false, reason: null, by: null }),
+  );
+  const systems = { provided: machine.provide({ actors: { approval: approves } }) };
+  const { cases: results } = await evaluate([{ name: 'one' }], { systems, scorers: {} });
+  expect(results[0]?.status).toBe('done');
 });
 
 it('rejects a machine that waits for an event, and compares machines with chains', async () => {

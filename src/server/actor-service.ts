@@ -22,6 +22,8 @@ interface ServiceOptions {
   readonly clock: Clock;
   readonly usage: UsageLimits;
   readonly eventsPerRun: number;
+  /** Receives each actor that this server opens. */
+  readonly onOpen?: ((actor: Pick<OpenActor, 'id' | 'output'>) => void) | undefined;
 }
 
 type OpenActor = DurableActor<AnyStateMachine>;
@@ -123,6 +125,7 @@ export class ActorService {
       () => 0,
     );
     if (!this.#own.track(owner, actor.id, left)) return;
+    this.#options.onOpen?.(actor);
     this.#open.set(actor.id, actor);
     void left.then(() => this.#open.delete(actor.id));
   }

@@ -42,11 +42,13 @@ export interface ShownMachine {
   readonly name: string;
   readonly host: DurableMachine<AnyStateMachine>;
   readonly view?: ((snapshot: AnyMachineSnapshot) => unknown) | undefined;
+  /** What clients see instead of the error of an actor; the error itself by default. */
+  readonly failureText?: (id: string) => string;
 }
 
 /** Returns the state of an actor, as clients see it. */
 export function actorStateOf(
-  { name, view = ({ context }) => context }: ShownMachine,
+  { name, view = ({ context }) => context, failureText }: ShownMachine,
   id: string,
   { snapshot, pending }: ActorView<AnyStateMachine>,
 ): ActorState {
@@ -60,13 +62,19 @@ export function actorStateOf(
     context: plainJson(view(snapshot)) ?? null,
     tags: [...snapshot.tags],
     output: plainJson(output) ?? null,
-    error: error instanceof Error ? { name: error.name, message: error.message } : (plainJson(error) ?? null),
+    error: errorOf(error, failureText?.(id)),
     pending: {
       events,
       approvals,
       dueAtMs: timers.length === 0 ? null : Math.min(...timers.map(({ dueAtMs }) => dueAtMs)),
     },
   };
+}
+
+function errorOf(error: unknown, shown: string | undefined): unknown {
+  if (error === undefined) return null;
+  if (shown !== undefined) return { name: 'Error', message: shown };
+  return error instanceof Error ? { name: error.name, message: error.message } : (plainJson(error) ?? null);
 }
 
 /** Yields the state of an actor, and then the state after each change, as its journal grows. */

@@ -10,10 +10,10 @@ import { usageIn } from '../llm/call-facts.ts';
 import { readContent } from '../llm/content.ts';
 import { type MachineOptions, machinesOf } from './actor-routes.ts';
 import type { ActorService } from './actor-service.ts';
-import { AgentUpdates, agentUpdatesOf, editedQuestion, type ShownAgent } from './agent-updates.ts';
+import { AgentUpdates, agentUpdatesOf, editedQuestion, replyTo, type ShownAgent } from './agent-updates.ts';
 import { createFeeds, type Feeds } from './feeds.ts';
 import { HttpError, refusedAnswer, runEnded } from './http-error.ts';
-import { type FollowableJournals, followable, hasEnded, OwnJournals } from './own-journals.ts';
+import { type FollowableJournals, followable, hasEnded, type Labels, OwnJournals } from './own-journals.ts';
 import { type Owner, ownId, sessionIdOf } from './owners.ts';
 import type { ClientRequest, ListRunsOptions, ServedRuns, StoredRun } from './served-runs.ts';
 import type { NumberedUpdate } from './updates.ts';
@@ -55,11 +55,12 @@ export const agentsSchema = machinesOf('expected a durable machine, or { host, i
 
 interface NamedAgent extends AgentOptions, Pick<ShownAgent, 'name'> {}
 
-interface AgentRunsOptions {
+export interface AgentRunsOptions {
   readonly agent: NamedAgent;
   readonly actors: ActorService;
   readonly usage: UsageLimits;
   readonly eventsPerRun: number;
+  readonly onFailure: (owner: Owner | null, runId: string, error: unknown) => void;
 }
 
 /** What the first entry of an agent's run contains besides its owner. */
@@ -79,12 +80,14 @@ export class AgentRuns implements ServedRuns {
   readonly #journals: FollowableJournals;
   readonly #feeds: Feeds<NumberedUpdate>;
   readonly #own: OwnJournals;
+  readonly #onFailure: AgentRunsOptions['onFailure'];
 
-  constructor({ agent, actors, usage, eventsPerRun }: AgentRunsOptions) {
+  constructor({ agent, actors, usage, eventsPerRun, onFailure }: AgentRunsOptions) {
     const { name, host } = agent;
     const journals = followable(host.journals, `agents.${name}`, 'a durable machine');
     this.#agent = agent;
     this.#actors = actors;
+    this.#onFailure = onFailure;
     this.#journals = journals;
     this.#feeds = createFeeds((id, follow) => agentUpdatesOf(agent, id, journals.follow(id, follow)));
     this.#own = new OwnJournals({
@@ -205,6 +208,28 @@ export class AgentRuns implements ServedRuns {
     );
   }
 
+  /** Reports why a run of this agent, or its `reply`, failed: clients see only that it did. */
+  async reportFailure({ id, output }: { readonly id: string; readonly output: Promise<unknown> }): Promise<void> {
+    const failure = await output
+      .then((value) => void replyTo(this.#agent, value))
+      .catch((error: unknown) => ({ error }));
+    if (!failure || isCancelled(failure.error)) return;
+    const { owner } = await this.#own.labelsOf(id).catch(() => ({}) as Labels);
+    this.#onFailure(typeof owner === 'string' ? owner : null, id, failure.error);
+  }
+
+  /** As `reportFailure`, for a run that a worker has continued. */
+  async reportStored(id: string): Promise<void> {
+    try {
+      if ((await this.#own.labelsOf(id))['owner'] === undefined) return;
+      const { status, output, error } = Object((await this.#agent.host.query(id)).snapshot);
+      if (status === 'error') await this.reportFailure({ id, output: Promise.reject(error) });
+      if (status === 'done') await this.reportFailure({ id, output: Promise.resolve(output) });
+    } catch (error) {
+      this.#onFailure(null, id, error);
+    }
+  }
+
   delete(owner: Owner, runId: string): Promise<void> {
     return this.#own.delete(owner, runId, this.#journals.delete && ((ended) => this.#agent.host.delete(ended)));
   }
@@ -232,6 +257,9 @@ export class AgentRuns implements ServedRuns {
     return new HttpError(400, 'unsupported_parameter', message, {}, member);
   }
 }
+
+/** Whether an actor was stopped or closed. */
+const isCancelled = (error: unknown): boolean => PostChainError.isInstance(error) && error.code === 'cancelled';
 
 /** An answer that is sent twice takes effect once. */
 const keyOf = (event: ClientEvent): Promise<string> => ownId('answer', JSON.stringify(event));

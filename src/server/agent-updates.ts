@@ -1,4 +1,3 @@
-import { firstChars } from '../../machines/text/clip.ts';
 import type { DurableEntry, OpenApproval, StartEntry } from '../durable/entries.ts';
 import type { ReplayStep } from '../durable/replay.ts';
 import { describeValue } from '../internal/describe-value.ts';
@@ -154,17 +153,15 @@ export class AgentUpdates {
   }
 
   #answer({ snapshot }: ReplayStep): ServedAnswer {
-    const { status, output, error } = snapshot as { status: string; output?: unknown; error?: unknown };
+    const { status, output } = snapshot as { status: string; output?: unknown };
     const { entries } = this.#replay;
     if (status === 'stopped') return answerOf(entries, 'The agent was stopped.', 'cancelled');
-    if (status === 'error') return answerOf(entries, `The agent failed: ${textOf(error)}`, 'agent_failed');
-    const { reply = replyOf } = this.#agent;
+    if (status === 'error') return answerOf(entries, failureText(this.#id), 'agent_failed');
     try {
-      const text = reply(output);
-      if (typeof text !== 'string') throw new Error(`expected a string; received ${describeValue(text)}`);
+      const text = replyTo(this.#agent, output);
       return answerOf(entries, text.trim() === '' ? this.#state || 'Done.' : text);
-    } catch (thrown) {
-      return answerOf(entries, `The agent ended, but its \`reply\` failed: ${textOf(thrown)}`, 'agent_failed');
+    } catch {
+      return answerOf(entries, failureText(this.#id), 'agent_failed');
     }
   }
 }
@@ -188,8 +185,16 @@ const without = (approvals: readonly OpenApproval[], others: readonly OpenApprov
 const replyOf = (output: unknown): string =>
   typeof output === 'string' ? output : output === undefined ? '' : JSON.stringify(plainJson(output));
 
-const textOf = (error: unknown): string =>
-  firstChars(error instanceof Error ? error.message : String(JSON.stringify(plainJson(error))), 1_000);
+/** Returns the text for an output. Throws what `reply` throws. */
+export function replyTo({ reply = replyOf }: ShownAgent, output: unknown): string {
+  const text = reply(output);
+  if (typeof text === 'string') return text;
+  throw new TypeError(`reply: expected a string; received ${describeValue(text)}`);
+}
+
+/** What clients see instead of an error, whose message may contain internals. */
+export const failureText = (id: string): string =>
+  `The agent could not answer. If you report this, include the run id ${id}.`;
 
 type Arguments = Extract<Question, { kind: 'approval' }>['arguments'];
 

@@ -13,7 +13,8 @@ import { loadOptional } from '../internal/optional-package.ts';
 import { clockSchema, functionSchema, hasMethod, parseOption } from '../internal/options.ts';
 import { addActorRoutes, type MachineOptions, machinesSchema } from './actor-routes.ts';
 import { ActorService } from './actor-service.ts';
-import { type AgentOptions, AgentRuns, agentsSchema, type RequiredInput } from './agent-runs.ts';
+import { type AgentOptions, AgentRuns, type AgentRunsOptions, agentsSchema, type RequiredInput } from './agent-runs.ts';
+import { failureText } from './agent-updates.ts';
 import { allRuns } from './all-runs.ts';
 import { inPieces } from './body-stream.ts';
 import type { Offer, ServerApp, ServerContext, ServerEnv, ServerRequest, Streams } from './context.ts';
@@ -157,7 +158,7 @@ export async function createServer<Agents extends AgentMachines>(given: ServerOp
   const agents = namedIn<AgentOptions>(options.agents);
   const named = [
     ...namedIn<MachineOptions>(options.machines),
-    ...agents.map(({ input: _, ...shown }) => ({ ...shown, isAgent: true as const })),
+    ...agents.map(({ input: _, ...shown }) => ({ ...shown, isAgent: true as const, failureText })),
   ];
   requireNames(options, named, modelName);
   if (agents.length > 0 && limits.costPerDay < Number.POSITIVE_INFINITY)
@@ -178,18 +179,22 @@ export async function createServer<Agents extends AgentMachines>(given: ServerOp
   });
   const { eventsPerRun } = limits;
   const chainRuns = chain && new RunService({ name: modelName, chain, clock, usage, eventsPerRun, onRun });
+  const agentRuns = new Map<string, AgentRuns>();
   const served = named.map((machine) => ({
     machine,
-    actors: new ActorService({ machine, clock, usage, eventsPerRun }),
+    actors: new ActorService({
+      ...{ machine, clock, usage, eventsPerRun },
+      onOpen: (actor) => void agentRuns.get(machine.name)?.reportFailure(actor),
+    }),
   }));
   const describe: AppParts['describe'] = (routes) => openApiDocument(routes, named, toJsonSchema);
   const app = await createApp({ options, limits, usage, streams, clock, onLog, closing: closing.signal, describe });
   for (const { machine, actors } of served) addActorRoutes(app, streams, machine, actors);
-  const all = new Map<string, ServedRuns>(chainRuns && [[modelName, chainRuns]]);
   for (const agent of agents) {
     const { actors } = served.find(({ machine }) => machine.name === agent.name) as (typeof served)[number];
-    all.set(agent.name, new AgentRuns({ agent, actors, usage, eventsPerRun }));
+    agentRuns.set(agent.name, new AgentRuns({ agent, actors, usage, eventsPerRun, onFailure: failureLog(onLog) }));
   }
+  const all = new Map<string, ServedRuns>([...(chainRuns ? ([[modelName, chainRuns]] as const) : []), ...agentRuns]);
   if (all.size > 0) {
     const { errorFor } = streams;
     const defaultName = chain ? modelName : (agents.length === 1 && agents[0]?.name) || null;
@@ -210,7 +215,13 @@ export async function createServer<Agents extends AgentMachines>(given: ServerOp
   }
 
   const hosts = new Set(named.map(({ host }) => host));
-  const worker = createWorker({ hosts: [...(chain ? [chain] : []), ...hosts], clock });
+  const worker = createWorker({
+    hosts: [...(chain ? [chain] : []), ...hosts],
+    clock,
+    onEvent({ type, ...event }) {
+      if (type === 'idle' && 'id' in event) for (const runs of agentRuns.values()) void runs.reportStored(event.id);
+    },
+  });
   const queued = createRequestQueue();
   return {
     fetch: (request, bindings) => queued(bindings, async () => inPieces(await app.fetch(request), timing)),
@@ -390,6 +401,12 @@ function measured(
 function lineOf({ method, url }: Request, status: number): ServerLogLine {
   return { level: 'info', method, path: new URL(url).pathname, status, durationMs: 0, owner: null };
 }
+
+/** Returns a function that logs why a run of an agent failed. No request fails with it. */
+const failureLog =
+  (onLog: (line: ServerLogLine) => void): AgentRunsOptions['onFailure'] =>
+  (owner, runId, error) =>
+    onLog({ level: 'error', method: 'RUN', path: `/runs/${runId}`, status: 500, durationMs: 0, owner, error });
 
 function logErrors({ level, error }: ServerLogLine): void {
   // biome-ignore lint/suspicious/noConsole: the operator must see errors that are hidden from clients

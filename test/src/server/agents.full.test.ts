@@ -10,7 +10,13 @@ import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { generate, runTools } from '../../../src/entries/agents.ts';
 import { createDurableMachine, type Journals, memoryJournals } from '../../../src/entries/durable.ts';
 import { createPostChain, defineCapability } from '../../../src/entries/index.ts';
-import { type ChatData, type ChatMetadata, createServer, type ServerOptions } from '../../../src/entries/server.ts';
+import {
+  type ChatData,
+  type ChatMetadata,
+  createServer,
+  type ServerLogLine,
+  type ServerOptions,
+} from '../../../src/entries/server.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import type { RunView } from '../../../src/server/run-view.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -350,13 +356,56 @@ describe('an agent chart', () => {
     const broken = await serveAgent(machine);
     const failed = await collectUpdates(await broken.post('/runs', { request: 'Hi', agent: 'desk' }, asStream));
     expect(failed.at(-1)?.update).toMatchObject({
-      answer: { status: 'degraded', answerText: 'The agent failed: No ink.', reasons: [{ code: 'agent_failed' }] },
+      answer: { status: 'degraded', reasons: [{ code: 'agent_failed' }] },
     });
     const { start, waits, post, view, get } = await serveAgent(failing.machine);
     const runId = await waits(await start());
     expect((await post(`/runs/${runId}/events`, { type: 'run.cancelled' })).status).toBe(204);
     expect((await view(runId)).answer).toMatchObject({ status: 'cancelled', reasons: [{ code: 'cancelled' }] });
     expect(await (await get('/runs')).json()).toMatchObject({ runs: [{ request: 'Is it so?', status: 'cancelled' }] });
+  });
+
+  it('shows its clients no error, but logs it with the id of the run', async () => {
+    const failing = setup({
+      actors: { fail: fromPromise(async () => Promise.reject(new Error('connect db-7.internal'))) },
+    }).createMachine({ id: 'm', initial: 'writing', states: { writing: { invoke: { src: 'fail' } } } });
+    const ending = createMachine({ id: 'm', initial: 'done', states: { done: { type: 'final' } } });
+    const reply = (): string => {
+      throw new Error('connect db-7.internal');
+    };
+    for (const { machine, options } of [{ machine: failing }, { machine: ending, options: { reply } }]) {
+      const lines: ServerLogLine[] = [];
+      const onLog = (line: ServerLogLine) => void lines.push(line);
+      const { post, get, start, view } = await serveAgent(machine, { onLog }, options);
+      const runId = await start();
+      await expect.poll(async () => (await view(runId)).status).toBe('ended');
+      const { choices } = (await (await post('/v1/chat/completions', chat('Hi'))).json()) as OpenAI.ChatCompletion;
+      expect(choices[0]?.message.content).toMatch(/^The agent could not answer\. .* run id \S+\.$/u);
+      for (const path of [`/runs/${runId}`, `/machines/desk/${runId}`])
+        expect(await (await get(path)).text()).not.toContain('db-7');
+      await expect.poll(() => lines.filter(({ level }) => level === 'error').length).toBe(2);
+      expect(lines).toContainEqual(
+        expect.objectContaining({ path: `/runs/${runId}`, owner: 'alice', error: new Error('connect db-7.internal') }),
+      );
+    }
+  });
+
+  it('logs the error of a run that it has continued after a restart', async () => {
+    const journals = memoryJournals();
+    const calling = (call: () => Promise<never>) =>
+      setup({ actors: { call: fromPromise(call) } }).createMachine({ id: 'm', invoke: { src: 'call' } });
+    const first = await serveAgent(
+      calling(() => new Promise(() => {})),
+      { journals },
+    );
+    const runId = await first.start();
+    await first.close();
+    const lines: ServerLogLine[] = [];
+    await serveAgent(
+      calling(() => Promise.reject(new Error('No ink.'))),
+      { journals, onLog: (line) => void lines.push(line) },
+    );
+    await expect.poll(() => lines).toMatchObject([{ level: 'error', path: `/runs/${runId}`, owner: 'alice' }]);
   });
 
   it('gives a degraded answer if its `reply` throws', async () => {

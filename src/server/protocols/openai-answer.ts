@@ -1,5 +1,6 @@
 import type { Citation } from '../../../machines/contracts/synthesis.ts';
 import type { Question, RunUpdate } from '../updates.ts';
+import { questionText } from './questions.ts';
 
 /** A piece of text that shows the user what a run does before it answers. */
 export interface Thought {
@@ -52,18 +53,18 @@ function lineOf(update: RunUpdate): string | null {
   }
 }
 
-/** Describes what a run waits for, and how its user can answer. */
+/** Returns the question of a run, and how its user can answer. */
 export function noticeOf(runId: string, question: Question): string {
   const what = {
-    approval: () => (question.kind === 'approval' ? approvalText(question) : ''),
-    consent: () => 'consent to change its context',
-    direction: () => 'a direction',
-  }[question.kind]();
-  return `This run is waiting for ${what}. Read the question with GET /runs/${runId}, and answer it with POST /runs/${runId}/events.`;
+    approval:
+      question.kind === 'approval' && question.description === undefined
+        ? `approval of ${question.capability}`
+        : 'approval',
+    consent: 'consent to change its context',
+    direction: 'a direction',
+  }[question.kind];
+  return `This run is waiting for ${what}.\n\n${questionText(question)}\n\nAnswer with POST /runs/${runId}/events; GET /runs/${runId} returns the ids to send.`;
 }
-
-const approvalText = ({ capability, description }: Extract<Question, { kind: 'approval' }>): string =>
-  description === undefined ? `approval of ${capability}` : `approval (${description})`;
 
 /** Returns the citation of a source with a web address; null for a file or a record. */
 export function urlCitation({ path }: Citation, text: string) {

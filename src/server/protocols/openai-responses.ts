@@ -131,7 +131,13 @@ export class ResponseEvents {
           : this.#isCut
             ? { reason: 'max_output_tokens' }
             : notice && { reason: 'user_input_required' },
-      output: structuredClone(this.#output),
+      // Not an event: the text of the question is not part of the answer that follows it.
+      output: [
+        ...structuredClone(this.#output),
+        ...(notice === null || answer !== null
+          ? []
+          : [messageOf(messageIdOf(runId), textPart(notice, []), 'incomplete')]),
+      ],
       usage: usage && {
         input_tokens: usage.inputTokens,
         input_tokens_details: { cached_tokens: usage.cachedInputTokens },

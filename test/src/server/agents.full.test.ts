@@ -111,7 +111,9 @@ describe('an agent chart', () => {
     expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['desk']);
     const first = await client.responses.create({ model: 'desk', input: 'My lamp broke.' });
     expect(first).toMatchObject({ status: 'incomplete', model: 'desk', usage: { output_tokens: expect.any(Number) } });
-    expect(first.metadata?.['postchain_question']).toContain(`approval (${ASKING})`);
+    const question = `${ASKING}\n{"order":"A7","cents":12000,`;
+    expect(first.metadata?.['postchain_question']).toContain(question);
+    expect(first.output_text).toContain(question);
     const runId = first.metadata?.['postchain_run'] ?? '';
     expect((await approve(runId)).status).toBe(204);
     const stream = await client.responses.retrieve(first.id, { stream: true });
@@ -124,7 +126,9 @@ describe('an agent chart', () => {
     expect(items.data).toMatchObject([{ content: [{ text: 'My lamp broke.' }] }]);
     await expect(client.chat.completions.create(chat('Hi', 'shop'))).rejects.toMatchObject({ status: 404 });
     const { choices } = await client.chat.completions.create(chat('My lamp broke.'));
-    expect(choices).toMatchObject([{ finish_reason: 'length', message: { content: expect.stringContaining(ASKING) } }]);
+    expect(choices).toMatchObject([
+      { finish_reason: 'length', message: { content: expect.stringContaining(question) } },
+    ]);
     const other = { input: 'And my shade.', previous_response_id: first.id };
     expect(await client.responses.create({ model: 'desk', ...other })).toMatchObject({ status: 'incomplete' });
     await client.responses.delete(first.id);

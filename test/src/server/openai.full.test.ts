@@ -144,7 +144,7 @@ describe('the Responses API', () => {
     expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'user_input_required' } });
     const runId = response.metadata?.['postchain_run'] ?? '';
     expect(response.metadata?.['postchain_question']).toContain(
-      `approval of refund. Read the question with GET /runs/${runId}`,
+      `approval of refund.\n\nRun the tool refund with {"order":"A7"}?\n\nAnswer with POST /runs/${runId}/events`,
     );
     expect(await client.responses.retrieve(response.id)).toEqual(response);
     const before = await entriesOf(await client.responses.retrieve(response.id, { stream: true }));
@@ -212,7 +212,7 @@ describe('chat completions', () => {
     const server = await startServer({ chain: refunds('A7').chain });
     const [choice] = (await clientOf(server).chat.completions.create(chatAsked)).choices;
     expect(choice).toMatchObject({ finish_reason: 'length' });
-    expect(choice?.message.content).toMatch(/^This run is waiting for approval of refund\./u);
+    expect(choice?.message.content).toMatch(/^This run is waiting for approval of refund\.\n\n.*\{"order":"A7"\}/u);
   });
 });
 

@@ -14,7 +14,8 @@ import type { OpenApproval } from '../durable/entries.ts';
 import { entriesOf, type Journals } from '../durable/journals/journal-store.ts';
 import { memoryJournals } from '../durable/journals/memory-journals.ts';
 import { describeValue } from '../internal/describe-value.ts';
-import { firstLineOf } from '../internal/printable.ts';
+import { plainJson } from '../internal/plain-json.ts';
+import { cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { requireKnownOptions } from '../internal/require-known.ts';
 import { isMachine } from '../internal/xstate-internals.ts';
 import { usageIn } from '../llm/call-facts.ts';
@@ -86,6 +87,8 @@ export interface EvaluatedCase<Output = FinalAnswer> extends Result {
   readonly name: string;
   readonly system: string;
   readonly runId: string;
+  /** The member `expected` of the case; left out if it has none. */
+  readonly expected?: unknown;
   /** By the names of the scorers, from 0 to 1. */
   readonly scores: Readonly<Record<string, number>>;
 }
@@ -147,7 +150,9 @@ export async function evaluate<Case extends EvaluationCase, const Of extends Sys
       const value = result.status === 'error' ? 0 : await score(result.output as never, one, snapshot);
       scores[scorer] = checked(value, `scorers.${scorer}: for the case ${describeValue(name)}`);
     }
-    return { ...result, output: result.output as never, name, system, runId, scores };
+    const { expected } = one as { readonly expected?: unknown };
+    const known = expected === undefined ? {} : { expected };
+    return { ...result, output: result.output as never, name, system, runId, ...known, scores };
   }
 
   const runners = await Promise.all(
@@ -274,7 +279,7 @@ function totalsOf(results: readonly EvaluatedCase<unknown>[]): EvaluatedTotals {
   };
 }
 
-/** Returns an evaluation as a Markdown table of the systems, and a list of the cases with a score below 1. */
+/** Returns an evaluation as a Markdown table of the systems, and a list of the cases with a score below 1: with their outputs, and what they expected. */
 export function evaluationText({ cases, systems }: Evaluation<unknown>): string {
   const scorers = Object.keys(cases[0]?.scores ?? {});
   const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
@@ -285,13 +290,23 @@ export function evaluationText({ cases, systems }: Evaluation<unknown>): string 
     return row([name, ...shares, of.modelCalls, of.inputTokens, of.outputTokens, price]);
   });
   const wrong = cases.filter(({ scores }) => Object.values(scores).some((score) => score < 1));
-  const lines = wrong.map(({ name, system, scores, status, error, runId }) => {
+  const lines = wrong.map(({ name, system, scores, status, error, runId, output, expected }) => {
     const low = scorers
       .filter((scorer) => (scores[scorer] ?? 0) < 1)
       .map((one) => `${one} ${percent(scores[one] ?? 0)}`);
-    return `- ${name} (${system}): ${low.join(', ')}; ${error === null ? status : `${status}: ${error}`}; ${runId}`;
+    const wanted = expected === undefined ? [] : [`expected ${shown(expected)}`];
+    const result = error === null ? [status, `output ${shown(output)}`] : [`${status}: ${error}`];
+    return `- ${name} (${system}): ${[low.join(', '), ...result, ...wanted, runId].join('; ')}`;
   });
   return [row(head), row(head.map(() => '---')), ...rows, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n');
 }
+
+/** Returns an output on one line; of a chain, only its answer. */
+function shown(value: unknown): string {
+  const { answerText = value } = Object(value) as { readonly answerText?: unknown };
+  return cutEnd(oneLine(JSON.stringify(plainJson(answerText)) ?? 'none'), MAX_SHOWN_CHARS);
+}
+
+const MAX_SHOWN_CHARS = 200;
 
 const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;

@@ -81,7 +81,9 @@ it('is printed as a table, with the cases that are not right', async () => {
   const [head, , row, , ...wrong] = evaluationText(evaluation).split('\n');
   expect(head).toBe('| system | correct | short | completed | model calls | tokens in | tokens out | cost |');
   expect(row).toMatch(/^\| one \| 50 % \| 33 % \| 100 % \| 14 \| \d+ \| \d+ \| – \|$/u);
-  expect(wrong[1]).toMatch(/^- second \(one\): correct 0 %, short 33 %; completed; evaluation-[\da-f]{32}$/u);
+  expect(wrong[1]).toMatch(
+    /^- second \(one\): correct 0 %, short 33 %; completed; output "yes"; expected "no"; evaluation-[\da-f]{32}$/u,
+  );
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { jsString } from '../../machines/text/quoting.ts';
@@ -25,30 +25,32 @@ export interface InitFlags {
 }
 
 /**
- * Creates a project in the new or empty directory `name`, and returns the text to print. Throws `invalid_option` if the name is invalid and
+ * Creates a project in a new or empty directory, which has its name, and returns the text to print. Throws `invalid_option` if the name is invalid and
  * `invalid_path` if the directory cannot be used.
  */
-export async function initCommand(name: string, { template, package: spec }: InitFlags): Promise<string> {
+export async function initCommand(directory: string, { template, package: spec }: InitFlags): Promise<string> {
+  const isHere = directory === '.';
+  const name = isHere ? basename(resolve()) : directory;
   if (!/^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/u.test(name) || RESERVED.test(name)) {
     const expected =
       'up to 100 lowercase letters, digits, ".", "_" and "-", with a letter or digit at both ends, and not a name that npm or Windows reserves';
     throw new PostChainError('invalid_option', `name: expected ${expected}; received ${jsString(name)}.`);
   }
   const dependency = spec === undefined ? `^${manifest.version}` : dependencyOn(spec);
-  await requireEmptyDirectory(name);
+  await requireEmptyDirectory(directory);
   for (const part of ['base', template])
-    await cp(join(TEMPLATES, part), name, { recursive: true }).catch(cannotWrite(name));
+    await cp(join(TEMPLATES, part), directory, { recursive: true }).catch(cannotWrite(directory));
   // npm leaves files named .gitignore out of a package.
-  await rename(join(name, 'gitignore'), join(name, '.gitignore'));
+  await rename(join(directory, 'gitignore'), join(directory, '.gitignore'));
 
-  await edit(join(name, 'README.md'), (text) => text.replace(/^# .*/u, `# ${name}`));
-  await edit(join(name, 'package.json'), (text) => {
+  await edit(join(directory, 'README.md'), (text) => text.replace(/^# .*/u, `# ${name}`));
+  await edit(join(directory, 'package.json'), (text) => {
     const project = JSON.parse(text);
     project.name = name;
     project.dependencies.postchain = dependency;
     return `${JSON.stringify(project, null, 2)}\n`;
   });
-  const commands = [`cd ${name}`, 'npm install', 'npm test', FIRST_START[template]];
+  const commands = [...(isHere ? [] : [`cd ${name}`]), 'npm install', 'npm test', FIRST_START[template]];
   return `Created ${name} from the template ${template}. Next:\n${commands.map((command) => `  ${command}\n`).join('')}`;
 }
 
@@ -62,7 +64,10 @@ async function requireEmptyDirectory(name: string): Promise<void> {
     .then(() => readdir(name))
     .catch(cannotWrite(name));
   if (files.length > 0)
-    throw new PostChainError('invalid_path', `The directory ${jsString(name)} is not empty. Choose another name.`);
+    throw new PostChainError(
+      'invalid_path',
+      `The directory ${jsString(name)} is not empty. Choose ${name === '.' ? 'another one' : 'another name'}.`,
+    );
 }
 
 async function edit(path: string, change: (text: string) => string): Promise<void> {

@@ -43,7 +43,7 @@ function addInitCommand(program: Command): void {
   program
     .command('init')
     .description('create a project with an agent, a chat or a durable process, and its tests')
-    .argument('<name>', 'name of the project and its directory')
+    .argument('<name>', 'name of the project and its directory, or "." for the working directory')
     .addOption(
       new Option('--template <template>', 'what the project contains')
         .choices(['agent', 'chat', 'durable'])

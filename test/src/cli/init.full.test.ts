@@ -24,6 +24,15 @@ describe('postchain init', () => {
     expect(stdout).toMatch(/^ {2}cd my-agent\n {2}npm install\n {2}npm test\n {2}npm start -- /mu);
   });
 
+  it('creates a project in the working directory if that is empty', async () => {
+    const folder = join(temporaryFolder(), 'my-desk');
+    mkdirSync(folder);
+    const { stdout } = await initIn(folder, '.');
+    expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).name).toBe('my-desk');
+    expect(stdout).toMatch(/Next:\n {2}npm install\n/u);
+    await expect(initIn(folder, '.')).rejects.toThrow("The directory '.' is not empty. Choose another one.");
+  });
+
   it('depends on a given tarball by its absolute path, or on a given version', async () => {
     const tarball = join(temporaryFolder(), 'postchain.tgz');
     writeFileSync(tarball, '');

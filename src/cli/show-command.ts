@@ -129,14 +129,20 @@ const readableEntry = (entry: DurableEntry): DurableEntry =>
     Object.entries(entry).map(([name, value]) => [name, VALUES.has(name) ? readableValue(value) : value]),
   ) as unknown as DurableEntry;
 
-const runDetail = (entry: JournalEntry): Entry => detailOf(entry, entryWords);
+const runDetail = (entry: JournalEntry): Entry =>
+  detailOf(entry, (shown) =>
+    entryWords(
+      shown.type === 'closed' && shown.waiting
+        ? ({ ...shown, waiting: withTimes(shown.waiting) } as unknown as JournalEntry)
+        : shown,
+    ),
+  );
 
 function detailOf<Shown extends JournalEntry | DurableEntry>(entry: Shown, words: (entry: Shown) => string): Entry {
-  const shown = entry.type === 'closed' && entry.waiting ? { ...entry, waiting: withTimes(entry.waiting) } : entry;
   return {
     name: oneLine(entry.type),
     ms: entry.atMs,
-    text: entry.type === 'transition' ? transitionText(entry) : oneLine(words(shown)),
+    text: entry.type === 'transition' ? transitionText(entry) : oneLine(words(entry)),
     tone: entryTrouble(entry as JournalEntry) === 'failed' ? 'bad' : entry.type === 'transition' ? 'aside' : 'plain',
     cut: entry.type !== 'transition' && entry.type !== 'decision',
   };

@@ -37,7 +37,7 @@ const WORDS: { readonly [Type in JournalEntry['type']]?: Words<EntryOf<Type>> } 
       `${type}${actor === '' ? '' : ` to ${valueText(actor)}`} ${membersText(members)}`,
   },
   resumed: { title: ({ wasPaused }) => (wasPaused ? 'Left the queue' : 'Resumed in a new process') },
-  closed: { title: ({ waiting }) => (waiting === undefined ? null : 'Parked, out of memory while it waits') },
+  closed: { title: ({ waiting }) => (waiting === undefined ? null : 'Parked: not in memory while it waits') },
   stopped: { title: () => 'Stopped from outside', trouble: () => 'noted' },
   end: {
     note: ({ summary: { status, usage } }) =>
@@ -310,7 +310,7 @@ function waitText({ events, dueAtMs, approvals = [] }: Waiting): string {
   });
   const others = events.filter((type) => asked.length === 0 || type !== 'approval.given');
   const all = [...asked, ...others, ...(dueAtMs === null ? [] : ['a timer'])];
-  return `out of memory${all.length === 0 ? '' : ` until ${all.join(' or ')}`}`;
+  return `not in memory${all.length === 0 ? '' : ` until ${all.join(' or ')}`}`;
 }
 
 function actorWords(entry: DurableEvent): readonly [title: string, note?: string] | null {
@@ -374,12 +374,13 @@ function operationsText(applied: EntryOf<'operations'>['applied']): string {
 
 export function membersText(facts: object): string {
   return Object.entries(facts)
-    .filter(([name, value]) => !PLACE.has(name) && value !== '')
+    .filter(([name, value]) => !HIDDEN.has(name) && value !== '')
     .map(([name, value]) => `${name} ${valueText(value)}`)
     .join(', ');
 }
 
-const PLACE: ReadonlySet<string> = new Set(['seq', 'atMs', 'type', 'sum']);
+/** Members that are shown elsewhere, or only for programs. */
+const HIDDEN: ReadonlySet<string> = new Set(['seq', 'atMs', 'type', 'sum', 'shownDigest']);
 
 const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const about = (subject: string | undefined): string => (subject === undefined ? '' : `, ${subject}`);

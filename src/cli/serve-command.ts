@@ -69,11 +69,14 @@ export async function serveCommand(
     try {
       const actual = await listen(http, port, host);
       const name = isLoopback ? host.replace(/^.*:.*$/u, '[$&]') : allowHost[0];
-      for (const note of prepared.notes) stderr.write(`${note}\n`);
-      stderr.write(`Server: http://${name}:${actual}\n`);
-      stderr.write(`${exampleOf(`http://${name}:${actual}`, given === null ? random : '$TOKEN')}\n`);
-      for (const id of Object.keys(agents)) stderr.write(`Agent: ${id}\n`);
-      for (const id of Object.keys(machines)) stderr.write(`Machine: http://${name}:${actual}/machines/${id}\n`);
+      const url = `http://${name}:${actual}`;
+      const [agent] = Object.keys(agents);
+      // With agents, the chain is not what the server is for.
+      if (agent === undefined) for (const note of prepared.notes) stderr.write(`${note}\n`);
+      stderr.write(`Server: ${url}\n`);
+      stderr.write(`${exampleOf(url, given === null ? random : '$TOKEN', agent)}\n`);
+      for (const id of Object.keys(agents)) stderr.write(`Agent: ${id}; OpenAI clients: ${url}/v1, model ${id}\n`);
+      for (const id of Object.keys(machines)) stderr.write(`Machine: ${url}/machines/${id}\n`);
       stderr.write('Press Ctrl-C to stop the server.\n');
       await untilStopped();
     } finally {
@@ -146,12 +149,12 @@ async function listen(http: HttpServer, port: number, host: string): Promise<num
   }
 }
 
-const exampleOf = (url: string, token: string): string =>
+const exampleOf = (url: string, token: string, agent: string | undefined): string =>
   [
     `curl -N ${url}/runs`,
     `-H "Authorization: Bearer ${token}"`,
     `-H 'Content-Type: application/json' -H 'Accept: text/event-stream'`,
-    `-d '{"request":"What is this about?"}'`,
+    `-d '${JSON.stringify({ request: 'What is this about?', agent })}'`,
   ].join(' ');
 
 const problemOf = ({ error }: ServerLogLine): { readonly error?: string } =>

@@ -105,9 +105,10 @@ describe('postchain serve', () => {
        export const agent = { host, input: ({ request }) => request, reply: ({ said }) => 'You said: ' + said };`,
     );
     const { server, text, stop } = await serve(['--agents', module], { POSTCHAIN_JOURNALS: join(folder, 'journals') });
-    expect(text.stderr).toContain('Agent: echo\n');
-    const runId = await startRun(server, { request: 'Hi', agent: 'echo' });
-    expect(await answerOf(server, runId)).toMatchObject({ answerText: 'You said: Hi' });
+    expect(text.stderr).toContain(`Agent: echo; OpenAI clients: ${server.url}/v1, model echo\n`);
+    const [, body = ''] = /-d '(.*)'/u.exec(text.stderr) ?? [];
+    const runId = await startRun(server, JSON.parse(body));
+    expect(await answerOf(server, runId)).toMatchObject({ answerText: 'You said: What is this about?' });
     expect(await stop()).toBe(0);
   });
 

@@ -5,6 +5,7 @@ import type { OpenApproval } from '../durable/entries.ts';
 import { forkByName } from '../durable/fork-by-name.ts';
 import { differenceText } from '../durable/replay.ts';
 import { parseJson } from '../internal/json-text.ts';
+import { plainJson } from '../internal/plain-json.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import type { ModuleFlags } from './durable-modules.ts';
 import { type ActorOfModule, requireHosted } from './find-run.ts';
@@ -43,7 +44,7 @@ export async function answerCommand(
   { edit, reason, by, ...flags }: AnswerFlags,
 ): Promise<Printed> {
   const hosted = await requireHosted(name, flags);
-  const { id, digest } = await openApproval(hosted, question);
+  const { id, digest, question: asked } = await openApproval(hosted, question);
   const answer: ApprovalGiven = {
     type: 'approval.given',
     id,
@@ -53,7 +54,8 @@ export async function answerCommand(
     ...(reason !== undefined && { reason }),
     ...(by !== undefined && { by }),
   };
-  return sent(hosted, answer);
+  const { text, code } = await sent(hosted, answer);
+  return { text: `Question ${oneLine(id)}: ${valueLine(asked)}\n${text}`, code };
 }
 
 /** Ends a durable actor. */
@@ -110,11 +112,15 @@ async function changed(hosted: ActorOfModule, isChanged: boolean, why: string): 
   return isChanged ? { text: state, code: 0 } : { text: `Nothing changed: ${why}.\n${state}`, code: 1 };
 }
 
-/** Returns what lists show of the actor now. */
+/** Returns what lists show of the actor now, and its output if it has ended. */
 async function stateOf({ host, id }: Pick<ActorOfModule, 'host' | 'id'>): Promise<string> {
   const now = (await host.list()).find((actor) => actor.id === id);
-  return now === undefined ? '' : `${actorLine(now)}\n`;
+  if (now === undefined) return '';
+  const { output } = (now.status === 'done' ? (await host.query(id)).snapshot : {}) as { readonly output?: unknown };
+  return `${actorLine(now)}\n${output === undefined ? '' : `Output: ${valueLine(output)}\n`}`;
 }
+
+const valueLine = (value: unknown): string => oneLine(JSON.stringify(plainJson(value)) ?? '');
 
 /** Parses an event: a JSON object with a type, or only the type. */
 function parseEvent(text: string): { readonly type: string } {

@@ -8,7 +8,7 @@ import type { ActorSummary, StoredEntry } from '../durable/journals/journal-stor
 import { readableValue } from '../inspection/readable-value.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
-import { type FindFlags, find, statusWord } from './find-run.ts';
+import { type FindFlags, type FoundActor, find, statusWord } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';
@@ -33,6 +33,7 @@ export async function showCommand(
       if (flags.json) stdout.write(`${printableJson(JSON.stringify(entry))}\n`);
       else numbered.screen.entry(actorDetail(entry));
     }
+    if (!flags.json) for (const line of await questionLines(found)) screen.line(wrapLines(line, stdout));
     return;
   }
   const { store, runId } = found;
@@ -57,6 +58,19 @@ export async function showCommand(
     );
   screen.line('');
   stdout.write((await rendererFor('text', stdout))(answer.answer));
+}
+
+/** Returns the open questions of an actor, and how to answer them. Those of an interrupted one are known only to its machine. */
+async function questionLines({ id, actor, host }: FoundActor): Promise<readonly string[]> {
+  const { status, waiting } = actor;
+  const answer = oneLine(commandLine('postchain approve', id));
+  if (status === 'interrupted' && host === null)
+    return ['Its process ended. If it asks for approval, --module FILE shows the question.'];
+  const open = status === 'interrupted' ? (await host?.query(id))?.pending.approvals : waiting?.approvals;
+  return (open ?? []).map(
+    ({ id: question, question: asked }) =>
+      `Waits for approval ${oneLine(question)}: ${oneLine(JSON.stringify(asked))}. Answer with: ${answer} --module FILE`,
+  );
 }
 
 /** Returns what an actor is, and what it waits for, in one line. */

@@ -39,6 +39,7 @@ const refunds = setup({
     paying: { invoke: { src: 'pay', input: ({ context }) => context.amount, onDone: 'paid', onError: 'idle' } },
     paid: { type: 'final' },
   },
+  output: ({ context }) => `paid ${context.amount}`,
 });
 
 /** A module that exports the machine, as a project has one. */
@@ -61,7 +62,10 @@ it('an actor gets an event and an answer from the command line, each once', asyn
     /approval:\S+: \{"amount":40\}/u,
   );
   const answered = await answerCommand('r-1', 'approve', undefined, { module, by: 'Ada' });
-  expect(answered).toMatchObject({ code: 0, text: expect.stringMatching(/ · ended/u) });
+  expect(answered).toMatchObject({
+    code: 0,
+    text: expect.stringMatching(/^Question approval:\S+: \{"amount":40\}\n.* · ended.*\nOutput: "paid 40"\n$/u),
+  });
   const { actor } = await requireHosted('r-1', { module });
   expect(actor.status).toBe('done');
   await expect(answerCommand('r-1', 'deny', undefined, { module })).rejects.toThrow('it has no open question');
@@ -79,6 +83,11 @@ it('an approval of an actor whose process was killed is answered', async () => {
   await writer.close();
   const { module } = moduleOf(refunds, journals);
   expect((await requireHosted('r-1', { module })).actor.status).toBe('interrupted');
+  const { terminal, shown } = fakeTerminal(200);
+  await showCommand('r-1', { module }, terminal.out);
+  expect(shown().at(-1)).toMatch(
+    /^Waits for approval approval:\S+: \{"amount":40\}\. Answer with: postchain approve r-1 --module FILE$/u,
+  );
   expect(await answerCommand('r-1', 'approve', undefined, { module })).toMatchObject({ code: 0 });
 });
 

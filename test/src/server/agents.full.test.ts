@@ -11,6 +11,7 @@ import { generate, runTools } from '../../../src/entries/agents.ts';
 import { createDurableMachine, type Journals, memoryJournals } from '../../../src/entries/durable.ts';
 import { createPostChain, defineCapability } from '../../../src/entries/index.ts';
 import {
+  bearerTokens,
   type ChatData,
   type ChatMetadata,
   createServer,
@@ -337,6 +338,23 @@ describe('an agent chart', () => {
     await approve(runId, { arguments: edited });
     const event = expect.objectContaining({ by: 'alice', edited });
     expect(await entriesOf(journals.read(runId))).toContainEqual(expect.objectContaining({ event }));
+  });
+
+  it('is approved only with another token of its owner if `authorize` refuses the answers of customers', async () => {
+    const tokens = bearerTokens({ [ALICE]: 'alice', [BOB]: 'alice' });
+    const authorize = (request: Request) => {
+      const isAsking = request.method === 'GET' || new URL(request.url).pathname.startsWith('/v1/');
+      const isStaff = request.headers.get('authorization') === `Bearer ${BOB}`;
+      return isAsking || isStaff ? tokens(request) : null;
+    };
+    const { machine, refunded } = refundAgent();
+    const { post, approve } = await serveAgent(machine, { authorize });
+    const { id } = (await (await post('/v1/chat/completions', chat('My lamp broke.'))).json()) as { id: string };
+    const runId = id.replace('chatcmpl-', '');
+    const { event, status } = await approve(runId);
+    expect(status).toBe(401);
+    expect((await post(`/runs/${runId}/events`, event, { token: BOB })).status).toBe(204);
+    await expect.poll(() => refunded).toEqual(['A7']);
   });
 
   it('is forked to a run with an id of its own', async () => {

@@ -43,6 +43,8 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   /** Null until all entries have been read. */
   #listed: ListedState | null = null;
   #isCounted = false;
+  /** The approvals of an interrupted actor, whose journal does not end with what it waits for. */
+  #asked: Waiting | null = null;
 
   constructor(
     id: string,
@@ -96,10 +98,22 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
         if (entry.type === 'end' && entry.status === 'error') this.#takeFailure(entry.error);
       });
       this.#listed = now.state;
+      this.#asked = this.status() === 'interrupted' ? await this.#openApprovals() : null;
       this.changed();
     } catch {
       // Its page says what is damaged.
       this.#counted = this.#listed = null;
+    }
+  }
+
+  async #openApprovals(): Promise<Waiting | null> {
+    try {
+      const { approvals } = (await this.hosted().host.query(this.id)).pending;
+      const [first] = approvals;
+      return first === undefined ? null : { sinceMs: first.askedAtMs, dueAtMs: null, events: [], approvals };
+    } catch {
+      // Without its machine, or with another one, its questions are not known.
+      return null;
     }
   }
 
@@ -118,7 +132,8 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
 
   protected about(): About {
     const { machine, title, startedAt, forkedFrom, waiting } = this.#summary;
-    const wait = this.isWritten ? this.#listed?.wait : waiting;
+    const asked = this.status() === 'interrupted' ? this.#asked : null;
+    const wait = this.isWritten ? this.#listed?.wait : (waiting ?? asked);
     const ending = this.#shownEnding();
     const isOver = this.#ending !== undefined || this.status() === 'damaged';
     const blocked = !isOver && machine !== null ? this.#blocked() : null;

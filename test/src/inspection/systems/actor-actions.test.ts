@@ -107,6 +107,22 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     expect((await send(page, 'o-1', answer)).problem).toMatch(/^Nothing changed/u);
   });
 
+  it('answers an approval of an actor whose process was killed', async () => {
+    const { orders, journals } = await storedOrder();
+    await orders.send('o-1', { type: 'ask' });
+    const entries = (await entriesOf(journals.read('o-1'))).filter(({ type }) => type !== 'closed');
+    const killed = fileJournals(temporaryFolder());
+    const writer = killed.create('o-1');
+    writer.write(entries.map((entry, seq) => ({ ...entry, seq })));
+    await writer.close();
+    const page = await pageOf({ hosts: [createDurableMachine(order, { journals: killed, logger: () => {} })] });
+    const { waiting, status } = await row(page, 'o-1', (run) => run.waiting?.approvals.length === 1);
+    expect(status).toBe('interrupted');
+    const [{ id, digest } = {}] = waiting?.approvals ?? [];
+    await send(page, 'o-1', { type: 'approval.given', id, digest, decision: 'approve' });
+    await row(page, 'o-1', (run) => run.status === 'completed');
+  });
+
   it('stops it, and checks its replay', async () => {
     const { orders, journals } = await storedOrder();
     const page = await pageOf({ hosts: [orders] });

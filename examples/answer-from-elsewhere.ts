@@ -1,0 +1,27 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { approval, createDurableMachine, fileJournals } from 'postchain/durable';
+import { setup } from 'xstate';
+
+const payment = setup({ actors: { approval } }).createMachine({
+  id: 'payment',
+  initial: 'asking',
+  states: {
+    asking: { invoke: { src: 'approval', input: { question: { order: 'A7', cents: 12_000 } }, onDone: 'paid' } },
+    paid: { type: 'final' },
+  },
+});
+const place = mkdtempSync(join(tmpdir(), 'payments-'));
+const first = await createDurableMachine(payment, { journals: fileJournals(place) }).open('p-1');
+await first.close();
+
+// Another process, later. `wake` continues actors whose process was killed, so that the list has their questions.
+const payments = createDurableMachine(payment, { journals: fileJournals(place) });
+await payments.wake();
+for (const { id: actorId, waiting } of await payments.list())
+  for (const { id, digest, question } of waiting?.approvals ?? []) {
+    console.log(actorId, JSON.stringify(question)); // p-1 {"order":"A7","cents":12000}
+    await payments.send(actorId, { type: 'approval.given', id, digest, decision: 'approve', by: 'Ada' });
+  }
+console.log((await payments.query('p-1')).snapshot.value); // paid

@@ -21,7 +21,7 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number) {
   const metadata = answerUpTo(log, fold, count - 1)?.answer.metadata;
   const used = metadata?.usage ?? { ...usageOf(ended, currency), modelCalls: started.length };
   return {
-    ms: count === 0 ? 0 : timeLine.wallMs(count - 1) - timeLine.forkedMs,
+    ms: count === 0 ? 0 : timeLine.wallMs(count - 1) - timeLine.copiedStopMs,
     cycles: metadata?.cycles ?? completedCycles(log, fold, count),
     calls: used.modelCalls,
     unfinishedCalls: metadata === undefined ? started.filter(({ to }) => to === null || to >= count).length : 0,

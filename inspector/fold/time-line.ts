@@ -11,10 +11,10 @@ export interface TimeLine {
   readonly count: number;
   /** Milliseconds from the start on the clock of the run, which may stand still while no process holds the run. */
   atMs(seq: number): number;
-  /** Milliseconds from the start on the wall clock. */
+  /** Milliseconds from the start on the wall clock, without the time between the original and a fork. */
   wallMs(seq: number): number;
-  /** How long the clock of a fork stood still before its own first entry; otherwise 0. */
-  readonly forkedMs: number;
+  /** How long the clock stood still in what a fork has copied; otherwise 0. */
+  readonly copiedStopMs: number;
   /** Milliseconds from the first entry on the wall clock, without the gaps. An axis draws them with widths of its own. */
   drawnMs(seq: number): number;
   /** The entries before which there was a gap. */
@@ -34,7 +34,7 @@ export function createTimeLine(isBusy: () => boolean): {
   let zeroMs = Number.NaN;
   let stoodStillMs = 0;
   let forkedAt: string | null = null;
-  let forkedMs = 0;
+  let copiedStopMs = 0;
 
   /** Returns by how many milliseconds an entry moves the start of the clock. */
   function stoppedMs(entry: JournalEntry): number {
@@ -50,8 +50,8 @@ export function createTimeLine(isBusy: () => boolean): {
       get count() {
         return at.length;
       },
-      get forkedMs() {
-        return forkedMs;
+      get copiedStopMs() {
+        return copiedStopMs;
       },
       gaps,
       gapMs: (seq) => lengths.get(seq) ?? 0,
@@ -69,10 +69,10 @@ export function createTimeLine(isBusy: () => boolean): {
         lengths.set(at.length, passedMs + (isStop ? stopped : 0));
         gaps.push(at.length);
       }
-      stoodStillMs += stopped;
       if (type === 'start') forkedAt = (entry.forkedFrom as { readonly forkedAt?: string } | null)?.forkedAt ?? null;
       if (type === 'resumed' && forkedAt !== null && entry.resumedAt >= forkedAt)
-        [forkedAt, forkedMs] = [null, stoodStillMs];
+        [forkedAt, copiedStopMs] = [null, stoodStillMs];
+      else stoodStillMs += stopped;
       at.push(atMs);
       wall.push(atMs + stoodStillMs);
       drawn.push((drawn.at(-1) ?? 0) + (isIdle ? 0 : passedMs));

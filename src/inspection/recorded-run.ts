@@ -23,7 +23,7 @@ const startSchema = z.object({
   input: z.object({ sessionId: z.nullable(z.string()) }),
   product: z.object({ modelId: z.string(), fallbackModelIds: z.array(z.string()), host: z.unknown() }),
   startedAt: z.string(),
-  forkedFrom: z.nullable(z.object({ clockStartMs: z.number() })),
+  forkedFrom: z.nullable(z.object({ clockStartMs: z.number(), forkedAt: z.optional(z.string()) })),
 });
 
 /** What the journal of a run says about its model. */

@@ -50,7 +50,7 @@ const ANSWER_CHARS = 240;
 interface FoldedStart extends Pick<RunStart, 'startedAt'> {
   readonly input: Pick<RunStart['input'], 'sessionId'>;
   readonly product: Pick<RunStart['product'], 'modelId' | 'fallbackModelIds'>;
-  readonly forkedFrom: Pick<NonNullable<RunStart['forkedFrom']>, 'clockStartMs'> | null;
+  readonly forkedFrom: { readonly clockStartMs: number; readonly forkedAt?: string | undefined } | null;
 }
 
 /**
@@ -63,6 +63,9 @@ export class FiguresFold {
   #answer: z.infer<typeof answerSchema>['answer'] | null = null;
   #tokens: RunFigures['tokens'] = null;
   #durationMs: number | null = null;
+  #clockStartMs: number;
+  /** When a fork was made, until it continues. */
+  #forkedAt: string | null;
   /** How long the clock of the run has stood still because no process held it. */
   #stoodStillMs = 0;
   #phase: string | null = null;
@@ -74,6 +77,8 @@ export class FiguresFold {
   constructor(start: FoldedStart, isWhole: boolean) {
     this.#start = start;
     this.isWhole = isWhole;
+    this.#clockStartMs = start.forkedFrom?.clockStartMs ?? Date.parse(start.startedAt);
+    this.#forkedAt = start.forkedFrom?.forkedAt ?? null;
   }
 
   /** Whether the last entries of the run were among them, which contain all totals. */
@@ -125,9 +130,11 @@ export class FiguresFold {
         break;
       case 'resumed': {
         this.#parkedFor = null;
-        const stoodStillMs = Date.parse(entry.resumedAt) - entry.atMs - this.#clockStartMs;
-        // The clock of a fork starts after the pauses that it has copied.
-        this.#stoodStillMs = Math.max(this.#stoodStillMs, stoodStillMs) || 0;
+        const clockStartMs = Date.parse(entry.resumedAt) - entry.atMs;
+        // The clock of a fork starts after the pauses that it has copied, when it continues.
+        if (this.#forkedAt !== null && entry.resumedAt >= this.#forkedAt)
+          [this.#forkedAt, this.#clockStartMs] = [null, clockStartMs];
+        this.#stoodStillMs = Math.max(this.#stoodStillMs, clockStartMs - this.#clockStartMs) || 0;
         break;
       }
       default:
@@ -145,10 +152,6 @@ export class FiguresFold {
       capability === undefined ? [] : [{ id: questionId, digest: '', question: { [capability]: input }, askedAtMs }],
     );
     return { sinceMs: first.askedAtMs, dueAtMs: null, events: [], approvals };
-  }
-
-  get #clockStartMs(): number {
-    return this.#start.forkedFrom?.clockStartMs ?? Date.parse(this.#start.startedAt);
   }
 
   figures(): RunFigures {

@@ -121,3 +121,20 @@ it('counts the time of a wait also while no process held the run, but in a fork 
   expect([table, fork].map((each) => each.figures().durationMs)).toEqual([723_010, 3_060]);
   expect(table.wait()?.sinceMs).toBe(Date.parse(at(723_010)));
 });
+
+it('leaves the time between the original and a fork out of the duration, in the list as in the head', async () => {
+  const [start] = recordedEntries(await plainRun());
+  if (start?.type !== 'start') throw new Error('no start');
+  const at = (ms: number): string => new Date(Date.parse(start.startedAt) + ms).toISOString();
+  const forkedFrom = { clockStartMs: Date.parse(at(320)), forkedAt: at(400) };
+  const entries = [
+    { ...start, seq: 0, atMs: 0, forkedFrom },
+    { seq: 1, atMs: 80, type: 'stopped' },
+    { seq: 2, atMs: 81, type: 'resumed', resumedAt: at(500) },
+    { seq: 3, atMs: 119, type: 'stopped' },
+  ] as unknown as readonly JournalEntry[];
+  const { log, fold } = folded(entries);
+  const table = new FiguresFold({ ...start, forkedFrom }, true);
+  for (const entry of entries) table.take(entry);
+  expect([figuresOf(log, fold, 4).ms, fold.timeLine.wallMs(3), table.figures().durationMs]).toEqual([119, 119, 119]);
+});

@@ -157,7 +157,7 @@ export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
   return labels;
 }
 
-/** Returns times since the first entry, at equal distances and, if there is room, at the start and after each gap. There are none inside gaps. */
+/** Returns times since the start, at equal distances and, if there is room, at the start and after each gap. There are none inside gaps. */
 export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale): readonly Tick[] {
   const { startMs, endMs, perMs, axisPx } = scale;
   const isLong = wallMs(count - 1) > MINUTE && 1 / perMs < 5 * SECOND;
@@ -170,7 +170,7 @@ export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale
   }
   /** Between two gaps, times and positions differ by a constant. */
   const starts = [-1, ...gaps];
-  const hiddenAfter = (first = -1): number => (first < 0 ? 0 : wallMs(first) - wallMs(0) - drawnMs(first));
+  const hiddenAfter = (first = -1): number => (first < 0 ? 0 : wallMs(first) - drawnMs(first));
   for (const [part, first] of starts.entries()) {
     const [hidden, next] = [hiddenAfter(first), starts[part + 1]];
     const last = Math.min(endMs, next === undefined ? endMs : drawnMs(next));

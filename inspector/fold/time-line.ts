@@ -15,7 +15,7 @@ export interface TimeLine {
   wallMs(seq: number): number;
   /** How long the clock stood still in what a fork has copied; otherwise 0. */
   readonly copiedStopMs: number;
-  /** Milliseconds from the first entry on the wall clock, without the gaps. An axis draws them with widths of its own. */
+  /** Milliseconds from the start on the wall clock, without the gaps. An axis draws them with widths of its own. */
   drawnMs(seq: number): number;
   /** The entries before which there was a gap. */
   readonly gaps: readonly number[];
@@ -61,7 +61,7 @@ export function createTimeLine(isBusy: () => boolean): {
     },
     take(entry) {
       const { atMs, type } = entry;
-      const passedMs = Math.max(0, atMs - (at.at(-1) ?? atMs));
+      const passedMs = Math.max(0, atMs - (at.at(-1) ?? 0));
       const stopped = stoppedMs(entry);
       const isStop = stopped > MIN_STOP_MS;
       const isIdle = isStop || (passedMs > MIN_GAP_MS && (type === 'resumed' || !isBusy()));

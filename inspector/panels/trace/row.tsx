@@ -198,10 +198,10 @@ function StatusWord({ row, running }: { readonly row: TraceRow; readonly running
   return null;
 }
 
-/** The clock time at which a row of an actor began. A narrow trace has no room for milliseconds and shows the time since the first row. */
+/** The clock time at which a row of an actor began. A narrow trace has no room for milliseconds and shows the time since the start. */
 function When({ view, seq }: { readonly view: PanelView; readonly seq: number }) {
   const date = new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq));
-  const sinceMs = date.getTime() - clockStart(view, 0) - view.fold.timeLine.atMs(0);
+  const sinceMs = date.getTime() - clockStart(view, 0);
   const [day, time, ms] = clockText(date, new Date(clockStart(view, 0)));
   return (
     <span class="number when">

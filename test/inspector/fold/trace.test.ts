@@ -245,7 +245,7 @@ describe('the axis', () => {
     expect(cutLabels(scaled(line, 400, { startMs: 800, endMs: 1_000 }))).toMatchObject([{ label: '30.0 s' }]);
   });
 
-  it('shows the time since the first entry, also right after a gap', () => {
+  it('shows the time since the start, also right after a gap', () => {
     const line = lineOf(0, 400, 900, 30_900, 31_400, 32_100);
     expect(labels(line)).toEqual(['0 s', '500 ms', '30.9 s', '31.5 s']);
   });
@@ -264,8 +264,8 @@ describe('the axis', () => {
     expect(labels(line, scaled(line, 50))).toEqual(['0 s']);
   });
 
-  it('starts at 0 s, also with a late first entry, and ends also with times that are too large to count', () => {
-    expect(scaled(lineOf(7, 9)).placeOfEntry(0)).toBe(0);
+  it('has the zero of the run’s clock, also with a late first entry, and ends also with times that are too large to count', () => {
+    expect(scaled(lineOf(18, 36)).placeOfEntry(0)).toBeCloseTo(0.5, 9);
     expect(labels(lineOf(7, 9, 90_009, 90_500))[0]).toBe('0 s');
     expect(labels(lineOf(90_000, 90_500))[0]).toBe('0 s');
     expect(labels(lineOf(0, 5, 1e300, 1e308))).toEqual(['0 s', '2 ms', '4 ms']);

@@ -84,18 +84,24 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
     ...(made.length > 0 ? [] : stepRows(system, actor)),
     ...actor.notes.flatMap((note, at) => noteRow(system, actor, note, actor.notes[at + 1])),
     ...made,
-    ...system.childrenOf(actor).map((child) => childRow(system, child)),
+    // What an actor without a chart received stands beside it, in the order of time.
+    ...system
+      .childrenOf(actor)
+      .flatMap((child) => [childRow(system, child), ...(hasOwnRows(system, child) ? [] : partsOf(system, child))]),
   ];
   return rows.sort((one, other) => one.from - other.from);
 }
 
+/** Whether the row of an actor contains others. */
+const hasOwnRows = (system: Traced, actor: ActorRecord): boolean =>
+  actor.machine !== null || system.callsOf(actor).length + system.toolsOf(actor).length > 0;
+
 function childRow(system: Traced, child: ActorRecord): TraceRow {
-  const { path, machine, from, end, events, notes, started } = child;
+  const { path, machine, from, end, started } = child;
   const [calls, tools] = [system.callsOf(child), system.toolsOf(child)];
   const isOpen = end === null && !system.isOver;
   const isFailed = end?.status === 'error';
-  // A call that only returns has nothing inside.
-  const hasRows = machine !== null || events.length + notes.length + calls.length + tools.length > 0;
+  const hasRows = hasOwnRows(system, child);
   const name = actorName(system, path);
   const begun = started ?? from;
   const { forkedAt } = system;
@@ -193,6 +199,7 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
     get note() {
       note ??= [
         isStart ? inputText(actor) : lateText(fold, actor.path, event, from),
+        actor.machine === null && actor.path !== '' ? `to ${actorName(system, actor.path)}` : '',
         received === null || received.sender !== null ? '' : payloadText(log.entry(from)),
         received?.sender == null || endReportedBy(actor.path, event) !== null ? '' : `from ${received.sender}`,
         isIgnored ? `ignored: ${ignoredWords(received.ignored ?? [])}` : '',

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest';
-import { createMachine, fromPromise } from 'xstate';
+import { createMachine, fromPromise, setup } from 'xstate';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { lastMove, systemStep } from '../../../inspector/fold/system-step.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
-import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { approval, createDurableMachine, memoryJournals, type OpenApproval } from '../../../src/entries/durable.ts';
 import { foldedActor } from '../../support/inspector/inspected-runs.ts';
 import { TestClock } from '../../support/simulated-clock.ts';
 
@@ -103,4 +103,35 @@ it('says that a transition was taken without an event, and after which one', asy
     'open → checking on ORDER',
     'checking → asking without an event, after ORDER',
   ]);
+});
+
+it('lists the answer to an approval in the order of time, after the actor was parked, with its receiver', async () => {
+  const [journals, clock] = [memoryJournals(), new TestClock()];
+  const refund = setup({ actors: { approval } }).createMachine({
+    id: 'refund',
+    initial: 'asking',
+    states: {
+      asking: { invoke: { id: 'ask', src: 'approval', input: { question: { cents: 80 } }, onDone: 'over' } },
+      over: {},
+    },
+  });
+  const host = createDurableMachine(refund, { journals, clock, logger: () => {} });
+  await (await host.open('r-1')).park();
+  clock.increment(60_000);
+  const actor = await host.open('r-1');
+  const [asked] = actor.pending.approvals as readonly [OpenApproval];
+  await actor.send({ type: 'approval.given', id: asked.id, digest: asked.digest, decision: 'approve' } as never);
+  await actor.close();
+  const view = foldedActor(await entriesOf(journals.read('r-1')), host);
+  const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
+  expect(rows.map(({ title }) => title)).toEqual([
+    'Started',
+    'ask',
+    'Parked',
+    'Continued',
+    'approval.given',
+    'ask finished',
+    'Parked',
+  ]);
+  expect(rows.find(({ title }) => title === 'approval.given')?.note).toContain('to ask');
 });

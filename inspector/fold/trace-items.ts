@@ -133,14 +133,20 @@ function backOffRow(
 export function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
   const { from, to, error, capability } = tool;
   const hasResult = to !== null && run.fold.entries.typeOf(to) === 'capability-end';
-  let output: string | undefined;
+  let cached: EntryOf<'capability-end'>['result'] | undefined;
+  const result = () => {
+    cached ??= hasResult ? entryAt(run.log, to, 'capability-end')?.result : undefined;
+    return cached;
+  };
   return {
     id: `tool${from}`,
     kind: 'tool',
     title: capability,
+    get note() {
+      return argumentWords(result()?.arguments ?? {});
+    },
     get text() {
-      output ??= hasResult ? entryAt(run.log, to, 'capability-end')?.result.output : '';
-      return error ?? output ?? '';
+      return error ?? result()?.output ?? '';
     },
     status: error !== null ? 'failed' : statusOf(run, to, hasResult),
     from,
@@ -202,7 +208,7 @@ const activityTitle = (actor: string): string =>
 const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'callAhead', 'executeCapability', RETRIEVAL]);
 
 /** An activity that took no longer is not worth a row. */
-const MIN_ACTIVITY_MS = 100;
+const MIN_ACTIVITY_MS = 50;
 
 function activityRow(run: TracedRun, activity: CallSpan): readonly TraceRow[] {
   const { source, subject, from, to, outcome } = activity;

@@ -47,7 +47,7 @@ export function ActorStep({ inspector, view }: PanelProps) {
       {step.ignored !== null && <Ignored {...step.ignored} />}
       {step.transitions.length > 0 && <Transitions view={view} step={step} />}
       <Ends inspector={inspector} view={view} step={step} />
-      {contexts}
+      {!isParked(view, step) && contexts}
       <Started inspector={inspector} view={view} step={step} />
       <Waited view={view} step={step} />
     </>
@@ -251,7 +251,9 @@ function dueWords(view: PanelView, seq: number, dueMs: number): string {
   return time === '' ? '' : `, due ${day}${time}${dueMs - view.fold.timeLine.atMs(seq) < 60_000 ? ms : ''}`;
 }
 
-/** What the machines waited for after a step of the past; the head has what they wait for now. */
+const isParked = ({ fold }: PanelView, { from }: SystemStep): boolean => fold.entries.typeOf(from) === 'closed';
+
+/** What the machines waited for after a step of the past, or since they were parked; the head has what they wait for now. */
 function Waited({ view, step }: PartProps) {
   const { run, fold, charts, count, at } = view;
   const seq = Math.max(at, step.to);
@@ -266,9 +268,10 @@ function Waited({ view, step }: PartProps) {
       ([label, text]) => [all.length > 1 ? `${machine}: ${label.toLowerCase()}` : label, verbatim(text)] as const,
     );
   });
-  if ((!isOver(run) && seq >= count - 1) || facts.every(([, text]) => text === false)) return null;
+  const isLatest = !isOver(run) && seq >= count - 1;
+  if ((isLatest && !isParked(view, step)) || facts.every(([, text]) => text === false)) return null;
   return (
-    <Section title="Waited for">
+    <Section title={isLatest ? 'Waits for' : 'Waited for'}>
       <Facts facts={facts} />
     </Section>
   );

@@ -54,6 +54,12 @@ describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
     expect(await area.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
   });
 
+  it('shows what a parked actor waits for in the panel of its row', async () => {
+    const { page } = await tests.open('/run/steps');
+    await page.locator('.trace-row.aside').last().click();
+    await expect.poll(() => page.locator('#panel').innerText()).toMatch(/Parked[\s\S]*Waits for[\s\S]*add/u);
+  });
+
   it('zooms with the buttons around the selected step', async () => {
     const { page } = await tests.open('/run/steps');
     const selected = page.locator('.trace-row.selected');

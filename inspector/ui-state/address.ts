@@ -46,6 +46,10 @@ export function printAddress({ runId, seq = null, compared = null, parameters }:
   return `#${path}${query === '' ? '' : `?${query}`}`;
 }
 
+/** Returns the address of a step with the cursor at its last entry. */
+export const stepAddress = (runId: string, step: Selection): string =>
+  printAddress({ runId, seq: step.to, parameters: printStep(step) });
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -111,7 +115,10 @@ export function followAddress(inspector: Inspector): void {
   let written: Choice | null = null;
 
   function read(): void {
-    const { runId, seq, compared, parameters } = parseAddress(location.hash);
+    const { seq, compared, parameters, ...named } = parseAddress(location.hash);
+    // Back to an address without a hash is back to the list, from which a run was opened.
+    const isBack = written !== null && selectedRunId.peek() !== undefined;
+    const runId = named.runId === undefined && isBack ? null : named.runId;
     const step = parseStep(parameters, seq);
     const choice = runId && step !== null ? { runId, selection: step } : null;
     const showsChart = runId ? parameters['view'] === 'chart' : isChartFull.peek();
@@ -158,8 +165,9 @@ export function followAddress(inspector: Inspector): void {
   effect(() => {
     const now = choiceNow();
     void address();
-    if (now.runId === undefined && Object.keys(addressParameters.value).length === 0) return;
-    const before = written?.runId === undefined ? now : written;
+    const isList = now.runId === undefined && now.compared === '';
+    if (isList && Object.keys(addressParameters.value).length === 0) return;
+    const before = written?.runId === undefined && now.compared === '' ? now : (written ?? now);
     const changed = (Object.keys(now) as (keyof Choice)[]).filter((name) => now[name] !== before[name]);
     const isClosed = changed.join() === 'isChartFull' && !now.isChartFull;
     clearTimeout(timer);

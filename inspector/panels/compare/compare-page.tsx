@@ -12,7 +12,7 @@ import { isOver } from '../../fold/step-title.ts';
 import { excerpt, jsonExcerpt, shortRunId } from '../../fold/text.ts';
 import { settingTitle } from '../../fold/what-if.ts';
 import { WithArrows } from '../../icon.tsx';
-import { addressParameters, printAddress } from '../../ui-state/address.ts';
+import { addressParameters, printAddress, stepAddress } from '../../ui-state/address.ts';
 import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
 import { useKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
@@ -219,7 +219,7 @@ function StepLink({ runId, step: { row }, chars }: StepLinkProps) {
   const about = excerpt([note, text].filter(Boolean).join(' · '), chars);
   return (
     <>
-      <a href={`#/run/${encodeURIComponent(runId)}/${selection?.to ?? from}`}>
+      <a href={stepAddress(runId, selection ?? { kind: 'entry', from, to: from })}>
         {excerpt(title, 120)}
         {moves !== '' && ' '}
         <b>

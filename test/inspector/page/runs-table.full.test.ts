@@ -88,6 +88,24 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
     expect(await page.locator('dialog section[aria-label=Page] kbd').allTextContents()).toEqual(['?']);
   });
 
+  it('goes back to the list and to a comparison, also if the address began without a hash', async () => {
+    const { page } = await open();
+    const list = page.getByRole('table', { name: 'Runs' });
+    await page.locator('.run-link').first().click();
+    await page.locator('main[data-run]').waitFor();
+    await page.goBack();
+    await list.waitFor();
+    await page.reload();
+    for (const at of [0, 1]) await page.locator('tbody input[type=checkbox]').nth(at).check();
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByRole('link', { name: 'Open' }).first().click();
+    await page.locator('main[data-run]').waitFor();
+    await page.goBack();
+    await page.locator('.compare-page .cause').waitFor();
+    await page.goBack();
+    await list.waitFor();
+  });
+
   it('works from the keyboard: choose, check, compare, open, and go back', async () => {
     const { page } = await open('/?sort=title');
     await page.locator('.run-link').first().focus();

@@ -46,7 +46,8 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     // Each side links to the step at which it parts.
     await cause.getByRole('link').last().click();
     await page.locator('main[data-run="run-1"]').waitFor();
-    expect(page.url()).toContain(`#/run/run-1/${lastOf(1, 'decision').seq}`);
+    const { seq } = lastOf(1, 'decision');
+    expect(page.url()).toContain(`#/run/run-1/${seq}?step=decision-${seq}`);
   });
 
   it('shows an answer that both have once, and the figures of the journals with their difference', async () => {

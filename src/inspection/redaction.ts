@@ -55,8 +55,10 @@ const withoutTexts = (entry: JournalEntry): JournalEntry => {
 
 /** Returns a redacted journal. Names that the format defines are kept. Throws `invalid_option` if another value of the format is hidden. */
 export function redacted<Entry extends Shared>(entries: readonly Entry[], redact: Redact): readonly Entry[] {
+  const rename = distinctNames(redact);
+  const onPage: Change = (text, path, isKey) => (isKey || PAGE_NAMES.test(path) ? rename(text) : redact(text));
   return entries.map((entry) => {
-    if (entry.type === 'page') return withTexts(withoutDelta(entry), redact) as Entry;
+    if (entry.type === 'page') return withTexts(withoutDelta(entry), onPage) as Entry;
     const shown = withoutTexts(entry);
     const changedTexts = withTexts(shown, redact);
     const names = (journalEntrySchema.safeParse(changedTexts).error?.issues ?? []).filter(isName);
@@ -69,6 +71,21 @@ export function redacted<Entry extends Shared>(entries: readonly Entry[], redact
       `redact: a pattern hides a value of the journal format (${place}); use a more specific pattern`,
     );
   });
+}
+
+/** Redacts names. Different names stay different: states and their changes refer to members, states and actors by name. */
+function distinctNames(redact: Redact): Redact {
+  const [shown, counts] = [new Map<string, string>(), new Map<string, number>()];
+  return (name) => {
+    const known = shown.get(name);
+    if (known !== undefined) return known;
+    const text = redact(name);
+    const nth = (counts.get(text) ?? 0) + 1;
+    counts.set(text, nth);
+    const distinct = text === name || nth === 1 ? text : `${text} ${nth}`;
+    shown.set(name, distinct);
+    return distinct;
+  };
 }
 
 /** Returns an entry without streamed text, in which a secret may be split. */
@@ -155,7 +172,7 @@ interface PlacedText {
   readonly text: string;
 }
 
-type Change = (text: string, path: string) => string;
+type Change = (text: string, path: string, isKey?: boolean) => string;
 
 /** Paths of strings that belong to the format: entry and event types, and the names in transitions. */
 const FORMAT_PATHS =
@@ -166,7 +183,11 @@ const FORMAT_PATHS =
  * replaces them in charts, entries and states alike.
  */
 const PAGE_PATHS =
-  /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|(?:entry|fact)\.(?:type|status|candidates\.\d+\.result)|fact\.(?:note|event)\.(?:type|failure\.stage|turns\.\d+\.role))$/u;
+  /^page\.(?:run\.(?:kind|status|startedAt|exportedAt)|charts\.charts\.\d+\.states\.\d+\.type|(?:entry|fact)\.(?:type|status|(?:started|closed|resumed)At|inputDigest|machine\.digest|candidates\.\d+\.result)|fact\.(?:note|event)\.(?:type|failure\.stage|turns\.\d+\.role))$/u;
+
+/** Paths of names on an actor's page that other texts of the page refer to. */
+const PAGE_NAMES =
+  /^page\.(?:charts\.|run\.(?:runId|machine)$|entry\.(?:actor|actorId|machine|machine\.id|source|target\.\d+|event|event\.type)$|frame\.(?:chart|initial|leaves|path|key)(?:\.|$))/u;
 
 /** Values of a program on an actor's page. Their keys and numbers are texts. */
 const PAGE_DATA =
@@ -202,7 +223,10 @@ function frameWithTexts(frame: StateFrame, change: Change): StateFrame {
     ...(free([path], 'path') as string[]),
     ...(name === undefined ? [] : [name]),
     ...(name === 'end' ? inside.slice(0, 1) : []),
-    ...(free(name === 'end' ? inside.slice(1) : inside, 'key') as string[]),
+    // A number is a place in a list.
+    ...(name === 'end' ? inside.slice(1) : inside).map((key) =>
+      typeof key === 'number' ? key : (free(key, 'key') as string),
+    ),
   ];
   const valueTexts = ([, name, inside]: StateChange['path'], value: unknown): unknown => {
     if (name === undefined) return actor(value as ActorState);
@@ -213,14 +237,14 @@ function frameWithTexts(frame: StateFrame, change: Change): StateFrame {
     const actors = Object.entries(Object(frame.state) as SystemState);
     return {
       ...frame,
-      state: Object.fromEntries(actors.map(([path, state]) => [change(path, 'page.frame.path'), actor(state)])),
+      state: Object.fromEntries(actors.map(([path, state]) => [change(path, 'page.frame.path', true), actor(state)])),
     };
   }
   const changes = frame.changes.map((one) => ({
     ...one,
     path: pathTexts(one.path),
     ...('value' in one && { value: valueTexts(one.path, one.value) }),
-    ...('added' in one && { added: free(one.added, 'added') as readonly unknown[] }),
+    ...('added' in one && { added: free(one.added, `${one.path[1]}`) as readonly unknown[] }),
   }));
   return { ...frame, changes };
 }
@@ -235,7 +259,7 @@ function changed(value: unknown, path: string, change: Change, isFree: boolean):
     const below = `${path}.${name}`;
     const isText = isFree && !(path === 'page.entry.event' && (name === 'type' || name === 'data'));
     return [
-      isText ? change(name, below) : name,
+      isText ? change(name, below, true) : name,
       changed(
         inside,
         below,

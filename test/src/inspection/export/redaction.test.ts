@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { redacted, redactionOf, redactionsIn } from '../../../../src/inspection/redaction.ts';
+import { type StateChange, withChanges } from '../../../../src/inspection/state-changes.ts';
+import type { StateFrame } from '../../../../src/inspection/wire.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
 const { run } = startScripted();
@@ -113,6 +115,32 @@ describe('redaction', () => {
       { frame: { changes: [{ value: { status: 'done' } }, { value: 'done' }, {}, { value: { started: 4 } }] } },
       { entry: { event: { type: 'P', data: {} } } },
     ]);
+  });
+
+  it('keeps the structure of the page of an actor if a pattern hides all its texts', () => {
+    const actor = { started: 0, chart: 'm', initial: ['m.a'], leaves: ['m.a'], moved: null, end: null };
+    const frames = [
+      { seq: 0, state: { '': { ...actor, context: { cents: 9_900, items: ['x'] } } } },
+      {
+        seq: 1,
+        changes: [
+          { path: ['', 'context', 'items'], at: 1, removed: 0, added: ['y'] },
+          { path: ['', 'context', 'items', 0], value: 'z' },
+          { path: ['', 'leaves', 0], value: 'm.b' },
+        ],
+      },
+    ];
+    const shared = frames.map((frame, seq) => ({ type: 'page' as const, seq, frame: frame as StateFrame }));
+    const [first, next] = redacted(shared, redactionOf(['/.+/'])).map((entry) =>
+      'frame' in entry ? entry.frame : null,
+    );
+    const { state, changes } = { ...first, ...next } as { state: unknown; changes: readonly StateChange[] };
+    const { leaves, context } =
+      (withChanges(state, changes) as Record<string, typeof actor & { context: object }>)[''] ?? {};
+    expect(Object.values(context ?? {})).toEqual(['[redacted]', ['[redacted]', '[redacted]']]);
+    expect(leaves).toHaveLength(1);
+    expect(leaves).not.toEqual((state as Record<string, typeof actor>)['']?.leaves);
+    expect(JSON.stringify([state, changes])).not.toMatch(/9900|cents|items|"[xyz]"|m\.[ab]/u);
   });
 
   it('lists what it would remove, names included', () => {

@@ -165,16 +165,26 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
     .map(({ run }) => run);
 }
 
-/** The filters that accept a run: its state, `for-you` if it waits for a person, `due` if it should have continued, `with-failures`. */
+/** The filters that accept a run: its state, `for-you` if it waits for a person (`for-its-program` if the page cannot answer), `due` if it should have continued, `with-failures`. */
 const viewsOf = (run: InspectedRun, nowMs: number): readonly string[] => [
-  ...(askedOf(run) === null ? [] : ['for-you']),
+  ...(askedOf(run) === null ? [] : [run.blocked === undefined ? 'for-you' : 'for-its-program']),
   ...(isDue(run, nowMs) ? ['due'] : []),
   stateOf(run),
   ...((run.summary?.failures ?? 0) > 0 || run.ending?.failure || isAnswerless(run) ? ['with-failures'] : []),
 ];
 
 /** What needs a person comes first. */
-const FIRST_VIEWS = ['for-you', 'due', 'failed', 'interrupted', 'damaged', 'with-failures', 'running', 'waiting'];
+const FIRST_VIEWS = [
+  'for-you',
+  'for-its-program',
+  'due',
+  'failed',
+  'interrupted',
+  'damaged',
+  'with-failures',
+  'running',
+  'waiting',
+];
 
 /** How many runs each filter accepts, in the order in which they are shown. */
 export function countedViews(runs: readonly InspectedRun[], nowMs: number): readonly (readonly [string, number])[] {
@@ -294,7 +304,11 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
       return { label: state, detail: parts.filter(Boolean).join(', '), tone: isAnswerless(run) ? 'bad' : 'warn' };
     }
     case 'waiting':
-      return { label: waiting, tone: askedOf(run) === null ? 'plain' : 'asks' };
+      return {
+        label: waiting,
+        detail: askedOf(run) !== null && run.blocked !== undefined ? 'waits for its program' : '',
+        tone: askedOf(run) === null ? 'plain' : 'asks',
+      };
     case 'interrupted':
       return { label: state, detail: awaited ? waiting : written, tone: 'warn' };
     case 'damaged':

@@ -27,7 +27,7 @@ export async function inspectCommand(
   { stderr }: Pick<NodeJS.Process, 'stderr'> = process,
 ): Promise<number> {
   const { runId, ...found } = await findJournals(name, flags);
-  const inspector = await openInspector({ ...found, port: flags.port }, stderr);
+  const inspector = await openInspector({ ...found, place: flags.journals, port: flags.port }, stderr);
   if (runId !== null) inspector.choose(runId);
   stderr.write(`To show other XState programs: inspectTo('${inspector.inspectUrl}')\n`);
   const stopped = inspector.stay();

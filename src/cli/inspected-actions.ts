@@ -12,23 +12,25 @@ import type { FoundRun } from './find-run.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
 import {
   flagsToContinue,
-  modelProblem,
   openedIf,
   requireModel,
   requireSameStart,
+  resumeProblem,
   startIn,
   trustQuestion,
 } from './recorded-flags.ts';
 
 export interface InspectedJournals extends Pick<FoundRun, 'isFile' | 'isForeign'> {
   readonly journals: JournalStore;
+  /** The option --journals. */
+  readonly place?: string | undefined;
 }
 
 /**
  * Returns actions that continue runs as `postchain resume` and `fork` do: with their recorded flags, this process's environment, and a
  * confirmation for a run whose journal may come from someone else.
  */
-export function inspectedActions({ journals, isFile, isForeign }: InspectedJournals): RunActions {
+export function inspectedActions({ journals, place, isFile, isForeign }: InspectedJournals): RunActions {
   async function continued(
     start: RunStart,
     confirmed: NeedsTrust | null,
@@ -54,7 +56,7 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
 
   return {
     model: defaultModel(process.env, undefined),
-    blocked: modelProblem,
+    blocked: (run) => resumeProblem(run, place),
     async resume(runId, { confirmed, force }) {
       const start = await startIn(runEntries(journals.read(runId)));
       const prepare = (flags: RunFlags) =>

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import { commandLine, shellWord } from '../../machines/text/quoting.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
 import { parseRun } from '../chain/journal/run-journal.ts';
 import { runStartOf } from '../chain/journal/run-start.ts';
@@ -76,11 +77,32 @@ export function requireModel(
   );
 }
 
-/** Returns why the inspector cannot resume a run, and what to do; null if it has the model of the run. */
-export function modelProblem({ runId, modelId, host }: RecordedModel): string | null {
-  const { model, baseUrl } = recordedFlagsSchema.safeParse(Object(host).flags).data ?? {};
-  if (modelIdOf(model ?? defaultModel(process.env, baseUrl)) === modelId) return null;
-  return `The run needs the model ${oneLine(modelId)}, which this inspector does not have. Resume it in the program that started it, or with "postchain resume ${oneLine(runId)} --model NAME".`;
+/**
+ * Returns why the inspector cannot resume a run and, after the first line, code that resumes it; null if it has the model and the tools of the
+ * run. `place`: the option --journals of the inspector.
+ */
+export function resumeProblem(
+  { runId, modelId, tools, host }: RecordedModel,
+  place: string | undefined,
+): string | null {
+  const flags = recordedFlagsSchema.safeParse(Object(host).flags).data;
+  const hasModel = modelIdOf(flags?.model ?? defaultModel(process.env, flags?.baseUrl)) === modelId;
+  // Only a program has others than those of the recorded flags.
+  const missing = flags === undefined ? tools : [];
+  if (hasModel && missing.length === 0) return null;
+  const needs = [
+    ...(hasModel ? [] : [`the model ${modelId}`]),
+    ...(missing.length === 0 ? [] : [`the tools ${missing.join(', ')}`]),
+  ];
+  const problem = `The run needs ${oneLine(needs.join(' and '))}, which this inspector does not have. Resume it in the program that started it`;
+  if (missing.length > 0) return `${problem}:\nawait chain.resume(${quoted(runId)})`;
+  const name = ['offline', modelId.replace(/^openai:/u, '')].find((one) => modelIdOf(one) === modelId) ?? 'NAME';
+  const journals = place?.replace(/(:\/\/[^:@/]*):[^@]*@/u, '$1:PASSWORD@');
+  const options = [
+    `--model ${shellWord(name)}`,
+    ...(journals === undefined ? [] : [`--journals ${shellWord(journals)}`]),
+  ];
+  return `${problem}, or with this command:\n${oneLine(commandLine('postchain resume', runId, ...options))}`;
 }
 
 /** Returns what the user must confirm before a run is continued; null if it opens nothing, or its journal is the user's own. */

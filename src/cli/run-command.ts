@@ -106,7 +106,8 @@ async function openInspectorFor(flags: RunFlags, { stderr }: StandardStreams): P
   if (flags.inspect !== true) return null;
   const { openInspector } = await import('./inspect-command.ts');
   const isForeign = flags.journals !== undefined;
-  return openInspector({ journals: openJournals(flags), isFile: false, isForeign, port: flags.inspectPort }, stderr);
+  const found = { journals: openJournals(flags), place: flags.journals, isFile: false, isForeign };
+  return openInspector({ ...found, port: flags.inspectPort }, stderr);
 }
 
 async function follow(

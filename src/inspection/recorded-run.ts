@@ -20,21 +20,26 @@ const NO_SUMMARY: Omit<RunSummary, 'id'> = {
 };
 
 const startSchema = z.object({
-  input: z.object({ sessionId: z.nullable(z.string()) }),
+  input: z.object({
+    sessionId: z.nullable(z.string()),
+    capabilities: z.array(z.object({ name: z.string(), client: z.optional(z.boolean()) })),
+  }),
   product: z.object({ modelId: z.string(), fallbackModelIds: z.array(z.string()), host: z.unknown() }),
   startedAt: z.string(),
   forkedFrom: z.nullable(z.object({ clockStartMs: z.number(), forkedAt: z.optional(z.string()) })),
 });
 
-/** What the journal of a run says about its model. */
+/** What the journal of a run records about its model and its tools. */
 export interface RecordedModel {
   readonly runId: string;
   readonly modelId: string;
+  /** The names of its tools, without those of its client. */
+  readonly tools: readonly string[];
   /** What the program that started it has recorded; any JSON. */
   readonly host: unknown;
 }
 
-/** Why a run cannot be resumed here, and what to do; null if it can. */
+/** Why a run cannot be resumed here, and what to do; null if it can. What follows the first line is shown as code. */
 export type BlockedText = (run: RecordedModel) => string | null;
 
 /** A stored run. Its limitations depend on all its entries, so they are known only after it was opened. */
@@ -161,7 +166,10 @@ export class RecordedRun extends RecordedJournal<JournalEntry> implements Record
     const start = startSchema.safeParse(first).data;
     if (start !== undefined && (this.#fold === null || (!this.#fold.hasAnswer && this.#counted === null)))
       this.#fold = new FiguresFold(start, false);
-    if (start !== undefined) this.#blocked = this.#blockedText?.({ runId: this.id, ...start.product }) ?? null;
+    if (start !== undefined) {
+      const tools = start.input.capabilities.flatMap(({ name, client }) => (client ? [] : [name]));
+      this.#blocked = this.#blockedText?.({ runId: this.id, tools, ...start.product }) ?? null;
+    }
     if (this.#fold !== this.#counted?.fold) for (const entry of [first, ...last]) this.#fold?.take(entry);
   }
 }

@@ -41,7 +41,7 @@ export interface InspectedRun {
   readonly machine?: string;
   /** What a run or a recorded durable actor waits for. Absent if it does not wait, or if that is unknown. */
   readonly waiting?: ActorWait;
-  /** Why the page cannot act on a recorded actor or resume a run, and what to do; absent if it can, or if the actor or run has ended. */
+  /** Why the page cannot act on a recorded actor or resume a run, and what to do; absent if it can, or if the actor or run has ended. What follows the first line is code. */
   readonly blocked?: string;
   /** How a system ended or, while it runs, what failed; for a recorded durable actor, also its state. Absent otherwise, and for runs. */
   readonly ending?: SystemEnding;

@@ -5,6 +5,7 @@ import { formatScore, pluralize } from '../../fold/format.ts';
 import { argumentWords, excerpt, revealHidden } from '../../fold/text.ts';
 import { type AwaitedAnswer, runDeadlineMs, waitingAt } from '../../fold/user-events.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
+import { CopyButton } from '../copy-button.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { READ_ONLY } from '../step/fork-form.tsx';
@@ -107,27 +108,46 @@ function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewherePr
           <button type="button" class="primary" disabled={isDisabled} onClick={() => void act({ type: 'resume' })}>
             Resume
           </button>
-          <span class="verbatim">
-            {run.blocked !== undefined
-              ? excerpt(run.blocked, 400)
-              : waiting === null
+          {run.blocked === undefined && (
+            <span>
+              {waiting === null
                 ? 'It continues where it stopped and does not repeat finished calls.'
                 : 'No process executes this run now. Resume it to answer here.'}
-          </span>
+            </span>
+          )}
         </div>
       ) : (
         <div class="row">
           <button type="button" disabled={isDisabled} onClick={() => void act({ type: 'resume', force: true })}>
             Take over
           </button>
-          <span class="verbatim">
-            {run.blocked === undefined
-              ? 'The run continues here, where you can answer. The other process stops executing it at its next step.'
-              : excerpt(run.blocked, 400)}
-          </span>
+          {run.blocked === undefined && (
+            <span>
+              The run continues here, where you can answer. The other process stops executing it at its next step.
+            </span>
+          )}
         </div>
       )}
+      {run.blocked !== undefined && <Blocked text={run.blocked} asks={waiting !== null} />}
       {messages}
+    </>
+  );
+}
+
+/** Why the run cannot be resumed here, and the code that resumes it. */
+function Blocked({ text, asks }: { readonly text: string; readonly asks: boolean }) {
+  const [why = '', ...code] = text.split('\n');
+  return (
+    <>
+      <p class="verbatim">
+        {asks && <b>This page cannot answer.</b>} {excerpt(why, 400)}
+      </p>
+      {code.length > 0 && (
+        <div class="row">
+          <pre class="sunken">{code.map(revealHidden).join('\n')}</pre>
+          <CopyButton what="code" text={() => code.join('\n')} />
+        </div>
+      )}
     </>
   );
 }

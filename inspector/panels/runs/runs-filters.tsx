@@ -163,6 +163,8 @@ export function RunsSummary({ runs, found, query, nowMs, unread, onChange }: Run
 const TONES: Readonly<Record<string, string>> = { 'for-you': 'asks', due: 'wrong', failed: 'wrong', damaged: 'wrong' };
 
 function viewWords(view: string, count: number): string {
-  if (view === 'for-you') return count === 1 ? 'waits for you' : 'wait for you';
+  const isOne = count === 1;
+  if (view === 'for-you') return isOne ? 'waits for you' : 'wait for you';
+  if (view === 'for-its-program') return isOne ? 'waits for its program' : 'wait for their programs';
   return excerpt(view, 40).replaceAll('-', ' ');
 }

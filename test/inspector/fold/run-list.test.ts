@@ -101,6 +101,12 @@ describe('the list of runs', () => {
     expect(idsFor(parameters)).toBe(ids);
   });
 
+  it('does not count a question among those that wait for you if only the program of its run can answer', () => {
+    const asks = aRun('a', { status: 'waiting', blocked: 'Resume it in its program.' }, { waitingFor: 'approval' });
+    expect(viewsOf(asks)).toEqual(['for-its-program', 'waiting']);
+    expect(statusWords(asks).detail).toBe('waits for its program');
+  });
+
   it('begins with the runs that wait for a person, then those that are due, in the default order only', () => {
     const asks = aRun('a', { ...day(1), status: 'waiting' }, { waitingFor: 'direction' });
     const waiting = { sinceMs: 0, dueAtMs: NOW_MS, events: [], approvals: [] };

@@ -230,6 +230,7 @@ describe('postchain inspect', () => {
     const page = await openPage(await addressIn(user.start('inspect', '--journals', user.place)));
     const { runs } = await page.runs((list) => list.runs[0]?.status === 'interrupted');
     expect(runs[0]?.blocked).toMatch(/^The run needs the model scripted, .* Resume it in the program that started it/u);
+    expect(runs[0]?.blocked).toContain(`:\npostchain resume own --model NAME --journals ${user.place}`);
     const resumed = await page.request({ type: 'act', runId: 'own', action: { type: 'resume' }, confirmed: null });
     expect(resumed.problem).toContain('needs the model scripted');
   });

@@ -24,7 +24,7 @@ const doubt = { doubt: 'it was started by another installation', actions: ['star
 const tests = await inspectorTests('acting on recorded runs', {
   journals,
   actions: {
-    blocked: ({ runId }) => (runId === 'other' ? 'Resume it in its program.' : null),
+    blocked: ({ runId }) => (runId === 'other' ? 'Resume it in its program:\nawait chain.resume("other")' : null),
     resume: async (runId, { confirmed }) => (confirmed === null ? doubt : chain.resume(runId)),
     fork: (runId, change) => chain.fork(runId, change),
   },
@@ -77,7 +77,9 @@ describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
 
   it('does not offer to resume a run that this inspector cannot continue, and says what to do', async () => {
     const { page } = await open('/run/other');
-    await page.getByText('Resume it in its program.').waitFor();
+    await page.getByText('Resume it in its program:').waitFor();
+    await page.locator('pre').getByText('await chain.resume("other")', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Copy code' }).waitFor();
     expect(await page.getByRole('button', { name: 'Resume' }).isDisabled()).toBe(true);
   });
 

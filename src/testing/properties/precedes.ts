@@ -4,6 +4,7 @@ import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import type { Occurrence } from '../exploration/occurrences.ts';
+import { describeTransition } from '../structure/chart-structure.ts';
 import { spawnedActors } from '../structure/running-actors.ts';
 import { labeledStates, type Step, snapshotAfter } from './labeled-states.ts';
 import { describeState, type Property, type Witness } from './properties.ts';
@@ -53,6 +54,7 @@ export function precedes(first: StepMark, later: StepMark, times: PrecedesTimes 
   return {
     name: `${textOf(first)} ${ORDER[times]} ${textOf(later)}`,
     check: (exploration) => findMisplaced(exploration, first, later, times),
+    untaken: (exploration) => untakenTo(exploration, later),
   };
 }
 
@@ -144,6 +146,23 @@ function marks(exploration: Exploration, mark: StepMark, whileActive = false): (
     step.taken.some((index) => chart.transitions[index]?.actions.includes(mark.action)) ||
     enters(step, (id) => stateOf.get(id)?.entry?.includes(mark.action) === true) ||
     runsOnExit(step);
+}
+
+/** Names the transitions that do what a mark names, and that were never taken. A predicate has none. */
+function untakenTo({ machine, chart, starts, edges }: Exploration, mark: StepMark): readonly string[] {
+  const taken = new Set([...starts, ...edges].flatMap((step) => step.taken));
+  const [name] = Object.values(mark) as readonly unknown[];
+  const ids = chart.states.flatMap(({ id, invokes, invokeIds = [], entry = [] }) => {
+    const own = 'state' in mark ? [id, id.replace(`${machine.id}.`, '')] : 'action' in mark ? entry : [];
+    const names = 'actor' in mark ? [...invokes, ...invokeIds] : own;
+    return names.includes(String(name)) ? [id] : [];
+  });
+  const isIn = (state: string, id: string): boolean => `${state}.`.startsWith(`${id}.`);
+  return chart.transitions.flatMap(({ source, target, actions }, index) => {
+    const leads = ids.some((id) => target.some((to) => to === id || (isIn(to, id) && !isIn(source, id))));
+    const does = leads || ('action' in mark && actions.includes(mark.action));
+    return does && !taken.has(index) ? [describeTransition(chart, index)] : [];
+  });
 }
 
 const MAX_NAMES = 20;

@@ -17,6 +17,8 @@ export interface Property {
   readonly requiresComplete?: boolean;
   /** Returns a counterexample, or null if the property holds. */
   check(exploration: Exploration): Witness | null;
+  /** Names transitions that matter and that no outcome took. If the property holds, it is not proved for them. */
+  untaken?(exploration: Exploration): readonly string[];
 }
 
 /** A counterexample: a description, and the shortest path that shows it, if a path can. */
@@ -29,6 +31,8 @@ export interface Witness {
 export interface Finding {
   readonly property: string;
   readonly witness: Witness | null;
+  /** The transitions that no outcome took, if the property holds without them: pass outcomes that take them. */
+  readonly untaken?: readonly string[];
 }
 
 /**
@@ -44,12 +48,17 @@ export function findingsOf(exploration: Exploration, properties: readonly Proper
       );
   return properties
     .filter(({ requiresComplete = false }) => exploration.isComplete || !requiresComplete)
-    .map((property) => ({ property: property.name, witness: property.check(exploration) }));
+    .map((property) => {
+      const witness = property.check(exploration);
+      const untaken = witness === null ? (property.untaken?.(exploration) ?? []) : [];
+      return { property: property.name, witness, ...(untaken.length > 0 && { untaken }) };
+    });
 }
 
 /** Formats a finding as one line. */
-export function describeFinding({ property, witness }: Finding): string {
-  return witness === null ? `holds: ${property}` : `FAILS: ${property}: ${describeWitness(witness)}`;
+export function describeFinding({ property, witness, untaken = [] }: Finding): string {
+  if (witness !== null) return `FAILS: ${property}: ${describeWitness(witness)}`;
+  return `holds: ${property}${untaken.length === 0 ? '' : `; not proved for what is never taken: ${untaken.join('; ')}`}`;
 }
 
 export const describeWitness = ({ what, path }: Witness): string =>

@@ -9,23 +9,23 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15760, exported: 550, floors: 18 },
   'machines/policies': { lines: 7740, exported: 337, floors: 7 },
-  'src/agents': { lines: 1590, exported: 21, floors: 4 },
+  'src/agents': { lines: 1610, exported: 21, floors: 4 },
   'src/chain': { lines: 6510, exported: 133, floors: 9 },
   'src/cli': { lines: 6130, exported: 134, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
-  'src/durable': { lines: 10230, exported: 168, floors: 10 },
+  'src/durable': { lines: 10240, exported: 168, floors: 10 },
   'src/entries': { lines: 490, exported: 0, floors: 1 },
   'src/inspection': { lines: 5080, exported: 77, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2880, exported: 135, floors: 4 },
   'src/llm': { lines: 4740, exported: 80, floors: 9 },
   'src/models': { lines: 4270, exported: 72, floors: 5 },
-  'src/testing': { lines: 6520, exported: 138, floors: 9 },
+  'src/testing': { lines: 6600, exported: 138, floors: 9 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
-  'src/server': { lines: 6270, exported: 108, floors: 11 },
+  'src/server': { lines: 6300, exported: 108, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18410, exported: 403, floors: 15 },
-  test: { lines: 83080, exported: 391, floors: 7 },
+  test: { lines: 83260, exported: 391, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -1,4 +1,4 @@
-import type { ActorLogic, ActorSystem, ActorSystemInfo, PromiseActorLogic, Snapshot } from 'xstate';
+import type { ActorLogic, ActorSystem, ActorSystemInfo, PromiseSnapshot, Snapshot } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { declareOutcomes } from '../internal/declared-outcomes.ts';
 import type { Json } from './codec.ts';
@@ -52,7 +52,12 @@ const logic: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly question: Js
 };
 
 /** The type of a promise, so that tests can provide one in its place. */
-type ApprovalLogic = PromiseActorLogic<ApprovalDecision, { readonly question: Json }>;
+type ApprovalLogic = ActorLogic<
+  PromiseSnapshot<ApprovalDecision, { readonly question: Json }>,
+  { type: string; [member: string]: unknown },
+  { readonly question: Json },
+  ActorSystem<ActorSystemInfo>
+>;
 
 /**
  * The logic of an actor that asks a person about its `question`, for example an activity and its arguments. It waits for the event

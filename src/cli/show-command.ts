@@ -6,7 +6,7 @@ import { actorEntryWords, entryTrouble, entryWords, valueText } from '../chain/p
 import type { DurableEntry, Waiting } from '../durable/entries.ts';
 import type { ActorSummary, StoredEntry } from '../durable/journals/journal-store.ts';
 import { readableValue } from '../inspection/readable-value.ts';
-import { count, oneLine, printableJson } from '../internal/printable.ts';
+import { count, firstLineOf, oneLine, printableJson } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
 import { type FindFlags, type FoundActor, find, statusWord } from './find-run.ts';
 import { createProgress } from './progress.ts';
@@ -66,7 +66,9 @@ async function questionLines({ id, actor, host }: FoundActor): Promise<readonly 
   const answer = oneLine(commandLine('postchain approve', id));
   if (status === 'interrupted' && host === null)
     return ['Its process ended. If it asks for approval, --module FILE shows the question.'];
-  const open = status === 'interrupted' ? (await host?.query(id))?.pending.approvals : waiting?.approvals;
+  const reading = status === 'interrupted' ? host?.query(id).then(({ pending }) => pending.approvals) : undefined;
+  const open = (await reading?.catch(firstLineOf)) ?? waiting?.approvals;
+  if (typeof open === 'string') return [`What it asks cannot be read: ${oneLine(open)}`];
   return (open ?? []).map(
     ({ id: question, question: asked }) =>
       `Waits for approval ${oneLine(question)}: ${oneLine(JSON.stringify(asked))}. Answer with: ${answer} --module FILE`,

@@ -88,7 +88,11 @@ it('an approval of an actor whose process was killed is answered', async () => {
   expect(shown().at(-1)).toMatch(
     /^Waits for approval approval:\S+: \{"amount":40\}\. Answer with: postchain approve r-1 --module FILE$/u,
   );
-  expect(await answerCommand('r-1', 'approve', undefined, { module })).toMatchObject({ code: 0 });
+  const changed = moduleOf(createMachine({ id: 'refunds' }) as never, journals);
+  await showCommand('r-1', { module: changed.module }, terminal.out);
+  expect(shown().join('\n')).toContain('\nWhat it asks cannot be read: actor r-1: the machine differs');
+  const again = moduleOf(refunds, journals);
+  expect(await answerCommand('r-1', 'approve', undefined, again)).toMatchObject({ code: 0 });
 });
 
 it('an actor is replayed and continued with the module of its machine, and a difference exits with 1', async () => {

@@ -44,7 +44,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const failure = excerpt(failureWords(view), 400);
   const due = useIsPast(run.waiting?.dueAtMs ?? null) && !run.exportedAt ? dueText(run, Date.now()) : null;
   const nowMs = useNow(30_000);
-  const waited = run.exportedAt === undefined ? waitedText(run, nowMs) : null;
+  const waited = run.exportedAt === undefined && run.status !== 'interrupted' ? waitedText(run, nowMs) : null;
   const ended = endTime(view);
   return (
     <div class="run-head system">
@@ -52,7 +52,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
       <p class="verdict" role="status">
         <b class={`word ${tone}`}>{capitalize(label)}</b>
         {Object.hasOwn(WHY, run.status) && `: ${WHY[run.status]}`}
-        {run.waiting && ` since ${startedText(run.waiting.sinceMs)}`}
+        {run.waiting && run.status !== 'interrupted' && ` since ${startedText(run.waiting.sinceMs)}`}
         {waited !== null && ` (${waited})`}
         {due !== null && (
           <>

@@ -140,6 +140,18 @@ function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | n
 export const selectedCall = ({ actors }: RunFold, { kind, from }: Selection): ActorRecord | undefined =>
   kind === 'entry' ? actors.find(({ started, isCall }) => started === from && !isCall) : undefined;
 
+/** Selects the call whose result a step begins with; the step if it begins with something else. */
+export function receivedSelection(fold: RunFold, seq: number, count: number): Selection {
+  const call = fold.actors.find(
+    ({ machine, started, isCall, end }) => end?.seq === seq && machine === null && started !== null && !isCall,
+  );
+  return {
+    kind: 'entry',
+    from: call?.started ?? seq,
+    to: call === undefined ? lastEntryOfStep(fold, seq, count) : seq,
+  };
+}
+
 interface ChangedContext {
   readonly path: string;
   readonly name: string;

@@ -7,7 +7,7 @@ import { humanizeEvent } from '../../fold/explain.ts';
 import { forkStart, receivedText } from '../../fold/fork-point.ts';
 import { clockText, formatDelay, formatNumber, pluralize } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
-import { contextsAfter, type SystemStep, selectedCall, systemStep } from '../../fold/system-step.ts';
+import { contextsAfter, receivedSelection, type SystemStep, selectedCall, systemStep } from '../../fold/system-step.ts';
 import { systemWaits } from '../../fold/system-waits.ts';
 import { actorName } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
@@ -145,7 +145,7 @@ function Ends({ inspector, view, step: { from, to } }: PanelProps & PartProps) {
       {lastStep !== null && (
         <p class="muted">
           Its last step:{' '}
-          <EntryLink seq={lastStep} moveTo={inspector.moveTo}>
+          <EntryLink seq={lastStep} moveTo={(seq) => inspector.select(receivedSelection(view.fold, seq, view.count))}>
             {receivedText(view, lastStep)}
           </EntryLink>
         </p>

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createMachine, fromPromise, setup } from 'xstate';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
-import { lastMove, systemStep } from '../../../inspector/fold/system-step.ts';
+import { lastMove, receivedSelection, systemStep } from '../../../inspector/fold/system-step.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { approval, createDurableMachine, memoryJournals, type OpenApproval } from '../../../src/entries/durable.ts';
@@ -56,6 +56,8 @@ it('shows which effect has ended an actor, what was sent with an event, and that
   ]);
   expect(rows.find(({ title }) => title === 'PAY')?.note).toBe('cents: 80');
   const [from = -1] = fold.entries.of('activity-start');
+  const to = fold.actors.find(({ started }) => started === from)?.end?.seq ?? -1;
+  expect(receivedSelection(fold, to, log.count)).toEqual({ kind: 'entry', from, to });
   const selection = { kind: 'entry', from, to: from } as const;
   const run = { kind: 'system', live: false, status: 'degraded' } as const;
   expect(stepTitle({ run, log, fold, at: from, selection })).toMatchObject({

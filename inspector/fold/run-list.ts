@@ -359,13 +359,13 @@ export function sinceText(sinceMs: number, nowMs: number): string {
   return day === startedText(nowMs)?.split(', ')[0] ? time : `${day}, ${time}`;
 }
 
-/** `due 5 min ago` or `fires in 2 h 5 min`; null without a delay. */
+/** `due 5 min ago` or `due in 2 h 5 min`; null without a delay. */
 export function dueText(run: InspectedRun, nowMs: number): string | null {
   const dueMs = dueAt(run);
   if (dueMs === null) return null;
   if (isDue(run, nowMs)) return `due ${spanText(nowMs - dueMs)} ago`;
   const minutes = Math.round((dueMs - nowMs) / 60_000);
-  return `fires in ${minutes === 0 ? spanText(0) : formatDuration(minutes * 60_000)}`;
+  return `due in ${minutes === 0 ? spanText(0) : formatDuration(minutes * 60_000)}`;
 }
 
 const MAX_LISTED = 12;

@@ -296,7 +296,7 @@ function noteRow(
 
 const MAX_FIELDS = 3;
 
-function contextText(fields: readonly FieldDifference[]): string {
+export function contextText(fields: readonly FieldDifference[]): string {
   const shown = fields
     .slice(0, MAX_FIELDS)
     .map(({ path, before, after }) => `${excerpt(path, 60)}: ${jsonExcerpt(before, 40)} → ${jsonExcerpt(after, 60)}`);

@@ -45,6 +45,8 @@ interface QuestionFormProps {
   readonly about?: string;
   readonly given: unknown;
   readonly noun: string;
+  /** What happens with an edited question. */
+  readonly hint?: string;
   readonly problem?: string | null;
   readonly canApprove?: boolean;
   readonly canDeny?: boolean;
@@ -60,6 +62,7 @@ export function QuestionForm(props: QuestionFormProps) {
     about,
     given,
     noun,
+    hint,
     problem = null,
     canApprove = true,
     canDeny = true,
@@ -110,7 +113,8 @@ export function QuestionForm(props: QuestionFormProps) {
       {isEditing ? (
         <TextField
           label={capitalize(noun)}
-          rows={Math.min(8, original.split('\n').length)}
+          {...(hint !== undefined && { hint })}
+          rows={Math.min(4, original.split('\n').length)}
           value={text}
           wrong={invalid === '' ? undefined : id}
           onText={setText}

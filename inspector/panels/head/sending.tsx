@@ -2,6 +2,9 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { PageRequest } from '../../../src/inspection/page-messages.ts';
 import type { RunAction } from '../../../src/inspection/wire.ts';
+import type { EntryOf } from '../../fold/entry-index.ts';
+import { contextText } from '../../fold/system-trace.ts';
+import { contextDifferences, movesText } from '../../fold/system-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { decidedWords } from '../../fold/trace-items.ts';
 import { deliveryOf } from '../../fold/user-events.ts';
@@ -103,14 +106,23 @@ function runWords({ log, fold }: PanelView, { event, from, answer }: Sent): stri
 
 const OWN_MS = 1_000;
 
-/** Says also whether the actor ignored an event. */
-function actorWords({ fold, count }: PanelView, { event, from, answer }: Sent): string {
+/** Says also whether the actor ignored an event, which timer fired, and what an edited answer changed. */
+function actorWords({ fold, log, charts, count }: PanelView, { event, from, answer }: Sent): string {
   if (answer === null) return 'Sending…';
   // Something else has happened since; what its own calls report comes sooner.
   if (fold.timeLine.atMs(count - 1) - fold.timeLine.atMs(Math.min(from, count - 1)) > OWN_MS) return '';
   if (answer.problem !== null) return excerpt(answer.problem, 400);
-  const { type: name } = Object(event);
+  const { type: name, edited } = Object(event);
+  const moved = fold.transitions.seqs
+    .filter((seq) => seq >= from)
+    .map((seq) => log.entry(seq) as EntryOf<'transition'>);
+  if (event === null && moved[0]?.event.startsWith('xstate.after.'))
+    return `Timer fired: ${movesText({ fold, charts }, moved)}.`;
   const received = fold.actors[0]?.events.findLast(({ type, seq }) => type === name && seq >= from);
+  if (edited !== undefined && fold.states.at(count - 1) !== null) {
+    const changes = contextText(contextDifferences(fold, '', from - 1, count - 1));
+    return `${excerpt(answer.note, 600)} ${changes === '' ? 'Context unchanged.' : `Context: ${changes}.`}`;
+  }
   const ignored = received?.ignored ?? null;
   const why = ignored?.length === 0 ? 'its states have no transition for it' : 'every guard was false';
   return excerpt(answer.note, 600) + (ignored === null ? '' : ` The actor ignored the event: ${why}.`);

@@ -255,7 +255,7 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
         ))}
         {events.length > MAX_EVENTS && <li class="muted">and {events.length - MAX_EVENTS} more events</li>}
         {machine !== undefined && forms === null && !isFile && <li>{eventButton(OTHER_EVENT)}</li>}
-        <Timers view={view} waits={waits} />
+        <Timers view={view} waits={waits} canFire={blocked === null} />
         {calls.length > 0 && (
           <li class="verbatim">
             Waits for <b>{namesText(calls.map(humanize))}</b> to finish
@@ -288,6 +288,7 @@ const Approvals = ({ approvals, canAnswer, hasTimers, isBusy, onSend }: Approval
           about={aboutApproval(canAnswer, hasTimers)}
           given={question}
           noun="question"
+          hint="the machine receives the edited question, and may ignore it"
           canApprove={canAnswer}
           canDeny={canAnswer}
           isBusy={isBusy}
@@ -303,17 +304,17 @@ const Approvals = ({ approvals, canAnswer, hasTimers, isBusy, onSend }: Approval
   </>
 );
 
-/** `Approved as edited: cents 9900 → 4200.` */
+/** `Approved, sent as edited: cents 9900 → 4200.` */
 function editedWords(question: unknown, edited: unknown): string {
   const changes = changedFields({ question }, { question: edited }).map(({ path, before, after }) => {
     const name = path.replace(/^question\.?/u, '');
     return `${name && `${excerpt(name, 60)} `}${jsonExcerpt(before, 40)} → ${jsonExcerpt(after, 60)}`;
   });
-  return `Approved as edited: ${namesText(changes)}.`;
+  return `Approved, sent as edited: ${namesText(changes)}.`;
 }
 
 /** The timers of all machines, with when they are due and where they lead. */
-function Timers({ view, waits }: Pick<NextProps, 'view' | 'waits'>) {
+function Timers({ view, waits, canFire }: Pick<NextProps, 'view' | 'waits'> & { readonly canFire: boolean }) {
   const { run } = view;
   const { waiting } = run;
   const clockMs = clockStart(view);
@@ -333,6 +334,9 @@ function Timers({ view, waits }: Pick<NextProps, 'view' | 'waits'>) {
           Its next timer <Firing run={run} toMs={waiting.dueAtMs} />
         </li>
       )}
+      {run.status === 'waiting' && waiting?.dueAtMs != null && run.exportedAt === undefined && (
+        <li class="muted">A due timer is fired by a worker{canFire && ', or by you here'}.</li>
+      )}
     </>
   );
 }
@@ -347,15 +351,15 @@ const LeadsTo = ({ text = '' }: { readonly text?: string | undefined }) =>
     </span>
   );
 
-/** When a timer fires. In an exported page, no time passes. */
-function Firing({ run: { exportedAt }, toMs }: { readonly run: InspectedRun; readonly toMs: number }) {
+/** When a timer fires; when it is due if no process executes its actor. In an exported page, no time passes. */
+function Firing({ run: { exportedAt, status }, toMs }: { readonly run: InspectedRun; readonly toMs: number }) {
   const isDue = useIsPast(toMs);
   if (!Number.isFinite(toMs)) return <>fires</>;
-  if (exportedAt !== undefined) return <>fires {startedText(toMs)}</>;
+  if (exportedAt !== undefined) return <>due {startedText(toMs)}</>;
   if (isDue) return <b class="wrong">was due {startedText(toMs)}</b>;
   return (
     <>
-      fires
+      {status === 'waiting' ? 'due' : 'fires'}
       <Countdown toMs={toMs} />
     </>
   );

@@ -6,6 +6,7 @@ import { approval, createDurableMachine, memoryJournals } from '../../../../src/
 import { exportRun } from '../../../../src/inspection/export-run.ts';
 import { inspectorTests } from '../../../support/inspector/inspector-page.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -68,6 +69,8 @@ const bare = createDurableMachine(setup({}).createMachine({ id: 'bare', initial:
   journals,
 });
 await (await bare.open('unknown')).park();
+const past = createDurableMachine(parcel, { journals, clock: new TestClock(), logger: () => {} });
+await (await past.open('late')).park();
 const retrying = createDurableMachine(
   setup({
     types: { events: {} as { type: 'pay' } },
@@ -101,7 +104,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.locator('.waits').getByText('In ready, the initial state').waitFor();
     const next = page.getByRole('list', { name: 'What can happen next' });
     expect(await next.innerText()).toMatch(
-      /collect\s+collected[\s\S]*Timer patience fires in (?:2 d|1 d 23 h) \(.*\)\s+returned/u,
+      /collect\s+collected[\s\S]*Timer patience due in (?:2 d|1 d 23 h) \(.*\)\s+returned\s+A due timer is fired by a worker, or by you here\./u,
     );
     await next.getByRole('button', { name: 'collect' }).press('Enter');
     await page.keyboard.type('A');
@@ -124,7 +127,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await form.getByRole('button', { name: 'Send collect' }).click();
     await page.locator('.verdict').getByText('Ended').waitFor();
     expect(await page.locator('.head-area').innerText()).toMatch(/Output:.*by.*Ada/u);
-    expect(await page.getByText('fires').count()).toBe(0);
+    expect(await page.getByText('Timer patience').count()).toBe(0);
     const entries = await entriesOf(journals.read('form'));
     expect(entries).toContainEqual(
       expect.objectContaining({
@@ -159,12 +162,20 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await form.getByText('No timer ends the wait').or(form.getByText('its timers still fire')).waitFor();
     expect(await form.locator(':focus').count()).toBe(0);
     await form.getByRole('button', { name: 'Edit question' }).press('Enter');
+    await form.getByText('the machine receives the edited question, and may ignore it').waitFor();
     await form.locator('textarea:focus').fill('{');
     await form.getByRole('button', { name: 'Cancel' }).press('Enter');
     await form.getByRole('button', { name: 'Edit question' }).press('Enter');
     await form.locator('textarea:focus').fill('{ "pay": 40, "to": "Ada" }');
+    const [editor, answer] = await Promise.all(
+      [form.locator('textarea'), form.getByRole('button', { name: 'Approve as edited' })].map((one) =>
+        one.boundingBox(),
+      ),
+    );
+    expect(answer?.y).toBeLessThan((editor?.y ?? 0) + (editor?.height ?? 0));
     await form.getByRole('button', { name: 'Approve as edited' }).click();
-    await page.getByText('Approved as edited: pay 80 → 40, to "<img').waitFor();
+    await page.getByText('Approved, sent as edited: pay 80 → 40, to "<img').waitFor();
+    await page.locator('.sent').getByText('Context unchanged.').waitFor();
   });
 
   it('forks before the selected step, and shows that the actor ended in another state', async () => {
@@ -180,6 +191,12 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.getByRole('dialog', { name: 'Fork after ask' }).getByLabel('Fork point').selectOption('before');
     await page.getByRole('dialog', { name: 'Fork after the start (entry' }).waitFor();
     await page.getByLabel('Event for the fork').selectOption('collect');
+  });
+
+  it('says which transition a due timer has taken', async () => {
+    const { page } = await open('/run/late');
+    await page.getByRole('button', { name: 'Fire the due timer' }).click();
+    await page.locator('.sent').getByText('Timer fired: ready → returned.').waitFor();
   });
 
   it('stops it after a confirmation', async () => {
@@ -338,7 +355,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.getByText('This page is an exported file').waitFor();
     expect(await page.locator('.head-area').getByRole('button').count()).toBe(0);
     expect(await page.getByRole('timer').count()).toBe(0);
-    await page.getByText(/Timer patience fires \w+ \d+, \d\d:\d\d/u).waitFor();
+    await page.getByText(/Timer patience due \w+ \d+, \d\d:\d\d/u).waitFor();
   });
 
   it('downloads a file with the name of the actor, after listing its content', async () => {

@@ -143,7 +143,7 @@ interface Tick {
 }
 
 /** In pixels. Times between whole seconds of a long run are longer. */
-const [TICK_PX, LONG_TICK_PX, CHARACTER_PX] = [52, 84, 5.6];
+const [TICK_PX, LONG_TICK_PX, CHARACTER_PX, LABEL_GAP_PX] = [52, 84, 5.6, 6];
 
 /** Returns labels with the lengths of gaps: the longest first, as many as fit. */
 export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
@@ -152,21 +152,26 @@ export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
     const label = formatRoughly(ms);
     const width = Math.min(1, (label.length * CHARACTER_PX) / axisPx);
     const at = Math.max(0, Math.min(1 - width, (from + to - width) / 2));
-    if (labels.every((other) => other.end <= at || other.at >= at + width)) labels.push({ at, label, end: at + width });
+    const room = LABEL_GAP_PX / axisPx;
+    if (labels.every((other) => other.end + room <= at || other.at >= at + width + room))
+      labels.push({ at, label, end: at + width });
   }
   return labels;
 }
 
 /** Returns times since the start, at equal distances and, if there is room, at the start and after each gap. There are none inside gaps. */
 export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale): readonly Tick[] {
-  const { startMs, endMs, perMs, axisPx } = scale;
+  const { startMs, endMs, perMs, axisPx, cuts } = scale;
   const isLong = wallMs(count - 1) > MINUTE && 1 / perMs < 5 * SECOND;
   const width = Math.min(1, Math.max(0.2, (isLong ? LONG_TICK_PX : TICK_PX) / axisPx));
   const step = stepFrom(width / 0.9 / perMs);
   const ticks: Tick[] = [];
   function add(at: number, ms: number): void {
     const [label, before] = [roundDuration(ms), ticks.at(-1)];
-    if (at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label) ticks.push({ at, label });
+    const end = at + (label.length * CHARACTER_PX + LABEL_GAP_PX) / axisPx;
+    const isOverCut = cuts.some(({ from, to }) => at < to - 1e-9 && end > from);
+    if (at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label && !isOverCut)
+      ticks.push({ at, label });
   }
   /** Between two gaps, times and positions differ by a constant. */
   const starts = [-1, ...gaps];

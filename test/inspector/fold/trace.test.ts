@@ -59,11 +59,26 @@ describe('the trace of a run', () => {
     expect(titlesOf(inside)).toEqual(['Call 1', 'Wait before the retry', 'Call 2', 'work', 'Call 3']);
     expect(inside[0]).toMatchObject({ status: 'failed', text: 'the script fails this call' });
     expect(inside[2]).toMatchObject({ status: 'done', note: 'retry: the request failed' });
-    expect(inside[3]).toMatchObject({ note: expect.stringMatching(/\w/u), text: 'done', usage: null });
+    expect(inside[3]).toMatchObject({ text: 'done', usage: null });
     const [, wait] = inside;
     // The timer has fired.
     expect(fold.timeLine.atMs(wait?.selection?.to ?? 0)).toBe(fold.timeLine.atMs(inside[2]?.from ?? 0));
     expect(wait?.selection).toEqual({ kind: 'entry', from: wait?.from, to: (inside[2]?.from ?? 0) - 1 });
+  });
+
+  it('has the arguments of a tool, and the validation of them if it took 50 ms', () => {
+    const isStart = (entry: JournalEntry) => entry.type === 'activity-start' && entry.source === 'validateArguments';
+    const validating = failing.findIndex(isStart);
+    const slow = failing.map((entry, seq) => ({
+      ...entry,
+      atMs: seq <= validating ? 0 : 61,
+      ...(entry.type === 'capability-end' && { result: { ...entry.result, arguments: { id: 'B1' } } }),
+    }));
+    const { all: rows } = traced(slow as readonly JournalEntry[]);
+    expect(rows.find(({ kind }) => kind === 'tool')?.note).toBe('B1');
+    expect(rows.filter(({ kind }) => kind === 'activity').map(({ title }) => title)).toEqual([
+      'Validation of arguments',
+    ]);
   });
 
   it('has the time of a tool between its entries; the panel adds how long the tool itself ran', () => {
@@ -264,10 +279,10 @@ describe('the axis', () => {
     expect(labels(line, scaled(line, 50))).toEqual(['0 s']);
   });
 
-  it('has the zero of the run’s clock, also with a late first entry, and ends also with times that are too large to count', () => {
+  it('counts from the zero of the clock, also with a late first entry, and ends also with times that are too large to count', () => {
     expect(scaled(lineOf(18, 36)).placeOfEntry(0)).toBeCloseTo(0.5, 9);
-    expect(labels(lineOf(7, 9, 90_009, 90_500))[0]).toBe('0 s');
-    expect(labels(lineOf(90_000, 90_500))[0]).toBe('0 s');
+    // There is no room for `0 s` before the gap.
+    for (const line of [lineOf(7, 9, 90_009, 90_500), lineOf(90_000, 90_500)]) expect(labels(line)[0]).toBe('1:30 min');
     expect(labels(lineOf(0, 5, 1e300, 1e308))).toEqual(['0 s', '2 ms', '4 ms']);
   });
 
@@ -276,6 +291,13 @@ describe('the axis', () => {
     const late = labels(line, scaled(line, 400, { startMs: 901, endMs: 1_101 }));
     expect(late.join()).toBe('1:04.001 min,1:04.05 min,1:04.1 min,1:04.15 min');
     expect(labels(line, scaled(line, 100, { startMs: 401.1, endMs: 402.1 }))).toEqual(['401.1 ms']);
+  });
+
+  it('has no time whose label would lie over a gap, and room between the lengths of gaps', () => {
+    const late = lineOf(0, 118, 5_118, 5_120);
+    expect(labels(late, scaled(late, 230))).toEqual(['0 s', '50 ms']);
+    const near = scaled(lineOf(0, 100, 300_100, 300_105, 303_705, 303_805));
+    expect(cutLabels(near).map(({ label }) => label)).toEqual(['5 min']);
   });
 
   it('zooms around a time that keeps its place, and stays between the start and the end', () => {

@@ -39,12 +39,15 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
     opened: inspector.loaded.value.find((one) => one.runId === runId),
   }));
   const [a, b] = sides.map(({ run, opened }) => viewOf(run, opened));
-  const views: Pair<ComparedView> | null = a && b ? [a, b] : null;
+  const isMixed = new Set(sides.flatMap(({ run }) => (run === undefined ? [] : [run.kind]))).size > 1;
+  const views: Pair<ComparedView> | null = a && b && !isMixed ? [a, b] : null;
   const areAlike = a?.run.machine === b?.run.machine;
   const comparison = useComparison(views !== null && areAlike ? views : null, sides);
   return (
     <main class="compare-page stack" aria-label="Comparison">
-      <h1 class="title verbatim">{excerpt(titleOf(sides.map(({ run }) => run)), 400)}</h1>
+      <h1 class="title verbatim">
+        {isMixed ? 'A run and an actor cannot be compared.' : excerpt(titleOf(sides.map(({ run }) => run)), 400)}
+      </h1>
       <div class="pair">
         {LETTERS.map((letter, at) => (
           <div key={letter}>

@@ -131,14 +131,17 @@ interface CompareButtonProps {
 /** Compares two chosen runs, or one with the closest other run. */
 export function CompareButton({ chosen, runs }: CompareButtonProps) {
   const [one, other = one && closestTo(one, runs)] = chosen;
+  const areAlike = other !== undefined && one?.kind === other.kind;
   const title =
     other === undefined
       ? 'No other run to compare with'
-      : 'Compares this run with its fork or original, or the most similar run. You can choose another on the page.';
+      : !areAlike
+        ? 'A run and an actor cannot be compared'
+        : 'Compares this run with its fork or original, or the most similar run. You can choose another on the page.';
   return (
     <button
       type="button"
-      disabled={chosen.length > 2 || other === undefined}
+      disabled={chosen.length > 2 || !areAlike}
       onClick={() => {
         if (one !== undefined && other !== undefined) comparedRuns.value = earlierFirst(one, other);
       }}

@@ -119,6 +119,16 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(await page.locator('h1').innerText()).toBe('Two actors of order');
   });
 
+  it('compares no run with an actor, and does not offer to', async () => {
+    const held = runs.map((one, at) => ({ ...one, run: { ...one.run, ...(at === 2 && { kind: 'system' as const }) } }));
+    const page = await open('run-0/run-2', { held });
+    await page.getByRole('heading', { name: 'A run and an actor cannot be compared.' }).waitFor();
+    expect(await page.locator('.compare-table, .compare-steps, .cause').count()).toBe(0);
+    await page.locator('body').press('Escape');
+    for (const at of [0, 2]) await page.getByRole('checkbox').nth(at).check();
+    expect(await page.getByRole('button', { name: 'Compare' }).isDisabled()).toBe(true);
+  });
+
   it('does not compare the steps of actors of different machines', async () => {
     const held = runs.map((one, at) => ({
       ...one,

@@ -62,6 +62,13 @@ export function formatTokens(usage: TokenUsage): string {
   return `${input}, ${formatNumber(outputTokens)} out${parts([reasoningTokens, 'reasoning'])}${estimated ? ', estimated' : ''}`;
 }
 
+/** `2,340 tokens (2,300 in, 40 out)`; `744 estimated (744 in, 0 out)` if usage is missing. */
+export function tokenTotal({ inputTokens, outputTokens, estimated }: TokenUsage): string {
+  const total = inputTokens + outputTokens;
+  const words = estimated ? `${formatNumber(total)} estimated` : pluralize(total, 'token');
+  return `${words} (${formatNumber(inputTokens)} in, ${formatNumber(outputTokens)} out)`;
+}
+
 /** `1 token`, `2,300 tokens`, `2 searches`, `2 activities`. */
 export const pluralize = (number: number, noun: string): string =>
   `${formatNumber(number)} ${number === 1 ? noun : `${noun.replace(/ch$/u, 'che').replace(/ity$/u, 'itie')}s`}`;

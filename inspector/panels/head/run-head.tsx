@@ -3,7 +3,15 @@ import './head.css';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { forkChanges } from '../../fold/fork-changes.ts';
-import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
+import {
+  capitalize,
+  formatCost,
+  formatDuration,
+  formatNumber,
+  pluralize,
+  startedText,
+  tokenTotal,
+} from '../../fold/format.ts';
 import { ageText } from '../../fold/run-list.ts';
 import { endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
@@ -140,8 +148,10 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
 function Figures({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
   const sinceMs = useClock(view);
-  const { ms, cycles, calls, unfinishedCalls, hasNoUsage, tokens, inputTokens, outputTokens, isEstimated, cost } =
-    useMemo(() => figuresOf(log, fold, count), [fold, count]);
+  const { ms, cycles, calls, unfinishedCalls, hasNoUsage, inputTokens, outputTokens, isEstimated, cost } = useMemo(
+    () => figuresOf(log, fold, count),
+    [fold, count],
+  );
   const { sessionId = null, models = [] } = run.summary ?? {};
   // Before its last entry has arrived, longer words would shift what follows.
   const isOver = view.end !== null;
@@ -172,9 +182,7 @@ function Figures({ inspector, view }: PanelProps) {
       </span>
       {/* One text: the parts of several would move when the numbers grow. */}
       <span>
-        {hasNoUsage
-          ? 'tokens not reported'
-          : `${pluralize(tokens, 'token')} (${formatNumber(inputTokens)} in, ${formatNumber(outputTokens)} out${isEstimated ? ', estimated' : ''})`}
+        {hasNoUsage ? 'tokens not reported' : tokenTotal({ inputTokens, outputTokens, estimated: isEstimated })}
       </span>
       {cost !== null && <span>{formatCost(cost)}</span>}
       {run.forkedFrom !== undefined && (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, formatTime, formatTokens, pluralize } from '../../../inspector/fold/format.ts';
+import { formatDuration, formatTime, formatTokens, pluralize, tokenTotal } from '../../../inspector/fold/format.ts';
 
 describe('a duration', () => {
   it.each([
@@ -48,4 +48,9 @@ describe('the tokens of a call or of several', () => {
     [{ ...used, cachedInputTokens: 0, reasoningTokens: 0 }, '2,300 tokens in (0 cached), 40 out (0 reasoning)'],
     [{ ...used, estimated: true }, '2,300 tokens in, 40 out, estimated'],
   ])('are formatted with what the provider reports: %j', (usage, text) => expect(formatTokens(usage)).toBe(text));
+
+  it('are called estimated in the total if the provider reports none', () => {
+    expect(tokenTotal(used)).toBe('2,340 tokens (2,300 in, 40 out)');
+    expect(tokenTotal({ inputTokens: 744, outputTokens: 0, estimated: true })).toBe('744 estimated (744 in, 0 out)');
+  });
 });

@@ -13,12 +13,13 @@ import {
   tokenTotal,
 } from '../../fold/format.ts';
 import { ageText } from '../../fold/run-list.ts';
-import { endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
+import { askAgainCommand, endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { numbersAt } from '../../fold/what-if.ts';
 import { isLoading } from '../../ui-state/inspector.ts';
 import { isPhone } from '../../ui-state/media.ts';
+import { CopyButton } from '../copy-button.tsx';
 import { ForkMark } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -43,6 +44,7 @@ function ChainHead({ inspector, view }: PanelProps) {
     () => decided !== undefined && !run.live && numbersAt(view, decided).length > 0,
     [decided, run.live, view.stateCount, view.charts],
   );
+  const again = askAgainCommand(log, answer ?? undefined);
   const title = useRef<HTMLHeadingElement>(null);
   // The link that opened the run is gone.
   useEffect(() => {
@@ -89,6 +91,12 @@ function ChainHead({ inspector, view }: PanelProps) {
               </p>
             )}
           </div>
+          {again !== null && (
+            <p>
+              To ask again: <code class="verbatim">{excerpt(again, 400)}</code>{' '}
+              <CopyButton what="command" text={() => again} />
+            </p>
+          )}
           <Figures inspector={inspector} view={view} />
         </div>
       </div>

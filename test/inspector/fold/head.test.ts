@@ -3,7 +3,7 @@ import { messageText } from '../../../inspector/fold/format.ts';
 import { countedViews, statusWords } from '../../../inspector/fold/run-list.ts';
 import { selectionOf } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
-import { activityOf, endingOf, lastPhaseInWords, verdictOf } from '../../../inspector/fold/summary.ts';
+import { activityOf, askAgainCommand, endingOf, lastPhaseInWords, verdictOf } from '../../../inspector/fold/summary.ts';
 import { numbersAt } from '../../../inspector/fold/what-if.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
@@ -102,6 +102,16 @@ describe('how a run ended', () => {
     const run = { status: 'degraded', summary: { ...none, answer: text, reason: 'model_unavailable', failures: null } };
     expect(statusWords(run as never)).toMatchObject({ text: 'degraded: model unavailable', tone: 'bad' });
     expect(countedViews([run as never], 0).map(([view]) => view)).toEqual(['with-failures', 'degraded']);
+  });
+
+  it('offers the command that asks again, if a command asked and there is no answer', () => {
+    const none = { ...answer, confidence: 0, answerText: 'No answer was reached. The model was unavailable.' };
+    const [start, ...others] = entries;
+    if (start?.type !== 'start') throw new Error('no start');
+    const host = { flags: { model: 'small one', docs: ['docs'] } };
+    const asked = folded([{ ...start, product: { ...start.product, host } } as JournalEntry, ...others]).log;
+    expect(askAgainCommand(asked, none)).toBe(`postchain run '${start.input.request}' --model 'small one' --docs docs`);
+    expect([askAgainCommand(asked, answer), askAgainCommand(log, none)]).toEqual([null, null]);
   });
 
   it('is unknown before the answer; until then, the run says where it is', () => {

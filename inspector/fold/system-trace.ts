@@ -129,7 +129,8 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
     }),
     to: end?.seq ?? (isOpen ? null : system.count - 1),
     usage: calls.length === 0 ? null : usageOf(calls, null),
-    selection: hasRows ? null : { kind: 'entry', from: begun, to: end?.seq ?? system.count - 1 },
+    // The first step inside a machine begins with the same entry.
+    selection: machine !== null ? null : { kind: 'entry', from: begun, to: end?.seq ?? system.count - 1 },
     trouble: { ...NO_TROUBLE, ...callTrouble(calls), tools: tools.filter(({ error }) => error !== null).length },
     ...(hasRows && { children: () => partsOf(system, child) }),
   };

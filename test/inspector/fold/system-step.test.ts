@@ -5,7 +5,7 @@ import { lastMove, receivedSelection, systemStep } from '../../../inspector/fold
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { approval, createDurableMachine, memoryJournals, type OpenApproval } from '../../../src/entries/durable.ts';
-import { foldedActor } from '../../support/inspector/inspected-runs.ts';
+import { foldedActor, foldedSystem } from '../../support/inspector/inspected-runs.ts';
 import { TestClock } from '../../support/simulated-clock.ts';
 
 const machine = createMachine({
@@ -64,6 +64,21 @@ it('shows which effect has ended an actor, what was sent with an event, and that
     facts: [],
     status: { word: 'not finished at this point' },
   });
+});
+
+it('selects a call that made model calls by its row', () => {
+  const call = { attemptId: '1', task: 'value', attempt: 1 };
+  const entries = [
+    { type: 'start', actorId: 'c-1', machine: { id: 'm', version: null, digest: '' }, input: null },
+    { type: 'activity-start', activity: 0, actor: '/ask', source: 'ask', inputDigest: '' },
+    { type: 'note', activity: 0, actor: '/ask', note: { type: 'attempt-start', ...call, model: 0 } },
+    { type: 'delivery', actor: '', event: { type: 'xstate.done.actor.ask', output: 1 }, sender: '/ask' },
+  ];
+  const { log, fold } = foldedSystem(entries.map((entry, seq) => JSON.stringify({ seq, atMs: seq, ...entry })));
+  const rows = systemTrace({ log, fold, charts: null, count: log.count, isOver: true });
+  const row = rows.find(({ title }) => title === 'ask');
+  expect(row?.children?.()).toHaveLength(1);
+  expect(row?.selection).toEqual({ kind: 'entry', from: 1, to: 3 });
 });
 
 it('says how late a timer fired that was due while no process ran', async () => {

@@ -177,7 +177,10 @@ function stepRows(system: Traced, actor: ActorRecord): readonly TraceRow[] {
     const to = Math.min(lastEntryOfStep(fold, from, count), (steps[index + 1]?.from ?? count) - 1);
     // Recorded states are known after an external event with all that it caused: the last of its rows shows what changed.
     const until = Math.min(fold.externalEvents.stepOf(from).to, steps[index + 1]?.from ?? count, count) - 1;
-    return [stepRow(system, actor, step, Math.max(from, to), until)];
+    const next = steps.slice(index + 1).find((later) => later.moves.length > 0)?.from ?? actor.end?.seq;
+    const stays = next ?? (system.isOver ? count - 1 : null);
+    const row = stepRow(system, actor, step, Math.max(from, to), until);
+    return [moves.length > 0 || event === INIT ? Object.assign(row, { stays }) : row];
   });
 }
 

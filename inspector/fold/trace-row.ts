@@ -59,6 +59,8 @@ export interface TraceRow {
   readonly from: number;
   /** The last entry; null while in progress. */
   readonly to: number | null;
+  /** Of a step with transitions: the entry of the next one of its actor, or its end; null if there is none yet. */
+  readonly stays?: number | null;
   /** The calls for a phase that started before it. */
   readonly early?: Range;
   /** Null if it calls no model. */

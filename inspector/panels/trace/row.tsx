@@ -2,7 +2,7 @@ import { Component } from 'preact';
 import { capitalize, clockText, formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Scale } from '../../fold/time-axis.ts';
-import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
+import { type ListedRow, type Range, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon, WithArrows } from '../../icon.tsx';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { plainMarkdown } from '../markdown.tsx';
@@ -180,6 +180,11 @@ function RowContent({ row, level, isOpen, moment, ...props }: RowProps) {
         <Bar row={row} moment={moment} />
       </span>
       {!isSentence(row) && <Figures row={row} moment={moment} />}
+      {row.stays !== undefined && (
+        <span class="number stays" title="Until the next transition">
+          {formatDuration(msOf({ from: row.from, to: row.stays }, moment))}
+        </span>
+      )}
       {moment.view.run.kind === 'system' && <When view={moment.view} seq={row.from} />}
       {hasLine(row) && <span class="result one-line verbatim">{textOf(row)}</span>}
     </div>
@@ -230,18 +235,19 @@ interface BarProps {
   readonly moment: Moment;
 }
 
+function msOf({ from, to }: Range, { view: { fold, count }, sinceMs }: Moment): number {
+  const { wallMs } = fold.timeLine;
+  return wallMs(to ?? count - 1) - wallMs(from) + (to === null ? sinceMs : 0);
+}
+
 /** The duration, tokens and cost of a row. They do not depend on the selected entry. */
 function Figures({ row, moment }: BarProps) {
-  const { usage, from, to } = row;
-  const {
-    timeLine,
-    spans: { currency },
-  } = moment.view.fold;
-  const ms = timeLine.wallMs(to ?? moment.view.count - 1) - timeLine.wallMs(from) + (to === null ? moment.sinceMs : 0);
+  const { usage } = row;
+  const { currency } = moment.view.fold.spans;
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return (
     <>
-      <span class="number">{formatDuration(ms)}</span>
+      <span class="number">{formatDuration(msOf(row, moment))}</span>
       {usage !== null && (
         <>
           <span class="number tokens" title={tokens === 0 ? undefined : formatTokens(usage)}>
@@ -277,7 +283,7 @@ const costText = (amount: number, currency: string): string => formatCost({ amou
 const ROUNDING = 1e-6;
 
 function Bar({ row, moment: { view, scale } }: BarProps) {
-  const { from, to, phase, early } = row;
+  const { from, to, phase, early, stays } = row;
   const hue = phase === undefined ? {} : { '--hue': `var(--phase-${phase})` };
   const placeOf = (seq: number | null): number => (seq === null ? scale.now : scale.placeOfEntry(seq));
   const [start, end] = [placeOf(from), placeOf(to)];
@@ -290,7 +296,18 @@ function Bar({ row, moment: { view, scale } }: BarProps) {
     );
   // What is after the cursor is drawn faintly.
   const isLater = from > view.at;
-  if (isSentence(row)) return <i class={isLater ? 'point future' : 'point'} style={{ '--at': start }} />;
+  if (isSentence(row))
+    return (
+      <>
+        {stays !== undefined && (
+          <i
+            class="stay"
+            style={{ left: `${100 * Math.max(0, start)}%`, right: `${100 * (1 - Math.min(1, placeOf(stays)))}%` }}
+          />
+        )}
+        <i class={isLater ? 'point future' : 'point'} style={{ '--at': start }} />
+      </>
+    );
   const past = view.at >= view.count - 1 ? end : Math.max(start, Math.min(end, placeOf(view.at)));
   const parts: readonly (readonly [name: string, from: number, to: number])[] = [
     ...(early === undefined

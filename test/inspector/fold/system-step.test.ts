@@ -151,4 +151,7 @@ it('lists the answer to an approval in the order of time, after the actor was pa
     'Parked',
   ]);
   expect(rows.find(({ title }) => title === 'approval.given')?.note).toContain('to ask');
+  // Each step shows the time until the next transition.
+  const finished = rows.find(({ title }) => title === 'ask finished');
+  expect([rows[0]?.stays, finished?.stays, rows[2]?.stays]).toEqual([finished?.from, null, undefined]);
 });

@@ -159,7 +159,7 @@ export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
   return labels;
 }
 
-/** Returns times since the start, at equal distances and, if there is room, at the start and after each gap. There are none inside gaps. */
+/** Returns times since the start, at equal distances and, if there is room, at the start and after each gap. Only the first may reach into a gap. */
 export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale): readonly Tick[] {
   const { startMs, endMs, perMs, axisPx, cuts } = scale;
   const isLong = wallMs(count - 1) > MINUTE && 1 / perMs < 5 * SECOND;
@@ -169,7 +169,7 @@ export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale
   function add(at: number, ms: number): void {
     const [label, before] = [roundDuration(ms), ticks.at(-1)];
     const end = at + (label.length * CHARACTER_PX + LABEL_GAP_PX) / axisPx;
-    const isOverCut = cuts.some(({ from, to }) => at < to - 1e-9 && end > from);
+    const isOverCut = at > 0 && cuts.some(({ from, to }) => at < to - 1e-9 && end > from);
     if (at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label && !isOverCut)
       ticks.push({ at, label });
   }

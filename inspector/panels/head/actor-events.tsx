@@ -3,12 +3,14 @@ import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { EventForms } from '../../../src/inspection/wire.ts';
 import { type EventField, eventFields, eventOf, type FieldTexts, fieldKey } from '../../fold/event-fields.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
+import type { PanelView } from '../../ui-state/inspector.ts';
 import { Field, JsonForm, Problem, SubmitForm, type SubmitFormProps, TextField } from './event-forms.tsx';
 
 /** Offered if a machine has no schemas of its events. */
 export const OTHER_EVENT = 'another event';
 
 interface ActorEventFormProps extends Pick<SubmitFormProps, 'isBusy' | 'onCancel'> {
+  readonly view: PanelView;
   readonly type: string;
   /** The schemas of the machine's events; null if it has none. */
   readonly forms: EventForms | null;
@@ -28,7 +30,7 @@ function fieldProblem(text: string, fields: readonly EventField[]) {
 
 /** Sends one event to an actor: with a field for each member that its schema names, or else as JSON. */
 export function ActorEventForm(props: ActorEventFormProps) {
-  const { type, forms, accepted, submit: words, isBusy, onSend, onCancel } = props;
+  const { view, type, forms, accepted, submit: words, isBusy, onSend, onCancel } = props;
   const id = useId();
   const form = useRef<HTMLDivElement>(null);
   const schema = forms !== null && Object.hasOwn(forms, type) ? forms[type] : undefined;
@@ -46,7 +48,7 @@ export function ActorEventForm(props: ActorEventFormProps) {
     return (
       <div class="stack" onInput={clear}>
         <JsonForm
-          given={`{ "type": ${JSON.stringify(type === OTHER_EVENT ? '' : type.replace(/\*$/u, ''))} }`}
+          given={givenEvent(view, type)}
           accepted={accepted}
           submit={words}
           isBusy={isBusy}
@@ -90,6 +92,17 @@ export function ActorEventForm(props: ActorEventFormProps) {
       </SubmitForm>
     </div>
   );
+}
+
+/** The last event of this type that the actor received, as JSON; if there is none, only its type. */
+function givenEvent({ log, fold }: PanelView, type: string): string {
+  for (const seq of fold.entries.of('delivery').toReversed()) {
+    const { event } = log.entry(seq) as { readonly event?: { readonly type?: unknown } };
+    const text = event?.type === type ? JSON.stringify(event, null, 2) : '';
+    // An encoded value cannot be sent.
+    if (text !== '' && !text.includes('"$type"')) return text;
+  }
+  return `{ "type": ${JSON.stringify(type === OTHER_EVENT ? '' : type.replace(/\*$/u, ''))} }`;
 }
 
 interface FieldInputProps {

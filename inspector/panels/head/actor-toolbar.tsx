@@ -174,6 +174,7 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
           ) : (
             <ActorEventForm
               key={chosen}
+              view={view}
               type={chosen}
               forms={forms}
               accepted={waits.events}

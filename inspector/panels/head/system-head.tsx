@@ -226,6 +226,7 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
       <div ref={area}>
         <ActorEventForm
           key={type}
+          view={view}
           type={type}
           forms={forms}
           accepted={own && [...events, ...(approvals.length > 0 ? ['approval.given'] : [])]}

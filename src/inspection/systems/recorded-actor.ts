@@ -158,7 +158,9 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
     const { failure, atMs } = this.#listed;
     const states = this.#listed.statesIn(this.#host);
     const known = this.#ending ?? { states: '', failure: '', durationMs: atMs };
-    return { ...known, states: known.states || states, failure: known.failure || failure };
+    const isNew = failure !== '' && !known.failure.includes(failure.split(' failed: ')[1] ?? failure);
+    const joined = known.failure !== '' && isNew ? `${known.failure} (${failure})` : known.failure || failure;
+    return { ...known, states: known.states || states, failure: joined };
   }
 
   protected compared(): unknown {

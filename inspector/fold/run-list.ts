@@ -1,5 +1,5 @@
-import type { ActorWait, InspectedRun } from '../../src/inspection/wire.ts';
-import { capitalize, formatDuration, formatRoughly, startedText } from './format.ts';
+import type { ActorWait, InspectedRun, RunFigures } from '../../src/inspection/wire.ts';
+import { capitalize, formatDuration, formatRoughly, messageText, startedText } from './format.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 
 export interface SortColumn {
@@ -59,7 +59,7 @@ export function shownColumns(
 ): readonly ColumnName[] {
   const chosen: readonly string[] | null = columns === '' ? null : columns.split(',');
   const isBlankIn = ({ name, of }: SortColumn, run: InspectedRun): boolean =>
-    of(run) === null && (name !== 'duration' || waitOf(run) === undefined);
+    of(run) === null && (name !== 'duration' || waitOf(run) === undefined || sort === 'waiting');
   const isBlank = (column: SortColumn): boolean =>
     2 * runs.filter((run) => isBlankIn(column, run)).length > runs.length;
   function isShown(name: ColumnName): boolean {
@@ -147,9 +147,7 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
   const fromMs = Object.hasOwn(PERIODS, query.since) ? nowMs - (PERIODS[query.since] ?? 0) : null;
   const { of } = columnNamed(query.sort);
   const direction = query.isDescending ? -1 : 1;
-  const isDefault = query.sort === DEFAULT_QUERY.sort && query.isDescending;
-  const rankOf = (run: InspectedRun): number =>
-    !isDefault ? 0 : askedOf(run) !== null ? 0 : isDue(run, nowMs) ? 1 : 2;
+  const rankOf = (run: InspectedRun): number => (isDefaultOrder(query) ? attentionRank(run, nowMs) : 0);
   return runs
     .filter(
       (run) =>
@@ -164,6 +162,16 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
     .sort((one, other) => one.rank - other.rank || compared(one.value, other.value, direction))
     .map(({ run }) => run);
 }
+
+const isDefaultOrder = ({ sort, isDescending }: RunQuery): boolean =>
+  sort === DEFAULT_QUERY.sort && isDescending === DEFAULT_QUERY.isDescending;
+
+const attentionRank = (run: InspectedRun, nowMs: number): number =>
+  askedOf(run) !== null ? 0 : isDue(run, nowMs) ? 1 : 2;
+
+/** Whether the order of the query puts some of the runs first although others started later. */
+export const hasFirstRows = (runs: readonly InspectedRun[], query: RunQuery, nowMs: number): boolean =>
+  isDefaultOrder(query) && new Set(runs.map((run) => attentionRank(run, nowMs))).size > 1;
 
 /** The filters that accept a run: its state, `for-you` if it waits for a person (`for-its-program` if the page cannot answer), `due` if it should have continued, `with-failures`. */
 const viewsOf = (run: InspectedRun, nowMs: number): readonly string[] => [
@@ -250,7 +258,8 @@ export interface StatusWords {
 const WAITS: Readonly<Record<string, string>> = { direction: 'a direction', timer: 'a delay to pass' };
 
 /** A journal may contain any text. */
-const waitWords = (what: string): string => (Object.hasOwn(WAITS, what) ? (WAITS[what] ?? '') : excerpt(what, 40));
+export const waitWords = (what: string): string =>
+  Object.hasOwn(WAITS, what) ? (WAITS[what] ?? '') : excerpt(what, 40);
 
 /** The codes of reasons that other words describe better. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -271,6 +280,10 @@ const REASONS: Readonly<Record<string, string>> = {
 export const reasonWords = (reason: string): string =>
   (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? excerpt(reason, 60).replaceAll('_', ' ');
 
+/** `Yield failed (connection refused)`. */
+export const failedPhaseWords = ({ phase, message }: NonNullable<RunFigures['failedPhase']>): string =>
+  `${capitalize(phase)} failed (${excerpt(messageText(message), 80)})`;
+
 /** Whether the text of an answer is only the engine's statement that it has none. */
 export const isNoAnswer = (text: string, confidence: number | null): boolean =>
   confidence === 0 && text.startsWith('No answer was reached.');
@@ -286,7 +299,15 @@ export function statusWords(run: InspectedRun): StatusWords {
 }
 
 function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Partial<StatusWords> {
-  const { confidence = null, durationMs = null, unsupported, reason, phase, waitingFor } = run.summary ?? {};
+  const {
+    confidence = null,
+    durationMs = null,
+    unsupported,
+    reason,
+    phase,
+    waitingFor,
+    failedPhase,
+  } = run.summary ?? {};
   const score = confidence === null ? '' : `confidence ${confidence.toFixed(2)}`;
   const written = durationMs === null ? '' : `last entry after ${formatDuration(durationMs)}`;
   const awaited = askedOf(run) ?? waitingFor;
@@ -300,7 +321,11 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
         tone: 'ok',
       };
     case 'degraded': {
-      const parts = [reason ? reasonWords(reason) : '', !reason || reason === 'not_grounded' ? score : ''];
+      const why =
+        reason === 'incomplete_state' && failedPhase != null
+          ? failedPhaseWords(failedPhase)
+          : reasonWords(reason ?? '');
+      const parts = [why, !reason || reason === 'not_grounded' ? score : ''];
       return { label: state, detail: parts.filter(Boolean).join(', '), tone: isAnswerless(run) ? 'bad' : 'warn' };
     }
     case 'waiting':

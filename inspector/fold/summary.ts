@@ -5,13 +5,12 @@ import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { decisionReason } from './decision-words.ts';
 import { entryAt } from './entry-index.ts';
-import { capitalize, formatScore, messageText, pluralize } from './format.ts';
+import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { isNoAnswer, reasonWords } from './run-list.ts';
+import { failedPhaseWords, isNoAnswer, reasonWords } from './run-list.ts';
 import { RETRIEVAL } from './selection.ts';
 import { lastUpTo } from './sorted.ts';
 import { type Spans, usageOf } from './spans.ts';
-import { excerpt } from './text.ts';
 
 /** The figures of a run up to an entry: completed cycles, started calls. `hasNoUsage`: no call has reported its tokens. The cost is null if unknown. */
 export function figuresOf(log: RunLog, fold: RunFold, count: number) {
@@ -95,10 +94,11 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
 
 /** How far an answer can be trusted: `Completed`, with the confidence of the answer itself and what supports it. */
 export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
-  const { status, reasons, confidence, grounding, sources } = answer;
+  const { status, reasons, confidence, grounding, sources, metadata } = answer;
   const isNone = isNoAnswer(answer.answerText, confidence);
   const cap = confidenceCap(log, fold, answer);
   const [first] = status === 'degraded' ? reasons : [];
+  const failed = first?.code === 'incomplete_state' ? metadata.failures.at(-1) : null;
   const source = sources.length > 0 ? 'its sources' : 'the results of the run';
   const support =
     grounding === null
@@ -112,18 +112,11 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   const isSaid = cap !== null || first?.code === 'not_grounded' || first?.code === 'no_evidence';
   const score = `confidence ${formatScore(confidence)}${cap === null ? '' : `, capped: ${cap.short}`}`;
   return {
-    word: `${capitalize(status)}${first === undefined ? '' : `: ${failedPhaseWords(fold, first.code) ?? reasonWords(first.code)}`}`,
+    word: `${capitalize(status)}${first === undefined ? '' : `: ${failed == null ? reasonWords(first.code) : failedPhaseWords({ ...failed, message: failed.failure.message })}`}`,
     isNone,
     trust: isNone ? [] : [score, ...(isSaid ? [] : [support])],
     title: cap?.full,
   };
-}
-
-/** `Yield failed (connection refused)`, if that is why the state is incomplete. */
-function failedPhaseWords({ spans }: RunFold, code: string): string | null {
-  const last = spans.phases.findLast(({ failure }) => failure !== null && failure.stage !== 'aborted');
-  if (code !== 'incomplete_state' || last?.failure == null) return null;
-  return `${capitalize(last.phase)} failed (${excerpt(messageText(last.failure.message), 80)})`;
 }
 
 /** The degradation reason of each limit rule. */

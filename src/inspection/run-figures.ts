@@ -18,7 +18,7 @@ const answerSchema = z.object({
       decision: z.nullable(z.object({ rule: z.string(), complete: z.boolean() })),
       usage: usageSchema,
       cost: z.nullable(z.object({ amount: z.number(), currency: z.string() })),
-      failures: z.array(z.object({ failure: z.object({ code: z.string() }) })),
+      failures: z.array(z.object({ phase: z.string(), failure: z.object({ code: z.string(), message: z.string() }) })),
     }),
   }),
 });
@@ -177,12 +177,14 @@ export class FiguresFold {
     if (this.#answer === null) return counted;
     const { answerText, confidence, reasons, grounding, metadata } = this.#answer;
     const { inputTokens, outputTokens, estimated } = metadata.usage;
+    const last = metadata.failures.at(-1);
     const failures = metadata.failures.filter(({ failure }) => !wasDenied(failure.code)).length;
     return {
       ...counted,
       rule: metadata.decision?.complete ? metadata.decision.rule : null,
       explanation: reasons.map(({ message }) => message).join(' '),
       reason: reasons[0]?.code ?? null,
+      ...(last && { failedPhase: { phase: last.phase, message: last.failure.message } }),
       answer: firstChars(answerText.trim(), ANSWER_CHARS),
       unsupported: grounding?.unsupported.length ?? null,
       tokens: { input: inputTokens, output: outputTokens, estimated },

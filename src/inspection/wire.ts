@@ -69,7 +69,7 @@ export interface ActorWait {
 interface SystemEnding {
   /** The names of the innermost states of its root machine; empty without any. */
   readonly states: string;
-  /** The last actor that failed, and why; empty if none has. For a durable actor that has not failed: the last call that failed and has not succeeded since. */
+  /** The last actor that failed, and why, also the failed call before; empty if none has. For a durable actor that has not failed: the last call that failed and has not succeeded since. */
   readonly failure: string;
   readonly durationMs: number;
 }
@@ -82,6 +82,8 @@ export interface RunFigures {
   readonly explanation: string;
   /** The code of the most important reason why the answer is degraded; null if there is none. */
   readonly reason: string | null;
+  /** The last phase that failed before the answer; absent if none did. */
+  readonly failedPhase?: { readonly phase: string; readonly message: string };
   /** The start of the answer; empty if there is none. */
   readonly answer: string;
   /** How many sentences of the answer the evidence does not support; null if there was nothing to compare them with. */

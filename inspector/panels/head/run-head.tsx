@@ -12,7 +12,7 @@ import {
   startedText,
   tokenTotal,
 } from '../../fold/format.ts';
-import { ageText } from '../../fold/run-list.ts';
+import { ageText, waitWords } from '../../fold/run-list.ts';
 import { askAgainCommand, endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
@@ -126,8 +126,8 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
     );
   }
   // The banner shows what it waits for.
-  const isAsking = waitingAt(log, fold, count - 1) !== null;
-  const isWaiting = run.status === 'waiting' || isAsking;
+  const asked = waitingAt(log, fold, count - 1);
+  const isWaiting = run.status === 'waiting' || asked !== null;
   const isFile = inspector.connection.value === 'file';
   const exported = startedText(run.exportedAt ?? '');
   const isDamaged = run.status === 'damaged' || (end?.problem ?? null) !== null;
@@ -136,7 +136,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
     : run.status === 'interrupted' && !(isFile && isWaiting)
       ? ['Interrupted', 'warn']
       : isWaiting
-        ? ['Waiting', isAsking ? 'asks' : '']
+        ? [asked === null ? 'Waiting' : `Waiting for ${waitWords(asked.for)}`, asked === null ? '' : 'asks']
         : run.live || run.status === 'running'
           ? ['Running', 'running']
           : [capitalize(run.status), ''];

@@ -4,6 +4,7 @@ import { capitalize, formatNumber, pluralize } from '../../fold/format.ts';
 import {
   type ColumnName,
   countedViews,
+  hasFirstRows,
   OPTIONAL_COLUMNS,
   queriedRuns,
   type RunQuery,
@@ -23,12 +24,13 @@ interface RunsFiltersProps {
   readonly runs: readonly InspectedRun[];
   readonly query: RunQuery;
   readonly columns: readonly ColumnName[];
+  readonly nowMs: number;
   readonly onChange: (query: RunQuery) => void;
 }
 
 const SINCE = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' };
 
-export function RunsFilters({ runs, query, columns, onChange }: RunsFiltersProps) {
+export function RunsFilters({ runs, query, columns, nowMs, onChange }: RunsFiltersProps) {
   const options = useMemo(() => {
     const named = (values: readonly string[]) => values.map((value) => [value, excerpt(value, 40)] as const);
     return {
@@ -94,6 +96,7 @@ export function RunsFilters({ runs, query, columns, onChange }: RunsFiltersProps
           <option value="">Reverse the order</option>
         </select>
       </label>
+      {hasFirstRows(runs, query, nowMs) && <span class="muted small">Those that need attention come first.</span>}
       <details class="columns wide-only">
         <summary>Columns</summary>
         <div class="row">
@@ -150,6 +153,7 @@ export function RunsSummary({ runs, found, query, nowMs, unread, onChange }: Run
             type="button"
             class={`pill ${TONES[view] ?? ''}`}
             aria-pressed={query.status === view}
+            title={TITLES[view]}
             onClick={() => onChange(withView(query, query.status === view ? '' : view))}
           >
             {formatNumber(count)} {viewWords(view, count)}
@@ -161,6 +165,11 @@ export function RunsSummary({ runs, found, query, nowMs, unread, onChange }: Run
 }
 
 const TONES: Readonly<Record<string, string>> = { 'for-you': 'asks', due: 'wrong', failed: 'wrong', damaged: 'wrong' };
+
+const TITLES: Readonly<Record<string, string>> = {
+  failed: 'Those that an error ended',
+  'with-failures': 'Those in which anything failed, also if it did not end them',
+};
 
 function viewWords(view: string, count: number): string {
   const isOne = count === 1;

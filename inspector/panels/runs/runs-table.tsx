@@ -56,7 +56,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const query = useMemo(() => parseRunQuery(addressParameters.value), [addressParameters.value]);
   const nowMs = useNow(30_000);
   const found = useMemo(() => queriedRuns(runs, query, nowMs), [runs, query, nowMs]);
-  const columns = useMemo(() => shownColumns(found, query), [found, query]);
+  const columns = useMemo(() => shownColumns(found.length > 0 ? found : runs, query), [runs, found, query]);
   const chosen = found.filter(({ runId }) => checkedRuns.value.has(runId));
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
   const [isExporting, setExporting] = useState(false);
@@ -75,7 +75,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
         </p>
       )}
       <RunsSummary runs={runs} found={found} query={query} nowMs={nowMs} unread={unread} onChange={setQuery} />
-      <RunsFilters runs={runs} query={query} columns={columns} onChange={setQuery} />
+      <RunsFilters runs={runs} query={query} columns={columns} nowMs={nowMs} onChange={setQuery} />
       <Grid
         key={String(hasCards.value)}
         inspector={inspector}
@@ -465,7 +465,7 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
     const details = [
       detail,
       lacks('due') && dueText(run, nowMs),
-      lacks('waiting') && waited && (columns.includes('duration') ? since : `for ${waited}, ${since}`),
+      waited && (columns.includes('duration') || !lacks('waiting') ? since : `for ${waited}, ${since}`),
       lacks('state') && states && `in ${states}`,
     ]
       .filter(Boolean)
@@ -477,7 +477,8 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
       </td>
     );
   }
-  const [text, title] = cellText(name, run, nowMs) ?? [];
+  const isShown = name === 'duration' && columns.includes('waiting') && stateOf(run) === 'waiting';
+  const [text, title] = (isShown ? null : cellText(name, run, nowMs)) ?? [];
   return (
     <td class={classOf(name)} title={title ?? undefined}>
       {text}

@@ -7,6 +7,8 @@ import { activityOf, askAgainCommand, endingOf, lastPhaseInWords, verdictOf } fr
 import { numbersAt } from '../../../inspector/fold/what-if.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { runStartOf } from '../../../src/chain/journal/run-start.ts';
+import { FiguresFold } from '../../../src/inspection/run-figures.ts';
 import {
   failingRun,
   folded,
@@ -112,6 +114,19 @@ describe('how a run ended', () => {
     const asked = folded([{ ...start, product: { ...start.product, host } } as JournalEntry, ...others]).log;
     expect(askAgainCommand(asked, none)).toBe(`postchain run '${start.input.request}' --model 'small one' --docs docs`);
     expect([askAgainCommand(asked, answer), askAgainCommand(log, none)]).toEqual([null, null]);
+  });
+
+  it('names the phase that failed as the list does', () => {
+    const failures = [{ phase: 'yield', cycle: 1, failure: { code: 'model_threw', message: 'connection refused' } }];
+    const degraded = { status: 'degraded', reasons: [{ code: 'incomplete_state', message: '' }] } as const;
+    const metadata = { ...answer.metadata, failures } as never;
+    expect(verdictOf(log, fold, { ...answer, ...degraded, metadata }).word).toBe(
+      'Degraded: Yield failed (connection refused)',
+    );
+    const figures = new FiguresFold(runStartOf(entries), false);
+    figures.take({ type: 'answer', answer: { ...answer, ...degraded, metadata } });
+    const run = { status: 'degraded', summary: figures.figures() };
+    expect(statusWords(run as never).text).toBe('degraded: Yield failed (connection refused)');
   });
 
   it('is unknown before the answer; until then, the run says where it is', () => {

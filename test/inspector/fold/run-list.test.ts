@@ -7,6 +7,7 @@ import {
   dueText,
   durationOf,
   earlierFirst,
+  hasFirstRows,
   parseRunQuery,
   printRunQuery,
   queriedRuns,
@@ -112,6 +113,8 @@ describe('the list of runs', () => {
     const waiting = { sinceMs: 0, dueAtMs: NOW_MS, events: [], approvals: [] };
     const due = aRun('b', { ...day(2), kind: 'system', status: 'waiting', summary: null, waiting });
     const all = [aRun('c', day(3)), aRun('d', day(4)), due, asks];
+    expect(hasFirstRows(all, parseRunQuery({}), NOW_MS)).toBe(true);
+    expect(hasFirstRows(all, parseRunQuery({ sort: 'title' }), NOW_MS)).toBe(false);
     const order = (parameters: Record<string, string>) =>
       queriedRuns(all, parseRunQuery(parameters), NOW_MS).map(({ runId }) => runId);
     expect(order({})).toEqual(['a', 'b', 'd', 'c']);

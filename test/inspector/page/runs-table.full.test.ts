@@ -56,7 +56,10 @@ describe.skipIf(tests.areSkipped)('the table of runs', () => {
     await page.getByLabel('Sort by').selectOption('Reverse the order');
     await page.waitForFunction(() => location.hash === '#/?q=tower&sort=-title');
     await page.setViewportSize({ width: 1280, height: 800 });
+    const columns = await page.locator('.runs thead').innerText();
     await page.getByRole('searchbox').fill('castle');
+    await page.getByText('Nothing matches.').waitFor();
+    expect(await page.locator('.runs thead').innerText()).toBe(columns);
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByText('3 runs', { exact: true }).waitFor();
   });

@@ -294,6 +294,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await form.getByRole('button', { name: 'Cancel' }).click();
     expect(await form.count()).toBe(0);
     await page.getByRole('list', { name: 'What can happen next' }).getByRole('button', { name: 'pay' }).click();
+    await form.getByRole('textbox').fill('{ "type": "pay", "by": "Ann" }');
     await page.getByRole('button', { name: 'Send pay', exact: true }).click();
     await page
       .locator('.waits')
@@ -302,6 +303,9 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     const types = (await entriesOf(journals.read('retries'))).filter(({ type }) => type === 'timer');
     expect(types).toHaveLength(2);
     await page.locator('.sent').getByText('Sent pay.').waitFor();
+    await page.getByRole('list', { name: 'What can happen next' }).getByRole('button', { name: 'pay' }).click();
+    expect(JSON.parse(await form.getByRole('textbox').inputValue())).toEqual({ type: 'pay', by: 'Ann' });
+    await form.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.trace-row', { hasText: 'charge' }).first().click();
     const context = page.locator('.step-view section', { hasText: 'Context' });
     await context.getByText('The whole context before this step').click();

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { createMachine } from 'xstate';
+import { createMachine, fromPromise, setup } from 'xstate';
 import * as z from 'zod';
 import type { Clock } from '../../../../src/durable/clock.ts';
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
@@ -55,6 +55,27 @@ describe('a page acts on a recorded actor whose machine the inspector has', () =
     await row(page, 'p-1', ({ status }) => status === 'degraded');
     const failed = await row(page, 'p-1', ({ ending }) => ending?.failure !== 'p-1 failed');
     expect(failed.ending?.failure).toBe('p-1 failed: no paper');
+  });
+
+  it('lists the failed call before the error of the action that failed it', async () => {
+    const machine = setup({ actors: { charge: fromPromise(() => Promise.reject(new Error('card declined'))) } });
+    const fail = () => {
+      throw new Error('Charging failed');
+    };
+    const shop = machine.createMachine({
+      id: 'shop',
+      version: '1',
+      initial: 'charging',
+      states: { charging: { invoke: { src: 'charge', onError: 'failed' } }, failed: { entry: fail } },
+    });
+    const journals = fileJournals(temporaryFolder());
+    const shops = createDurableMachine(shop, { journals, logger: () => {} });
+    const actor = await shops.open('s-1');
+    await actor.output.catch(() => {});
+    await actor.close();
+    const page = await pageOf({ hosts: [shops] });
+    const failed = await row(page, 's-1', ({ ending }) => ending?.failure.includes('card') === true);
+    expect(failed.ending?.failure).toBe('s-1 failed: Charging failed (charge failed: card declined)');
   });
 
   it('sends it an event, and its calls continue until it ends', async () => {

@@ -14,7 +14,7 @@ import { StepPanel } from './panels/step/step-panel.tsx';
 import { Trace } from './panels/trace/trace-panel.tsx';
 import type { Inspector, PanelView } from './ui-state/inspector.ts';
 import { type Key, listenToKeys, useKeys } from './ui-state/keys.ts';
-import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
+import { chartAspect, comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
 import { isNarrow } from './ui-state/media.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
 
@@ -72,7 +72,7 @@ function RunPage({ inspector, view }: PanelProps) {
   useEffect(() => {
     if (!isSystem || charts === null || bakedDrawingsOf(charts) !== null) return undefined;
     const active = Object.values(activeStatesAt(fold.transitions, charts, at).active).flatMap((all) => [...all]);
-    return layoutOf({ ...charts, active }, () => {});
+    return layoutOf({ ...charts, active, aspect: chartAspect() }, () => {});
   }, [charts]);
   const wasFull = useRef(isChartFull.value);
   useLayoutEffect(() => {

@@ -50,13 +50,15 @@ export interface ChartViewProps {
   readonly hues: Hues;
   readonly selected: ChartSelection | null;
   readonly onSelect: (selection: ChartSelection) => void;
+  /** The width to height of the space that it has, roughly. */
+  readonly aspect: number;
   /** Whether the actor was stopped in its active states. */
   readonly isStopped: boolean;
   /** A button that gives the chart the height of the page, and back. */
   readonly resize?: ComponentChildren;
 }
 
-interface ChartPictureProps extends Omit<ChartViewProps, 'root' | 'resize'> {
+interface ChartPictureProps extends Omit<ChartViewProps, 'root' | 'resize' | 'aspect'> {
   readonly place: ShownLevel;
   readonly level: DrawnLevel;
   readonly scale: number;
@@ -323,13 +325,13 @@ interface StateShapeProps
 
 function StateShape(props: StateShapeProps) {
   const { drawn, index, isFirst, status, badge, ways, hues, place, isStopped, hasInside, onOpen, onChoose } = props;
-  const { id, x, y, width, height, isOpen, lines, chips } = drawn;
+  const { id, x, y, width, height, isOpen, lines, chip } = drawn;
   const state = index.state(id);
   if (state === undefined) return null;
   const { name, type, description, parent } = state;
   const around = index.state(parent ?? '');
   const isInside = hasInside(id);
-  const isPlain = !isOpen && lines.length === 0 && chips.length === 0;
+  const isPlain = !isOpen && lines.length === 0 && chip === null;
   const head = isPlain ? height : BOX.head;
   const isRegion = around?.type === 'parallel';
   const hue = place.copy === place.chartId ? ownOf(hues, id) : undefined;
@@ -372,7 +374,11 @@ function StateShape(props: StateShapeProps) {
       <text class={isAlone ? 'name alone' : 'name'} x={isAlone ? x + width / 2 : x + 12} y={baseline}>
         {excerpt(name, MAX_NAME)}
       </text>{' '}
-      <text class="badge" x={x + width - (isInside || chips.length > 0 ? 32 : 12)} y={baseline}>
+      <text
+        class="badge"
+        x={x + width - (isInside && chip === null ? 32 : 12)}
+        y={chip === null ? baseline : y + chip.y + chip.height / 2}
+      >
         {excerpt(badge, MAX_BADGE)}
       </text>{' '}
       <BoxContent {...props} />
@@ -391,26 +397,22 @@ const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
 
 const lineText = (line: BoxLine, known: KnownMarks): string => `${line.text} ${countText(timesOf(line, known))}`.trim();
 
-/** The inner states that a folded state shows; an active one also names the active state inside it, and replaces the number of the others if it does not fit. */
-function chipsOf({ drawn: { id, chips }, index, known: { active } }: StateShapeProps) {
-  const shown = new Set(chips.map((chip) => chip.id));
+/** What a folded state shows of its inside: the path of the active state, or how many states there are. */
+function chipText({ drawn: { id, chip }, index, known: { active } }: StateShapeProps): string {
+  if (chip === null) return '';
   const activeIn = (parent: string) => index.childrenOf(parent).find((state) => active.has(state.id));
-  const hidden = index.childrenOf(id).find((state) => active.has(state.id) && !shown.has(state.id));
-  return chips.map((chip) => {
-    const state = chip.id ?? hidden?.id ?? '';
-    const names = [chip.id === null && hidden !== undefined ? hidden.name : chip.text];
-    for (let inner = activeIn(state); active.has(state) && inner !== undefined; inner = activeIn(inner.id))
-      names.push(inner.name);
-    const chars = Math.max(3, Math.floor((chip.width - 8) / 7.5));
-    const path = names.join(' › ');
-    return { chip, state, text: excerpt(path.length > chars && names.length > 1 ? `… ${names.at(-1)}` : path, chars) };
-  });
+  const names: string[] = [];
+  for (let inner = activeIn(id); inner !== undefined; inner = activeIn(inner.id)) names.push(inner.name);
+  if (names.length === 0) return chip.text;
+  const chars = Math.max(3, Math.floor((chip.width - 8) / 7.5));
+  const path = names.join(' › ');
+  return excerpt(path.length > chars && names.length > 1 ? `… ${names.at(-1)}` : path, chars);
 }
 
 /** The text of a box below its name, in its order. */
 const contentOf = (props: StateShapeProps): readonly string[] => [
   ...props.drawn.lines.map((line) => lineText(line, props.known)),
-  ...chipsOf(props).map(({ text }) => text),
+  chipText(props),
 ];
 
 interface LinesProps {
@@ -449,27 +451,21 @@ const Lines = ({ lines, x, y, known, onStub }: LinesProps) => (
 /** The lines and the inner states of a box, below its name. */
 function BoxContent(props: StateShapeProps) {
   const { drawn, known, onStub } = props;
-  const { x, y, width, isOpen, lines, chips } = drawn;
+  const { id, x, y, width, isOpen, lines, chip } = drawn;
+  const isActive = known.active.has(id);
   const top = y + BOX.head;
   return (
     <>
-      {lines.length + chips.length > 0 && !isOpen && <path class="rule" d={`M${x} ${top}h${width}`} />}
+      {(lines.length > 0 || chip !== null) && !isOpen && <path class="rule" d={`M${x} ${top}h${width}`} />}
       <Lines lines={lines} x={x + BOX.side} y={top + 3} known={known} onStub={onStub} />
-      {chipsOf(props).map(({ chip, state, text }) => (
-        <g
-          key={state}
-          class={classNames({
-            chip: true,
-            active: known.active.has(state),
-            never: chip.id !== null && !known.visited.has(state),
-          })}
-        >
+      {chip !== null && (
+        <g class={classNames({ chip: true, active: isActive })}>
           <rect x={x + chip.x} y={y + chip.y} width={chip.width} height={chip.height} rx={5} />
-          <text x={x + chip.x + chip.width / 2} y={y + chip.y + chip.height / 2}>
-            {`${text} `}
+          <text x={x + chip.x + (isActive ? chip.width / 2 : BOX.side / 2)} y={y + chip.y + chip.height / 2}>
+            {`${chipText(props)} `}
           </text>
         </g>
-      ))}
+      )}
     </>
   );
 }

@@ -18,7 +18,7 @@ import { bakedDrawingsOf, layoutOf } from './layout.ts';
 
 /** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows a list. */
 export function ChartView(props: ChartViewProps) {
-  const { charts, root } = props;
+  const { charts, root, aspect } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
   const given = layout?.charts === charts ? layout : null;
@@ -27,11 +27,11 @@ export function ChartView(props: ChartViewProps) {
   useEffect(
     () =>
       baked === null
-        ? layoutOf({ ...charts, active: [...(ownOf(props.marks.active, root) ?? [])] }, (done) =>
+        ? layoutOf({ ...charts, aspect, active: [...(ownOf(props.marks.active, root) ?? [])] }, (done) =>
             setLayout({ charts, ...done }),
           )
         : undefined,
-    [charts, baked],
+    [charts, baked, aspect],
   );
 
   if (drawings !== null && ownOf(drawings, root) !== undefined)
@@ -68,13 +68,13 @@ function scalesOf(level: Space | undefined, space: Space, chartId: string) {
   return { whole, readable, opened: whole < (isOwnChart(chartId) ? LEGIBLE : SMALLEST) ? readable : whole };
 }
 
-/** Returns the picture of a level, and its key: with the active one of its folded states open. */
-function shownLevel({ charts, marks, drawings }: LevelsProps, { chartId, level, copy }: ShownLevel) {
+/** Returns the picture of a level, and its key: with the active one of its folded states open, unless only the folded level is legible as a whole. */
+function shownLevel({ charts, marks, drawings }: LevelsProps, { chartId, level, copy }: ShownLevel, space: Space) {
   const levels = ownOf(drawings, chartId) ?? {};
   const active = [...(marksOfCopy(charts, marks, chartId, copy)?.active ?? [])];
-  // At first, there is only the picture that was needed when the page was opened.
-  const keys = [...active.map((id) => openedKey(level, id)), level, ...Object.keys(levels)];
-  const key = keys.find((one) => ownOf(levels, one) !== undefined) ?? level;
+  const keys = [...active.map((id) => openedKey(level, id)), level].filter((one) => ownOf(levels, one) !== undefined);
+  const isWhole = (one: string): boolean => scalesOf(ownOf(levels, one), space, chartId).whole >= SMALLEST;
+  const key = keys.find(isWhole) ?? keys[0] ?? level;
   return { key, level: ownOf(levels, key) };
 }
 
@@ -162,7 +162,7 @@ function Levels(props: LevelsProps) {
     };
   });
   const place = path.at(-1) as ShownLevel;
-  const { key, level } = shownLevel(props, place);
+  const { key, level } = shownLevel(props, place, spaceUnselected);
 
   const { whole, readable } = scalesOf(level, space, place.chartId);
   const scale =

@@ -33,8 +33,8 @@ export interface DrawnState extends Box {
   /** Its children are part of the same level. */
   readonly isOpen: boolean;
   readonly lines: readonly BoxLine[];
-  /** The states inside a folded state. */
-  readonly chips: readonly Chip[];
+  /** The number of states inside a folded state; null for other states. */
+  readonly chip: Chip | null;
 }
 
 /** A line of text below the name of a state. */
@@ -45,9 +45,8 @@ export interface BoxLine {
   readonly transitions: readonly number[];
 }
 
-/** A state inside a folded one, or the number of those that do not fit (`id` is null). */
+/** A text inside a folded state, with room for the path of the active state inside it. */
 export interface Chip extends Box {
-  readonly id: string | null;
   readonly text: string;
 }
 
@@ -72,6 +71,8 @@ export interface DrawnEdge {
 
 /** What the worker lays out: of the states that are active now, the insides come first. */
 export interface LayoutRequest extends RunCharts {
+  /** The width to height of the space for a chart. */
+  readonly aspect: number;
   readonly active: readonly string[];
 }
 
@@ -84,7 +85,7 @@ export interface LaidOut {
 }
 
 /** Increase this when the layout of unchanged charts changes. */
-const DRAWING_VERSION = 19;
+const DRAWING_VERSION = 20;
 
 /** Identifies everything that the drawing of a chart depends on. */
 export const chartDigest = (chart: Chart): string => hash(JSON.stringify([DRAWING_VERSION, chart]));

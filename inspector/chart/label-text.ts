@@ -4,7 +4,7 @@ import { excerpt } from '../fold/text.ts';
 export const FONT = { name: 13, label: 12 } as const;
 
 /** Lengths in the box of a state: its name, a line of text, the space beside and below its lines, and the states inside a folded one. */
-export const BOX = { head: 26, line: 16, side: 12, below: 7, chip: 20, chipsWidth: 190 } as const;
+export const BOX = { head: 26, line: 16, side: 12, below: 7, chip: 20 } as const;
 
 /** At this scale, the smallest text has 11 px. */
 export const LEGIBLE = 11 / FONT.label;
@@ -28,7 +28,7 @@ function emsOf(character: string): number {
 
 const SHOWN = 2;
 /** The characters of a line of a label: of the chain, and of another program. */
-const WRAP = { own: 33, other: 24 } as const;
+const WRAP = { own: 33, other: 15 } as const;
 const MAX_WORD = 60;
 
 /** The lines of a label of the chain: up to two transitions, and the number of the others. Wraps between words; never within one. */

@@ -2,7 +2,8 @@ import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { indexChart } from '../fold/chart-index.ts';
-import { isInsideOf, isOwnChart, lineWords, noteText, wayText } from '../fold/chart-words.ts';
+import { isOwnChart, lineWords, noteText, wayText } from '../fold/chart-words.ts';
+import { pluralize } from '../fold/format.ts';
 import { excerpt } from '../fold/text.ts';
 import { boxLinesOf } from './box-text.ts';
 import {
@@ -24,11 +25,12 @@ import { straightened } from './straight.ts';
 
 const Elk = bundled.default as unknown as new () => ELK;
 
-/** Lays out the charts, each with its levels. `onWhole` receives the whole charts, with an active state open, before everything else is laid out. */
+/** Lays out the charts, each with its levels. `onWhole` receives the whole charts, also with an active state open, before everything else is laid out. */
 export async function drawingsOf(
   charts: readonly Chart[],
   onWhole: (drawings: Readonly<Record<string, Drawing>>) => void = () => {},
   active: readonly string[] = [],
+  aspect: number = ASPECT.other,
 ): Promise<Record<string, Drawing>> {
   const elk = new Elk();
   const sound = charts.map(normalizeChart);
@@ -38,14 +40,14 @@ export async function drawingsOf(
   const layOut = async (chart: Chart, levels: readonly Level[]): Promise<void> => {
     for (const level of levels) {
       const key = level.opened === null ? level.root.id : openedKey(level.root.id, level.opened);
-      drawn.get(chart.id)?.set(key, await layOutLevel(level, chart, elk));
+      drawn.get(chart.id)?.set(key, await layOutLevel(level, chart, elk, isOwnChart(chart.id) ? ASPECT.own : aspect));
     }
   };
   const plans = sound.map((chart) => {
     const levels = levelsOf(chart);
-    const isShown = ({ root, opened }: Level): boolean => root.parent === null && active.includes(opened ?? '');
-    const first = levels.find(isShown) ?? levels[0];
-    return { chart, first: levels.filter((level) => level === first), rest: levels.filter((level) => level !== first) };
+    const isFirst = (level: Level): boolean =>
+      level === levels[0] || (level.root.parent === null && active.includes(level.opened ?? ''));
+    return { chart, first: levels.filter(isFirst), rest: levels.filter((level) => !isFirst(level)) };
   });
   for (const { chart, first } of plans) await layOut(chart, first);
   onWhole(drawings());
@@ -55,18 +57,22 @@ export async function drawingsOf(
 
 /** With more boxes and lines, a level is laid out in one direction. */
 const MAX_VARIED = 24;
-/** The width to height of the space for a chart: for the chain's in place of its trace, for others above the trace or in full size. */
+/** The width to height of the space for a chart: for the chain's in place of its trace, for others in full size. */
 const ASPECT = { own: 1.1, other: 1.6 } as const;
 
 /** Lays out a level with room for every label, in the direction that fits its space best. */
-async function layOutLevel(level: Level, chart: Chart, elk: ELK): Promise<DrawnLevel> {
+async function layOutLevel(level: Level, chart: Chart, elk: ELK, aspect: number): Promise<DrawnLevel> {
   const lines = level.edges.filter(({ hasLine }) => hasLine);
   const isOwn = isOwnChart(chart.id);
-  const aspect = isOwn ? ASPECT.own : ASPECT.other;
   const order = { ...(level.open.size === 0 && ORDERED), ...ownOf(LEVEL_OPTIONS, level.root.id) };
   const layOut = async (shown: Level, drawn: readonly LevelEdge[], options: Options, regions: Regions = []) => {
     const texts = new Map([shown.root, ...shown.states].map((state) => [state.id, boxTextOf(state, chart, shown)]));
-    const all = { ...OPTIONS, 'elk.aspectRatio': String(aspect), ...options, ...(!isOwn && WIDE) };
+    const all = {
+      ...OPTIONS,
+      'elk.aspectRatio': String(aspect),
+      ...options,
+      ...(!isOwn && (level.opened === null ? WIDE : NEAR)),
+    };
     const graph = graphOf(shown, chart, texts, drawn, all);
     const below = regions.map(([one, other], at) => ({ id: `below ${at}`, sources: [one], targets: [other] }));
     const drawnLevel = levelFrom(
@@ -84,7 +90,7 @@ async function layOutLevel(level: Level, chart: Chart, elk: ELK): Promise<DrawnL
       // ELK cannot lay out some graphs in one of the directions.
     }
   };
-  const variants = variantsFor(level.states.length + lines.length, lines.length, isOwn);
+  const variants = variantsFor(level.states.length + lines.length, lines.length, isOwn, aspect);
   for (const variant of variants) await attempt(level, lines, { ...variant, ...order });
   const regions = regionsOf(level);
   if (regions.length > 0 && lines.length > 0) await attempt(level, lines, { ...DOWN, ...STRAIGHT, ...order }, regions);
@@ -106,27 +112,30 @@ function regionsOf({ root, states, open }: Level): Regions {
   });
 }
 
-/** ELK puts the regions of a chart below each other in any order: puts them in that of the chart, at the left, unless a line joins two. */
+/** ELK puts the regions of a chart side by side or below each other in any order: puts them in that of the chart, at the top or the left, unless a line joins two. */
 function inOrder(drawn: DrawnLevel, { root }: Level, chart: Chart): DrawnLevel {
   const tree = indexChart(chart);
   const regions = root.type === 'parallel' ? drawn.states.filter(({ id }) => tree.state(id)?.parent === root.id) : [];
   const regionOf = (id: string | null) => regions.find((region) => id !== null && tree.isInside(id, region.id));
-  const below = [...regions].sort((one, other) => one.y - other.y);
-  const [first, second] = below;
-  if (first === undefined || second === undefined || drawn.stubs.length > 0) return drawn;
-  if (below.some(({ y }, at) => y < (below[at - 1]?.y ?? y) + (below[at - 1]?.height ?? 0))) return drawn;
+  const isRow = (along: 'x' | 'y', size: 'width' | 'height'): boolean => {
+    const row = regions.toSorted((one, other) => one[along] - other[along]);
+    return row.every((region, at) => region[along] >= (row[at - 1]?.[along] ?? 0) + (row[at - 1]?.[size] ?? 0));
+  };
+  const [along, across, size] = isRow('x', 'width') ? (['x', 'y', 'width'] as const) : (['y', 'x', 'height'] as const);
+  const [first, second] = regions.toSorted((one, other) => one[along] - other[along]);
+  if (first === undefined || second === undefined || drawn.stubs.length > 0 || !isRow(along, size)) return drawn;
   if (drawn.edges.some(({ source, target }) => regionOf(source) !== regionOf(target))) return drawn;
-  const left = Math.min(...regions.map(({ x }) => x));
-  let top = first.y;
+  const start = Math.min(...regions.map((region) => region[across]));
+  let next = first[along];
   const moves = new Map(
     regions.map((region) => {
-      const move = { x: left - region.x, y: top - region.y };
-      top += region.height + second.y - first.y - first.height;
+      const move = { [along]: next - region[along], [across]: start - region[across] };
+      next += region[size] + second[along] - first[along] - first[size];
       return [region, move] as const;
     }),
   );
   const moved = <Place extends Point>(place: Place, id: string | null): Place => {
-    const { x, y } = moves.get(regionOf(id) as DrawnState) ?? { x: 0, y: 0 };
+    const { x = 0, y = 0 } = moves.get(regionOf(id) as DrawnState) ?? {};
     return { ...place, x: tenth(place.x + x), y: tenth(place.y + y) };
   };
   return {
@@ -140,9 +149,9 @@ function inOrder(drawn: DrawnLevel, { root }: Level, chart: Chart): DrawnLevel {
   };
 }
 
-function variantsFor(size: number, lines: number, isBaked: boolean): readonly Options[] {
+function variantsFor(size: number, lines: number, isBaked: boolean, aspect: number): readonly Options[] {
   if (lines === 0) return [PACKED];
-  const ways = isBaked || size <= MAX_VARIED ? [DOWN, RIGHT] : [DOWN];
+  const ways = isBaked || size <= MAX_VARIED ? [DOWN, RIGHT] : [aspect > 2 ? RIGHT : DOWN];
   // The chain's chart has to fit its area at a readable size. Of others, `COMPACT` is hardly ever smaller.
   return ways.map((way) => ({ ...way, ...(isBaked ? COMPACT : STRAIGHT) }));
 }
@@ -181,6 +190,13 @@ const WIDE: Options = {
   'elk.layered.spacing.edgeNodeBetweenLayers': '7',
 };
 
+/** For a level with one of its folded states open, which has to fit its space. */
+const NEAR: Options = {
+  'elk.layered.spacing.nodeNodeBetweenLayers': '4',
+  'elk.layered.spacing.edgeNodeBetweenLayers': '3',
+  'elk.layered.spacing.edgeEdgeBetweenLayers': '3',
+};
+
 const STRAIGHT: Options = { 'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF' };
 const COMPACT: Options = { 'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX' };
 
@@ -208,6 +224,8 @@ const LEVEL_OPTIONS: Readonly<Record<string, Options>> = {
 const PACKED: Options = { 'elk.algorithm': 'rectpacking' };
 
 const PAD = 10;
+/** Space between the text of a state and the ring of a state inside it. */
+const HALO = 6;
 /** Space beside a name. */
 const SIDE = 14;
 /** Room for the count of a branch. */
@@ -216,7 +234,7 @@ const COUNT_WIDTH = 30;
 /** The text of a box, and the size that it needs. */
 interface BoxText {
   readonly lines: readonly BoxLine[];
-  readonly chips: readonly Chip[];
+  readonly chip: Chip | null;
   readonly width: number;
   readonly height: number;
 }
@@ -229,13 +247,11 @@ function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
   const text = Math.max(0, ...lines.map((line) => widthOf(`${line.text}${count}`, FONT.label) + 2 * BOX.side));
   const head = Math.max(headWidth(state, chart, level), text);
   const top = BOX.head + (lines.length > 0 ? lines.length * BOX.line + BOX.below : 0);
-  const chips = chipsOf(inside, chart, Math.max(head, BOX.chipsWidth), top);
-  const bottom = Math.max(0, ...chips.map(({ y, height }) => y + height + BOX.below));
-  const right = Math.max(0, ...chips.map(({ x, width }) => x + width + BOX.side));
-  return { lines, chips, width: Math.max(head, right), height: Math.max(top, bottom) };
+  const chip = chipOf(inside, chart, top);
+  if (chip === null) return { lines, chip, width: head, height: top };
+  const row = chip.x + chip.width + GAP + widthOf('×99', FONT.label) + BOX.side;
+  return { lines, chip, width: Math.max(head, row), height: top + BOX.chip + BOX.below };
 }
-
-const MAX_ROWS = 3;
 
 /** The longest names of a state and the states inside it: `b › c`. */
 function longestPath({ id, name }: ChartState, chart: Chart): string {
@@ -243,27 +259,16 @@ function longestPath({ id, name }: ChartState, chart: Chart): string {
   return name + inner.reduce((longest, path) => (path.length > longest.length ? path : longest), '');
 }
 
-/** The states inside a folded state, in rows, each with room for an active state inside it. The last one has the number of those that do not fit. */
-function chipsOf(states: readonly ChartState[], chart: Chart, width: number, top: number): readonly Chip[] {
-  const chips: Chip[] = [];
-  let [x, row] = [BOX.side, 0];
-  for (const state of states) {
-    const { id, name } = state;
-    const text = excerpt(name, MAX_CHIP);
-    const size = widthOf(excerpt(longestPath(state, chart), MAX_CHIP), FONT.label) + 12;
-    if (x > BOX.side && x + size + BOX.side > width) [x, row] = [BOX.side, row + 1];
-    if (row === MAX_ROWS) {
-      const last = chips.pop() as Chip;
-      const others = states.length - chips.length;
-      const room = Math.max(last.width, width - BOX.side - last.x);
-      chips.push({ ...last, id: null, text: `+${others}`, width: room });
-      return chips;
-    }
-    chips.push({ id, text, x, y: top + row * (BOX.chip + 4), width: size, height: BOX.chip });
-    x += size + 4;
-  }
-  return chips;
+/** The number of states inside a folded state, with room for the path of an active one. */
+function chipOf(states: readonly ChartState[], chart: Chart, y: number): Chip | null {
+  if (states.length === 0) return null;
+  const text = pluralize(states.length, 'state');
+  const texts = [text, ...states.map((state) => excerpt(longestPath(state, chart), MAX_CHIP))];
+  const width = Math.max(...texts.map((one) => widthOf(one, FONT.label))) + 2 * CHIP_SIDE;
+  return { text, x: BOX.side - CHIP_SIDE, y, width, height: BOX.chip };
 }
+
+const CHIP_SIDE = 5;
 
 const MAX_CHIP = 24;
 
@@ -274,13 +279,14 @@ function graphOf(
   lines: readonly LevelEdge[],
   options: Options,
 ): ElkNode {
-  const { root, states, open, stubs } = level;
+  const { root, states, open, stubs, isQuiet } = level;
   const nodes = new Map<string, ElkNode>([[root.id, { id: 'root', children: [] }]]);
   for (const state of states) {
-    const { width, height } = texts.get(state.id) as BoxText;
+    const { width, height, lines: own } = texts.get(state.id) as BoxText;
+    const top = height + (own.length > 0 ? HALO : 0);
     const inside = {
       ...options,
-      'elk.padding': `[top=${height},left=${PAD},bottom=${PAD},right=${PAD}]`,
+      'elk.padding': `[top=${top},left=${PAD},bottom=${PAD},right=${PAD}]`,
       'elk.nodeSize.constraints': 'MINIMUM_SIZE',
       'elk.nodeSize.minimum': `(${width}, ${height + PAD})`,
     };
@@ -308,15 +314,17 @@ function graphOf(
     id: `edge ${index}`,
     sources: [open.has(line.source) ? nodeId(line.source) : portId('source', line, lines)],
     targets: [open.has(line.target) ? nodeId(line.target) : portId('target', line, lines)],
-    labels: [
-      {
-        text: 'label',
-        ...(isBranch(line, lines)
-          ? { width: COUNT_WIDTH, height: 14 }
-          : labelSize(wordsOf(line, chart), !isOwnChart(chart.id))),
-        layoutOptions: { 'elk.edgeLabels.inline': line.source === line.target ? 'false' : 'true' },
-      },
-    ],
+    labels: isQuiet
+      ? []
+      : [
+          {
+            text: 'label',
+            ...(isBranch(line, lines)
+              ? { width: COUNT_WIDTH, height: 14 }
+              : labelSize(wordsOf(line, chart), !isOwnChart(chart.id))),
+            layoutOptions: { 'elk.edgeLabels.inline': line.source === line.target ? 'false' : 'true' },
+          },
+        ],
   }));
   const top = (texts.get(root.id)?.lines.length ?? 0) * BOX.line;
   const padding = { 'elk.padding': `[top=${top === 0 ? 2 : top + BOX.below},left=2,bottom=2,right=2]` };
@@ -352,16 +360,12 @@ const FOLD = 24;
 const GAP = 8;
 
 /** The name, and beside it room for a note. */
-function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { root, open, edges }: Level): number {
+function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { edges }: Level): number {
   const text = widthOf(excerpt(name, MAX_NAME), FONT.name) + 2 * SIDE;
   if (type === 'final' || type === 'history') return text;
   const isActive = type !== 'atomic' || invokes.length > 0;
   const fold = isActive ? FOLD : 0;
-  if (!isOwnChart(chart.id)) {
-    const isFolded = id !== root.id && !open.has(id);
-    const hasInside = isFolded && chart.transitions.some((way) => isInsideOf(indexChart(chart), id, way));
-    return text + (hasInside ? widthOf('×99+', FONT.label) + GAP : 0) + fold;
-  }
+  if (!isOwnChart(chart.id)) return text + fold;
   const own = chart.transitions.filter(({ source }) => source === id);
   const hasLines = edges.some(({ hasLine }) => hasLine);
   const omitted = edges.filter(({ hasLine, source, target }) => hasLines && !hasLine && source === id && target !== id);
@@ -406,7 +410,7 @@ function levelFrom(level: Level, texts: ReadonlyMap<string, BoxText>, graph: Elk
       id,
       isOpen: level.open.has(id),
       lines: texts.get(id)?.lines ?? [],
-      chips: texts.get(id)?.chips ?? [],
+      chip: texts.get(id)?.chip ?? null,
       ...(boxes.get(nodeId(id)) as Box),
     })),
     stubs: level.stubs.map(({ id, text }) => ({ text, ...(boxes.get(nodeId(id)) as Box) })),

@@ -36,11 +36,11 @@ export function bakedDrawingsOf(charts: RunCharts): Readonly<Record<string, Draw
 }
 
 /**
- * Lays out charts in a worker, once per definition. Calls `take` with the whole charts, then with the insides of their states too, until the
+ * Lays out charts in a worker, once per definition and aspect. Calls `take` with the whole charts, then with the insides of their states too, until the
  * returned function is called. Charts that take too long are not drawn.
  */
 export function layoutOf(charts: LayoutRequest, take: (done: LaidOut) => void): () => void {
-  const key = charts.charts.map(chartDigest).join(' ');
+  const key = [charts.aspect, ...charts.charts.map(chartDigest)].join(' ');
   const known = layouts.get(key);
   const layout: Layout = known ?? { done: null, listeners: new Set() };
   layouts.delete(key);
@@ -78,7 +78,7 @@ export function prepareLayout(): void {
 /** Workers are unavailable in a page opened from disk. */
 const NO_WORKER = 'The chart could not be laid out: the layout worker did not start.';
 
-function inWorker({ charts, invoked, active }: LayoutRequest, take: (done: LaidOut) => void): void {
+function inWorker(request: LayoutRequest, take: (done: LaidOut) => void): void {
   let whole: LaidOut | null = null;
   const fail = (problem: string): void => take({ drawings: whole?.drawings ?? null, problem });
   let worker: Worker;
@@ -107,5 +107,5 @@ function inWorker({ charts, invoked, active }: LayoutRequest, take: (done: LaidO
     end();
     fail(message === undefined ? NO_WORKER : `The chart could not be laid out: ${message}.`);
   });
-  worker.postMessage({ charts, invoked, active } satisfies LayoutRequest);
+  worker.postMessage(request);
 }

@@ -12,6 +12,8 @@ export interface Level {
   readonly open: ReadonlySet<string>;
   /** The state that is open although the level shows it folded otherwise; null for none. */
   readonly opened: string | null;
+  /** Its lines have no labels: with so many, they would take most of the picture. */
+  readonly isQuiet: boolean;
   readonly stubs: readonly Stub[];
   readonly edges: readonly LevelEdge[];
 }
@@ -42,6 +44,9 @@ const MAX_MAIN = 3;
 /** With more lines, a level is a list of boxes without lines. */
 const MAX_LINES = 80;
 
+/** With more lines between folded states, they have no labels. */
+const MAX_LABELS = 16;
+
 /** Up to this many lines, all are drawn. */
 const MAX_CALM = 24;
 /** With more neighbors, and more than half of the states of a level, a state is a hub. */
@@ -60,10 +65,17 @@ export function levelsOf(chart: Chart): readonly Level[] {
     roots.push(...folded);
     for (const state of isOwnChart(chart.id) ? [] : folded) {
       if (level.states.length + tree.childrenOf(state.id).length > MAX_OPENED) continue;
-      levels.push({ ...levelOf(chart, root, tree, new Set([...open, state.id])), opened: state.id });
+      levels.push(around(levelOf(chart, root, tree, new Set([...open, state.id])), state.id, tree));
     }
   }
   return levels;
+}
+
+/** A level with only the lines of one of its states; the level without an open state has all. */
+function around(level: Level, opened: string, tree: IndexedChart): Level {
+  const isOf = (end: string): boolean => tree.isInside(end, opened) || tree.state(end) === undefined;
+  const edges = level.edges.filter(({ source, target }) => isOf(source) || isOf(target));
+  return { ...level, edges, opened, isQuiet: false };
 }
 
 /**
@@ -99,12 +111,14 @@ function levelOf(chart: Chart, root: ChartState, tree: IndexedChart, open: Reado
   const edges = edgesOf(chart, root, new Set(states.map(({ id }) => id)), open, tree, stubs);
   const isCrowded = edges.filter(({ hasLine }) => hasLine).length > MAX_LINES;
   const shown = isCrowded ? edges.map((edge) => ({ ...edge, hasLine: false })) : edges;
+  const isFolded = !isOwnChart(chart.id) && states.some(({ id }) => !open.has(id) && tree.childrenOf(id).length > 0);
   const ends = new Set(shown.flatMap(({ hasLine, source, target }) => (hasLine ? [source, target] : [])));
   return {
     root,
     states,
     open,
     opened: null,
+    isQuiet: isFolded && shown.filter(({ hasLine }) => hasLine).length > MAX_LABELS,
     stubs: [...stubs.values()].filter(({ id }) => ends.has(id)),
     edges: shown,
   };

@@ -18,7 +18,7 @@ import { excerpt } from '../fold/text.ts';
 import { transitionLookup } from '../fold/transition-lookup.ts';
 import { chartSelection } from '../ui-state/chart-selection.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
-import { isChartFull, toggleChart } from '../ui-state/layout.ts';
+import { chartAspect, isChartFull, toggleChart } from '../ui-state/layout.ts';
 import { isNarrow, isPhone } from '../ui-state/media.ts';
 import type { PanelProps } from './panel.tsx';
 
@@ -106,7 +106,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   );
   const end = fold.actors[0]?.end;
   const isStopped = end?.status === 'stopped' && end.seq <= at;
-  const shared = { charts, root, marks, hues: HUES, selected, onSelect: select, isStopped };
+  const shared = { charts, root, marks, hues: HUES, selected, onSelect: select, isStopped, aspect: chartAspect() };
   return (
     <>
       {tops.length > 1 && (

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chartDigest, type Drawing, type DrawnLevel, tooLarge } from '../../../inspector/chart/drawing.ts';
+import { chartDigest, type Drawing, type DrawnLevel, openedKey, tooLarge } from '../../../inspector/chart/drawing.ts';
 import { drawingsOf } from '../../../inspector/chart/layout-charts.ts';
 import { normalizeChart } from '../../../inspector/chart/normalize-chart.ts';
 import { bake } from '../../../inspector/vite-plugins.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { Chart, ChartState } from '../../../src/durable/charts/chart.ts';
 import { drawingFlaws } from '../../support/inspector/chart-drawing.ts';
+import { groupsOf } from '../../support/inspector/example-charts.ts';
 import { ownCharts } from '../../support/inspector/inspected-runs.ts';
 import { sampleSize } from '../../support/soak.ts';
 
@@ -147,24 +148,28 @@ describe('the layout of any chart', () => {
     expect(edges.filter(({ target }) => target === 'stopped').every(({ points }) => points.length === 0)).toBe(true);
   });
 
-  it('shows the states inside a folded state', async () => {
-    const groups = Array.from({ length: 6 }, (_, at) => state(`g${at}`, 'root', { type: 'compound' }));
-    const inner = groups.flatMap(({ id }) => ['a', 'b', 'c'].map((name) => state(`${id}.${name}`, id, { name })));
-    const { states } = wholeOf(await drawn(chart([...groups, ...inner], [transition('g0', ['g1'])])));
-    expect(states.find(({ id }) => id === 'g0')?.chips.map(({ text }) => text)).toEqual(['a', 'b', 'c']);
-  });
-
-  it('leaves room in a folded state for the active state inside a state inside it', async () => {
+  it('shows how many states are inside a folded state, with room for an active one inside another', async () => {
     const groups = Array.from({ length: 6 }, (_, at) => state(`g${at}`, 'root', { type: 'compound' }));
     const inner = groups.flatMap(({ id }) => [
-      state(`${id}.a`, id, { name: 'a' }),
-      state(`${id}.b`, id, { name: 'b' }),
-      state(`${id}.b.c`, `${id}.b`, { name: 'charging' }),
+      ...['a', 'b', 'c'].map((name) => state(`${id}.${name}`, id, { name })),
+      ...(id === 'g1' ? [state('g1.b.c', 'g1.b', { name: 'a longer name' })] : []),
     ]);
     const { states } = wholeOf(await drawn(chart([...groups, ...inner], [transition('g0', ['g1'])])));
-    const [a, b] = states.find(({ id }) => id === 'g0')?.chips ?? [];
-    expect(b?.text).toBe('b');
-    expect((b?.width ?? 0) - (a?.width ?? 0)).toBeGreaterThan(50);
+    const [first, second] = states.map(({ chip }) => chip);
+    expect([first?.text, second?.text]).toEqual(['3 states', '3 states']);
+    expect((second?.width ?? 0) - (first?.width ?? 0)).toBeGreaterThan(30);
+  });
+
+  it('lays out 8 groups of 5 states for a low and for a narrow space, with only the lines of an open group', async () => {
+    const [one] = groupsOf(8, 5).charts as [Chart];
+    const low = (await drawingsOf([one], undefined, [], 2.7))['groups'] ?? {};
+    const narrow = (await drawingsOf([one], undefined, [], 0.6))['groups'] ?? {};
+    const opened = low[openedKey('groups', 'group4')];
+    expect(opened?.height).toBeLessThan(340);
+    expect(opened?.edges.some(({ source, target }) => source === 'group1' && target === 'group2')).toBe(false);
+    const isLow = ({ width, height }: DrawnLevel) => width > height;
+    expect([low, narrow].map((drawing) => isLow(drawing['groups'] as DrawnLevel))).toEqual([true, false]);
+    expect(drawingFlaws(one, low)).toEqual([]);
   });
 
   it('completes for a large chart', async () => {

@@ -25,7 +25,7 @@ function flawsOf(page: Page): Promise<readonly string[]> {
     );
     const places = texts.map((text) => {
       const size = Number.parseFloat(getComputedStyle(text).fontSize) * (text.getScreenCTM()?.a ?? 0);
-      if (size < 10.99) flaws.push(`"${text.textContent}" has ${size.toFixed(1)} px`);
+      if (size < 8.99) flaws.push(`"${text.textContent}" has ${size.toFixed(1)} px`);
       const { left, top, width, height } = text.getBoundingClientRect();
       // The line box is higher than the letters.
       return { text: text.textContent, box: new DOMRect(left, top + height * 0.15, width, height * 0.7) };

@@ -6,7 +6,7 @@ const box = (id: string, x: number, y: number): DrawnState => ({
   id,
   isOpen: false,
   lines: [],
-  chips: [],
+  chip: null,
   ...{ x, y, width: 60, height: 20 },
 });
 

@@ -50,7 +50,8 @@ const chartPage = {
       selections.push(selection);
       update({ selected: selection });
     };
-    props = { charts, root, marks: NO_MARKS, hues: HUES, selected: null, isStopped: false, onSelect };
+    const aspect = innerWidth / innerHeight;
+    props = { charts, root, marks: NO_MARKS, hues: HUES, selected: null, isStopped: false, aspect, onSelect };
     update({});
   },
   mark: (marks: PlainMarks): void => update({ marks: marksOf(marks) }),

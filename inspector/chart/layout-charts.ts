@@ -59,6 +59,8 @@ export async function drawingsOf(
 const MAX_VARIED = 24;
 /** The width to height of the space for a chart: for the chain's in place of its trace, for others in full size. */
 const ASPECT = { own: 1.1, other: 1.6 } as const;
+/** A space with a larger aspect is low: large levels are laid out from left to right. */
+const LOW = 2;
 
 /** Lays out a level with room for every label, in the direction that fits its space best. */
 async function layOutLevel(level: Level, chart: Chart, elk: ELK, aspect: number): Promise<DrawnLevel> {
@@ -71,7 +73,7 @@ async function layOutLevel(level: Level, chart: Chart, elk: ELK, aspect: number)
       ...OPTIONS,
       'elk.aspectRatio': String(aspect),
       ...options,
-      ...(!isOwn && (level.opened === null ? WIDE : NEAR)),
+      ...(!isOwn && (level.opened !== null && aspect > LOW ? NEAR : WIDE)),
     };
     const graph = graphOf(shown, chart, texts, drawn, all);
     const below = regions.map(([one, other], at) => ({ id: `below ${at}`, sources: [one], targets: [other] }));
@@ -151,7 +153,7 @@ function inOrder(drawn: DrawnLevel, { root }: Level, chart: Chart): DrawnLevel {
 
 function variantsFor(size: number, lines: number, isBaked: boolean, aspect: number): readonly Options[] {
   if (lines === 0) return [PACKED];
-  const ways = isBaked || size <= MAX_VARIED ? [DOWN, RIGHT] : [aspect > 2 ? RIGHT : DOWN];
+  const ways = isBaked || size <= MAX_VARIED ? [DOWN, RIGHT] : [aspect > LOW ? RIGHT : DOWN];
   // The chain's chart has to fit its area at a readable size. Of others, `COMPACT` is hardly ever smaller.
   return ways.map((way) => ({ ...way, ...(isBaked ? COMPACT : STRAIGHT) }));
 }
@@ -190,7 +192,7 @@ const WIDE: Options = {
   'elk.layered.spacing.edgeNodeBetweenLayers': '7',
 };
 
-/** For a level with one of its folded states open, which has to fit its space. */
+/** In a low space, for a level with one of its folded states open. */
 const NEAR: Options = {
   'elk.layered.spacing.nodeNodeBetweenLayers': '4',
   'elk.layered.spacing.edgeNodeBetweenLayers': '3',

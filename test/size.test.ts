@@ -24,8 +24,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6360, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 18510, exported: 406, floors: 15 },
-  test: { lines: 83540, exported: 391, floors: 7 },
+  inspector: { lines: 18640, exported: 412, floors: 15 },
+  test: { lines: 83620, exported: 391, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -90,7 +90,7 @@ const MAY_BE_JSON = /^\s*(?:`{0,3}(?:j?s?o?n?)\s*$|(?:```(?:json)?\s*)?\{)/u;
 /** A long text is read again only when it has grown by this share. */
 const LEAST_GROWTH = 1 / 256;
 
-/** The answer in the text of a reply so far: a member of its JSON, or else prose without reasoning. */
+/** The answer in the text of a reply so far: that in the JSON of `runTools` without native tools, or else prose without reasoning. */
 class ReplyText {
   readonly #json = new PartialJsonReader();
   readonly #marks = new ThoughtMarks();
@@ -108,7 +108,7 @@ class ReplyText {
 
   answer(isOver: boolean): string {
     const { root } = this.#json;
-    return textIn(root, 'answer') ?? textIn(root, 'text') ?? this.#proseOf(isOver);
+    return textIn(root, 'answer') ?? this.#proseOf(isOver);
   }
 
   #proseOf(isOver: boolean): string {

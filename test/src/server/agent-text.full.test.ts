@@ -28,12 +28,12 @@ const call = (article: string): ModelPart => ({
 const prose = (...pieces: readonly string[]): Reply => [...pieces.map(text), STOP];
 
 /** A model that sends these replies in turn, and waits at each promise in them. */
-function modelWith(replies: readonly Reply[]): ChatModel {
+function modelWith(replies: readonly Reply[], nativeTools = true): ChatModel {
   const left = [...replies];
   return {
     id: 'pieces',
     contextWindowTokens: 10_000,
-    nativeTools: true,
+    nativeTools,
     async *stream() {
       for (const part of left.shift() ?? []) {
         if (part instanceof Promise) await part;
@@ -56,9 +56,10 @@ function clockOfPieces() {
 }
 
 /** An agent that thinks about a mail first, and then answers it. */
-function deskWith(replies: readonly Reply[], isAgent = false) {
+function deskWith(replies: readonly Reply[], writer: 'generate' | 'runTools' | 'runTools in JSON' = 'generate') {
+  const isAgent = writer !== 'generate';
   const common = { policy: { backoffBaseMs: 0 }, clock: clockOfPieces(), prompt: (mail: string) => mail };
-  const model = modelWith(replies);
+  const model = modelWith(replies, writer !== 'runTools in JSON');
   const stock = defineCapability({
     name: 'stock',
     description: 'Returns how many units are in stock.',
@@ -124,19 +125,24 @@ async function updatesOf(...given: Parameters<typeof serveDesk>) {
 }
 
 describe('the answer of an agent, while a model writes it', () => {
-  it.each<[string, readonly Reply[], boolean, readonly unknown[]]>([
-    ['prose', [prose('Yes, ', 'until Friday.')], false, ['Yes,', ' until Friday.']],
-    ['JSON', [prose('{"text":"Yes, ', 'until Friday."}')], false, ['Yes,', ' until Friday.']],
+  it.each<[string, readonly Reply[], Parameters<typeof deskWith>[1], readonly unknown[]]>([
+    ['prose', [prose('Yes, ', 'until Friday.')], 'generate', ['Yes,', ' until Friday.']],
+    [
+      'the answer in JSON',
+      [prose('{"answer":"Yes, ', 'until Friday.","calls":[]}')],
+      'runTools in JSON',
+      ['Yes,', ' until Friday.'],
+    ],
     [
       'prose after its reasoning',
       [prose('<think>Hm.', '</think>Yes, ', 'until Friday.')],
-      false,
+      'generate',
       ['Yes,', ' until Friday.'],
     ],
     [
       'a reply that is repeated',
       [[text('No, '), text('not'), BROKEN], prose('Yes, ', 'until Friday.')],
-      false,
+      'generate',
       ['No,', ' not', { void: 'attempt_failed' }, 'Yes,', ' until Friday.'],
     ],
     [
@@ -145,11 +151,11 @@ describe('the answer of an agent, while a model writes it', () => {
         [text('I look.'), call('lamp'), { type: 'finish', reason: 'tool-calls', usage: null }],
         prose('Yes, ', 'until Friday.'),
       ],
-      true,
+      'runTools',
       ['I look.', { void: 'next_cycle' }, 'Yes,', ' until Friday.'],
     ],
-  ])('is streamed: %s', async (_, replies, isAgent, expected) => {
-    const updates = await updatesOf(deskWith(replies, isAgent));
+  ])('is streamed: %s', async (_, replies, writer, expected) => {
+    const updates = await updatesOf(deskWith(replies, writer));
     expect(changesIn(updates)).toEqual(expected);
     expect(updates.at(-1)).toMatchObject({ type: 'answer', answer: { answerText: 'Yes, until Friday.' } });
   });

@@ -58,14 +58,14 @@ export async function measureRecording(browser, { folder, runId, count }) {
     const heap = async () =>
       (await client.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0;
     const heapBefore = await heap();
-    const move = (/** @type {'cursor' | 'trace'} */ what) =>
+    const move = (/** @type {'trace' | 'scrolled' | 'chart'} */ what) =>
       page.evaluate(moveThrough, { what, runId, count, frames: FRAMES });
     /** @type {Record<string, number[]>} */
-    const frames = { 'moving through the trace': await move('cursor') };
-    frames['scrolling the trace'] = await move('trace');
+    const frames = { 'moving through the trace': await move('trace') };
+    frames['scrolling the trace'] = await move('scrolled');
     await page.keyboard.press('c');
     await page.locator('.chart-picture').waitFor();
-    frames['moving through the chart'] = await move('cursor');
+    frames['moving through the chart'] = await move('chart');
     const most = Math.max(heapBefore, await heap());
     await client.send('HeapProfiler.collectGarbage');
     return { frames, heapBytes: most, keptBytes: await heap(), faults };
@@ -76,9 +76,9 @@ export async function measureRecording(browser, { folder, runId, count }) {
 }
 
 /**
- * Runs in the page: moves the cursor, or scrolls the trace, back and forth over the whole run. Returns the milliseconds per frame.
+ * Runs in the page: moves the cursor in the trace or in the chart, or scrolls the trace, back and forth over the whole run. Returns the milliseconds per frame.
  *
- * @param {{ what: 'cursor' | 'trace', runId: string, count: number, frames: number }} options
+ * @param {{ what: 'trace' | 'scrolled' | 'chart', runId: string, count: number, frames: number }} options
  */
 async function moveThrough({ what, runId, count, frames }) {
   const area = document.querySelector('.trace-area');
@@ -88,11 +88,14 @@ async function moveThrough({ what, runId, count, frames }) {
   let before = /** @type {number} */ (await next());
   for (let frame = 0; frame < frames; frame += 1) {
     const share = (1 - Math.cos((frame / frames) * Math.PI * 6)) / 2;
-    if (what === 'cursor') location.replace(`#/run/${runId}/${Math.round(share * (count - 1))}`);
+    const view = what === 'chart' ? '?view=chart' : '';
+    if (what !== 'scrolled') location.replace(`#/run/${runId}/${Math.round(share * (count - 1))}${view}`);
     else if (area !== null) area.scrollTop = share * (area.scrollHeight - area.clientHeight);
     const now = /** @type {number} */ (await next());
     times.push(now - before);
     before = now;
   }
+  const shown = document.querySelector(what === 'chart' ? '.chart-picture' : '.trace-row');
+  if (shown === null) throw new Error(`The page does not show what was measured: ${what}`);
   return times;
 }

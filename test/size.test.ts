@@ -25,7 +25,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 6360, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18640, exported: 412, floors: 15 },
-  test: { lines: 83620, exported: 391, floors: 7 },
+  test: { lines: 83630, exported: 391, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

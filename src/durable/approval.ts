@@ -71,27 +71,27 @@ type ApprovalLogic = ActorLogic<
 export const approval = declareOutcomes(logic as object as ApprovalLogic, (input) => {
   const { question } = Object(input);
   if (question === undefined) return [{ kind: 'error', name: 'no question', error: { code: 'invalid_option' } }];
-  const given = { question, isEdited: false, reason: null, by: null };
-  const edited = { ...given, question: editOf(question), isEdited: true };
-  return [
-    { kind: 'done', name: 'approved', output: { ...given, decision: 'approve' } },
-    // A question without values cannot be edited in its form.
-    ...(sortedText(edited.question) === sortedText(question)
-      ? []
-      : ([{ kind: 'done', name: 'edited', output: { ...edited, decision: 'approve' } }] as const)),
-    { kind: 'done', name: 'denied', output: { ...given, decision: 'deny' } },
-  ];
+  const edited = editOf(question);
+  const answer = (name: string, decision: string, asked = question) => ({
+    kind: 'done' as const,
+    name,
+    output: { question: asked, isEdited: asked !== question, reason: null, by: null, decision },
+  });
+  // A question without values cannot be edited in its form.
+  const isEditable = sortedText(edited) !== sortedText(question);
+  const ifEdited = isEditable ? [answer('edited', 'approve', edited)] : [];
+  return [answer('approved', 'approve'), ...ifEdited, answer('denied', 'deny')];
 });
 
 /** Returns a question of the same form with other values. Edits of edits repeat, so that a chart that asks again has few states. */
-function editOf(question: Json): Json {
-  if (typeof question === 'string') return question === 'edited' ? 'edited again' : 'edited';
-  if (typeof question === 'number') return question === 1_000 ? 1 : 1_000;
-  if (typeof question === 'boolean') return !question;
-  if (Array.isArray(question)) return question.map(editOf);
-  if (question === null) return null;
-  return Object.fromEntries(Object.entries(question).map(([name, value]) => [name, editOf(value)]));
-}
+const editOf = (question: Json): Json =>
+  JSON.parse(
+    JSON.stringify(question, (_, value: unknown) => {
+      if (typeof value === 'string') return value === 'edited' ? 'edit' : 'edited';
+      if (typeof value === 'number') return value === 1 ? 2 : 1;
+      return typeof value === 'boolean' ? !value : value;
+    }),
+  );
 
 /** Whether an event answers an open approval. */
 export function isAnswer(

@@ -12,9 +12,10 @@ import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
 import { Trace } from './panels/trace/trace-panel.tsx';
+import { chartAspect } from './ui-state/chart-aspect.ts';
 import type { Inspector, PanelView } from './ui-state/inspector.ts';
 import { type Key, listenToKeys, useKeys } from './ui-state/keys.ts';
-import { chartAspect, comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
+import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
 import { isNarrow } from './ui-state/media.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
 

@@ -16,9 +16,10 @@ import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
 import { transitionLookup } from '../fold/transition-lookup.ts';
+import { chartAspect } from '../ui-state/chart-aspect.ts';
 import { chartSelection } from '../ui-state/chart-selection.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
-import { chartAspect, isChartFull, toggleChart } from '../ui-state/layout.ts';
+import { isChartFull, toggleChart } from '../ui-state/layout.ts';
 import { isNarrow, isPhone } from '../ui-state/media.ts';
 import type { PanelProps } from './panel.tsx';
 

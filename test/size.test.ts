@@ -22,10 +22,10 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 4270, exported: 72, floors: 5 },
   'src/testing': { lines: 6610, exported: 138, floors: 9 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
-  'src/server': { lines: 6360, exported: 110, floors: 11 },
+  'src/server': { lines: 6370, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18640, exported: 412, floors: 15 },
-  test: { lines: 83630, exported: 391, floors: 7 },
+  test: { lines: 83660, exported: 391, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

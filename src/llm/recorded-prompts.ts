@@ -151,8 +151,9 @@ export function journalPrompts(call: { readonly self: object }): PromptWriter {
 
 /** Any program may add a note. */
 function isPrompt(note: unknown): note is PromptEntry {
-  const { type, turns, schema, parts } = Object(note) as Partial<PromptEntry>;
-  return type === 'prompt' && Array.isArray(turns) && Number.isInteger(schema) && typeof parts === 'object';
+  const { type, turns, schema, tools, parts } = Object(note) as Partial<PromptEntry>;
+  const areLists = [turns, tools, ...[turns].flat().map((turn) => turn?.parts)].every(Array.isArray);
+  return type === 'prompt' && areLists && Number.isInteger(schema) && parts === Object(parts);
 }
 
 /**

@@ -85,7 +85,10 @@ export class AgentText {
 }
 
 /** The beginning of a reply in JSON, or of its fence. */
-const MAY_BE_JSON = /^\s*(?:`{0,3}(?:j?s?o?n?)\s*$|(?:```(?:json)?\s*)?\{)/u;
+const MAY_BE_JSON = /^(?:`{0,3}j?s?o?n?\s*$|(?:```(?:json)?\s*)?\{)/u;
+
+/** A regular expression must not read a long text. */
+const BEGINNING_CHARS = 20;
 
 /** A long text is read again only when it has grown by this share. */
 const LEAST_GROWTH = 1 / 256;
@@ -117,6 +120,6 @@ class ReplyText {
       this.#prose = withoutThought(this.#text);
       this.#readChars = this.#text.length;
     }
-    return MAY_BE_JSON.test(this.#prose) ? '' : this.#prose;
+    return MAY_BE_JSON.test(this.#prose.trimStart().slice(0, BEGINNING_CHARS)) ? '' : this.#prose;
   }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, setup, waitFor } from 'xstate';
+import { type AnyStateMachine, fromPromise, setup, waitFor } from 'xstate';
 import * as z from 'zod';
 import { createRunFold } from '../../../inspector/fold/run-fold.ts';
 import type { DurableActor } from '../../../src/durable/durable-actor.ts';
 import type { DurableEntry } from '../../../src/durable/entries.ts';
 import { defineCapability, generate, runTools } from '../../../src/entries/agents.ts';
-import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { addNote, createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { scriptedModel } from '../../../src/entries/testing.ts';
 import {
   createPromptReader,
@@ -161,4 +161,27 @@ describe('the prompts in the journal of an agent', () => {
       expect.stringContaining('Page 0'),
     ]);
   });
+});
+
+it.each([
+  { turns: [], schema: 0, parts: {} },
+  { turns: [null], schema: 0, parts: {}, tools: [] },
+  { turns: [], schema: 0, parts: null, tools: [] },
+])('a note of the program that only looks like a prompt changes nothing: %j', async (note) => {
+  const machine = setup({
+    actors: {
+      noting: fromPromise(async ({ self }) => addNote({ self }, { type: 'prompt', ...note })),
+      ask: generate({ model: scriptedModel({ ask: [{ text: 'Yes.' }] }), name: 'ask' }),
+    },
+  }).createMachine({
+    initial: 'noting',
+    states: {
+      noting: { invoke: { src: 'noting', onDone: 'asking' } },
+      asking: { invoke: { src: 'ask', input: 'Is it done?', onDone: 'answered', onError: 'failed' } },
+      answered: { type: 'final' },
+      failed: { type: 'final' },
+    },
+  });
+  const actor = await createDurableMachine(machine, { journals: memoryJournals() }).open('a');
+  expect((await waitFor(actor.ref, ({ status }) => status !== 'active')).value).toBe('answered');
 });

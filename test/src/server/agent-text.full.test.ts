@@ -134,6 +134,12 @@ describe('the answer of an agent, while a model writes it', () => {
       ['Yes,', ' until Friday.'],
     ],
     [
+      'prose after very many blanks',
+      [prose(`${' '.repeat(300_000)}Yes, `, 'until Friday.')],
+      'generate',
+      ['Yes,', ' until Friday.'],
+    ],
+    [
       'prose after its reasoning',
       [prose('<think>Hm.', '</think>Yes, ', 'until Friday.')],
       'generate',

@@ -62,11 +62,10 @@ export function formatTokens(usage: TokenUsage): string {
   return `${input}, ${formatNumber(outputTokens)} out${parts([reasoningTokens, 'reasoning'])}${estimated ? ', estimated' : ''}`;
 }
 
-/** `2,340 tokens (2,300 in, 40 out)`; `744 estimated (744 in, 0 out)` if usage is missing. */
+/** `2,340 tokens (2,300 in, 40 out)`; `744 estimated tokens (744 in, 0 out)` if usage is missing. */
 export function tokenTotal({ inputTokens, outputTokens, estimated }: TokenUsage): string {
   const total = inputTokens + outputTokens;
-  const words = estimated ? `${formatNumber(total)} estimated` : pluralize(total, 'token');
-  return `${words} (${formatNumber(inputTokens)} in, ${formatNumber(outputTokens)} out)`;
+  return `${pluralize(total, estimated ? 'estimated token' : 'token')} (${formatNumber(inputTokens)} in, ${formatNumber(outputTokens)} out)`;
 }
 
 /** `1 token`, `2,300 tokens`, `2 searches`, `2 activities`. */

@@ -51,6 +51,8 @@ describe('the tokens of a call or of several', () => {
 
   it('are called estimated in the total if the provider reports none', () => {
     expect(tokenTotal(used)).toBe('2,340 tokens (2,300 in, 40 out)');
-    expect(tokenTotal({ inputTokens: 744, outputTokens: 0, estimated: true })).toBe('744 estimated (744 in, 0 out)');
+    expect(tokenTotal({ inputTokens: 744, outputTokens: 0, estimated: true })).toBe(
+      '744 estimated tokens (744 in, 0 out)',
+    );
   });
 });

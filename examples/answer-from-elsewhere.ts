@@ -12,12 +12,12 @@ const payment = setup({ actors: { approval } }).createMachine({
     paid: { type: 'final' },
   },
 });
-const place = mkdtempSync(join(tmpdir(), 'payments-'));
-const first = await createDurableMachine(payment, { journals: fileJournals(place) }).open('p-1');
+const directory = mkdtempSync(join(tmpdir(), 'payments-'));
+const first = await createDurableMachine(payment, { journals: fileJournals(directory) }).open('p-1');
 await first.close();
 
-// Another process, later. `wake` continues actors whose process was killed, so that the list has their questions.
-const payments = createDurableMachine(payment, { journals: fileJournals(place) });
+// Another process, later. `wake` resumes actors whose process was killed, so that the list includes their questions.
+const payments = createDurableMachine(payment, { journals: fileJournals(directory) });
 await payments.wake();
 for (const { id: actorId, waiting } of await payments.list())
   for (const { id, digest, question } of waiting?.approvals ?? []) {

@@ -120,7 +120,7 @@ const annotationSchema = z.discriminatedUnion('type', [
     type: z.literal('text-delta'),
     attemptId: z.string(),
     text: z.string(),
-    /** The text is that of native tool calls. */
+    /** Set if the text belongs to native tool calls. */
     isCall: z.exactOptional(z.literal(true)),
     activity: z.optional(z.int()),
   }),
@@ -130,7 +130,7 @@ const annotationSchema = z.discriminatedUnion('type', [
     attemptId: z.string(),
     /** FNV-1a of its turns, files, schema and tools. */
     digest: z.string(),
-    /** The number of the turn, in an earlier entry, that precedes these with all before it. Absent if these are all. */
+    /** The number of a turn of an earlier entry: it and all turns before it precede `turns`. Absent if `turns` has all. */
     after: z.exactOptional(z.int()),
     /** Each content is the concatenation of its parts, by their numbers. */
     turns: z.array(

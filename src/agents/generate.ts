@@ -19,7 +19,7 @@ import {
 
 /** Options of `generate`. */
 export interface GenerateOptions<Input, Schema extends StandardSchemaV1> extends ModelOptions {
-  /** The schema of the value, as for `createAttempt`. Without it, the value is the text of the model, and `replyForm` does not count. */
+  /** The schema of the value, as for `createAttempt`. Without it, the value is the model's text, and `replyForm` has no effect. */
   readonly schema?: Schema | undefined;
   /** The schema as JSON Schema (draft 7), if it cannot convert itself. */
   readonly jsonSchema?: JsonSchema | undefined;

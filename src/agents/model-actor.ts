@@ -124,7 +124,7 @@ export const exampleOutcomes = (schema: unknown, outputOf: (example: unknown) =>
     output: outputOf(example),
   }));
 
-/** The name of a long example, after its type if it is an event, begins with what differs from the first one. */
+/** Returns an example as JSON, cut at the end. A long one begins with its type and the members that differ from the first example. */
 function nameOf(example: unknown, first: unknown): string {
   const text = JSON.stringify(example);
   if (text.length <= MAX_NAME_CHARS || !isJsonNode(example) || !isJsonNode(first)) return excerpt(text);

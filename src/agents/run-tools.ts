@@ -191,7 +191,7 @@ function thinker<Input>(
   });
 }
 
-/** Without a schema of the answer, a model with native tools replies in prose. If its server rejects tools, it calls them in its text. */
+/** Without a schema of the answer, a model with native tools replies in prose. If its server rejects tools, it writes the calls into its text. */
 function proseSpec(spec: PromptSpec, tools: readonly CapabilityDescriptor[]): PromptSpec {
   const names = tools.map(({ name }) => name);
   const toValue: ProseValue = async (text, reason) => {

@@ -33,7 +33,7 @@ export function exploreModule(
     assumed: [
       ...(cutOff.length === 0
         ? []
-        : [`that the outcomes of ${cutOff.join(', ')} are complete, although "depth" cut the exploration of each off`]),
+        : [`that the outcomes of ${cutOff.join(', ')} are complete, although "depth" cut off their exploration`]),
       ...(names.length === 0
         ? []
         : [`done(undefined) and fails() as the outcomes of ${names.join(', ')}; list the real ones in "outcomes"`]),

@@ -25,7 +25,7 @@ export interface InitFlags {
 }
 
 /**
- * Creates a project in a new or empty directory, which has its name, and returns the text to print. Throws `invalid_option` if the name is invalid and
+ * Creates a project named after its new or empty directory, and returns the text to print. Throws `invalid_option` if the name is invalid and
  * `invalid_path` if the directory cannot be used.
  */
 export async function initCommand(directory: string, { template, package: spec }: InitFlags): Promise<string> {

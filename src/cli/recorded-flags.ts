@@ -87,7 +87,7 @@ export function resumeProblem(
 ): string | null {
   const flags = recordedFlagsSchema.safeParse(Object(host).flags).data;
   const hasModel = modelIdOf(flags?.model ?? defaultModel(process.env, flags?.baseUrl)) === modelId;
-  // Only a program has others than those of the recorded flags.
+  // The recorded flags restore all tools; without flags, the tools are those of a program.
   const missing = flags === undefined ? tools : [];
   if (hasModel && missing.length === 0) return null;
   const needs = [

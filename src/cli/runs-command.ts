@@ -45,7 +45,7 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
   if (interrupted.length > 0)
     lines.push(dim(`${grouped(interrupted.length)} interrupted; continue one with: postchain resume <run>${module}`));
   if (runs.some((run) => isActor(run) && (run.waiting?.for === 'approval' || run.status === 'interrupted')))
-    lines.push(dim('approve what an actor asks with: postchain approve <actor> --module FILE'));
+    lines.push(dim('answer the approval of an actor with: postchain approve <actor> --module FILE'));
   if (waiting > 0) lines.push(dim(`${count(waiting, 'waiting run')}; answer in: postchain resume <run>`));
   const more = chosen.length - runs.length;
   if (more > 0) lines.push(dim(`${grouped(more)} more; see all with: postchain runs --limit ${chosen.length}`));

@@ -71,7 +71,7 @@ export async function serveCommand(
       const name = isLoopback ? host.replace(/^.*:.*$/u, '[$&]') : allowHost[0];
       const url = `http://${name}:${actual}`;
       const [agent] = Object.keys(agents);
-      // With agents, the chain is not what the server is for.
+      // The notes describe the chain, not the agents.
       if (agent === undefined) for (const note of prepared.notes) stderr.write(`${note}\n`);
       stderr.write(`Server: ${url}\n`);
       stderr.write(`${exampleOf(url, given === null ? random : '$TOKEN', agent)}\n`);

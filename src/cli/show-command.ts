@@ -68,7 +68,7 @@ async function questionLines({ id, actor, host }: FoundActor): Promise<readonly 
     return ['Its process ended. If it asks for approval, --module FILE shows the question.'];
   const reading = status === 'interrupted' ? host?.query(id).then(({ pending }) => pending.approvals) : undefined;
   const open = (await reading?.catch(firstLineOf)) ?? waiting?.approvals;
-  if (typeof open === 'string') return [`What it asks cannot be read: ${oneLine(open)}`];
+  if (typeof open === 'string') return [`Its questions cannot be read: ${oneLine(open)}`];
   return (open ?? []).map(
     ({ id: question, question: asked }) =>
       `Waits for approval ${oneLine(question)}: ${oneLine(JSON.stringify(asked))}. Answer with: ${answer} --module FILE`,

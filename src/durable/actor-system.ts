@@ -74,7 +74,7 @@ export interface SystemOwner {
   recorded(name: string): Outcome | undefined;
   /** Receives the notes of activities. */
   note(note: Json, activity: number): void;
-  /** The entries so far, if it adds notes to them at once: always the same list, which grows. */
+  /** The entries so far, in one list that grows. Absent if notes are not added to it at once. */
   readonly journal?: readonly DurableEntry[];
 }
 

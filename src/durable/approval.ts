@@ -51,7 +51,7 @@ const logic: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly question: Js
   restoreSnapshot: (snapshot) => snapshot as ApprovalSnapshot,
 };
 
-/** The type of a promise, so that tests can provide one in its place. */
+/** The type of a promise actor, so that tests can replace it with one. */
 type ApprovalLogic = ActorLogic<
   PromiseSnapshot<ApprovalDecision, { readonly question: Json }>,
   { type: string; [member: string]: unknown },
@@ -77,13 +77,13 @@ export const approval = declareOutcomes(logic as object as ApprovalLogic, (input
     name,
     output: { question: asked, isEdited: asked !== question, reason: null, by: null, decision },
   });
-  // A question without values cannot be edited in its form.
+  // A question without strings, numbers and booleans has no such edit.
   const isEditable = sortedText(edited) !== sortedText(question);
   const ifEdited = isEditable ? [answer('edited', 'approve', edited)] : [];
   return [answer('approved', 'approve'), ...ifEdited, answer('denied', 'deny')];
 });
 
-/** Returns a question of the same form with other values. Edits of edits repeat, so that a chart that asks again has few states. */
+/** Returns a question of the same form with other values. Repeated edits alternate between two values, so that a chart that asks again has few states. */
 const editOf = (question: Json): Json =>
   JSON.parse(
     JSON.stringify(question, (_, value: unknown) => {

@@ -8,7 +8,7 @@ export interface HostedCall {
   readonly key: string;
   readonly wasInterrupted: () => boolean;
   readonly note: (note: Json) => void;
-  /** The entries so far, in a list that grows; null if notes are not added to it at once. */
+  /** The entries so far, in one list that grows; null if notes are not added to it at once. */
   readonly journal: () => readonly DurableEntry[] | null;
 }
 
@@ -48,6 +48,6 @@ export const isHosted = ({ self }: { readonly self: object }): boolean => activi
  */
 export const addNote = ({ self }: { readonly self: object }, note: Json): void => activities.get(self)?.note(note);
 
-/** Returns the journal to which the notes of a call are added at once: always the same list, which grows. Null if there is none. */
+/** Returns the journal of a call as one list that grows, with each note at once; null if there is none. */
 export const journalOf = ({ self }: { readonly self: object }): readonly DurableEntry[] | null =>
   activities.get(self)?.journal() ?? null;

@@ -81,7 +81,7 @@ export interface ReplayedCall {
   readonly activity: number;
   readonly source: string;
   readonly input: unknown;
-  /** The names under which the actors around it were started, from its parent outward, without the root. */
+  /** The names of the logic of its ancestors, from its parent outward, without the root. */
   readonly within: readonly string[];
 }
 

@@ -73,7 +73,7 @@ export function redacted<Entry extends Shared>(entries: readonly Entry[], redact
   });
 }
 
-/** Redacts names. Different names stay different: states and their changes refer to members, states and actors by name. */
+/** Returns a function that redacts names. Different names stay different, because other texts of the page refer to them. */
 function distinctNames(redact: Redact): Redact {
   const [shown, counts] = [new Map<string, string>(), new Map<string, number>()];
   return (name) => {
@@ -223,7 +223,7 @@ function frameWithTexts(frame: StateFrame, change: Change): StateFrame {
     ...(free([path], 'path') as string[]),
     ...(name === undefined ? [] : [name]),
     ...(name === 'end' ? inside.slice(0, 1) : []),
-    // A number is a place in a list.
+    // A number is an index in a list.
     ...(name === 'end' ? inside.slice(1) : inside).map((key) =>
       typeof key === 'number' ? key : (free(key, 'key') as string),
     ),

@@ -64,7 +64,7 @@ export class FiguresFold {
   #tokens: RunFigures['tokens'] = null;
   #durationMs: number | null = null;
   #clockStartMs: number;
-  /** When a fork was made, until it continues. */
+  /** When the fork was made; null once it has continued. */
   #forkedAt: string | null;
   /** How long the clock of the run has stood still because no process held it. */
   #stoodStillMs = 0;

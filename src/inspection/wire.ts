@@ -69,7 +69,7 @@ export interface ActorWait {
 interface SystemEnding {
   /** The names of the innermost states of its root machine; empty without any. */
   readonly states: string;
-  /** The last actor that failed, and why, also the failed call before; empty if none has. For a durable actor that has not failed: the last call that failed and has not succeeded since. */
+  /** The last actor that failed, and why, with the failed call before it; empty if none has. For a durable actor that has not failed: the last call that failed and has not succeeded since. */
   readonly failure: string;
   readonly durationMs: number;
 }

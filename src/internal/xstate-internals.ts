@@ -209,7 +209,7 @@ export function replaceLogic(ref: AnyActorRef, logic: AnyActorLogic): void {
   Object.assign(ref, { logic, _syncSnapshot: false });
 }
 
-/** Makes an actor the parent of one of another system. */
+/** Makes an actor the parent of an actor of another system. */
 export function adopt(parent: AnyActorRef, ref: AnyActorRef): void {
   Object.assign(ref, { _parent: parent });
 }

@@ -6,7 +6,7 @@ import { schemaKey } from '../internal/json-schema.ts';
 import { parseJson } from '../internal/json-text.ts';
 
 type PromptEntry = Extract<JournalEntry, { type: 'prompt' }>;
-/** What a `prompt` entry records about the text that a model received: its turns and parts by number, and those that no entry before has. */
+/** What a `prompt` entry records about the text that a model received: its turns and parts by number, and the contents of new ones. */
 export type PromptParts = Pick<PromptEntry, 'after' | 'turns' | 'schema' | 'tools' | 'parts'>;
 type RecordedTurn = PromptParts['turns'][number];
 
@@ -76,7 +76,7 @@ export function createPromptWriter(): PromptWriter {
       const keys = turns.flatMap(({ number, ...turn }, at): [number, string][] =>
         number === undefined ? [] : [[number, turnKey(at === 0 ? after : turns[at - 1]?.number, turn)]],
       );
-      // Another writer has given a number again: what is known of it may be wrong.
+      // Another writer has reused a number, so the known texts may be wrong.
       if (texts.contradicts(known) || turnKeys.contradicts(keys)) for (const all of [texts, turnKeys]) all.forget();
       texts.take(known, [schema, ...tools, ...turns.flatMap((turn) => turn.parts)]);
       turnKeys.take(keys, after === undefined ? [] : [after]);
@@ -84,7 +84,7 @@ export function createPromptWriter(): PromptWriter {
   };
 }
 
-/** A turn is the same only after the same turns. */
+/** Turns are equal only if all turns before them are, too. */
 const turnKey = (before: number | undefined, turn: RecordedTurn): string => `${before} ${JSON.stringify(turn)}`;
 
 /** Numbers different texts from 0. */
@@ -121,7 +121,7 @@ class Numbering {
 
 type Numbered = readonly (readonly [number: number, text: string])[];
 
-/** Remembers nothing, so that each prompt has all of its parts: for calls that do not share a journal, or not its earlier entries. */
+/** Remembers nothing, so that each prompt has all of its parts: for calls without a shared journal, or without its earlier entries. */
 export const wholePrompts: PromptWriter = {
   partsOf: (texts) => createPromptWriter().partsOf(texts),
   take: () => {},
@@ -130,7 +130,7 @@ export const wholePrompts: PromptWriter = {
 /** The writers of journals, and how many of their entries each has taken. */
 const journalWriters = new WeakMap<readonly DurableEntry[], { readonly writer: PromptWriter; taken: number }>();
 
-/** Returns the writer of all prompts in the journal of a call's durable actor. It continues the entries that the journal has by then. */
+/** Returns the writer of all prompts in the journal of a call's durable actor. It numbers turns and parts as the entries of the journal do. */
 export function journalPrompts(call: { readonly self: object }): PromptWriter {
   const journal = journalOf(call);
   if (journal === null) return wholePrompts;
@@ -149,7 +149,7 @@ export function journalPrompts(call: { readonly self: object }): PromptWriter {
   };
 }
 
-/** Any program may add a note. */
+/** Notes come from any program, so their form is checked. */
 function isPrompt(note: unknown): note is PromptEntry {
   const { type, turns, schema, tools, parts } = Object(note) as Partial<PromptEntry>;
   const areLists = [turns, tools, ...[turns].flat().map((turn) => turn?.parts)].every(Array.isArray);
@@ -157,7 +157,7 @@ function isPrompt(note: unknown): note is PromptEntry {
 }
 
 /**
- * Returns the lines of a content, those of a paragraph or an element together, and JSON by itself. A context grows by whole blocks, so most
+ * Splits a content into blocks: a paragraph, an element, or a line of JSON. A context grows by whole blocks, so most
  * blocks of a prompt are those of the prompt before.
  */
 function blocksOf(content: string): readonly string[] {
@@ -198,7 +198,7 @@ export function createPromptReader(): PromptReader {
   let versions: RunStart['product']['prompts'] = {};
 
   const textOf = (number: number): string => texts.get(number) ?? MISSING_TEXT;
-  /** Later entries may give the same numbers to other parts. */
+  /** Later entries may reuse the numbers of parts. */
   function read(entry: PromptEntry): ReadPrompt {
     for (const [number, text] of Object.entries(entry.parts)) texts.set(Number(number), text);
     let last = entry.after === undefined ? null : (turnNodes.get(entry.after) ?? MISSING_TURN);

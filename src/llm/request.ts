@@ -53,7 +53,7 @@ export interface PromptSpec extends PromptTools<unknown> {
   readonly callsInText?:
     | ((text: string, values: readonly unknown[], names: readonly string[]) => readonly ToolCall[])
     | undefined;
-  /** Reads native calls of the offered tools. */
+  /** Returns a driver that also reads native calls of the offered tools. */
   readonly withToolCalls?: OfferedTools['wrap'] | undefined;
 }
 

@@ -218,7 +218,7 @@ export class AgentRuns implements ServedRuns {
     this.#onFailure(typeof owner === 'string' ? owner : null, id, failure.error);
   }
 
-  /** As `reportFailure`, for a run that a worker has continued. */
+  /** Like `reportFailure`, for a run that a worker has continued. */
   async reportStored(id: string): Promise<void> {
     try {
       if ((await this.#own.labelsOf(id))['owner'] === undefined) return;

@@ -43,7 +43,7 @@ export class AgentText {
     if (entry.type === 'activity-event' && entry.activity === writing.activity && type === 'reply.ended') {
       writing.isOver = true;
       yield* this.#follow(writing);
-      // Text before calls of tools is not the answer.
+      // Text before tool calls is not the answer.
       if (Object(Object(reply).value).calls?.length > 0) yield* this.#discard('next_cycle');
     } else if (entry.type === 'emitted' && type === 'attempt-end' && attemptId === writing.attemptId && failure)
       yield* this.#discard('attempt_failed');
@@ -57,7 +57,7 @@ export class AgentText {
   *#takeNote({ note, activity = -1 }: Extract<DurableEntry, { type: 'note' }>): Generator<RunUpdate, void> {
     const { type, attemptId, text, isCall } = Object(note) as Readonly<Record<string, unknown>>;
     if (type !== 'text-delta' || typeof text !== 'string' || isCall === true || !this.#calls.has(activity)) return;
-    // Of several calls at the same time, the first one is shown.
+    // If several calls run at the same time, the first one is shown.
     if (this.#writing?.activity !== activity) {
       if (this.#writing?.isOver === false) return;
       this.#writing = { activity, attemptId: String(attemptId), reply: new ReplyText(), isOver: false };
@@ -87,13 +87,13 @@ export class AgentText {
 /** The beginning of a reply in JSON, or of its fence. */
 const MAY_BE_JSON = /^(?:`{0,3}j?s?o?n?\s*$|(?:```(?:json)?\s*)?\{)/u;
 
-/** A regular expression must not read a long text. */
+/** Only these characters are matched, because the text may be long. */
 const BEGINNING_CHARS = 20;
 
 /** A long text is read again only when it has grown by this share. */
 const LEAST_GROWTH = 1 / 256;
 
-/** The answer in the text of a reply so far: that in the JSON of `runTools` without native tools, or else prose without reasoning. */
+/** The answer in a reply so far: its member in the JSON of `runTools` without native tools, otherwise the prose without reasoning. */
 class ReplyText {
   readonly #json = new PartialJsonReader();
   readonly #marks = new ThoughtMarks();

@@ -68,7 +68,7 @@ export class AgentUpdates {
     yield* this.#texts(last);
   }
 
-  /** Yields the updates of the answer's text by the next entries, up to this one. */
+  /** Yields the changes that the next entries, up to `last`, make to the text of the answer. */
   *#texts(last: number): Generator<NumberedUpdate, void> {
     const { entries } = this.#replay;
     for (let entry = entries[this.#read]; entry !== undefined && entry.seq <= last; entry = entries[this.#read]) {

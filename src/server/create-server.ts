@@ -76,7 +76,7 @@ export interface ServerOptions<Agents extends AgentMachines = AgentMachines> {
   readonly onLog?: (line: ServerLogLine) => void;
 }
 
-/** What the server needs of a `Meter`. A type of its own, because the package may not be installed. */
+/** What the server uses of OpenTelemetry's `Meter`, whose package may not be installed. */
 interface ServerMeter {
   createHistogram(
     name: string,

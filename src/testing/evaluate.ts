@@ -87,7 +87,7 @@ export interface EvaluatedCase<Output = FinalAnswer> extends Result {
   readonly name: string;
   readonly system: string;
   readonly runId: string;
-  /** The member `expected` of the case; left out if it has none. */
+  /** The member `expected` of the case; absent if it has none. */
   readonly expected?: unknown;
   /** By the names of the scorers, from 0 to 1. */
   readonly scores: Readonly<Record<string, number>>;
@@ -279,7 +279,7 @@ function totalsOf(results: readonly EvaluatedCase<unknown>[]): EvaluatedTotals {
   };
 }
 
-/** Returns an evaluation as a Markdown table of the systems, and a list of the cases with a score below 1: with their outputs, and what they expected. */
+/** Returns an evaluation as a Markdown table of the systems, and a list of the cases with a score below 1, with their outputs and the expected ones. */
 export function evaluationText({ cases, systems }: Evaluation<unknown>): string {
   const scorers = Object.keys(cases[0]?.scores ?? {});
   const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
@@ -301,7 +301,7 @@ export function evaluationText({ cases, systems }: Evaluation<unknown>): string 
   return [row(head), row(head.map(() => '---')), ...rows, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n');
 }
 
-/** Returns an output on one line; of a chain, only its answer. */
+/** Returns an output on one line; for a chain, only its answer. */
 function shown(value: unknown): string {
   const { answerText = value } = Object(value) as { readonly answerText?: unknown };
   return cutEnd(oneLine(JSON.stringify(plainJson(answerText)) ?? 'none'), MAX_SHOWN_CHARS);

@@ -194,7 +194,7 @@ export interface ItemObserver {
 export interface CallObserver {
   /** Called before the request is sent. */
   readonly onRequest?: (call: AttemptCall, request: ModelRequest, isEdited: boolean) => void;
-  /** `isCall`: the text is that of a call of an offered tool. */
+  /** `isCall`: the text belongs to a call of an offered tool. */
   readonly onText: (call: AttemptCall, text: string, isCall: boolean) => void;
   /** Called before something is reported to the machine. */
   readonly onReport?: (call: AttemptCall) => void;
@@ -211,7 +211,7 @@ export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () 
 /** Returns another request to send for a call, or null to send the one that its prompt made. */
 export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
 
-/** Returns the spec of a call, which `self` makes to a model; without the model, for the validation of its value. */
+/** Returns the spec of a call that `self` makes to `model`. Without a model, it is only used to validate the value of a reply. */
 export type SpecSource = (
   call: Pick<ReadReplyInput, 'task' | 'phases' | 'input'> & { readonly policy?: AttemptPolicy },
   self?: AnyActorRef,

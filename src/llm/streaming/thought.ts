@@ -61,9 +61,9 @@ export class ThoughtMarks {
 }
 
 /**
- * A text that grows, without reasoning and blanks at its start: without what is between two marks, and without what precedes the mark of an
- * end alone, because several chat templates put the beginning into the prompt. A beginning without an end counts only at the start of the
- * text. Each character is read once.
+ * A growing text without its reasoning and without blanks at its start. Removes what is between two marks, and what precedes an end mark
+ * without a beginning, because several chat templates put the beginning into the prompt. A beginning without an end counts only at the
+ * start of the text. Each character is read once.
  */
 export class TextWithoutThought {
   readonly #marks = new ThoughtMarks();

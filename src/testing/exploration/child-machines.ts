@@ -39,9 +39,9 @@ type Failed = Extract<FoundOutcomes, { readonly problem: unknown }>;
 
 /** Where a machine is explored: what it shares with the machines above it. */
 interface Level {
-  /** The outcomes of actors that are not known. Without them, such actors are an error. */
+  /** The outcomes of actors whose own are unknown. If absent, such actors are an error. */
   readonly assumed?: readonly ActorOutcome[] | undefined;
-  /** The names of the actors that have them, and why those of a child machine are not known. */
+  /** The names of the actors with assumed outcomes, and why those of a child machine are unknown. */
   readonly assumedFor: Map<string, string>;
   readonly known: Map<string, Map<AnyStateMachine, Found>>;
   readonly path: string;

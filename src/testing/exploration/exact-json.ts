@@ -44,7 +44,7 @@ export function errorJson(error: unknown): Json {
   }
 }
 
-/** Returns a copy of a value with another actor in place of one, and its JSON. Throws if it contains a third one or cannot be stored. */
+/** Returns a copy of a value with `to` in place of the actor `from`, and its JSON. Throws if it contains other actors or cannot be stored. */
 export function withActor(value: unknown, root: string, from?: AnyActorRef, to?: AnyActorRef) {
   const encode = (ref: AnyActorRef): string => {
     if (ref !== from) throw new TypeError(`${root} contains an actor, which is not followed`);

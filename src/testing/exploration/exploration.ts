@@ -37,7 +37,7 @@ export interface StartState extends InstrumentedStep {
   readonly state: number;
 }
 
-/** The exploration of a child machine, which gives its outcomes. */
+/** The exploration that found the outcomes of a child machine. */
 export interface ExploredChild {
   /** Name of the actor. */
   readonly name: string;

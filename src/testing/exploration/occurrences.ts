@@ -105,7 +105,7 @@ export interface Occurrences {
   in(place: Place): readonly Occurrence[];
   /** Whether what the actor can do depends on its input. */
   readsInput(actor: ActiveActor, ref: AnyActorRef | undefined): boolean;
-  /** Throws if a child machine takes an event that it has not got in its own exploration. */
+  /** Throws if a child machine handles an event that it did not receive in its own exploration. */
   requireIndependent(ref: AnyActorRef, event: EventObject, where: () => string): void;
   /** Throws `invalid_option` if the machine has read more than the type of an event that was sent without `events`. */
   requireNoPayload(where: () => string): void;

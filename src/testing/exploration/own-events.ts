@@ -22,7 +22,7 @@ export function ownEvents(machine: AnyStateMachine): readonly string[] {
   return [...new Set([...eventsOf(machine, ({ type }) => type === 'xstate.raise'), ...sent, ...declared])];
 }
 
-/** A function that returns the receiver is taken for one that returns the parent. */
+/** A function that computes the receiver is assumed to return the parent. */
 const toParent = ({ type, to }: Sending): boolean =>
   type === 'xstate.sendTo' && (to === '#_parent' || typeof to === 'function');
 

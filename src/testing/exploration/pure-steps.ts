@@ -26,7 +26,7 @@ import { type Delayed, withoutElapsed, withoutTimers, withTimer } from './timers
 export interface PureSteps {
   start(input: unknown): ExploredPlace;
   after(place: ExploredPlace, occurrence: Occurrence): ExploredPlace;
-  /** Returns what the machine has read in the last step that is not followed, such as the snapshot of a stub, or null. */
+  /** Returns what the machine read in the last step although it is not followed, such as the snapshot of a stub; null if nothing. */
   unknownRead(): string | null;
   /** Returns the events that the machine has sent to its children in the last step. */
   sentToChildren(): readonly SentToChild[];
@@ -174,7 +174,7 @@ class MachineSteps implements PureSteps {
     });
   }
 
-  /** Only the actors that the machine starts itself are known, of all in its system. */
+  /** Of the actors in its system, only those that the machine started itself are known. */
   #followParent({ ref }: StubParent): void {
     adopt(ref, this.#self);
     this.#followReads(ref, 'the snapshot of its parent');

@@ -148,7 +148,7 @@ function marks(exploration: Exploration, mark: StepMark, whileActive = false): (
     runsOnExit(step);
 }
 
-/** Names the transitions that do what a mark names, and that were never taken. A predicate has none. */
+/** Returns the transitions that were never taken and would do what a mark names. A predicate has none. */
 function untakenTo({ machine, chart, starts, edges }: Exploration, mark: StepMark): readonly string[] {
   const taken = new Set([...starts, ...edges].flatMap((step) => step.taken));
   const [name] = Object.values(mark) as readonly unknown[];

@@ -48,7 +48,7 @@ type IsCertain = (edge: ExploredEdge) => boolean;
 const mayBeCertain: IsCertain = ({ taken, occurrence: { kind } }) =>
   taken.length > 0 && kind !== 'sent' && kind !== 'emitted';
 
-/** Finds how a machine may never end. */
+/** Finds a run that never ends. */
 function endlessRun(exploration: Exploration, finitely: (event: EventObject) => boolean): Witness | null {
   const active = exploration.states.filter(({ snapshot }) => snapshot.status === 'active');
   const pending = active.map((state) => ({ state, depth: state.depth, path: () => pathTo(exploration, state.id) }));

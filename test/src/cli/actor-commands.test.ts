@@ -90,7 +90,7 @@ it('an approval of an actor whose process was killed is answered', async () => {
   );
   const changed = moduleOf(createMachine({ id: 'refunds' }) as never, journals);
   await showCommand('r-1', { module: changed.module }, terminal.out);
-  expect(shown().join('\n')).toContain('\nWhat it asks cannot be read: actor r-1: the machine differs');
+  expect(shown().join('\n')).toContain('\nIts questions cannot be read: actor r-1: the machine differs');
   const again = moduleOf(refunds, journals);
   expect(await answerCommand('r-1', 'approve', undefined, again)).toMatchObject({ code: 0 });
 });

@@ -172,7 +172,7 @@ describe('the outcomes of a child machine', () => {
     const options = { events: [], depth: 3 };
     expect(explore(bossOf(counting as never), options).isComplete).toBe(false);
     expect(exploreModule({ machine: bossOf(counting as never), properties: [], ...options } as never).assumed).toEqual([
-      'that the outcomes of worker are complete, although "depth" cut the exploration of each off',
+      'that the outcomes of worker are complete, although "depth" cut off their exploration',
     ]);
   });
 });

@@ -87,7 +87,7 @@ describe('precedes', () => {
 
   it('names what it does not prove: transitions to the later one that no outcome takes', () => {
     const machine = refund({ hurry: { guard: () => false, target: 'paying' } });
-    const unproved = '; not proved for what is never taken: asking, hurry, [inline] → paying';
+    const unproved = '; not proved for transitions never taken: asking, hurry, [inline] → paying';
     const proved = (later: StepMark) => finding(machine, { event: 'approve' }, later);
     expect(proved({ actor: 'pay' })).toBe(`holds: event "approve" before actor "pay"${unproved}`);
     expect(proved({ state: 'paying' })).toBe(`holds: event "approve" before state "paying"${unproved}`);

@@ -69,7 +69,7 @@ function RunPage({ inspector, view }: PanelProps) {
   const hasChart = canChart && (!hasSwitch || isChartFull.value);
   const hasTrace = !hasChart || !isChartFull.value;
   const { charts, fold, at } = view;
-  // A phone shows the chart on request: it is laid out before.
+  // On a phone, the chart is laid out before it is requested.
   useEffect(() => {
     if (!isSystem || charts === null || bakedDrawingsOf(charts) !== null) return undefined;
     const active = Object.values(activeStatesAt(fold.transitions, charts, at).active).flatMap((all) => [...all]);

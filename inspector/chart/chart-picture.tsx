@@ -50,7 +50,7 @@ export interface ChartViewProps {
   readonly hues: Hues;
   readonly selected: ChartSelection | null;
   readonly onSelect: (selection: ChartSelection) => void;
-  /** The width to height of the space that it has, roughly. */
+  /** The approximate ratio of width to height of the available space. */
   readonly aspect: number;
   /** Whether the actor was stopped in its active states. */
   readonly isStopped: boolean;

@@ -69,9 +69,9 @@ export interface DrawnEdge {
   readonly isBranch: boolean;
 }
 
-/** What the worker lays out: of the states that are active now, the insides come first. */
+/** What the worker lays out. The insides of the active states come first. */
 export interface LayoutRequest extends RunCharts {
-  /** The width to height of the space for a chart. */
+  /** The ratio of width to height of the space for a chart. */
   readonly aspect: number;
   readonly active: readonly string[];
 }

@@ -12,7 +12,7 @@ export interface Level {
   readonly open: ReadonlySet<string>;
   /** The state that is open although the level shows it folded otherwise; null for none. */
   readonly opened: string | null;
-  /** Its lines have no labels: with so many, they would take most of the picture. */
+  /** Whether its lines have no labels, because so many would fill most of the picture. */
   readonly isQuiet: boolean;
   readonly stubs: readonly Stub[];
   readonly edges: readonly LevelEdge[];

@@ -84,7 +84,7 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
     ...(made.length > 0 ? [] : stepRows(system, actor)),
     ...actor.notes.flatMap((note, at) => noteRow(system, actor, note, actor.notes[at + 1])),
     ...made,
-    // What an actor without a chart received stands beside it, in the order of time.
+    // The rows of what an actor without a chart received follow its row, in order of time.
     ...system
       .childrenOf(actor)
       .flatMap((child) => [childRow(system, child), ...(hasOwnRows(system, child) ? [] : partsOf(system, child))]),
@@ -245,7 +245,7 @@ function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): st
   return first.targets.some((id) => isInitial(chart, id)) ? `in ${words}` : `first recorded in ${words}`;
 }
 
-/** The names that functions have from the properties that hold them: the machine gives these actions none. */
+/** JavaScript names an inline function after its property: such an action has no name of its own. */
 const UNNAMED_ACTIONS: ReadonlySet<string> = new Set(['entry', 'exit', 'actions']);
 
 /** `Entry action of failed: notify`: an effect with the state whose action it is; without one in the chart, `Action notify in failed`. */

@@ -59,7 +59,7 @@ export interface TraceRow {
   readonly from: number;
   /** The last entry; null while in progress. */
   readonly to: number | null;
-  /** Of a step with transitions: the entry of the next one of its actor, or its end; null if there is none yet. */
+  /** For a step with transitions: the entry of the next such step of its actor, or of the actor's end; null while there is neither. */
   readonly stays?: number | null;
   /** The calls for a phase that started before it. */
   readonly early?: Range;

@@ -77,7 +77,7 @@ export function QuestionForm(props: QuestionFormProps) {
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   const wasEditing = useRef(isEditing);
-  // The button that had the focus is no longer shown.
+  // If the focused element has been removed, the focus moves to what replaces it.
   useLayoutEffect(() => {
     if (wasEditing.current !== isEditing && document.activeElement === document.body)
       form.current?.querySelector<HTMLElement>(isEditing ? 'textarea' : '[data-edit]')?.focus();

@@ -208,7 +208,7 @@ export function CancelForm({ isBusy, onSend }: EventFormProps) {
 }
 
 interface JsonFormProps extends EventFormProps, Pick<SubmitFormProps, 'onCancel'> {
-  /** The events that the current states accept; if undefined, there is no warning about others. */
+  /** The event types that the current states accept; the form warns about others. Without a list, it never warns. */
   readonly accepted?: readonly string[] | undefined;
   readonly given?: string;
   /** By default, "Send" with the type of the event. */

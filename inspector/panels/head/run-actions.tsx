@@ -86,7 +86,7 @@ function EventForm({ inspector, view: { run, fold, count }, name, onDone }: Even
   };
   if (name === 'cancel') return <CancelForm {...form} />;
   const { limits, thresholds } = (fold.states.at(count - 1) as RecordedState | null) ?? {};
-  // What is usually in it.
+  // The members that are usually sent.
   const members = { 'run.adjusted': { limits, thresholds }, 'run.directed': { phase: 'action' } }[type];
   return (
     <>

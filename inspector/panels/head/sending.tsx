@@ -106,7 +106,7 @@ function runWords({ log, fold }: PanelView, { event, from, answer }: Sent): stri
 
 const OWN_MS = 1_000;
 
-/** Says also whether the actor ignored an event, which timer fired, and what an edited answer changed. */
+/** Describes what an event did: the reply, whether the actor ignored it, which timer fired, what an edited answer changed. */
 function actorWords({ fold, log, charts, count }: PanelView, { event, from, answer }: Sent): string {
   if (answer === null) return 'Sending…';
   // Something else has happened since; what its own calls report comes sooner.

@@ -305,13 +305,13 @@ const Approvals = ({ approvals, canAnswer, hasTimers, isBusy, onSend }: Approval
   </>
 );
 
-/** `Approved, sent as edited: cents 9900 → 4200.` */
+/** `Approved with edits: cents 9900 → 4200.` */
 function editedWords(question: unknown, edited: unknown): string {
   const changes = changedFields({ question }, { question: edited }).map(({ path, before, after }) => {
     const name = path.replace(/^question\.?/u, '');
     return `${name && `${excerpt(name, 60)} `}${jsonExcerpt(before, 40)} → ${jsonExcerpt(after, 60)}`;
   });
-  return `Approved, sent as edited: ${namesText(changes)}.`;
+  return `Approved with edits: ${namesText(changes)}.`;
 }
 
 /** The timers of all machines, with when they are due and where they lead. */

@@ -167,8 +167,8 @@ export function RunsSummary({ runs, found, query, nowMs, unread, onChange }: Run
 const TONES: Readonly<Record<string, string>> = { 'for-you': 'asks', due: 'wrong', failed: 'wrong', damaged: 'wrong' };
 
 const TITLES: Readonly<Record<string, string>> = {
-  failed: 'Those that an error ended',
-  'with-failures': 'Those in which anything failed, also if it did not end them',
+  failed: 'Ended by an error',
+  'with-failures': 'With any failure, even one that did not end them',
 };
 
 function viewWords(view: string, count: number): string {

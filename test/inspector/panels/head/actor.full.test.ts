@@ -156,7 +156,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     );
   });
 
-  it('takes no focus with its question, edits it, and shows what was changed', async () => {
+  it('shows its question without taking the focus, and after an edited approval what was changed', async () => {
     const { page } = await open('/run/edit');
     const form = page.getByRole('form', { name: 'Approval' });
     await form.getByText('No timer ends the wait').or(form.getByText('its timers still fire')).waitFor();
@@ -174,7 +174,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     );
     expect(answer?.y).toBeLessThan((editor?.y ?? 0) + (editor?.height ?? 0));
     await form.getByRole('button', { name: 'Approve as edited' }).click();
-    await page.getByText('Approved, sent as edited: pay 80 → 40, to "<img').waitFor();
+    await page.getByText('Approved with edits: pay 80 → 40, to "<img').waitFor();
     await page.locator('.sent').getByText('Context unchanged.').waitFor();
   });
 
@@ -193,7 +193,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.getByLabel('Event for the fork').selectOption('collect');
   });
 
-  it('says which transition a due timer has taken', async () => {
+  it('shows which transition the due timer caused', async () => {
     const { page } = await open('/run/late');
     await page.getByRole('button', { name: 'Fire the due timer' }).click();
     await page.locator('.sent').getByText('Timer fired: ready → returned.').waitFor();

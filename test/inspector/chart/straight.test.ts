@@ -10,7 +10,7 @@ const box = (id: string, x: number, y: number): DrawnState => ({
   ...{ x, y, width: 60, height: 20 },
 });
 
-/** A line with a jog from `a` to `b`, which is 20 px further to the right, and what is around it. */
+/** A line with a jog from `a` to `b`, which is 20 px further to the right, and other states and lines. */
 function level(states: readonly DrawnState[] = [], more: DrawnLevel['edges'] = []): DrawnLevel {
   const points = [
     { x: 30, y: 20 },
@@ -29,8 +29,8 @@ function level(states: readonly DrawnState[] = [], more: DrawnLevel['edges'] = [
 
 const [edge] = level().edges;
 
-describe('a line with a jog', () => {
-  it('is straight if its boxes face each other, with its label on it', () => {
+describe('straightening a line with a jog', () => {
+  it('moves its ends and its label if its boxes face each other', () => {
     expect(straightened(level()).edges[0]).toMatchObject({
       points: [
         { x: 54, y: 20 },
@@ -40,7 +40,7 @@ describe('a line with a jog', () => {
     });
   });
 
-  it('stays as it is if a state or another line is in the way, or if its boxes do not face each other', () => {
+  it('changes nothing if a state or another line is in the way, or if its boxes do not face each other', () => {
     const between = level([box('c', 20, 45)]);
     expect(straightened(between)).toEqual(between);
     const points = [

@@ -49,7 +49,7 @@ describe('the tokens of a call or of several', () => {
     [{ ...used, estimated: true }, '2,300 tokens in, 40 out, estimated'],
   ])('are formatted with what the provider reports: %j', (usage, text) => expect(formatTokens(usage)).toBe(text));
 
-  it('are called estimated in the total if the provider reports none', () => {
+  it('are marked as estimated in the total if the provider does not report them', () => {
     expect(tokenTotal(used)).toBe('2,340 tokens (2,300 in, 40 out)');
     expect(tokenTotal({ inputTokens: 744, outputTokens: 0, estimated: true })).toBe(
       '744 estimated tokens (744 in, 0 out)',

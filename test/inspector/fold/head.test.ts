@@ -106,7 +106,7 @@ describe('how a run ended', () => {
     expect(countedViews([run as never], 0).map(([view]) => view)).toEqual(['with-failures', 'degraded']);
   });
 
-  it('offers the command that asks again, if a command asked and there is no answer', () => {
+  it('shows the command to ask again if the command line started the run and it has no answer', () => {
     const none = { ...answer, confidence: 0, answerText: 'No answer was reached. The model was unavailable.' };
     const [start, ...others] = entries;
     if (start?.type !== 'start') throw new Error('no start');
@@ -116,7 +116,7 @@ describe('how a run ended', () => {
     expect([askAgainCommand(asked, answer), askAgainCommand(log, none)]).toEqual([null, null]);
   });
 
-  it('names the phase that failed as the list does', () => {
+  it('names the phase that failed, as the list of runs does', () => {
     const failures = [{ phase: 'yield', cycle: 1, failure: { code: 'model_threw', message: 'connection refused' } }];
     const degraded = { status: 'degraded', reasons: [{ code: 'incomplete_state', message: '' }] } as const;
     const metadata = { ...answer.metadata, failures } as never;
@@ -148,7 +148,7 @@ describe('how a run ended', () => {
 });
 
 describe('a run that its user finished', () => {
-  it('is described so', async () => {
+  it('ends with the reason that its user finished it', async () => {
     const manual = recordedEntries(await manualRun());
     const run = folded(manual);
     expect(endingOf(run.log, run.fold, manual.length)).toBe('Ended in Yield, cycle 2: The user finished the run.');

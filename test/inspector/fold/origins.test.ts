@@ -59,7 +59,7 @@ describe('the origins of a phrase', () => {
     );
   });
 
-  it('are highlighted in their texts: the phrase, otherwise the sentence with most of its words', () => {
+  it('are highlighted: the phrase itself, otherwise the sentence with most of its words', () => {
     const marked = (content: string, phrase: string) =>
       markedParts(content, phrase)
         .map(({ text: part, isMatch }) => (isMatch ? `[${part}]` : part))

@@ -102,7 +102,7 @@ describe('the list of runs', () => {
     expect(idsFor(parameters)).toBe(ids);
   });
 
-  it('does not count a question among those that wait for you if only the program of its run can answer', () => {
+  it('does not count a run among those that wait for you if only its program can answer', () => {
     const asks = aRun('a', { status: 'waiting', blocked: 'Resume it in its program.' }, { waitingFor: 'approval' });
     expect(viewsOf(asks)).toEqual(['for-its-program', 'waiting']);
     expect(statusWords(asks).detail).toBe('waits for its program');

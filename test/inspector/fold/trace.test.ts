@@ -260,7 +260,7 @@ describe('the axis', () => {
     expect(cutLabels(scaled(line, 400, { startMs: 800, endMs: 1_000 }))).toMatchObject([{ label: '30.0 s' }]);
   });
 
-  it('shows the time since the start, also right after a gap', () => {
+  it('shows the time since the start, including the time right after a gap', () => {
     const line = lineOf(0, 400, 900, 30_900, 31_400, 32_100);
     expect(labels(line)).toEqual(['0 s', '500 ms', '30.9 s', '31.5 s']);
   });
@@ -279,7 +279,7 @@ describe('the axis', () => {
     expect(labels(line, scaled(line, 50))).toEqual(['0 s']);
   });
 
-  it('counts from the zero of the clock, also with a late first entry, and ends also with times that are too large to count', () => {
+  it('starts at zero even if the first entry is late, and has few labels even for enormous times', () => {
     expect(scaled(lineOf(18, 36)).placeOfEntry(0)).toBeCloseTo(0.5, 9);
     for (const line of [lineOf(7, 9, 90_009, 90_500), lineOf(90_000, 90_500)]) expect(labels(line)[0]).toBe('0 s');
     expect(labels(lineOf(0, 5, 1e300, 1e308))).toEqual(['0 s', '2 ms', '4 ms']);
@@ -292,7 +292,7 @@ describe('the axis', () => {
     expect(labels(line, scaled(line, 100, { startMs: 401.1, endMs: 402.1 }))).toEqual(['401.1 ms']);
   });
 
-  it('has no time whose label would lie over a gap, and room between the lengths of gaps', () => {
+  it('leaves out labels that would cover a gap or touch the label of another gap', () => {
     const late = lineOf(0, 118, 5_118, 5_120);
     expect(labels(late, scaled(late, 230))).toEqual(['0 s', '50 ms']);
     const near = scaled(lineOf(0, 100, 300_100, 300_105, 303_705, 303_805));

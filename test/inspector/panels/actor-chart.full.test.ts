@@ -114,7 +114,7 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     expect(spare).toBeLessThan(40);
   });
 
-  it('opens the active one of folded states in its place and follows it, with the focus, and counts what the others did', async () => {
+  it('opens the active folded state in place, moves on with it and the focus, and counts the transitions inside the others', async () => {
     const { page } = await tests.open('/run/groups', { width: 1440, height: 900 });
     await page.locator('[data-state="groups.g0.s2"].leaf').waitFor();
     await page.locator('[data-state="groups.g0.s1"]').focus();

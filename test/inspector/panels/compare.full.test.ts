@@ -119,7 +119,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(await page.locator('h1').innerText()).toBe('Two actors of order');
   });
 
-  it('compares no run with an actor, and does not offer to', async () => {
+  it('does not compare a run with an actor, and disables the button', async () => {
     const held = runs.map((one, at) => ({ ...one, run: { ...one.run, ...(at === 2 && { kind: 'system' as const }) } }));
     const page = await open('run-0/run-2', { held });
     await page.getByRole('heading', { name: 'A run and an actor cannot be compared.' }).waitFor();

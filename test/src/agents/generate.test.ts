@@ -60,7 +60,7 @@ describe('generate', () => {
     }
   });
 
-  it('without a schema, asks for text whatever the reply form, which is that of JSON', async () => {
+  it('without a schema, asks for text and ignores `replyForm`', async () => {
     for (const replyForm of ['text', 'tool-call', 'json-object'] as const) {
       const model = scriptedModel({ output: always({ reply: 'Good morning.' }) });
       expect(await endsOf(() => chartAround(textOf(model, { replyForm })), 'Greet.')).toMatchObject({

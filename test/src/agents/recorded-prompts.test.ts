@@ -85,7 +85,7 @@ describe('the prompts in the journal of an agent', () => {
     },
   );
 
-  it('are written once by a process that continues it', async () => {
+  it('are not written again by a process that continues it', async () => {
     const { model, machine } = longAgent(6, { approvedIn: 3 });
     const journals = memoryJournals();
     await run(machine, journals, 'War and Peace');
@@ -95,7 +95,7 @@ describe('the prompts in the journal of an agent', () => {
     for (const size of bytes.slice(1)) expect(size).toBeLessThan(RESULT_CHARS + 1_000);
   });
 
-  it('are written once in a fork', async () => {
+  it('are not written again in a fork', async () => {
     const { model, machine } = longAgent(6, { approvedIn: 3 });
     const { host, entries } = await run(machine, memoryJournals(), 'War and Peace');
     const { turns, bytes } = promptsOf(await approve(await host.fork('a', { at: entries.length - 1 })));
@@ -103,7 +103,7 @@ describe('the prompts in the journal of an agent', () => {
     for (const size of bytes.slice(1)) expect(size).toBeLessThan(RESULT_CHARS + 1_000);
   });
 
-  it('are complete after entries that give the same numbers to other texts', () => {
+  it('are complete after entries that reuse numbers for other texts', () => {
     const texts = (...contents: readonly string[]) => ({
       turns: contents.map((content) => ({ role: 'user' as const, content })),
       schema: '{}',
@@ -121,14 +121,14 @@ describe('the prompts in the journal of an agent', () => {
     for (const [seq, one] of [...whole, ...added].entries()) expect(reader.textsAt(seq)).toEqual(one);
   });
 
-  it('share their parts with those of other actors', async () => {
+  it('share their parts with the prompts of other actors', async () => {
     const system = 'Answer as a librarian would. '.repeat(20);
     const model = scriptedModel({ one: [{ text: 'A' }], other: [{ text: 'B' }] });
     const ask = (name: string) => generate({ model, name, system, prompt: (question: string) => question });
     const invoking = (src: 'one' | 'other') =>
       ({
         initial: 'asking',
-        states: { asking: { invoke: { src, input: src, onDone: 'told' } }, told: { type: 'final' } },
+        states: { asking: { invoke: { src, input: src, onDone: 'answered' } }, answered: { type: 'final' } },
       }) as const;
     const machine = setup({ actors: { one: ask('one'), other: ask('other') } }).createMachine({
       id: 'both',
@@ -150,7 +150,7 @@ describe('the prompts in the journal of an agent', () => {
     expect(shown).toEqual(sentTo(model).flat());
   });
 
-  it('say where a text is missing', async () => {
+  it('mark where a text is missing', async () => {
     const { machine } = longAgent(2);
     const { entries } = await run(machine, memoryJournals(), 'War and Peace');
     const [first] = entries.filter((entry) => noteOf(entry)['type'] === 'prompt');

@@ -172,7 +172,7 @@ describe('runTools', () => {
       expect(call).toMatchObject({ replyForm: 'text', outputSchema: { required: ['answer', 'calls'] } });
   });
 
-  it('asks a fallback model in the form that it has', async () => {
+  it('asks a fallback model in the form that this model supports', async () => {
     const failure = { failure: { retryable: false } };
     for (const nativeTools of [true, false]) {
       const model = scriptedModel({ agent: [failure] }, { nativeTools });

@@ -5,7 +5,7 @@ const about = (modelId: string, tools: readonly string[] = []) =>
   resumeProblem({ runId: 'r-1', modelId, tools, host: null }, 'my runs')?.split('\n');
 
 describe('why the inspector cannot resume a run', () => {
-  it('gives the complete command, with the recorded name of a model that the command line has', () => {
+  it('gives the complete command with the name of the recorded model, if the command line has that model', () => {
     expect(about('openai:gpt-x')?.[1]).toBe("postchain resume r-1 --model gpt-x --journals 'my runs'");
     expect(about('scripted')?.[1]).toBe("postchain resume r-1 --model NAME --journals 'my runs'");
   });

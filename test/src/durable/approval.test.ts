@@ -278,7 +278,7 @@ describe('an approval', () => {
     expect(reached({ question: 'Pay?' })).toEqual(['asking', 'answered']);
   });
 
-  it('declares an edited approval too, so that `explore` finds a chart that takes it for the question', () => {
+  it('declares an edited approval, so that `explore` finds a chart that ignores the edits', () => {
     const desk = (ignoresEdits: boolean, question: Json) => {
       const isApproved = (_: unknown, { decision, isEdited }: ApprovalDecision) =>
         decision === 'approve' && (ignoresEdits || !isEdited);

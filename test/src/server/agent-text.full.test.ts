@@ -171,7 +171,7 @@ describe('the answer of an agent, while a model writes it', () => {
     expect(changesIn(updates)).toEqual(['Yes, until Friday.']);
   });
 
-  it('is replaced if the output is another text', async () => {
+  it('is replaced if the output is a different text', async () => {
     const reply = (output: string): string => `Dear customer, ${output}`;
     const updates = await updatesOf(deskWith([prose('yes, ', 'it is.')]), { answer: 'reply', reply });
     expect(changesIn(updates)).toEqual(['yes,', ' it is.', { void: 'rewritten' }, 'Dear customer, yes, it is.']);
@@ -200,7 +200,7 @@ describe('the answer of an agent, while a model writes it', () => {
     expect(await collectUpdates(await second.get(`/runs/${runId}/events`))).toEqual(live);
   });
 
-  it('is withdrawn and written again if the process ends in the middle', async () => {
+  it('is withdrawn and written again if the process ends while it is written', async () => {
     const journals = memoryJournals();
     const never = new Promise<void>(() => {});
     const first = await serveDesk(deskWith([[text('No, '), text('not'), never]]), { answer: 'reply' }, journals);

@@ -261,7 +261,7 @@ it('answers the approvals of a machine, also while a delay runs', async () => {
   await expect(wrong).rejects.toThrow('approve: expected { decision: "approve" or "deny", edited?, reason? }');
 });
 
-it('names the option of a machine that waits for an approval, in whose place a test can provide another actor', async () => {
+it('names the missing option if a machine waits for an approval, and accepts a promise actor in its place', async () => {
   const machine = setup({ actors: { approval } }).createMachine({
     id: 'desk',
     initial: 'asking',

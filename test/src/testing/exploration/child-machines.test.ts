@@ -89,7 +89,7 @@ describe('the outcomes of a child machine', () => {
     ]);
   });
 
-  it('need no list if its actors declare theirs, also if two errors differ only in a member', () => {
+  it('need no list if its actors declare their own, even if two errors differ only in a member', () => {
     const ask = generate({ model: scriptedModel({}), schema: z.object({ good: z.boolean() }) });
     const worker = setup({ actors: { ask } }).createMachine({
       id: 'asking',
@@ -108,7 +108,7 @@ describe('the outcomes of a child machine', () => {
     ]);
   });
 
-  it('are the ones given by hand, if there are any', () => {
+  it('are those in `outcomes`, if there are any', () => {
     expect(ofWorker(bossOf(adding), { outcomes: { worker: [done(7)] } })).toEqual(['worker: done']);
     expect(ofWorker(bossOf(adding), { outcomes: { '*': [] } })).toEqual([]);
   });
@@ -130,7 +130,7 @@ describe('the outcomes of a child machine', () => {
     expect(explore(boss).edges.every(({ occurrence }) => occurrence.kind !== 'sent')).toBe(true);
   });
 
-  it('are found once for each input, also of children of children', () => {
+  it('are found once for each input, including those of nested children', () => {
     let created = 0;
     const inner = createMachine({
       id: 'inner',
@@ -164,7 +164,7 @@ describe('the outcomes of a child machine', () => {
     expect(exploration.children.map(({ name }) => name)).toEqual(['worker']);
   });
 
-  it('are incomplete if "depth" cuts its exploration off, and then the exploration of its parent is, too', () => {
+  it('are incomplete if "depth" cuts its exploration off, and so is the exploration of its parent', () => {
     const counting = createMachine({
       context: { n: 0 },
       on: { more: { actions: assign({ n: ({ context }) => context['n'] + 1 }) } },
@@ -258,14 +258,14 @@ describe('the outcomes of a child machine have to be given', () => {
     expect(messageOf(nested({ n: 1 }), {}, { outcomes: { 'worker.worker': [] } })).toBeUndefined();
   });
 
-  it('if those of one of its own actors are missing, which are named after both', () => {
+  it('if those of one of its own actors are missing, and the error names child and actor', () => {
     expect(messageOf(adding)).toBe(
       '"outcomes.worker.call" is missing (adding.calling invokes this actor); pass for example { \'worker.call\': [done(output), fails(error)] }, or [] if the actor never ends',
     );
     expect(messageOf(adding, {}, { outcomes: { 'worker.cal': [] } })).toContain('the chart names no actor "cal"');
   });
 
-  it('but lint assumes some, and states why', () => {
+  it('except for lint, which assumes some and reports why', () => {
     const boss = bossOf(stoppable as never, { on: { STOP: { actions: sendTo('worker', { type: 'stop' }) } } });
     const assumedOf = (machine: AnyStateMachine) => exploreModule({ machine, properties: [] } as never).assumed;
     expect(assumedOf(boss)).toEqual([
@@ -297,7 +297,7 @@ describe('a child machine that may never end', () => {
     expect(names).toContain(noDeadEnd.name);
   });
 
-  it('does not fail them if it ends by events of its own', () => {
+  it('does not fail them if its own events end it', () => {
     const raising = createMachine({
       entry: raise({ type: 'next' }, { delay: 5 }),
       initial: 'a',

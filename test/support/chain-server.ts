@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { serve } from '@hono/node-server';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { onTestFinished } from 'vitest';
 import * as z from 'zod';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
 import { memoryJournals } from '../../src/durable/journals/memory-journals.ts';
+import type { Journals } from '../../src/entries/durable.ts';
 import { createPostChain, defineCapability } from '../../src/entries/index.ts';
 import { bearerTokens, createServer, type RunUpdate, type ServerOptions } from '../../src/entries/server.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
@@ -111,4 +113,18 @@ export async function collectUpdates(response: Response): Promise<readonly Recei
   const updates: ReceivedUpdate[] = [];
   for await (const update of updatesIn(response)) updates.push(update);
   return updates;
+}
+
+/** Returns journals whose entries reach each reader one at a time. */
+export function oneAtATime(journals: Journals): Journals {
+  return {
+    ...journals,
+    async *follow(id, options) {
+      for await (const entry of journals.follow(id, options)) {
+        yield entry;
+        await setImmediate();
+        await setImmediate();
+      }
+    },
+  };
 }

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +10,7 @@ import { createDurableMachine, type Journals, memoryJournals } from '../../../sr
 import type { ChatModel, ModelPart } from '../../../src/entries/index.ts';
 import type { ChatData, ChatMetadata, RunUpdate, RunView } from '../../../src/entries/server.ts';
 import { withResolvers } from '../../../src/internal/async.ts';
-import { ALICE, collectUpdates, serveUntilEnd } from '../../support/chain-server.ts';
+import { ALICE, collectUpdates, oneAtATime, serveUntilEnd } from '../../support/chain-server.ts';
 
 type Reply = readonly (ModelPart | Promise<void>)[];
 
@@ -179,18 +178,8 @@ describe('the answer of an agent, while a model writes it', () => {
 
   it('has the same updates for every reader, however its entries arrive', async () => {
     const inner = memoryJournals();
-    const slow: Journals = {
-      ...inner,
-      async *follow(id, options) {
-        for await (const entry of inner.follow(id, options)) {
-          yield entry;
-          await setImmediate();
-          await setImmediate();
-        }
-      },
-    };
     const machine = deskWith([[text('No, '), text('not'), BROKEN], prose('Yes, ', 'until Friday.')]);
-    const first = await serveDesk(machine, { answer: 'reply' }, slow);
+    const first = await serveDesk(machine, { answer: 'reply' }, oneAtATime(inner));
     const runId = await first.start();
     const live = await collectUpdates(await first.get(`/runs/${runId}/events`));
     const ids = live.map(({ id = '' }) => id.split('.').map(Number));

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import OpenAI from 'openai';
@@ -21,7 +20,7 @@ import {
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import type { RunView } from '../../../src/server/run-view.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { ALICE, BOB, collectUpdates, serveUntilEnd, startServer } from '../../support/chain-server.ts';
+import { ALICE, BOB, collectUpdates, oneAtATime, serveUntilEnd, startServer } from '../../support/chain-server.ts';
 import { connectClient } from '../../support/mcp-client.ts';
 import { refundAgent } from '../../support/refund-agent.ts';
 
@@ -307,18 +306,8 @@ describe('an agent chart', () => {
 
   it('has the same updates when the entries of a step arrive one at a time', async () => {
     const inner = memoryJournals();
-    const slow: Journals = {
-      ...inner,
-      async *follow(id, options) {
-        for await (const entry of inner.follow(id, options)) {
-          yield entry;
-          await setImmediate();
-          await setImmediate();
-        }
-      },
-    };
     const { machine } = toolAgent();
-    const { get, start, waits, approve } = await serveAgent(machine, { journals: slow }, {});
+    const { get, start, waits, approve } = await serveAgent(machine, { journals: oneAtATime(inner) }, {});
     const runId = await start();
     const live = collectUpdates(await get(`/runs/${runId}/events`));
     await approve(await waits(runId));

@@ -178,8 +178,8 @@ export class AnswerText {
   /** Continues with the text in a partial reply. `isLast`: its attempt has ended. */
   *follow(update: PartialUpdate, isLast = false): Generator<AnswerDelta | AnswerVoid, void> {
     const written = answerIn(update);
-    if (typeof written !== 'string' || written === '') return;
     const isSame = this.#source !== null && isSameAttempt(this.#source, update);
+    if (typeof written !== 'string' || (written === '' && !isSame)) return;
     const leastGrowth = isLast ? 0 : this.#readChars * LEAST_GROWTH;
     if (isSame && Math.abs(written.length - this.#readChars) < leastGrowth) return;
     const text = stablePart(update.task === 'synthesis' ? written.trim() : written);

@@ -10,7 +10,7 @@ import { createDurableMachine, type Journals, memoryJournals } from '../../../sr
 import type { ChatModel, ModelPart } from '../../../src/entries/index.ts';
 import type { ChatData, ChatMetadata, RunUpdate, RunView } from '../../../src/entries/server.ts';
 import { withResolvers } from '../../../src/internal/async.ts';
-import { ALICE, collectUpdates, oneAtATime, serveUntilEnd } from '../../support/chain-server.ts';
+import { ALICE, collectUpdates, oneAtATime, serveUntilEnd, updatesIn } from '../../support/chain-server.ts';
 
 type Reply = readonly (ModelPart | Promise<void>)[];
 
@@ -163,6 +163,19 @@ describe('the answer of an agent, while a model writes it', () => {
     const updates = await updatesOf(deskWith(replies, writer));
     expect(changesIn(updates)).toEqual(expected);
     expect(updates.at(-1)).toMatchObject({ type: 'answer', answer: { answerText: 'Yes, until Friday.' } });
+  });
+
+  it('is withdrawn as soon as the text so far turns out to be reasoning', async () => {
+    const gate = withResolvers<void>();
+    const replies = [[text('Hm. '), text('</think>'), gate.promise, text('Yes.'), STOP]];
+    const { post } = await serveDesk(deskWith(replies));
+    const updates: RunUpdate[] = [];
+    const headers = { accept: 'text/event-stream' };
+    for await (const { update } of updatesIn(await post('/runs', { request: 'Is it valid?' }, { headers }))) {
+      updates.push(update);
+      if (update.type === 'text-void') gate.resolve();
+    }
+    expect(changesIn(updates)).toEqual(['Hm.', { void: 'rewritten' }, 'Yes.']);
   });
 
   it('is not streamed unless the agent names the actor that writes it', async () => {

@@ -2,7 +2,7 @@ import { PartialJsonReader } from '../chain/presentation/partial-json.ts';
 import { AnswerText } from '../chain/runtime/run-events.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import type { ReplayedCall } from '../durable/replay.ts';
-import { ThoughtMarks, withoutThought } from '../llm/streaming/thought.ts';
+import { TextWithoutThought } from '../llm/streaming/thought.ts';
 import { type RunUpdate, textIn, textUpdate } from './updates.ts';
 
 /** A model call that writes the answer. */
@@ -19,7 +19,7 @@ export class AgentText {
   readonly #actor: string | undefined;
   readonly #answer = new AnswerText();
   /** The calls in progress that may write the answer. */
-  #calls: ReadonlySet<number> = new Set();
+  #calls: ReadonlyMap<number, ReplayedCall> = new Map();
   #writing: Writing | null = null;
 
   constructor(actor: string | undefined) {
@@ -28,7 +28,7 @@ export class AgentText {
 
   /** Takes the calls that are in progress after a step. */
   *takeCalls(calls: readonly ReplayedCall[]): Generator<RunUpdate, void> {
-    this.#calls = new Set(calls.filter((call) => this.#isWriting(call)).map(({ activity }) => activity));
+    this.#calls = new Map(calls.filter((call) => this.#isWriting(call)).map((call) => [call.activity, call]));
     // The call was stopped, or lost with its process.
     if (this.#writing?.isOver === false && !this.#calls.has(this.#writing.activity))
       yield* this.#discard('attempt_failed');
@@ -56,18 +56,20 @@ export class AgentText {
 
   *#takeNote({ note, activity = -1 }: Extract<DurableEntry, { type: 'note' }>): Generator<RunUpdate, void> {
     const { type, attemptId, text, isCall } = Object(note) as Readonly<Record<string, unknown>>;
-    if (type !== 'text-delta' || typeof text !== 'string' || isCall === true || !this.#calls.has(activity)) return;
+    const call = this.#calls.get(activity);
+    if (type !== 'text-delta' || typeof text !== 'string' || isCall === true || call === undefined) return;
     // If several calls run at the same time, the first one is shown.
     if (this.#writing?.activity !== activity) {
       if (this.#writing?.isOver === false) return;
-      this.#writing = { activity, attemptId: String(attemptId), reply: new ReplyText(), isOver: false };
+      const reply = new ReplyText(call.within[0] !== this.#actor);
+      this.#writing = { activity, attemptId: String(attemptId), reply, isOver: false };
     }
     this.#writing.reply.push(text);
     yield* this.#follow(this.#writing);
   }
 
   *#follow({ activity, attemptId, reply, isOver }: Writing): Generator<RunUpdate, void> {
-    const value = { answerText: reply.answer(isOver) };
+    const value = { answerText: reply.answer };
     const update = { type: 'partial', attemptId, attempt: activity, task: 'synthesis', value } as const;
     yield* Array.from(this.#answer.follow(update, isOver), textUpdate);
   }
@@ -90,36 +92,23 @@ const MAY_BE_JSON = /^(?:`{0,3}j?s?o?n?\s*$|(?:```(?:json)?\s*)?\{)/u;
 /** Only these characters are matched, because the text may be long. */
 const BEGINNING_CHARS = 20;
 
-/** A long text is read again only when it has grown by this share. */
-const LEAST_GROWTH = 1 / 256;
-
 /** The answer in a reply so far: its member in the JSON of `runTools` without native tools, otherwise the prose without reasoning. */
 class ReplyText {
-  readonly #json = new PartialJsonReader();
-  readonly #marks = new ThoughtMarks();
-  #text = '';
-  #hasMarks = false;
-  /** The prose of a text with marks, and the length of the text when it was read. */
-  #prose = '';
-  #readChars = 0;
+  readonly #prose = new TextWithoutThought();
+  readonly #json: PartialJsonReader | null;
+
+  constructor(mayBeJson: boolean) {
+    this.#json = mayBeJson ? new PartialJsonReader() : null;
+  }
 
   push(piece: string): void {
-    this.#text += piece;
-    this.#json.push(piece);
-    this.#hasMarks ||= this.#marks.in(piece).length > 0;
+    this.#prose.add(piece);
+    this.#json?.push(piece);
   }
 
-  answer(isOver: boolean): string {
-    const { root } = this.#json;
-    return textIn(root, 'answer') ?? this.#proseOf(isOver);
-  }
-
-  #proseOf(isOver: boolean): string {
-    if (!this.#hasMarks) this.#prose = this.#text;
-    else if (isOver || this.#text.length > this.#readChars * (1 + LEAST_GROWTH)) {
-      this.#prose = withoutThought(this.#text);
-      this.#readChars = this.#text.length;
-    }
-    return MAY_BE_JSON.test(this.#prose.trimStart().slice(0, BEGINNING_CHARS)) ? '' : this.#prose;
+  get answer(): string {
+    const { text } = this.#prose;
+    const isJson = MAY_BE_JSON.test(text.slice(0, BEGINNING_CHARS));
+    return textIn(this.#json?.root ?? null, 'answer') ?? (isJson ? '' : text);
   }
 }

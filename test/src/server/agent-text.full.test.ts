@@ -165,6 +165,12 @@ describe('the answer of an agent, while a model writes it', () => {
     expect(updates.at(-1)).toMatchObject({ type: 'answer', answer: { answerText: 'Yes, until Friday.' } });
   });
 
+  it('is not taken from a reply of generate that is JSON', async () => {
+    const reply = '{"answer":"Yes.","isSure":false}';
+    const updates = await updatesOf(deskWith([prose(reply.slice(0, 14), reply.slice(14))]));
+    expect(changesIn(updates)).toEqual([reply]);
+  });
+
   it('is withdrawn as soon as the text so far turns out to be reasoning', async () => {
     const gate = withResolvers<void>();
     const replies = [[text('Hm. '), text('</think>'), gate.promise, text('Yes.'), STOP]];

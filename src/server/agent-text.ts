@@ -26,12 +26,14 @@ export class AgentText {
     this.#actor = actor;
   }
 
-  /** Takes the calls that are in progress after a step. */
-  *takeCalls(calls: readonly ReplayedCall[]): Generator<RunUpdate, void> {
+  /** Takes the calls that are in progress after a step. `isWaiting`: the agent waits for a person, an event or a long delay. */
+  *takeCalls(calls: readonly ReplayedCall[], isWaiting: boolean): Generator<RunUpdate, void> {
     this.#calls = new Map(calls.filter((call) => this.#isWriting(call)).map((call) => [call.activity, call]));
+    if (this.#writing === null || this.#calls.has(this.#writing.activity)) return;
     // The call was stopped, or lost with its process.
-    if (this.#writing?.isOver === false && !this.#calls.has(this.#writing.activity))
-      yield* this.#discard('attempt_failed');
+    if (!this.#writing.isOver) yield* this.#discard('attempt_failed');
+    // The chart did not answer with the text.
+    else if (isWaiting) yield* this.#discard('next_cycle');
   }
 
   /** Takes the next entry. */

@@ -89,8 +89,9 @@ export class AgentUpdates {
       const { product, startedAt } = begin;
       yield { type: 'run', runId: this.#id, request: String(Object(Object(product).asked).request), startedAt };
     }
-    const { approvals } = step.pending;
-    yield* this.#text.takeCalls(step.calls);
+    const { approvals, activities } = step.pending;
+    const wait = this.#waitOf(begin, step);
+    yield* this.#text.takeCalls(step.calls, wait !== null || (approvals.length > 0 && activities.length === 0));
     for (const { id: questionId } of without(this.#open, approvals)) yield { type: 'question-closed', questionId };
     yield* this.#toolUpdates(begin, step);
     yield* this.#entered(step);
@@ -99,7 +100,6 @@ export class AgentUpdates {
       yield { type: 'question', question: questionOf(approval, this.#state) };
     }
     this.#open = approvals;
-    const wait = this.#waitOf(begin, step);
     if (wait !== null && JSON.stringify(wait) !== this.#waiting) yield wait;
     this.#waiting = JSON.stringify(wait);
     if (step.snapshot.status === 'active') return;

@@ -184,6 +184,32 @@ describe('the answer of an agent, while a model writes it', () => {
     expect(changesIn(updates)).toEqual(['Hm.', { void: 'rewritten' }, 'Yes.']);
   });
 
+  it('is withdrawn when the chart does not answer with it, but waits', async () => {
+    const common = { clock: clockOfPieces(), prompt: (mail: string) => mail };
+    const reply = generate({ ...common, model: modelWith([prose('I refund ', '9999 EUR.')]), name: 'reply' });
+    const machine = setup({
+      types: {} as { input: string; context: { mail: string } },
+      actors: { reply },
+    }).createMachine({
+      id: 'desk',
+      context: ({ input }) => ({ mail: input }),
+      initial: 'writing',
+      states: {
+        writing: { invoke: { src: 'reply', input: ({ context }) => context.mail, onDone: 'rejected' } },
+        rejected: { on: { ANSWERED: 'answered' } },
+        answered: { type: 'final' },
+      },
+    });
+    const { post } = await serveDesk(machine as never);
+    const updates: RunUpdate[] = [];
+    const headers = { accept: 'text/event-stream' };
+    for await (const { update } of updatesIn(await post('/runs', { request: 'Refund it.' }, { headers }))) {
+      updates.push(update);
+      if (update.type === 'progress' && update.isWaiting) break;
+    }
+    expect(changesIn(updates)).toEqual(['I refund', ' 9999 EUR.', { void: 'next_cycle' }]);
+  });
+
   it('is not streamed unless the agent names the actor that writes it', async () => {
     const updates = await updatesOf(deskWith([prose('Yes, ', 'until Friday.')]), {});
     expect(changesIn(updates)).toEqual(['Yes, until Friday.']);

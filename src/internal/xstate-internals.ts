@@ -262,12 +262,15 @@ export function continueExactly(actor: AnyActorRef, ids: readonly string[], cont
 export const historyOf = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string, readonly { id: string }[]>> =>
   Object.fromEntries(Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node.id }))]));
 
+export const systemIdOf = (actor: AnyActorRef): string | undefined =>
+  (actor as { readonly systemId?: string }).systemId;
+
 /** Registers exactly these actors under their system ids. */
 export function registerSystemIds(system: AnyActorRef['system'], actors: readonly AnyActorRef[]): void {
   const { _set: set, _unregister: unregister } = system as unknown as PrivateActor['system'];
   for (const actor of Object.values(system.getAll() as Record<string, AnyActorRef>)) unregister(actor);
   for (const actor of actors) {
-    const { systemId } = actor as { readonly systemId?: string };
+    const systemId = systemIdOf(actor);
     if (systemId !== undefined) set(systemId, actor);
   }
 }

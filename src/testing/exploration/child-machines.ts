@@ -1,10 +1,10 @@
-import type { AnyActorRef, AnyStateMachine, EventObject } from 'xstate';
+import type { AnyActorLogic, AnyActorRef, AnyStateMachine, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { firstLineOf } from '../../internal/printable.ts';
-import { descriptorMatches, isMachine, parentOf } from '../../internal/xstate-internals.ts';
-import { inputOf } from '../structure/running-actors.ts';
-import { errorJson, withActor } from './exact-json.ts';
+import { descriptorMatches, isMachine, parentOf, systemIdOf } from '../../internal/xstate-internals.ts';
+import { inputOf, refsIn } from '../structure/running-actors.ts';
+import { repetitions, withActor } from './exact-json.ts';
 import type { Exploration, ExploredChild } from './exploration.ts';
 import {
   type ActorOutcome,
@@ -61,6 +61,8 @@ export class ChildMachines implements OutcomeFinder {
   #found = new WeakMap<AnyActorRef, FoundOutcomes>();
   /** Why the outcomes of an actor are not those of its own exploration, by its name. */
   readonly #dependent = new Map<string, string>();
+  /** The logic of spawned actors, by their names. */
+  readonly #logics = new Map<string, AnyActorLogic>();
   readonly #explore: Explore;
   readonly #options: ChildOptions;
   readonly #startAgain = new Error('A child machine depends on its parent');
@@ -79,10 +81,12 @@ export class ChildMachines implements OutcomeFinder {
 
   #search(name: string, ref: AnyActorRef): FoundOutcomes {
     const { assumed, assumedFor, path } = this.level;
+    const dependent = this.#dependent.get(name);
     const logic = replacedLogic(ref);
     const declared = logic && declaredOutcomes(logic);
-    if (declared !== undefined) return { outcomes: declared };
-    const found = isMachine(logic) ? this.#childFor(logic, name, ref) : { problem: '' };
+    if (declared !== undefined && dependent === undefined) return { outcomes: declared };
+    const problem = dependent ?? '';
+    const found = isMachine(logic) && problem === '' ? this.#childFor(logic, name, ref) : { problem };
     if (!('problem' in found)) {
       const { exploration, outcomes } = found;
       const known = this.explored.findIndex((one) => one.exploration === exploration);
@@ -95,10 +99,10 @@ export class ChildMachines implements OutcomeFinder {
   }
 
   #childFor(machine: AnyStateMachine, name: string, ref: AnyActorRef): Found {
-    const dependent = this.#dependent.get(name);
-    if (dependent !== undefined) return { problem: dependent };
     if (hasOnSnapshot(ref)) return { problem: '"onSnapshot" receives its snapshots' };
     const { known, path } = this.level;
+    const [repeated] = repetitions({ input: inputOf(ref) });
+    if (repeated !== undefined) return { problem: `${repeated}, the same object, of which it would get two copies` };
     const parent = stubParent(parentOf(ref)?.id ?? '');
     try {
       const { copy, json } = withActor(inputOf(ref), 'its input', parentOf(ref), parent.ref);
@@ -139,11 +143,31 @@ export class ChildMachines implements OutcomeFinder {
     }
   }
 
+  requireOneLogic(name: string, ref: AnyActorRef): void {
+    const logic = replacedLogic(ref);
+    const known = this.#logics.get(name) ?? logic;
+    if (known === undefined || this.#dependent.has(name)) return;
+    this.#logics.set(name, known);
+    if (known !== logic) this.#startWithout(name, 'its name has more than one logic');
+  }
+
+  /** Throws if the machine has looked for an actor of one of its child machines by its system id. */
+  requireOwn(systemIds: ReadonlySet<string>): void {
+    for (const { name, exploration } of this.explored) {
+      const id = systemIdsIn(exploration).find((one) => systemIds.has(one));
+      if (id !== undefined) this.#startWithout(name, `the actor "${id}" of its system is used by the machines above`);
+    }
+  }
+
   requireIndependent(name: string, ref: AnyActorRef, { type }: EventObject, where: () => string): void {
     const logic = replacedLogic(ref);
     if (!isMachine(logic) || !('child' in this.find(name, ref))) return;
     if (!handledTypes(logic).some((one) => one === type || descriptorMatches(one, type))) return;
-    this.#dependent.set(name, `it is sent "${type}" ${where()}`);
+    this.#startWithout(name, `it is sent "${type}" ${where()}`);
+  }
+
+  #startWithout(name: string, problem: string): never {
+    this.#dependent.set(name, problem);
     throw this.#startAgain;
   }
 
@@ -151,8 +175,15 @@ export class ChildMachines implements OutcomeFinder {
   isStartAgain(error: unknown): boolean {
     this.explored = [];
     this.#found = new WeakMap();
+    this.#logics.clear();
     return error === this.#startAgain;
   }
+}
+
+/** Returns the system ids of the actors that the explored machine and its children start. */
+function systemIdsIn({ states, children }: Exploration): readonly string[] {
+  const own = states.flatMap(({ snapshot }) => refsIn(snapshot.children).flatMap((ref) => systemIdOf(ref) ?? []));
+  return [...own, ...children.flatMap(({ exploration }) => systemIdsIn(exploration))];
 }
 
 /** Returns each distinct way in which the explored machine ends, and each event that its parent has received. */
@@ -160,7 +191,7 @@ function outcomesOf({ states }: Exploration, received: readonly EventObject[]): 
   const found = new Map<string, ActorOutcome>();
   const names = new Map<string, number>();
   const add = (outcome: ActorOutcome, json: unknown): void => {
-    const key = `${outcome.kind} ${JSON.stringify(json)}`;
+    const key = `${outcome.kind} ${JSON.stringify([json, repetitions(outcome)])}`;
     if (found.has(key)) return;
     const nth = (names.get(outcome.name) ?? 0) + 1;
     names.set(outcome.name, nth);
@@ -171,7 +202,7 @@ function outcomesOf({ states }: Exploration, received: readonly EventObject[]): 
     const { status, output, error } = snapshot;
     if (status === 'done') add(done(output, withPayload('done', output)), withActor(output, 'its output').json);
     const shown = error instanceof Error ? error.message : error;
-    if (status === 'error') add(fails(error, withPayload('error', shown)), errorJson(error));
+    if (status === 'error') add(fails(error, withPayload('error', shown)), withActor(error, 'its error').json);
   }
   return [...found.values()];
 }

@@ -46,6 +46,7 @@ function createStateKey(abstraction: Abstraction, { readsInput }: Pick<Occurrenc
     const { value, status, context, output, error } = snapshot;
     const ids = idsOf(snapshot, ended);
     const spawned = spawnedActors(snapshot, ended).map(({ id, name }) => ids.names.get(id) ?? `${name} ${id}`);
+    const readers = abstraction === undefined ? inputReaders(snapshot, ended) : [];
     try {
       const [rest, inputs] =
         abstraction === undefined
@@ -55,7 +56,10 @@ function createStateKey(abstraction: Abstraction, { readsInput }: Pick<Occurrenc
                 output: exactJson(output, 'output', ids),
                 repeated: repetitions({ context, output }),
               },
-              inputsOf(snapshot, ended, ids),
+              readers.map(({ id }) => {
+                const input = inputOf(childOf(snapshot, id));
+                return [ids.names.get(id) ?? id, exactJson(input, `the input of ${id}`, ids)];
+              }),
             ]
           : [exactJson(abstraction(snapshot), 'abstraction', ids), []];
       const failure = status === 'error' ? errorJson(error) : '';
@@ -70,12 +74,8 @@ function createStateKey(abstraction: Abstraction, { readsInput }: Pick<Occurrenc
     }
   }
 
-  function inputsOf(snapshot: AnyMachineSnapshot, ended: readonly string[], ids: ActorIds): readonly unknown[] {
-    return activeActors(snapshot, ended)
-      .map((actor) => [actor, childOf(snapshot, actor.id)] as const)
-      .filter(([actor, ref]) => readsInput(actor, ref))
-      .map(([{ id }, ref]) => [ids.names.get(id) ?? id, exactJson(inputOf(ref), `the input of ${id}`, ids)]);
-  }
+  const inputReaders = (snapshot: AnyMachineSnapshot, ended: readonly string[]) =>
+    activeActors(snapshot, ended).filter((actor) => readsInput(actor, childOf(snapshot, actor.id)));
 
   return {
     of,
@@ -204,7 +204,7 @@ function exploreOnce(
 
   for (const [name, input] of Object.entries(inputs)) {
     const place = steps.start(input);
-    check(() => (name === '' ? 'at the start' : `at the start with input "${name}"`));
+    check(place, () => (name === '' ? 'at the start' : `at the start with input "${name}"`));
     if (as.parent === undefined) requireContext(place.snapshot, name);
     const did = instrumented.drainStep();
     starts.push({ name, input, ...did, state: states.reach(place, name, { reachedBy: null, depth: 0 }) });
@@ -222,7 +222,7 @@ function exploreOnce(
     }
     for (const occurrence of possible) {
       const next = steps.after(state, occurrence);
-      check(() => `in ${JSON.stringify(state.value)} on "${occurrence.name}"`);
+      check(next, () => `in ${JSON.stringify(state.value)} on "${occurrence.name}"`);
       const did = instrumented.drainStep();
       const id = edges.length;
       const to = states.reach(next, states.inputOf(state), { reachedBy: id, depth: state.depth + 1 });
@@ -234,6 +234,7 @@ function exploreOnce(
     states.requireUnchanged(state);
   }
   if (isComplete) occurrences.requireAllKnown();
+  children.requireOwn(steps.unknownSystemIds);
   isComplete &&= children.explored.every(({ exploration }) => exploration.isComplete);
   const chart = chartOf(machine);
   const graph = { machine, instrumented, chart, starts, states: states.all, edges, edgesFrom, isComplete };
@@ -299,7 +300,7 @@ function stepCheck(
   steps: PureSteps,
   occurrences: Occurrences,
 ) {
-  return (where: () => string): void => {
+  return (place: Place, where: () => string): void => {
     const guard = instrumented.nondeterministicGuard;
     if (guard !== null)
       throw new PostChainError(
@@ -314,6 +315,7 @@ function stepCheck(
       );
     for (const { ref, event } of steps.sentToChildren()) occurrences.requireIndependent(ref, event, where);
     occurrences.requireNoPayload(where);
+    occurrences.requireOneLogic(place);
   };
 }
 

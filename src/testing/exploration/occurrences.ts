@@ -27,6 +27,7 @@ import {
   inputOf,
   invokedBy,
   nameOfActor,
+  spawnedActors,
 } from '../structure/running-actors.ts';
 import { ownEvents } from './own-events.ts';
 import { type Delayed, timerKey } from './timers.ts';
@@ -107,6 +108,8 @@ export interface Occurrences {
   readsInput(actor: ActiveActor, ref: AnyActorRef | undefined): boolean;
   /** Throws if a child machine handles an event that it did not receive in its own exploration. */
   requireIndependent(ref: AnyActorRef, event: EventObject, where: () => string): void;
+  /** Throws if an actor has the name of another one with other logic, and the outcomes of neither are given. */
+  requireOneLogic(place: Place): void;
   /** Throws `invalid_option` if the machine has read more than the type of an event that was sent without `events`. */
   requireNoPayload(where: () => string): void;
   /** Throws `invalid_option` if `outcomes` names an actor that was never started. */
@@ -125,6 +128,7 @@ export interface OutcomeFinder {
   readonly level: { readonly path: string; readonly assumed?: readonly ActorOutcome[] | undefined };
   find(name: string, ref: AnyActorRef): FoundOutcomes;
   requireIndependent(name: string, ref: AnyActorRef, event: EventObject, where: () => string): void;
+  requireOneLogic(name: string, ref: AnyActorRef): void;
 }
 
 /** Returns the events that can occur in a machine. Throws `invalid_option` if `outcomes` misses an actor. */
@@ -164,11 +168,18 @@ export function occurrencesOf(
     },
     readsInput(actor, ref) {
       const found = outcomesOf(actor, ref);
-      return 'outcomes' in found && (typeof found.outcomes === 'function' || found.child !== undefined);
+      if ('problem' in found) throw missingOf(machine, path, actor, found.problem);
+      return typeof found.outcomes === 'function' || found.child !== undefined;
     },
     requireIndependent(ref, event, where) {
       const name = nameOfActor(machine, ref);
       if (outcomesKey({ id: ref.id, name }, outcomes) === undefined) finder.requireIndependent(name, ref, event, where);
+    },
+    requireOneLogic({ snapshot, ended }) {
+      for (const { id, name } of spawnedActors(snapshot, ended)) {
+        const ref = childOf(snapshot, id);
+        if (ref !== undefined && outcomesKey({ id, name }, outcomes) === undefined) finder.requireOneLogic(name, ref);
+      }
     },
     requireNoPayload(where) {
       if (read === null) return;

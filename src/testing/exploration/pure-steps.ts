@@ -28,6 +28,8 @@ export interface PureSteps {
   after(place: ExploredPlace, occurrence: Occurrence): ExploredPlace;
   /** Returns what the machine read in the last step although it is not followed, such as the snapshot of a stub; null if nothing. */
   unknownRead(): string | null;
+  /** The system ids of no actor that the machine has looked for. */
+  readonly unknownSystemIds: ReadonlySet<string>;
   /** Returns the events that the machine has sent to its children in the last step. */
   sentToChildren(): readonly SentToChild[];
   /** Names of the actions that were taken and have no implementation. */
@@ -85,6 +87,7 @@ export const pureSteps = (
 
 class MachineSteps implements PureSteps {
   readonly unknownActions = new Set<string>();
+  readonly unknownSystemIds = new Set<string>();
   readonly #machine: AnyStateMachine;
   readonly #self: AnyActorRef;
   readonly #scope: AnyActorScope;
@@ -116,6 +119,7 @@ class MachineSteps implements PureSteps {
     });
     limitInspection(this.#self, new Set(['@xstate.actor']));
     Object.assign(this.#self, { getSnapshot: () => this.#current });
+    this.#followSystem();
     if (parent !== undefined) this.#followParent(parent);
     this.#scope = {
       self: this.#self,
@@ -174,16 +178,27 @@ class MachineSteps implements PureSteps {
     });
   }
 
-  /** Of the actors in its system, only those that the machine started itself are known. */
   #followParent({ ref }: StubParent): void {
     adopt(ref, this.#self);
     this.#followReads(ref, 'the snapshot of its parent');
+    Object.defineProperty(ref, '_parent', {
+      get: () => {
+        this.#read ??= 'the parent of its parent';
+        return undefined;
+      },
+    });
+  }
+
+  /** Only the actors that the machine starts itself are known, of all in its system. */
+  #followSystem(): void {
     const { system } = this.#self;
     const get = system.get.bind(system);
     Object.assign(system, {
       get: (id: string) => {
         const found = get(id);
-        if (found === undefined) this.#read ??= `the actor "${id}" of its system`;
+        if (found !== undefined) return found;
+        this.unknownSystemIds.add(id);
+        if (this.#parent !== undefined) this.#read ??= `the actor "${id}" of its system`;
         return found;
       },
     });

@@ -26,6 +26,8 @@ import { alwaysEventually } from '../../../../src/testing/properties/always-even
 import { describeFinding, findingsOf, noDeadEnd } from '../../../../src/testing/properties/properties.ts';
 import { caughtError } from '../../../support/errors.ts';
 
+const SHARED = { n: 1 };
+
 type Options = ExploreOptions<AnyStateMachine>;
 
 /** A machine that starts a worker with an input, and keeps what it receives from it. */
@@ -234,6 +236,67 @@ describe('the outcomes of a child machine have to be given', () => {
     ],
   ])('if %s', (_, worker, working, problem) => {
     expect(messageOf(worker, working, { limit: 50 })).toBe(missing(problem));
+  });
+
+  it.each<[string, unknown, object, string]>([
+    [
+      'its parent looks for one of its actors by a system id',
+      createMachine({ invoke: { src: stoppable, systemId: 'inner' } }),
+      { on: { STOP: { actions: sendTo(({ system }) => system.get('inner') as AnyActorRef, { type: 'stop' }) } } },
+      'the actor "inner" of its system is used by the machines above',
+    ],
+    [
+      'it sends an event to the parent of its parent',
+      createMachine({ id: 'w', entry: sendTo(({ self }) => self._parent?._parent as AnyActorRef, { type: 'hello' }) }),
+      {},
+      'w reads the parent of its parent at the start, which an exploration does not follow; pass a stand-in for the actor in "actors"',
+    ],
+    [
+      'an object occurs twice in its input',
+      stoppable,
+      { invoke: { src: 'worker', id: 'worker', input: { one: SHARED, other: SHARED } } },
+      'input.other is input.one, the same object, of which it would get two copies',
+    ],
+    [
+      'it ends with an error that cannot be compared',
+      createMachine({
+        after: {
+          10: {
+            actions: assign((): object => {
+              throw Object.assign(new Error('Request failed'), { status: 404, retry: () => {} });
+            }),
+          },
+        },
+      }),
+      {},
+      'Left out: its error.retry: expected JSON, or a value of a codec; received a function (retry). Add a codec.',
+    ],
+  ])('if %s', (_, worker, working, problem) => {
+    expect(messageOf(worker, working)).toBe(missing(problem));
+  });
+
+  it('if two spawned machines have one name', () => {
+    const ending = (output: string) =>
+      createMachine({ id: 'kid', output, initial: 'a', states: { a: { after: { 10: 'b' } }, b: { type: 'final' } } });
+    const [one, other] = [ending('one'), ending('other')];
+    const spawning = (logic: typeof one) => ({
+      target: 'running',
+      actions: assign({ ref: ({ spawn }) => spawn(logic, { id: 'kid' }) }),
+    });
+    const boss = createMachine({
+      id: 'boss',
+      context: { ref: null as unknown },
+      initial: 'idle',
+      states: {
+        idle: { on: { ONE: spawning(one), OTHER: spawning(other) } as never },
+        running: { on: { 'xstate.done.actor.kid': 'ended' } },
+        ended: {},
+      },
+    });
+    expect(caughtError(() => explore(boss))?.message).toContain(
+      '"outcomes.kid" is missing (boss spawns this actor; its own exploration does not find them: its name has more than one logic)',
+    );
+    expect(explore(boss, { outcomes: { kid: [done('one'), done('other')] } }).isComplete).toBe(true);
   });
 
   it('if it starts itself with the same input, or ever deeper', () => {

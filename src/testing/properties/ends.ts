@@ -1,6 +1,6 @@
-import type { Exploration, ExploredEdge } from '../exploration/exploration.ts';
+import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
 import { pathOf, pathTo } from '../exploration/paths.ts';
-import { describeState, type Property, type Witness } from './properties.ts';
+import { describeState, describeWitness, type Property, type Witness } from './properties.ts';
 
 /** Whether the machine did something: an event that it ignores changes nothing. */
 const isTaken = ({ taken }: ExploredEdge): boolean => taken.length > 0;
@@ -68,19 +68,31 @@ function longerRun(
 export const canAlwaysEnd: Property = {
   name: 'can always end',
   requiresComplete: true,
-  check(exploration) {
-    const { states, edges, machine } = exploration;
-    if (!canEnd(machine.root)) return null;
-    const into = new Map<number, number[]>();
-    for (const { from, to } of edges) into.set(to, [...(into.get(to) ?? []), from]);
-    const ending = states.filter(({ snapshot }) => snapshot.status === 'done').map(({ id }) => id);
-    const canReach = new Set(ending);
-    for (const id of canReach) for (const from of into.get(id) ?? []) canReach.add(from);
-    const found = states.find(({ id, snapshot }) => snapshot.status === 'active' && !canReach.has(id));
-    if (found === undefined) return null;
-    return { what: `no events lead from ${describeState(found)} to the end`, path: pathTo(exploration, found.id) };
-  },
+  check: (exploration) =>
+    canEnd(exploration.machine.root) ? findEndless(exploration, ({ snapshot }) => snapshot.status === 'done') : null,
 };
+
+/** Finds a state from which no events lead to an end. A child machine that was explored ends only if each of its own states leads to one. */
+function findEndless(exploration: Exploration, isEnd: (state: ExploredState) => boolean): Witness | null {
+  const { states, edges, edgesFrom, children } = exploration;
+  const endless = children.map((child) =>
+    findEndless(child.exploration, ({ snapshot }) => snapshot.status !== 'active'),
+  );
+  const inside = ({ occurrence: { kind, child = -1 } }: ExploredEdge) =>
+    kind !== 'emitted' && endless[child] ? [`${children[child]?.name}: ${describeWitness(endless[child])}`] : [];
+  const into = new Map<number, number[]>();
+  for (const edge of edges) if (inside(edge).length === 0) into.set(edge.to, [...(into.get(edge.to) ?? []), edge.from]);
+  const canReach = new Set(states.filter(isEnd).map(({ id }) => id));
+  for (const id of canReach) for (const from of into.get(id) ?? []) canReach.add(from);
+  const found = states.find(({ id, snapshot }) => snapshot.status === 'active' && !canReach.has(id));
+  if (found === undefined) return null;
+  const [cause] = edgesFrom[found.id]?.flatMap(inside) ?? [];
+  const because = cause === undefined ? '' : `, because of ${cause}`;
+  return {
+    what: `no events lead from ${describeState(found)} to the end${because}`,
+    path: pathTo(exploration, found.id),
+  };
+}
 
 /** Whether a state is meant to be done: a child is final, or all regions may be done. */
 function canEnd({ type, states }: Exploration['machine']['root']): boolean {

@@ -23,6 +23,7 @@ import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
 import { startWalk } from '../../../../src/testing/exploration/walk.ts';
 import { alwaysEventually } from '../../../../src/testing/properties/always-eventually.ts';
+import { canAlwaysEnd } from '../../../../src/testing/properties/ends.ts';
 import { describeFinding, findingsOf, noDeadEnd } from '../../../../src/testing/properties/properties.ts';
 import { caughtError } from '../../../support/errors.ts';
 
@@ -358,6 +359,13 @@ describe('a child machine that may never end', () => {
     expect(findings(bossOf(stuck, { after: { 1000: 'failed' } }))).toEqual([deadEnd, 'holds: always eventually ended']);
     const names = lintProperties({ properties: [] }).map(({ name }) => name);
     expect(names).toContain(noDeadEnd.name);
+  });
+
+  it('keeps its parent from an end, unless other events lead there', () => {
+    expect(findings(bossOf(stuck), [canAlwaysEnd])).toEqual([
+      'FAILS: can always end: no events lead from "working" to the end, because of worker: no events lead from "waiting" to the end, after start → after 9 ms, after start',
+    ]);
+    expect(findings(bossOf(stuck, { on: { stop: 'failed' } }), [canAlwaysEnd])).toEqual(['holds: can always end']);
   });
 
   it('does not fail them if its own events end it', () => {

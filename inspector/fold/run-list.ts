@@ -369,8 +369,10 @@ function dueAt(run: InspectedRun): number | null {
 export const isDue = (run: InspectedRun, nowMs: number): boolean => (dueAt(run) ?? Number.POSITIVE_INFINITY) <= nowMs;
 
 /** What the column of durations shows of a run that waits: `waits 16 min`. */
-export const waitsText = (run: InspectedRun, nowMs: number): string | null =>
-  waitedText(run, nowMs)?.replace(/^(less than 1 min)?/u, (short) => `waits ${short && '< 1 min'}`) ?? null;
+export function waitsText(run: InspectedRun, nowMs: number): string | null {
+  const waited = waitedText(run, nowMs);
+  return waited && `waits ${waited === SHORT_SPAN ? '< 1 min' : waited}`;
+}
 
 /** `16 min`: how long a run has waited. Null if it does not wait, or if that is unknown. */
 export function waitedText(run: InspectedRun, nowMs: number): string | null {
@@ -446,8 +448,10 @@ function elapsedMs(startedAt: string, nowMs: number): number | null {
   return Number.isNaN(startMs) ? null : Math.max(0, nowMs - startMs);
 }
 
+const SHORT_SPAN = 'less than 1 min';
+
 /** `5 min`, `2 h`, `3 d`. */
-const spanText = (ms: number): string => (ms < 60_000 ? 'less than 1 min' : formatRoughly(ms));
+const spanText = (ms: number): string => (ms < 60_000 ? SHORT_SPAN : formatRoughly(ms));
 
 const WEEK_MS = 7 * 86_400_000;
 

@@ -140,10 +140,10 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
         {offered.map((run) => (
           <option key={run.runId} value={run.runId}>
             {[
-              run.kind === 'run' && isSame(run) ? '' : excerpt(run.title, 50),
+              shortRunId(run.runId),
+              (run.kind === 'run' && isSame(run)) || run.title === run.runId ? '' : excerpt(run.title, 50),
               statusWords(run).text,
               startedText(run.startedAt),
-              run.title === run.runId ? '' : shortRunId(run.runId),
             ]
               .filter(Boolean)
               .join(' · ')}

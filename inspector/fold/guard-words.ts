@@ -1,5 +1,6 @@
 import type { ComparedValue } from './explain.ts';
 import { capitalize, formatNumber, formatScore, humanize, humanizeGuard } from './format.ts';
+import { excerpt } from './text.ts';
 
 /** What the words of a name do not say by themselves. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -16,9 +17,21 @@ const NAMES: Readonly<Record<string, string>> = {
 export const valueTitle = (name: string): string =>
   (Object.hasOwn(NAMES, name) ? NAMES[name] : undefined) ?? humanize(name);
 
-/** The number that a guard compared with its limit: the rule about repeats includes the cycle that would follow. */
-export const comparedNumber = ({ value, limit }: ComparedValue): ComparedValue['value'] =>
-  limit?.name === 'loopRepeats' && typeof value === 'number' ? value + 1 : value;
+export function valueText(value: ComparedValue['value'], limit: number | null): string {
+  if (typeof value === 'number') return formatScore(value, limit);
+  if (value === null) return 'not measured';
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === '' ? '(empty)' : excerpt(value, 80);
+}
+
+/** The value that a guard compared with its limit: the rule about repeats includes the cycle that would follow. */
+export const comparedText = ({ value, limit }: ComparedValue): string =>
+  valueText(limit?.name === 'loopRepeats' && typeof value === 'number' ? value + 1 : value, limit?.value ?? null);
+
+/** `confidence 0.66, needs more than 0.9; grounding 1`. */
+export const comparedWords = (compared: readonly ComparedValue[]): string =>
+  compared
+    .map((one) => [`${valueTitle(one.name)} ${comparedText(one)}`, limitWords(one)].filter(Boolean).join(', '))
+    .join('; ');
 
 /** Guards that hold as soon as a value reaches its limit. */
 const REACHES: ReadonlySet<string> = new Set([

@@ -3,9 +3,10 @@ import { runStart } from '../answer.ts';
 import { isOwnChart } from '../chart-words.ts';
 import { changedFields, type FieldDifference } from '../differences.ts';
 import { entriesIn, entryAt } from '../entry-index.ts';
+import { comparedValues } from '../explain.ts';
 import { forkChanges } from '../fork-changes.ts';
 import { capitalize } from '../format.ts';
-import { guardTitle } from '../guard-words.ts';
+import { comparedWords, guardTitle } from '../guard-words.ts';
 import type { LoadedEntries } from '../run-fold.ts';
 import { lastStartedBy, numbersIn } from '../sorted.ts';
 import { systemTrace } from '../system-trace.ts';
@@ -159,8 +160,9 @@ function guardsAt(runs: Pair<ComparedRun>, paths: Comparison['paths'], first: nu
     const other = others.get(place)?.candidate;
     if (other === undefined || other.result === candidate.result) continue;
     return both([candidate, other], (one) => {
-      const [words, guard] = [guardsText([one]), one.guard ?? ''];
-      return isOwnChart(machine) ? words.replace(guard, `“${guardTitle(guard)}”`) : words;
+      if (!isOwnChart(machine)) return guardsText([one]);
+      const values = comparedWords(comparedValues(one.inputs ?? {}));
+      return `“${guardTitle(one.guard ?? '')}” ${one.result === 'taken' ? 'held' : 'did not hold'}${values && ` (${values})`}`;
     });
   }
   return null;

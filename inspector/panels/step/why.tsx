@@ -1,7 +1,7 @@
 import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
 import type { ComparedValue, ExplainedCandidate, ExplainedTransition } from '../../fold/explain.ts';
-import { capitalize, formatScore, pluralize, UNNAMED } from '../../fold/format.ts';
-import { comparedNumber, flipWords, guardTitle, limitWords, valueTitle } from '../../fold/guard-words.ts';
+import { capitalize, pluralize, UNNAMED } from '../../fold/format.ts';
+import { comparedText, flipWords, guardTitle, limitWords, valueText, valueTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
@@ -203,8 +203,8 @@ function Values({ compared }: { readonly compared: readonly ComparedValue[] }) {
     <ul class="values" aria-label="Compared values">
       {limited.map((one) => (
         <li key={one.name}>
-          <span class="verbatim">{capitalize(revealHidden(valueTitle(one.name)))}</span>{' '}
-          <b>{describeValue(comparedNumber(one), one.limit?.value ?? null)}</b>, {limitWords(one)}
+          <span class="verbatim">{capitalize(revealHidden(valueTitle(one.name)))}</span> <b>{comparedText(one)}</b>,{' '}
+          {limitWords(one)}
           {one.share !== null && (
             <span class="share" aria-hidden="true" style={{ '--value': one.share.value, '--limit': one.share.limit }} />
           )}
@@ -215,17 +215,11 @@ function Values({ compared }: { readonly compared: readonly ComparedValue[] }) {
           {others.map(({ name, value }, index) => (
             <span key={name} class="verbatim">
               {index > 0 && ' · '}
-              {revealHidden(valueTitle(name))}: {describeValue(value, null)}
+              {revealHidden(valueTitle(name))}: {valueText(value, null)}
             </span>
           ))}
         </li>
       )}
     </ul>
   );
-}
-
-function describeValue(value: ComparedValue['value'], limit: number | null): string {
-  if (typeof value === 'number') return formatScore(value, limit);
-  if (value === null) return 'not measured';
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === '' ? '(empty)' : excerpt(value, 80);
 }

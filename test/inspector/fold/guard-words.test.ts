@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { comparedValues } from '../../../inspector/fold/explain.ts';
-import { comparedNumber, flipWords, limitWords, valueTitle } from '../../../inspector/fold/guard-words.ts';
+import { comparedText, flipWords, limitWords, valueTitle } from '../../../inspector/fold/guard-words.ts';
 
 const confidence = { confidence: 0.5, above: 0.9, modelConfidence: 0.96, grounding: 0 };
 
@@ -12,9 +12,9 @@ describe('the numbers of a guard in words', () => {
 
   it('count the next cycle among those that repeat each other, as the rule does', () => {
     const [repeats] = comparedValues({ repeats: 1, loopRepeats: 2 });
-    expect(repeats && [valueTitle(repeats.name), comparedNumber(repeats), limitWords(repeats)]).toEqual([
+    expect(repeats && [valueTitle(repeats.name), comparedText(repeats), limitWords(repeats)]).toEqual([
       'similar cycles, including the next one',
-      2,
+      '2',
       'limit 2',
     ]);
   });

@@ -33,8 +33,8 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     const { confidence } = lastOf(1, 'decision').decision.inputs;
     const shown = String(Number(confidence));
     expect(await cause.innerText()).toMatch(/^First difference: step \d+ \(Cycle \d, Yield\)/u);
-    expect(await cause.innerText()).toContain(`did not hold (confidence ${shown}, above 0.9`);
-    expect(await cause.innerText()).toContain(`held (confidence ${shown}, above 0.1`);
+    expect(await cause.innerText()).toContain(`did not hold (confidence ${shown}, needs more than 0.9`);
+    expect(await cause.innerText()).toContain(`held (confidence ${shown}, needs more than 0.1`);
     expect(await page.getByRole('table', { name: 'Settings that differ' }).innerText()).toMatch(
       /Confidence to finish\s+0\.9\s+0\.1/u,
     );

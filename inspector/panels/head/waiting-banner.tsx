@@ -90,7 +90,7 @@ function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewherePr
     </ul>
   );
   const connection = inspector.connection.value;
-  const isDisabled = isBusy || connection !== 'open' || run.blocked !== undefined;
+  const isDisabled = isBusy || connection !== 'open';
   if (connection === 'file') return <>{asked}</>;
   return (
     <>
@@ -103,32 +103,29 @@ function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewherePr
       )}
       {connection === 'open' && !inspector.continues.value ? (
         <p>{READ_ONLY}</p>
+      ) : run.blocked !== undefined ? (
+        <Blocked text={run.blocked} asks={waiting !== null} />
       ) : isStopped ? (
         <div class="row">
           <button type="button" class="primary" disabled={isDisabled} onClick={() => void act({ type: 'resume' })}>
             Resume
           </button>
-          {run.blocked === undefined && (
-            <span>
-              {waiting === null
-                ? 'It continues where it stopped and does not repeat finished calls.'
-                : 'No process executes this run now. Resume it to answer here.'}
-            </span>
-          )}
+          <span>
+            {waiting === null
+              ? 'It continues where it stopped and does not repeat finished calls.'
+              : 'No process executes this run now. Resume it to answer here.'}
+          </span>
         </div>
       ) : (
         <div class="row">
           <button type="button" disabled={isDisabled} onClick={() => void act({ type: 'resume', force: true })}>
             Take over
           </button>
-          {run.blocked === undefined && (
-            <span>
-              The run continues here, where you can answer. The other process stops executing it at its next step.
-            </span>
-          )}
+          <span>
+            The run continues here, where you can answer. The other process stops executing it at its next step.
+          </span>
         </div>
       )}
-      {run.blocked !== undefined && <Blocked text={run.blocked} asks={waiting !== null} />}
       {messages}
     </>
   );

@@ -80,7 +80,7 @@ describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
     await page.getByText('Resume it in its program:').waitFor();
     await page.locator('pre').getByText('await chain.resume("other")', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Copy code' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Resume' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
   });
 
   it('says which patterns match nothing, and downloads a redacted file with two clicks', async () => {

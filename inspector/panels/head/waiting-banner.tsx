@@ -141,7 +141,7 @@ function Blocked({ text, asks }: { readonly text: string; readonly asks: boolean
       </p>
       {code.length > 0 && (
         <div class="row">
-          <pre class="sunken">{code.map(revealHidden).join('\n')}</pre>
+          <pre class="sunken verbatim">{code.map(revealHidden).join('\n')}</pre>
           <CopyButton what="code" text={() => code.join('\n')} />
         </div>
       )}

@@ -20,11 +20,12 @@ const other = scriptedChain({}, { newId: () => 'other' }).chain.run({ request: '
 await other.answer;
 await writeJournal(journals, 'other', other.entries.slice(0, end).map(storedEntry));
 
+const CODE = 'await createPostChain({ model, journals: fileJournals("journals") }).resume("other")';
 const doubt = { doubt: 'it was started by another installation', actions: ['start mcp "npx some-server"'] };
 const tests = await inspectorTests('acting on recorded runs', {
   journals,
   actions: {
-    blocked: ({ runId }) => (runId === 'other' ? 'Resume it in its program:\nawait chain.resume("other")' : null),
+    blocked: ({ runId }) => (runId === 'other' ? `Resume it in its program:\n${CODE}` : null),
     resume: async (runId, { confirmed }) => (confirmed === null ? doubt : chain.resume(runId)),
     fork: (runId, change) => chain.fork(runId, change),
   },
@@ -78,9 +79,12 @@ describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
   it('does not offer to resume a run that this inspector cannot continue, and says what to do', async () => {
     const { page } = await open('/run/other');
     await page.getByText('Resume it in its program:').waitFor();
-    await page.locator('pre').getByText('await chain.resume("other")', { exact: true }).waitFor();
+    await page.locator('pre').getByText(CODE, { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Copy code' }).waitFor();
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const [code, banner] = await Promise.all(['pre', '.banner'].map((name) => page.locator(name).boundingBox()));
+    expect((code?.x ?? 0) + (code?.width ?? 0)).toBeLessThan((banner?.x ?? 0) + (banner?.width ?? 0));
   });
 
   it('says which patterns match nothing, and downloads a redacted file with two clicks', async () => {

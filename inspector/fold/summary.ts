@@ -5,6 +5,7 @@ import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { decisionReason } from './decision-words.ts';
 import { entryAt } from './entry-index.ts';
+import { forkStart } from './fork-point.ts';
 import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { failedPhaseWords, isNoAnswer, reasonWords } from './run-list.ts';
@@ -12,25 +13,29 @@ import { RETRIEVAL } from './selection.ts';
 import { lastUpTo } from './sorted.ts';
 import { type Spans, usageOf } from './spans.ts';
 
-/** The figures of a run up to an entry: completed cycles, started calls. `hasNoUsage`: no call has reported its tokens. The cost is null if unknown. */
+/** The figures of a run up to an entry: completed cycles, started calls. The calls that a fork has copied count only as `reused`. `hasNoUsage`: no call has reported its tokens. The cost is null if unknown. */
 export function figuresOf(log: RunLog, fold: RunFold, count: number) {
   const { spans, timeLine } = fold;
   const { attempts, currency } = spans;
-  const started = attempts.filter(({ from }) => from < count);
+  const forkedAt = forkStart({ log, fold });
+  const begun = attempts.filter(({ from }) => from < count);
+  const started = begun.filter(({ from }) => from > (forkedAt ?? -1));
   const ended = started.filter(({ usage, to }) => usage !== null && to !== null && to < count);
   const metadata = answerUpTo(log, fold, count - 1)?.answer.metadata;
-  const used = metadata?.usage ?? { ...usageOf(ended, currency), modelCalls: started.length };
+  const total = forkedAt === null ? metadata : undefined;
+  const used = total?.usage ?? { ...usageOf(ended, currency), modelCalls: started.length };
   return {
     ms: count === 0 ? 0 : timeLine.wallMs(count - 1) - timeLine.copiedStopMs,
     cycles: metadata?.cycles ?? completedCycles(log, fold, count),
     calls: used.modelCalls,
+    reused: begun.length - started.length,
     unfinishedCalls: metadata === undefined ? started.filter(({ to }) => to === null || to >= count).length : 0,
     hasNoUsage: metadata === undefined && started.length > 0 && ended.length === 0,
     tokens: used.inputTokens + used.outputTokens,
     inputTokens: used.inputTokens,
     outputTokens: used.outputTokens,
     isEstimated: used.estimated,
-    cost: metadata?.cost ?? (currency === null || used.cost === null ? null : { amount: used.cost, currency }),
+    cost: total?.cost ?? (currency === null || used.cost === null ? null : { amount: used.cost, currency }),
   };
 }
 

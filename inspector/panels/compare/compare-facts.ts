@@ -97,11 +97,12 @@ const MAX_LINES = 12;
 type Figure = readonly [string, Pair<number | null>, (value: number) => string, string, string];
 
 const REUSED = 'not compared: a fork reuses recorded calls';
+const OF_CALLS: ReadonlySet<string> = new Set(['Time', 'Model calls', 'Tokens', 'Cost']);
 
 function figureFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
   const figures = views[0].run.kind === 'system' ? actorFigures(views) : chainFigures(views);
   return figures.map(([label, [left, right], format, more, fewer]) => {
-    const [a, b] = views.map(({ run }) => (label === 'Time' && run.forkedFrom ? REUSED : ''));
+    const [a, b] = views.map(({ run }) => (OF_CALLS.has(label) && run.forkedFrom ? REUSED : ''));
     const texts: Pair<string> = [left === null ? (a ?? '') : format(left), right === null ? (b ?? '') : format(right)];
     if (left === null || right === null || texts[0] === texts[1]) return [label, texts];
     const difference = `${format(Math.abs(right - left))} ${right > left ? more : fewer}`;
@@ -125,11 +126,13 @@ function actorFigures(views: Pair<ComparedView>): readonly Figure[] {
 function chainFigures(views: Pair<ComparedView>): readonly Figure[] {
   const figures = both(views, ({ run, log, fold, count }) => {
     const own = figuresOf(log, fold, count);
-    return { ...own, ms: run.forkedFrom ? null : (durationOf(run, Date.now()) ?? own.ms) };
+    return run.forkedFrom
+      ? { ...own, ms: null, calls: null, tokens: null, amount: null }
+      : { ...own, ms: durationOf(run, Date.now()) ?? own.ms, amount: own.cost?.amount ?? null };
   });
   const [a, b] = figures;
   const { currency } = a.cost ?? b.cost ?? {};
-  const costs = both(figures, ({ cost }) => cost?.amount ?? null);
+  const costs = both(figures, ({ amount }) => amount);
   return [
     ['Time', both(figures, ({ ms }) => ms), formatDuration, 'longer', 'shorter'],
     ['Cycles', [a.cycles, b.cycles], formatNumber, 'more', 'fewer'],

@@ -14,7 +14,7 @@ import {
 } from '../../fold/format.ts';
 import { ageText, waitWords } from '../../fold/run-list.ts';
 import { askAgainCommand, endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
-import { excerpt } from '../../fold/text.ts';
+import { excerpt, shortRunId } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { numbersAt } from '../../fold/what-if.ts';
 import { isLoading } from '../../ui-state/inspector.ts';
@@ -156,10 +156,10 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
 function Figures({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
   const sinceMs = useClock(view);
-  const { ms, cycles, calls, unfinishedCalls, hasNoUsage, inputTokens, outputTokens, isEstimated, cost } = useMemo(
-    () => figuresOf(log, fold, count),
-    [fold, count],
-  );
+  const figures = useMemo(() => figuresOf(log, fold, count), [fold, count]);
+  const { ms, cycles, calls, reused, unfinishedCalls, hasNoUsage, inputTokens, outputTokens, isEstimated, cost } =
+    figures;
+  const hasCalls = calls > 0 || reused === 0;
   const { sessionId = null, models = [] } = run.summary ?? {};
   // Before its last entry has arrived, longer words would shift what follows.
   const isOver = view.end !== null;
@@ -184,15 +184,19 @@ function Figures({ inspector, view }: PanelProps) {
       <span>{cycles === 0 && isOver ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
       <span>
         {pluralize(calls, 'model call')}
+        {reused > 0 &&
+          ` since the fork began; ${formatNumber(reused)} reused from ${shortRunId(run.forkedFrom?.runId ?? '')}`}
         {unfinishedCalls > 0 &&
           isOver &&
           `, ${unfinishedCalls === calls ? '' : `${formatNumber(unfinishedCalls)} `}unfinished`}
       </span>
       {/* One text: the parts of several would move when the numbers grow. */}
-      <span>
-        {hasNoUsage ? 'tokens not reported' : tokenTotal({ inputTokens, outputTokens, estimated: isEstimated })}
-      </span>
-      {cost !== null && <span>{formatCost(cost)}</span>}
+      {hasCalls && (
+        <span>
+          {hasNoUsage ? 'tokens not reported' : tokenTotal({ inputTokens, outputTokens, estimated: isEstimated })}
+        </span>
+      )}
+      {hasCalls && cost !== null && <span>{formatCost(cost)}</span>}
       {run.forkedFrom !== undefined && (
         <ForkMark inspector={inspector} run={run} changes={forkChanges(runStart(log))} />
       )}

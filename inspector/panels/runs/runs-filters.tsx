@@ -96,7 +96,9 @@ export function RunsFilters({ runs, query, columns, nowMs, onChange }: RunsFilte
           <option value="">Reverse the order</option>
         </select>
       </label>
-      {hasFirstRows(runs, query, nowMs) && <span class="muted small">Those that wait for a person or are due come first.</span>}
+      {hasFirstRows(runs, query, nowMs) && (
+        <span class="muted small">Those that wait for a person or are due come first.</span>
+      )}
       <details class="columns wide-only">
         <summary>Columns</summary>
         <div class="row">

@@ -6,8 +6,10 @@ import type { TraceRow } from '../../../inspector/fold/trace-row.ts';
 import type { RunStart } from '../../../machines/contracts/journal.ts';
 import { thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { FiguresFold } from '../../../src/inspection/run-figures.ts';
 import { failingRun, folded, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import { scriptedChain, unsureAnswer } from '../../support/run-chain.ts';
 
 const entries = recordedEntries(await failingRun());
 const { log, fold } = folded(entries);
@@ -56,6 +58,26 @@ describe('the figures of a run', () => {
       tokens: ends.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0),
       cost: null,
     });
+  });
+
+  it('count the calls that a fork has copied as reused', async () => {
+    const ids = ['original', 'fork'];
+    const { chain } = scriptedChain(
+      { yield: unsureAnswer(1, {}) },
+      { journals: memoryJournals(), newId: () => ids.shift() ?? '', limits: { maxCycles: 2 } },
+    );
+    const run = chain.run({ request: 'Is it so?' });
+    await run.answer;
+    const at = run.entries.find(({ type }) => type === 'decision')?.seq ?? 0;
+    const calls = run.entries.filter(({ type, seq }) => type === 'attempt-start' && seq < at).length;
+    const fork = await chain.fork(run.id, { at, set: { 'thresholds.confidence': 0.1 } });
+    await fork.answer;
+    const copy = folded(fork.entries);
+    const figures = figuresOf(copy.log, copy.fold, fork.entries.length);
+    // The fork writes its own answer.
+    const written = fork.entries.findLast((entry) => entry.type === 'attempt-end')?.usage;
+    const tokens = (written?.inputTokens ?? 0) + (written?.outputTokens ?? 0);
+    expect(figures).toMatchObject({ cycles: 1, calls: 1, reused: calls, tokens });
   });
 
   it('are the same in the list, the phases and the trace, wherever the run was killed', () => {

@@ -97,7 +97,7 @@ export function resumeProblem(
   const problem = `The run needs ${oneLine(needs.join(' and '))}, which this inspector does not have. Resume it in the program that started it`;
   if (missing.length > 0) return `${problem}:\nawait chain.resume(${quoted(runId)})`;
   const name = ['offline', modelId.replace(/^openai:/u, '')].find((one) => modelIdOf(one) === modelId) ?? 'NAME';
-  const journals = place?.replace(/(:\/\/[^:@/]*):[^@]*@/u, '$1:PASSWORD@');
+  const journals = place?.replace(/(:\/\/[^:@/]*):.*@/u, '$1:PASSWORD@');
   const options = [
     `--model ${shellWord(name)}`,
     ...(journals === undefined ? [] : [`--journals ${shellWord(journals)}`]),

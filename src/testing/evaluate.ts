@@ -171,6 +171,9 @@ export async function evaluate<Case extends EvaluationCase, const Of extends Sys
   return { cases: results, systems: Object.fromEntries(totals) };
 }
 
+/** How often a machine may ask one question: it may ask again after each denial. */
+const MOST_ASKED = 100;
+
 /** How many cases a system runs at a time. */
 const MAX_CONCURRENT = 4;
 
@@ -224,6 +227,7 @@ async function actorsOf(
     const { name, input } = evaluated;
     if (rerun && known.delete(runId)) await host.journals.delete?.(runId);
     let actor = await open(runId, input);
+    const asked = new Map<string, number>();
     while (await actor.park({ wait: true })) {
       const { approvals } = actor.pending;
       if (approve === undefined || approvals.length === 0) {
@@ -231,6 +235,13 @@ async function actorsOf(
         const expected = approvals.length > 0 ? 'the option "approve"' : 'a machine that ends without events';
         const problem = `${host.machineId} waits in ${place}; expected ${expected}`;
         throw new PostChainError('invalid_option', `cases: for ${describeValue(name)}, ${problem}.`);
+      }
+      for (const { digest, question } of approvals) {
+        const times = (asked.get(digest) ?? 0) + 1;
+        asked.set(digest, times);
+        const problem = `${host.machineId} asks the same question more than ${MOST_ASKED} times: ${describeValue(question)}`;
+        if (times > MOST_ASKED)
+          throw new PostChainError('invalid_option', `cases: for ${describeValue(name)}, ${problem}.`);
       }
       const answers = await Promise.all(approvals.map((one) => answerTo(one, evaluated, approve)));
       actor = await open(runId, input);

@@ -261,6 +261,20 @@ it('answers the approvals of a machine, also while a delay runs', async () => {
   await expect(wrong).rejects.toThrow('approve: expected { decision: "approve" or "deny", edited?, reason? }');
 });
 
+it('rejects a machine that asks the same question again after each denial', async () => {
+  const machine = setup({ actors: { approval } }).createMachine({
+    id: 'desk',
+    initial: 'asking',
+    states: {
+      asking: { invoke: { src: 'approval', input: { question: 'Pay?' }, onDone: 'again' } },
+      again: { always: 'asking' },
+    },
+  });
+  const approve = () => ({ decision: 'deny' }) as const;
+  const endless = evaluate([{ name: 'one' }], { systems: { machine }, scorers: {}, approve });
+  await expect(endless).rejects.toThrow('for "one", desk asks the same question more than 100 times: "Pay?"');
+});
+
 it('names the missing option if a machine waits for an approval, and accepts a promise actor in its place', async () => {
   const machine = setup({ actors: { approval } }).createMachine({
     id: 'desk',

@@ -43,10 +43,16 @@ interface Level {
   readonly assumed?: readonly ActorOutcome[] | undefined;
   /** The names of the actors with assumed outcomes, and why those of a child machine are unknown. */
   readonly assumedFor: Map<string, string>;
+  /** How many states all child machines may still have. */
+  readonly left: { states: number };
   readonly known: Map<string, Map<AnyStateMachine, Found>>;
   readonly path: string;
   readonly above: readonly { readonly machine: AnyStateMachine; readonly input: string }[];
 }
+
+export const DEFAULT_LIMIT = 10_000;
+
+const TOO_MANY = 'all child machines together have too many states; raise "limit"';
 
 /** The most machines above a child machine: one may start itself with an ever-growing input. */
 const MOST_ABOVE = 10;
@@ -70,7 +76,8 @@ export class ChildMachines implements OutcomeFinder {
   constructor(explore: Explore, options: ChildOptions, level: Pick<Level, 'assumed'> & Partial<Level> = {}) {
     this.#explore = explore;
     this.#options = options;
-    this.level = { assumedFor: new Map(), known: new Map(), path: '', above: [], ...level };
+    const left = { states: options.limit ?? DEFAULT_LIMIT };
+    this.level = { assumedFor: new Map(), left, known: new Map(), path: '', above: [], ...level };
   }
 
   find(name: string, ref: AnyActorRef): FoundOutcomes {
@@ -123,6 +130,7 @@ export class ChildMachines implements OutcomeFinder {
     const { outcomes = {}, limit, depth } = this.#options;
     if (above.some((one) => one.machine === machine && one.input === key))
       return { problem: `${machine.id} starts itself again with the same input` };
+    if (level.left.states <= 0) return { problem: TOO_MANY };
     if (above.length === MOST_ABOVE) return { problem: `it is nested in ${MOST_ABOVE} other machines` };
     const inner = Object.entries(outcomes).flatMap(([at, one]) =>
       at.startsWith(`${name}.`) ? [[at.slice(name.length + 1), one] as const] : [],
@@ -141,6 +149,12 @@ export class ChildMachines implements OutcomeFinder {
       const isMissing = error instanceof PostChainError && error.message.startsWith('"outcomes.');
       return { problem: isMissing ? error : firstLineOf(error) };
     }
+  }
+
+  /** Counts a state of the machine, and throws if all child machines together have too many. */
+  countState(): void {
+    const { above, left } = this.level;
+    if (above.length > 0 && left.states-- <= 0) throw new PostChainError('exploration_failed', TOO_MANY);
   }
 
   requireOneLogic(name: string, ref: AnyActorRef): void {

@@ -7,7 +7,7 @@ import { parentOf } from '../../internal/xstate-internals.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
 import { activeActors, childOf, hasGeneratedId, inputOf, spawnedActors } from '../structure/running-actors.ts';
-import { ChildMachines } from './child-machines.ts';
+import { ChildMachines, DEFAULT_LIMIT } from './child-machines.ts';
 import { type ActorIds, describeDifference, errorJson, exactJson, repetitions } from './exact-json.ts';
 import type { Exploration, ExploredEdge, ExploredPlace, ExploredState, StartState } from './exploration.ts';
 import type { ActorOutcome, Place } from './occurrences.ts';
@@ -116,7 +116,7 @@ export interface ExploreOptions<Machine extends AnyStateMachine> {
   readonly actors?: Readonly<Record<string, AnyActorLogic>>;
   /** The most steps from a start state. Default: unlimited. */
   readonly depth?: number;
-  /** The most abstract states. Default: 10,000. */
+  /** The most abstract states, and the most of all child machines together. Default: 10,000. */
   readonly limit?: number;
   /** Called before each state is explored, with the number of states explored and found so far. */
   readonly onProgress?: (explored: number, found: number) => void;
@@ -126,8 +126,6 @@ export interface ExploreOptions<Machine extends AnyStateMachine> {
 export interface ExploredChart<Machine extends AnyStateMachine> extends ExploreOptions<Machine> {
   readonly machine: Machine;
 }
-
-const DEFAULT_LIMIT = 10_000;
 
 /** One object, such as `chainChart`, may have a machine and its options for `explore` and `startWalk`. */
 export const EXPLORE_OPTIONS = 'machine outcomes events inputs abstraction actors depth limit onProgress';
@@ -197,7 +195,7 @@ function exploreOnce(
   const key = createStateKey(abstraction, occurrences);
   const steps = pureSteps(instrumented.machine, machine, standIns, as);
   const check = stepCheck(machine, instrumented, steps, occurrences);
-  const states = new StateList(machine.id, key, limit, abstraction !== undefined);
+  const states = new StateList(machine.id, key, limit, abstraction !== undefined, () => children.countState());
   const starts: StartState[] = [];
   const edges: ExploredEdge[] = [];
   const edgesFrom: ExploredEdge[][] = [];
@@ -255,12 +253,14 @@ class StateList {
   readonly #key: StateKey;
   readonly #limit: number;
   readonly #hasAbstraction: boolean;
+  readonly #onNew: () => void;
 
-  constructor(machineId: string, key: StateKey, limit: number, hasAbstraction: boolean) {
+  constructor(machineId: string, key: StateKey, limit: number, hasAbstraction: boolean, onNew: () => void) {
     this.#machineId = machineId;
     this.#key = key;
     this.#limit = limit;
     this.#hasAbstraction = hasAbstraction;
+    this.#onNew = onNew;
   }
 
   /** Returns the id of the state of a place, which may be known. */
@@ -271,6 +271,7 @@ class StateList {
     if (existing !== undefined) return existing;
     const id = this.all.length;
     if (id >= this.#limit) throw tooManyStates(this.#machineId, this.all, this.#limit, this.#hasAbstraction);
+    this.#onNew();
     this.#idByKey.set(text, id);
     this.all.push({ id, value: place.snapshot.value, ...place, ...from });
     this.#inputs.push(inputName);

@@ -322,6 +322,29 @@ describe('the outcomes of a child machine have to be given', () => {
     expect(messageOf(nested({ n: 1 }), {}, { outcomes: { 'worker.worker': [] } })).toBeUndefined();
   });
 
+  it('if it starts itself several times with a growing input, which is not explored without end', () => {
+    let started = 0;
+    const ids = ['a', 'b', 'c', 'd'];
+    const machine = setup({ actors: { kid: createMachine({}) as AnyStateMachine } }).createMachine({
+      id: 'growing',
+      context: ({ input }) => {
+        started += 1;
+        return { text: String(input ?? '') };
+      },
+      invoke: ids.map((id) => ({
+        src: 'kid',
+        id,
+        input: ({ context }: { context: { text: string } }) => `${context.text}${id}`,
+      })) as never,
+    });
+    Object.assign(machine.implementations.actors, { kid: machine });
+    expect(caughtError(() => explore(machine))?.message).toContain('it is nested in 10 other machines');
+    expect(started).toBe(11);
+    const [assumed] = exploreModule({ machine, properties: [], limit: 100 } as never).assumed;
+    expect(assumed).toContain('all child machines together have too many states; raise "limit"');
+    expect(started).toBeLessThan(150);
+  });
+
   it('if those of one of its own actors are missing, and the error names child and actor', () => {
     expect(messageOf(adding)).toBe(
       '"outcomes.worker.call" is missing (adding.calling invokes this actor); pass for example { \'worker.call\': [done(output), fails(error)] }, or [] if the actor never ends',

@@ -45,7 +45,7 @@ export interface SystemStep {
   readonly ignored: IgnoredEvent | null;
   readonly transitions: readonly StepTransition[];
   readonly calls: readonly Of<'activity-start'>[];
-  readonly timers: readonly Of<'timer-start'>[];
+  readonly timers: readonly (Of<'timer-start'> & { readonly isCancelled: boolean })[];
   /** Effects, emitted events, and whatever else is recorded. */
   readonly others: readonly (Of<'effect'> | Of<'emitted'> | Of<'value'>)[];
 }
@@ -95,7 +95,7 @@ export function systemStep({ log, fold, charts, count, selection }: SystemView):
     ignored: event === null ? null : ignoredBy({ log, fold, charts }, event),
     transitions: of('transition').map((entry) => explained(entry, fold, charts)),
     calls: of('activity-start'),
-    timers: of('timer-start'),
+    timers: of('timer-start').map((timer) => ({ ...timer, isCancelled: isCancelled({ fold, charts }, timer, to) })),
     others: of('effect', 'emitted', 'value'),
   };
 }
@@ -117,6 +117,20 @@ function ignoredBy({ fold, charts }: LoadedEntries, { seq }: Of<'delivery'>): Ig
   const chart = chartIndexOf(charts).chart(ignored.machine);
   const { states = [], events = [] } = (chart && machineWaits(fold, chart, seq)) ?? {};
   return { words: `Ignored: ${ignoredWords(ignored.guards)}.`, states, events };
+}
+
+/** Whether the state of a timer is no longer active after its step. */
+function isCancelled(
+  { fold, charts }: Pick<LoadedEntries, 'fold' | 'charts'>,
+  { actor, event, dueMs }: Of<'timer-start'>,
+  to: number,
+): boolean {
+  const owner = fold.actors.findLast(({ path, from }) => path === actor && from <= to);
+  if (owner === undefined || !event.startsWith('xstate.after.')) return false;
+  if (owner.end !== null && owner.end.seq <= to) return true;
+  const chart = chartIndexOf(charts).chart(owner.machine ?? '');
+  const waits = chart && machineWaits(fold, chart, to);
+  return waits?.timers.every((timer) => timer.dueMs !== dueMs) ?? false;
 }
 
 function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | null): StepTransition {

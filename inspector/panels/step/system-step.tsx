@@ -231,8 +231,10 @@ function Started({ inspector, view, step: { calls, timers, others } }: PanelProp
         {timers.slice(0, MAX_SHOWN).map((timer) => (
           <li key={timer.seq} class="verbatim">
             Timer {excerpt(humanizeEvent(timer.event), 80)}
-            {dueWords(view, isOfFork(timer) ? forkedAt : timer.seq, timer.dueMs)}
-            {isOfFork(timer) && ' in this fork'}
+            {timer.isCancelled
+              ? ', cancelled in this step'
+              : dueWords(view, isOfFork(timer) ? forkedAt : timer.seq, timer.dueMs)}
+            {!timer.isCancelled && isOfFork(timer) && ' in this fork'}
           </li>
         ))}
         {others.slice(0, MAX_SHOWN).map((entry) => (

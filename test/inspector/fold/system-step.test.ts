@@ -122,6 +122,31 @@ it('says that a transition was taken without an event, and after which one', asy
   ]);
 });
 
+it('says that a timer was cancelled in the step that started it', async () => {
+  const journals = memoryJournals();
+  const checked = createMachine({
+    id: 'checked',
+    initial: 'open',
+    states: {
+      open: { on: { ORDER: 'checking' } },
+      checking: { always: 'asking', after: { 60000: 'over' } },
+      asking: { after: { 90000: 'over' } },
+      over: {},
+    },
+  });
+  const host = createDurableMachine(checked, { journals, logger: () => {} });
+  const actor = await host.open('c-1');
+  await actor.send({ type: 'ORDER' });
+  await actor.close();
+  const view = foldedActor(await entriesOf(journals.read('c-1')), host);
+  const from = view.fold.transitions.seqs.at(-1) ?? 0;
+  const { timers } = systemStep({ ...view, count: view.log.count, selection: { kind: 'entry', from, to: from } });
+  expect(timers.map(({ event, isCancelled }) => [event, isCancelled])).toEqual([
+    ['xstate.after.60000.checked.checking', true],
+    ['xstate.after.90000.checked.asking', false],
+  ]);
+});
+
 it('lists the answer to an approval in the order of time, after the actor was parked, with its receiver', async () => {
   const [journals, clock] = [memoryJournals(), new TestClock()];
   const refund = setup({ actors: { approval } }).createMachine({

@@ -167,25 +167,29 @@ interface ComparisonProps extends Pick<ComparePageProps, 'runIds'> {
   readonly comparison: Comparison;
 }
 
-/** Where the paths of the runs first differ, and what differed before. */
+/** Where the runs first differ: in the data of an equal step, or in a step. */
 function Difference({ comparison, runIds }: ComparisonProps) {
   const { rows, first, firstData, guards } = comparison;
   const [left, right] = stepsAt(comparison, rows[first ?? -1]);
   const place = left?.place ?? right?.place ?? '';
+  const step = `step ${(first ?? 0) + 1}${place === '' ? '' : ` (${excerpt(place, 80)})`}`;
   return (
     <section class="cause sunken stack" aria-label="First difference">
       <h2 class="verbatim">
         {first === null
           ? `Both took the same ${pluralize(rows.length, 'step')}`
-          : `First difference: step ${first + 1}${place === '' ? '' : ` (${excerpt(place, 80)})`}`}
+          : `First difference: ${firstData === null ? step : `the data of step ${firstData + 1}`}`}
       </h2>
-      {first !== null && <Sides comparison={comparison} runIds={runIds} at={first} notes={guards} />}
       {firstData !== null && (
         <>
-          <p>
-            {first === null ? 'Their data differs' : 'Before it, the data differs'} from step {firstData + 1} on:
-          </p>
+          {first === null && <p>Their data differs from step {firstData + 1} on:</p>}
           <Sides comparison={comparison} runIds={runIds} at={firstData} />
+        </>
+      )}
+      {first !== null && (
+        <>
+          {firstData !== null && <p class="verbatim">They took different steps from {step} on:</p>}
+          <Sides comparison={comparison} runIds={runIds} at={first} notes={guards} />
         </>
       )}
     </section>

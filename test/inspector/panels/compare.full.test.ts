@@ -193,7 +193,7 @@ it.skipIf(actorTests.areSkipped)(
     expect(await facts.innerText()).toMatch(/Accepted events\s+–\s+APPROVE\s+paid/u);
     expect(await facts.innerText()).toMatch(/Context: cents\s+900\s+9900/u);
     expect(await page.locator('.cause').innerText()).toMatch(
-      /^First difference: step 2\s+A ORDER open\s+paid isLarge did not hold\s+B ORDER open\s+asking isLarge held\s/u,
+      /^First difference: the data of step 1\s+A Started .*\s+B Started .*\s+They took different steps from step 2 on:\s+A ORDER open\s+paid isLarge did not hold\s+B ORDER open\s+asking isLarge held/u,
     );
     expect(await page.locator('h1').innerText()).toBe('Two actors of order');
   },

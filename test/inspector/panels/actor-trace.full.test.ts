@@ -60,6 +60,14 @@ describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
     await expect.poll(() => page.locator('#panel').innerText()).toMatch(/Parked[\s\S]*Waits for[\s\S]*add/u);
   });
 
+  it('names the times of its steps, which a narrow trace does not show', async () => {
+    const { page } = await tests.open('/run/steps');
+    const title = page.locator('.trace-columns .time');
+    await expect.poll(() => title.innerText()).toBe('Until next');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(() => title.innerText()).toBe('Time');
+  });
+
   it('zooms with the buttons around the selected step', async () => {
     const { page } = await tests.open('/run/steps');
     const selected = page.locator('.trace-row.selected');

@@ -1,6 +1,5 @@
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { runStart } from '../answer.ts';
-import { isOwnChart } from '../chart-words.ts';
 import { changedFields, type FieldDifference } from '../differences.ts';
 import { entriesIn, entryAt } from '../entry-index.ts';
 import { comparedValues } from '../explain.ts';
@@ -10,7 +9,6 @@ import { comparedWords, guardTitle } from '../guard-words.ts';
 import type { LoadedEntries } from '../run-fold.ts';
 import { lastStartedBy, numbersIn } from '../sorted.ts';
 import { systemTrace } from '../system-trace.ts';
-import { guardsText } from '../system-words.ts';
 import { traceOf } from '../trace.ts';
 import { rowsIn, type TraceRow } from '../trace-row.ts';
 import { both, type Pair, type Rows, rowsOf } from './align.ts';
@@ -145,7 +143,7 @@ function guardsNear({ log, fold }: ComparedRun, path: readonly ComparedStep[], f
     const { machine = '', source, candidates = [] } = entryAt(log, seq, 'transition') ?? {};
     return candidates
       .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated' && !REDUNDANT.has(guard))
-      .map((candidate) => [JSON.stringify([machine, source, candidate.guard]), { machine, candidate }] as const);
+      .map((candidate) => [JSON.stringify([machine, source, candidate.guard]), candidate] as const);
   });
 }
 
@@ -156,11 +154,10 @@ const REDUNDANT: ReadonlySet<string> = new Set(['nothingToRun', 'replyIsKnown'])
 function guardsAt(runs: Pair<ComparedRun>, paths: Comparison['paths'], first: number | null): Comparison['guards'] {
   if (first === null || runs[0].kind !== 'run') return null;
   const others = new Map(guardsNear(runs[1], paths[1], first).reverse());
-  for (const [place, { machine, candidate }] of guardsNear(runs[0], paths[0], first)) {
-    const other = others.get(place)?.candidate;
+  for (const [place, candidate] of guardsNear(runs[0], paths[0], first)) {
+    const other = others.get(place);
     if (other === undefined || other.result === candidate.result) continue;
     return both([candidate, other], (one) => {
-      if (!isOwnChart(machine)) return guardsText([one]);
       const values = comparedWords(comparedValues(one.inputs ?? {}));
       return `“${guardTitle(one.guard ?? '')}” ${one.result === 'taken' ? 'held' : 'did not hold'}${values && ` (${values})`}`;
     });

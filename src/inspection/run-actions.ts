@@ -9,7 +9,7 @@ import type { ActResult, NeedsTrust, RunAction } from './wire.ts';
 export interface RunActions {
   /** The model that continues a run whose journal names none; the page shows it before a fork. */
   readonly model?: string | undefined;
-  /** Returns why a run cannot be resumed here, and what to do; null if it can. The page then does not offer to resume it, and shows what follows the first line as code. By default, all runs can be resumed. */
+  /** Returns why a run cannot be resumed here, and what to do; null if it can. Given a reason, the page does not offer to resume it, and shows what follows the first line as code. By default, all runs can be resumed. */
   blocked?(run: RecordedModel): string | null;
   resume(runId: string, options: ResumeOptions): Promise<Run | NeedsTrust>;
   fork(runId: string, change: ForkChange, options: ActionOptions): Promise<Run | NeedsTrust>;

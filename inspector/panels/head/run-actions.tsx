@@ -36,13 +36,13 @@ export function RunActions({ inspector, view }: PanelProps) {
   return (
     <div class="run-actions row">
       {isLive && (
-        <>
+        <div class="while-live row">
           <SendButton isBusy={form.isBusy} onSend={() => void form.onSend({ type: 'run.finished' })}>
             Finish now
           </SendButton>
           {dialogButton('cancel', 'Cancel…')}
           {dialogButton('event', 'Send an event…')}
-        </>
+        </div>
       )}
       {!isFile && <CompareButton chosen={[run]} runs={inspector.runs.value} />}
       {isConnected && dialogButton('export', 'Download…')}

@@ -1,6 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import { firstChars } from '../../../machines/text/clip.ts';
 import { createCodec, type Json } from '../../durable/codec.ts';
+import { plainJson } from '../../internal/plain-json.ts';
 
 /** How actors and their ids are written: an id that differs from run to run is replaced, so that equal snapshots have equal text. */
 export interface ActorIds {
@@ -35,12 +36,12 @@ function refuse(loss: string): never {
   throw new TypeError(loss);
 }
 
-/** Returns an error as JSON, or as its text if it has members that cannot be stored. */
+/** Returns an error as JSON. Members that cannot be stored are described. */
 export function errorJson(error: unknown): Json {
   try {
     return exactJson(error, 'error');
   } catch {
-    return String(error);
+    return plainJson({ error, cause: Object(error).cause }) as Json;
   }
 }
 

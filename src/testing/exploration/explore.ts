@@ -314,6 +314,12 @@ function stepCheck(
         'exploration_failed',
         `${machine.id} reads ${read} ${where()}, which an exploration does not follow; pass a stand-in for the actor in "actors"`,
       );
+    const shared = steps.sharedId();
+    if (shared !== null)
+      throw new PostChainError(
+        'exploration_failed',
+        `${machine.id} runs two actors with the id "${shared}" ${where()}, and an exploration follows one actor per id; give each its own id, or stop the first one`,
+      );
     for (const { ref, event } of steps.sentToChildren()) occurrences.requireIndependent(ref, event, where);
     occurrences.requireNoPayload(where);
     occurrences.requireOneLogic(place);

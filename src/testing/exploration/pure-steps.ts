@@ -30,6 +30,8 @@ export interface PureSteps {
   unknownRead(): string | null;
   /** The system ids of no actor that the machine has looked for. */
   readonly unknownSystemIds: ReadonlySet<string>;
+  /** Returns the id of two actors that run at the same time after the last step; null if each has its own. */
+  sharedId(): string | null;
   /** Returns the events that the machine has sent to its children in the last step. */
   sentToChildren(): readonly SentToChild[];
   /** Names of the actions that were taken and have no implementation. */
@@ -95,6 +97,10 @@ class MachineSteps implements PureSteps {
   #booked = 0;
   readonly #parent: StubParent | undefined;
   #read: string | null = null;
+  #sharedId: string | null = null;
+  /** The actors that were created in the last transition, and those that had ended before it. */
+  #created: AnyActorRef[] = [];
+  #ended: readonly AnyActorRef[] = [];
   #sentToChildren: SentToChild[] = [];
   #effects: (() => void)[] = [];
   #started = new Set<AnyActorRef>();
@@ -114,7 +120,10 @@ class MachineSteps implements PureSteps {
         if (type !== '@xstate.actor') return;
         if (parentOf(ref) === undefined)
           takeOverSystem(ref, () => `x:${this.#booked++}`, { schedule: nothing, cancel: nothing, cancelAll: nothing });
-        else if (replaceChild(ref, original, standIns)) this.#followReads(ref);
+        else {
+          if (parentOf(ref) === this.#self) this.#created.push(ref);
+          if (replaceChild(ref, original, standIns)) this.#followReads(ref);
+        }
       },
     });
     limitInspection(this.#self, new Set(['@xstate.actor']));
@@ -138,6 +147,7 @@ class MachineSteps implements PureSteps {
     this.#current = undefined;
     this.#booked = 1;
     this.#timers = [];
+    this.#ended = [];
     registerSystemIds(this.#self.system, []);
     const snapshot = this.#settle(() => this.#machine.getInitialSnapshot(this.#scope, input), undefined);
     return { snapshot, ended: [], timers: this.#timers, booked: this.#booked };
@@ -149,8 +159,10 @@ class MachineSteps implements PureSteps {
     this.#booked = booked;
     const elapsed = occurrence.kind === 'delay' ? { id: occurrence.timerId, event: occurrence.event } : null;
     this.#timers = (elapsed && withoutElapsed(timers, elapsed)) ?? timers;
-    const running = refsIn(snapshot.children).filter(({ id }) => !place.ended.includes(id));
+    const children = refsIn(snapshot.children);
+    const running = children.filter(({ id }) => !place.ended.includes(id));
     registerSystemIds(this.#self.system, running);
+    this.#ended = children.filter((ref) => !running.includes(ref) || isEndOf(ref, occurrence));
     const next = this.#settle(() => this.#machine.transition(snapshot, occurrence.event, this.#scope), snapshot);
     return {
       snapshot: next,
@@ -162,6 +174,10 @@ class MachineSteps implements PureSteps {
 
   unknownRead(): string | null {
     return this.#read;
+  }
+
+  sharedId(): string | null {
+    return this.#sharedId;
   }
 
   sentToChildren(): readonly SentToChild[] {
@@ -259,6 +275,7 @@ class MachineSteps implements PureSteps {
   /** Takes one step and those that it causes. */
   #settle(first: () => AnyMachineSnapshot, before: AnyMachineSnapshot | undefined): AnyMachineSnapshot {
     this.#read = null;
+    this.#sharedId = null;
     this.#sentToChildren = [];
     let at = this.#take(first, before);
     while (at.status === 'active') {
@@ -274,6 +291,7 @@ class MachineSteps implements PureSteps {
   /** Takes one step. An error ends the machine, as in XState's actors. */
   #take(step: () => AnyMachineSnapshot, before: AnyMachineSnapshot | undefined): AnyMachineSnapshot {
     this.#effects = [];
+    this.#created = [];
     this.#started = new Set(refsIn(before?.children ?? {}));
     this.#stopped = new Set();
     let next: AnyMachineSnapshot;
@@ -287,21 +305,28 @@ class MachineSteps implements PureSteps {
     for (const effect of this.#effects) effect();
     // Actors that `assign` has spawned.
     for (const ref of refsIn(next.children)) this.#startChild(ref);
+    // XState forgets an actor when another one gets its id, but both run.
+    const known = new Set([...refsIn(next.children), ...this.#stopped, ...this.#ended]);
+    if (next.status === 'active')
+      this.#sharedId ??=
+        [...refsIn(before?.children ?? {}), ...this.#created].find((ref) => !known.has(ref))?.id ?? null;
     this.#current = next;
     return next;
   }
 }
 
+const isEndOf = ({ id }: AnyActorRef, { kind, actor }: Occurrence): boolean =>
+  (kind === 'done' || kind === 'error') && id === actor?.id;
+
 /** Returns the ids of actors that no longer run after a step although their state is active. */
 function endedAfter(
   { snapshot: before, ended }: Place,
-  { kind, actor }: Occurrence,
+  occurrence: Occurrence,
   after: AnyMachineSnapshot,
 ): readonly string[] {
-  const ends = kind === 'done' || kind === 'error';
-  const hasEnded = (id: string): boolean => (ends && id === actor?.id) || ended.includes(id);
   return activeActors(after).flatMap(({ id }) => {
     const child = childOf(after, id);
-    return child === undefined || (hasEnded(id) && child === childOf(before, id)) ? [id] : [];
+    const hasEnded = child === undefined || ended.includes(id) || isEndOf(child, occurrence);
+    return hasEnded && (child === undefined || child === childOf(before, id)) ? [id] : [];
   });
 }

@@ -1,11 +1,14 @@
-import type { AnyMachineSnapshot } from 'xstate';
+import type { AnyMachineSnapshot, DoneActorEvent } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { approval } from '../../durable/approval.ts';
+import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import type { Occurrence } from '../exploration/occurrences.ts';
+import { replacedLogic } from '../exploration/stub-actors.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
-import { spawnedActors } from '../structure/running-actors.ts';
+import { activeActors, childOf, inputOf, spawnedActors } from '../structure/running-actors.ts';
 import { labeledStates, type Step, snapshotAfter } from './labeled-states.ts';
 import { describeState, type Property, type Witness } from './properties.ts';
 
@@ -54,7 +57,7 @@ export function precedes(first: StepMark, later: StepMark, times: PrecedesTimes 
   return {
     name: `${textOf(first)} ${ORDER[times]} ${textOf(later)}`,
     check: (exploration) => findMisplaced(exploration, first, later, times),
-    untaken: (exploration) => untakenTo(exploration, later),
+    untaken: (exploration) => [...untakenTo(exploration, later), ...untakenEdits(exploration)],
   };
 }
 
@@ -164,6 +167,27 @@ function untakenTo({ machine, chart, starts, edges }: Exploration, mark: StepMar
     return does && !taken.has(index) ? [describeTransition(chart, index)] : [];
   });
 }
+
+/** Returns the approvals that a person may answer with an edited question although no path does: `outcomes` or guards leave out the edit. */
+function untakenEdits({ machine, states, edgesFrom }: Exploration): readonly string[] {
+  const isTaken = new Map<string, boolean>();
+  for (const { id: at, snapshot, ended } of states)
+    for (const { id, name, state } of activeActors(snapshot, ended)) {
+      const ref = childOf(snapshot, id);
+      if (ref === undefined || replacedLogic(ref) !== approval) continue;
+      const answers = declaredOutcomes(approval)?.(inputOf(ref), snapshot) ?? [];
+      if (!answers.some((answer) => 'output' in answer && isEdited(answer.output))) continue;
+      const label = `${state.replace(`${machine.id}.`, '')}, ${name}: edited`;
+      const takes = edgesFrom[at]?.some(
+        ({ taken, occurrence: { actor, event } }) =>
+          taken.length > 0 && actor?.id === id && isEdited((event as DoneActorEvent).output),
+      );
+      isTaken.set(label, isTaken.get(label) === true || takes === true);
+    }
+  return [...isTaken].flatMap(([label, taken]) => (taken ? [] : [label]));
+}
+
+const isEdited = (output: unknown): boolean => Object(output).isEdited === true;
 
 const MAX_NAMES = 20;
 

@@ -17,7 +17,7 @@ export interface Property {
   readonly requiresComplete?: boolean;
   /** Returns a counterexample, or null if the property holds. */
   check(exploration: Exploration): Witness | null;
-  /** Returns the relevant transitions that no outcome takes: the property is not proved for them. */
+  /** Returns the relevant transitions that no outcome takes, and the edits of approvals on no path: the property is not proved for them. */
   untaken?(exploration: Exploration): readonly string[];
 }
 
@@ -31,7 +31,7 @@ export interface Witness {
 export interface Finding {
   readonly property: string;
   readonly witness: Witness | null;
-  /** If the property holds, the transitions for which it is not proved because no outcome takes them. */
+  /** If the property holds, the transitions and edits for which it is not proved because no path takes them. */
   readonly untaken?: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export function findingsOf(exploration: Exploration, properties: readonly Proper
 /** Formats a finding as one line. */
 export function describeFinding({ property, witness, untaken = [] }: Finding): string {
   if (witness !== null) return `FAILS: ${property}: ${describeWitness(witness)}`;
-  return `holds: ${property}${untaken.length === 0 ? '' : `; not proved for transitions never taken: ${untaken.join('; ')}`}`;
+  return `holds: ${property}${untaken.length === 0 ? '' : `; not proved for what is never taken: ${untaken.join('; ')}`}`;
 }
 
 export const describeWitness = ({ what, path }: Witness): string =>

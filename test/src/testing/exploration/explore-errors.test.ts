@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assign, createMachine, fromPromise, setup } from 'xstate';
+import { assign, createMachine, fromPromise, setup, spawnChild, stopChild } from 'xstate';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { done } from '../../../../src/testing/exploration/occurrences.ts';
 import { caughtError } from '../../../support/errors.ts';
@@ -36,6 +36,37 @@ describe('explore throws an error', () => {
       message: '"outcomes.store" does not match an actor of fetching, which starts load',
     });
     expect(caughtError(() => explore(counting, { outcomes, events: [] }))?.message).toMatch(/which starts no actors$/u);
+  });
+
+  it.each([
+    ['at once', [spawnChild('work', { id: 'a' }), spawnChild('work', { id: 'a' })], {}, 'at the start'],
+    ['later', spawnChild('work', { id: 'a' }), { actions: spawnChild('work', { id: 'a' }) }, 'in {} on "more"'],
+    [
+      'by an assignment',
+      [],
+      { actions: assign(({ spawn }) => ({ all: [spawn('work', { id: 'a' }), spawn('work', { id: 'a' })] })) },
+      'in {} on "more"',
+    ],
+  ])('for two running actors with one id, started %s', (_, entry, more, where) => {
+    const machine = setup({ actors: { work: fromPromise(async () => {}) } }).createMachine({
+      id: 'm',
+      entry: entry as never,
+      on: { more: more as never },
+    });
+    expect(caughtError(() => explore(machine, { outcomes: { work: [done()] } }))).toEqual({
+      code: 'exploration_failed',
+      message: `m runs two actors with the id "a" ${where}, and an exploration follows one actor per id; give each its own id, or stop the first one`,
+    });
+  });
+
+  it('for no id that another actor has when the first one has ended or was stopped', () => {
+    const spawnWork = spawnChild('work' as never, { id: 'a' }) as never;
+    const machine = setup({ actors: { work: fromPromise(async () => {}) } }).createMachine({
+      id: 'm',
+      entry: spawnWork,
+      on: { more: { actions: [stopChild('a'), spawnWork] }, 'xstate.done.actor.a': { actions: spawnWork } },
+    });
+    expect(explore(machine, { outcomes: { work: [done()] }, events: [{ type: 'more' }] }).states).toHaveLength(1);
   });
 
   it('for events that are not objects with a type', () => {

@@ -70,6 +70,28 @@ describe('an error is also a finding', () => {
     );
   });
 
+  it('also if it differs only in members beside one that cannot be stored, or in its cause', () => {
+    const failing = (code: number, cause?: unknown) =>
+      assign((): never => {
+        throw Object.assign(new Error('Refused', { cause }), { code, retry: () => {} });
+      });
+    const machine = createMachine({
+      id: 'm',
+      on: {
+        ONE: { actions: failing(1) },
+        TWO: { actions: failing(2) },
+        THREE: { actions: failing(2, new Error('No disk')) },
+        FOUR: { actions: failing(2) },
+      },
+    });
+    expect(explore(machine).states.map(({ snapshot }) => snapshot.status)).toEqual([
+      'active',
+      'error',
+      'error',
+      'error',
+    ]);
+  });
+
   it('if it stops an infinite loop', () => {
     const dizzy = createMachine({
       id: 'dizzy',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyMachineSnapshot, fromPromise, setup } from 'xstate';
+import { type ApprovalDecision, approval } from '../../../../src/entries/durable.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { done, fails } from '../../../../src/testing/exploration/occurrences.ts';
 import { type PrecedesTimes, precedes, type StepMark } from '../../../../src/testing/properties/precedes.ts';
@@ -87,11 +88,34 @@ describe('precedes', () => {
 
   it('names what it does not prove: transitions to the later one that no outcome takes', () => {
     const machine = refund({ hurry: { guard: () => false, target: 'paying' } });
-    const unproved = '; not proved for transitions never taken: asking, hurry, [inline] → paying';
+    const unproved = '; not proved for what is never taken: asking, hurry, [inline] → paying';
     const proved = (later: StepMark) => finding(machine, { event: 'approve' }, later);
     expect(proved({ actor: 'pay' })).toBe(`holds: event "approve" before actor "pay"${unproved}`);
     expect(proved({ state: 'paying' })).toBe(`holds: event "approve" before state "paying"${unproved}`);
     expect(proved({ action: 'notify' })).toBe('holds: event "approve" before action "notify"');
+  });
+
+  it.each([
+    ['outcomes leave it out', {}, { approval: [done({ decision: 'approve', isEdited: false })] }],
+    [
+      'a guard refuses it',
+      { guard: ({ event }: { event: { output: ApprovalDecision } }) => !event.output.isEdited },
+      {},
+    ],
+    ['', {}, {}],
+  ])('names the edit of an approval that no path takes: %s', (reason, guarded, outcomes) => {
+    const machine = setup({ actors: { approval, pay: fromPromise(async () => {}) } }).createMachine({
+      id: 'refund',
+      initial: 'asking',
+      states: {
+        asking: { invoke: { src: 'approval', input: { question: 9 }, onDone: { ...guarded, target: 'paying' } } },
+        paying: { invoke: { src: 'pay', onDone: 'paid' } },
+        paid: {},
+      },
+    });
+    const exploration = explore(machine, { outcomes: { pay: [done()], ...outcomes } });
+    const { untaken } = findingsOf(exploration, [precedes({ state: 'asking' }, { actor: 'pay' })])[0] ?? {};
+    expect(untaken).toEqual(reason === '' ? undefined : ['asking, approval: edited']);
   });
 
   it('rejects another third argument', () => {

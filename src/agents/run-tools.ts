@@ -26,6 +26,7 @@ import { checkArguments } from '../tools/check-arguments.ts';
 import { needsApproval } from '../tools/needs-approval.ts';
 import { type CapabilityRegistry, createRegistry } from '../tools/registry.ts';
 import { runCapability } from '../tools/run-capability.ts';
+import type { GenerateOptions } from './generate.ts';
 import {
   exampleOutcomes,
   FAILURES,
@@ -52,6 +53,8 @@ export interface RunToolsOptions<Input, Schema extends StandardSchemaV1> extends
   /** The schema as JSON Schema (draft 7), if it cannot convert itself. */
   readonly jsonSchema?: JsonSchema | undefined;
   readonly limits?: (ModelOptions['limits'] & ToolLimits) | undefined;
+  /** As for `generate`, with the answer received so far: also text before calls of tools, which is not the answer. */
+  readonly onPartial?: GenerateOptions<Input, Schema>['onPartial'];
 }
 
 /** An actor whose output is an answer, with the tool calls that led to it. */
@@ -78,14 +81,14 @@ export type RunToolsActor<Input, Answer> = ActorLogic<
 export function runTools<Input = AttemptPrompt, Schema extends StandardSchemaV1 = StandardSchemaV1<string>>(
   options: RunToolsOptions<Input, Schema>,
 ): RunToolsActor<Input, StandardSchemaV1.InferOutput<Schema>> {
-  const { tools, approval = 'never', prompt, schema, jsonSchema, limits: given = {}, ...others } = options;
-  parseOption(optionsSchema, { tools, approval, prompt }, 'options');
+  const { tools, approval = 'never', prompt, schema, jsonSchema, limits: given = {}, onPartial, ...others } = options;
+  parseOption(optionsSchema, { tools, approval, prompt, onPartial }, 'options');
   const { limits, rest } = limitsOf(given);
   const registry = createRegistry(tools);
   const clock = options.clock ?? systemClock;
   const now = () => clock.now();
   const answer = schema === undefined ? null : { schema, json: jsonSchema ?? jsonSchemaOf(schema) };
-  const think = thinker({ ...others, limits: rest, schema: anyReply }, { registry, answer, prompt });
+  const think = thinker({ ...others, limits: rest, schema: anyReply }, { registry, answer, prompt, onPartial });
   const checkCall = promiseActivity(
     async ({ input, signal }: { input: { tool: string; arguments: string }; signal: AbortSignal }) => {
       const checked = await checkArguments(registry, { capability: input.tool, arguments: input.arguments });
@@ -134,6 +137,7 @@ const optionsSchema = z.object({
   tools: z.array(z.unknown()).check(z.minLength(1, 'expected one or more tools')),
   approval: z.enum(['always', 'never']),
   prompt: z.optional(functionSchema),
+  onPartial: z.optional(functionSchema),
 });
 
 /** Returns the limits of tools, and the others. Throws `invalid_option`. */
@@ -150,6 +154,7 @@ interface ThinkParts<Input> {
   readonly registry: CapabilityRegistry;
   readonly answer: AnswerSchema;
   readonly prompt: PromptFor<Input>;
+  readonly onPartial: ((partial: { readonly id: string; readonly value: never }) => void) | undefined;
 }
 
 const callSchema = z.object({ id: z._default(z.string(), ''), tool: z.string(), arguments: z.string() });
@@ -157,14 +162,18 @@ const anyReply = z.looseObject({});
 
 function thinker<Input>(
   options: ModelOptions & { readonly schema: StandardSchemaV1 },
-  { registry: { descriptors }, answer, prompt }: ThinkParts<Input>,
+  { registry: { descriptors }, answer, prompt, onPartial }: ThinkParts<Input>,
 ): ModelActor<ThinkInput, ThinkReply> {
   const turnsOf = turnsFor(prompt, options);
   const offers = descriptors.map(({ name, description, arguments: parameters }) => ({ name, description, parameters }));
   return modelActor({
     options,
-    others: ['tools', 'approval', 'prompt'],
+    others: ['tools', 'approval', 'prompt', 'onPartial'],
     isText: answer === null,
+    onPartial: ({ attemptId: id }, reply) => {
+      const value = isJsonNode(reply) ? reply['answer'] : reply;
+      if (value !== undefined && value !== null) onPartial?.({ id, value: value as never });
+    },
     specFor: (name) => {
       const specOf = (mayCall: boolean): PromptSpec => ({
         schemaName: wireName(name),

@@ -98,6 +98,19 @@ describe('runTools', () => {
     ]);
   });
 
+  it.each([
+    [true, { toolCall: { article: 'coat' }, name: 'stock', text: 'I look.' }, { text: 'Three.' }, ['I look.']],
+    [false, asks(call('stock', { article: 'coat' })), { answer: 'Three.', calls: [] }, []],
+  ])('gives the answer received so far (native tools: %s)', async (nativeTools, first, last, before) => {
+    const values: unknown[] = [];
+    const model = scriptedModel({ agent: [first, last] }, { nativeTools, chunkChars: 100 });
+    const onPartial = ({ value }: { readonly value: string }) => values.push(value);
+    const agent = runTools({ model, name: 'agent', tools: toolsOf([]), onPartial });
+    createActor(chartAround(agent), { input: 'Coats?' }).start();
+    await settle();
+    expect([...new Set(values)]).toEqual([...before, 'Three.']);
+  });
+
   it('uses native tool calls with a model that has them, and takes its text as the answer', async () => {
     const { machine, model } = agentOf([
       { toolCall: { article: 'coat' }, name: 'stock', text: 'I look.' },

@@ -161,8 +161,7 @@ export interface DueActor {
 export interface DurableMachine<Machine extends AnyStateMachine> {
   /** The id of the machine. */
   readonly machineId: string;
-  /** The description of the machine's root; null without one. */
-  readonly description: string | null;
+  readonly machine: Machine;
   /** The store of its actors: the option `journals`. */
   readonly journals: DurableMachineOptions['journals'];
   /**
@@ -244,9 +243,8 @@ export function createDurableMachine<Machine extends AnyStateMachine>(
 
 class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Machine> {
   readonly machineId: string;
-  readonly description: string | null;
+  readonly machine: Machine;
   readonly journals: DurableMachineOptions['journals'];
-  readonly #machine: Machine;
   readonly #options: DurableMachineOptions;
   readonly #clock: Clock;
   readonly #codec: Codec;
@@ -260,9 +258,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   constructor(machine: Machine, options: DurableMachineOptions) {
     requireOptions(machine, options);
     this.machineId = machine.id;
-    this.description = machine.root.description ?? null;
+    this.machine = machine;
     this.journals = options.journals;
-    this.#machine = machine;
     this.#options = options;
     this.#clock = options.clock ?? (this.#timeWithoutProcess === 'counts' ? createWallClock() : systemClock);
     this.#codec = createCodec(options.codecs, (loss) => inRealWorld(() => this.#log(loss)));
@@ -559,7 +556,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     { notes = [], isPaused = false, onEntry, mayPark, reuse, input, ...about }: StartActorOptions<Machine>,
   ): { readonly actor: RunningActor<Machine>; readonly stored: void | Promise<void> } {
     try {
-      const start = startEntry(this.#machine, {
+      const start = startEntry(this.machine, {
         actorId: id,
         input: this.#codec.encode(input, 'input'),
         startedAtMs: this.#clock.now(),
@@ -569,7 +566,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         start,
         ...notes.map((note) => ({ type: 'note', note: copyOfJson(note, `note of ${id}`) }) as const),
       ];
-      const system = new DurableActorSystem(start, this.#parts(id, this.#machine), {
+      const system = new DurableActorSystem(start, this.#parts(id, this.machine), {
         record: (event) => void events.push(event),
         receive: () => {},
         recorded: () => undefined,
@@ -661,12 +658,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   /** Throws `invalid_journal` for the journal of an actor of another machine. */
   #machineOf(start: StartEntry, id = start.actorId): AnyStateMachine {
-    if (start.machine.id !== this.#machine.id)
+    if (start.machine.id !== this.machine.id)
       throw new PostChainError(
         'invalid_journal',
-        `actor ${id}: expected an actor of the machine "${this.#machine.id}"; received one of "${start.machine.id}". Open it with its own machine.`,
+        `actor ${id}: expected an actor of the machine "${this.machine.id}"; received one of "${start.machine.id}". Open it with its own machine.`,
       );
-    return versionFor(start, this.#machine, this.#options.versions);
+    return versionFor(start, this.machine, this.#options.versions);
   }
 
   #parts(actorId: string, machine: AnyStateMachine): SystemParts {

@@ -3,9 +3,13 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ClientEvent } from '../../machines/contracts/events.ts';
 import { firstChars } from '../../machines/text/clip.ts';
+import { nodesOf } from '../durable/charts/chart-nodes.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
 import { type DurableEntry, isExternal, type StartEntry } from '../durable/entries.ts';
+import { declaredOutcomes } from '../internal/declared-outcomes.ts';
+import { describeValue } from '../internal/describe-value.ts';
 import { functionSchema } from '../internal/options.ts';
+import { actorNames, invokedLogics, isMachine } from '../internal/xstate-internals.ts';
 import { usageIn } from '../llm/call-facts.ts';
 import { readContent } from '../llm/content.ts';
 import { type MachineOptions, machinesOf } from './actor-routes.ts';
@@ -53,6 +57,24 @@ export const agentsSchema = machinesOf('expected a durable machine, or { host, i
   answer: z.optional(z.string()),
 });
 
+/** Throws `invalid_option` if no actor of the chart, or of its child machines, has the name that is the option `answer`. */
+function requireAnswer({ name, host, answer }: NamedAgent): void {
+  if (answer === undefined) return;
+  const names = new Set<string>();
+  const machines = new Set([host.machine]);
+  for (const machine of machines) {
+    const invoked = nodesOf(machine).flatMap(invokedLogics);
+    for (const one of [...actorNames(machine), ...invoked]) if (typeof one === 'string') names.add(one);
+    for (const logic of [...invoked, ...Object.values(machine.implementations.actors as object)])
+      if (isMachine(logic) && declaredOutcomes(logic) === undefined) machines.add(logic);
+  }
+  if (!names.has(answer))
+    throw new PostChainError(
+      'invalid_option',
+      `agents.${name}.answer: expected the name of an actor of "${host.machineId}" (${[...names].join(', ') || 'it has none'}); received ${describeValue(answer)}.`,
+    );
+}
+
 interface NamedAgent extends AgentOptions, Pick<ShownAgent, 'name'> {}
 
 export interface AgentRunsOptions {
@@ -84,6 +106,7 @@ export class AgentRuns implements ServedRuns {
 
   constructor({ agent, actors, usage, eventsPerRun, onFailure }: AgentRunsOptions) {
     const { name, host } = agent;
+    requireAnswer(agent);
     const journals = followable(host.journals, `agents.${name}`, 'a durable machine');
     this.#agent = agent;
     this.#actors = actors;

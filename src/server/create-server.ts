@@ -158,7 +158,11 @@ export async function createServer<Agents extends AgentMachines>(given: ServerOp
   const agents = namedIn<AgentOptions>(options.agents);
   const named = [
     ...namedIn<MachineOptions>(options.machines),
-    ...agents.map(({ input: _, ...shown }) => ({ ...shown, isAgent: true as const, failureText })),
+    // The context of an agent may contain prompts, and errors that its chart handles.
+    ...agents.map(({ input: _, view = () => null, ...shown }) => ({
+      ...{ ...shown, view, failureText },
+      isAgent: true as const,
+    })),
   ];
   requireNames(options, named, modelName);
   if (agents.length > 0 && limits.costPerDay < Number.POSITIVE_INFINITY)
@@ -261,7 +265,7 @@ function requireNames({ chain, agents = {} }: ServerOptions, named: readonly { n
 
 /** Returns how clients choose an agent. */
 function offerOf({ name, host }: AgentOptions & { readonly name: string }): Offer {
-  const description = host.description ?? `Answers a request with the agent "${name}".`;
+  const description = host.machine.root.description ?? `Answers a request with the agent "${name}".`;
   return { name, path: `/${name}`, tool: { name, title: name, description, remembers: false } };
 }
 

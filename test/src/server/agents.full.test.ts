@@ -401,6 +401,35 @@ describe('an agent chart', () => {
     }
   });
 
+  it.each([
+    [{}, null],
+    [{ view: () => 'seen' }, 'seen'],
+  ])('shows its clients only what its `view` returns of its context: %j', async (options, context) => {
+    const machine = setup({
+      actors: { call: fromPromise(async () => Promise.reject(new Error('connect db-7.internal'))) },
+      types: { context: {} as { error: unknown } },
+    }).createMachine({
+      id: 'm',
+      context: { error: null },
+      initial: 'writing',
+      states: {
+        writing: {
+          invoke: {
+            src: 'call',
+            onError: { target: 'failed', actions: assign({ error: ({ event }) => event.error }) },
+          },
+        },
+        failed: { type: 'final' },
+      },
+    });
+    const { get, start, view } = await serveAgent(machine, {}, options);
+    const runId = await start();
+    await expect.poll(async () => (await view(runId)).status).toBe('ended');
+    expect(await (await get(`/machines/desk/${runId}`)).json()).toMatchObject({ value: 'failed', context });
+    for (const path of [`/machines/desk/${runId}/events`, `/runs/${runId}`])
+      expect(await (await get(path)).text()).not.toContain('db-7');
+  });
+
   it('logs the error of a run that it has continued after a restart', async () => {
     const journals = memoryJournals();
     const calling = (call: () => Promise<never>) =>
@@ -561,6 +590,10 @@ describe('a server with a chain and agents', () => {
       [{ agents: { desk: host }, machines: { desk: host } }, 'agents.desk: expected a name other than'],
       [{ agents: { ask: host }, chain }, 'agents.ask: expected a name other than'],
       [{ agents: { desk: host }, limits: { costPerDay: 1 } }, 'limits.costPerDay: expected none with agents'],
+      [
+        { agents: { desk: { host, answer: 'draftt' } } },
+        'agents.desk.answer: expected the name of an actor of "supportDesk" (desk, approval, refund); received "draftt".',
+      ],
     ] as const)
       await expect(createServer({ authorize: () => 'alice', ...options } as never)).rejects.toMatchObject({
         code: 'invalid_option',

@@ -28,7 +28,7 @@ import {
   promptTurns,
 } from '../llm/attempts/attempt-options.ts';
 import { AttemptsExhausted } from '../llm/attempts/attempts-exhausted.ts';
-import { observerIn, provideCalls } from '../llm/attempts/create-attempt.ts';
+import { observerIn, provideCalls, withCopiedPrompts } from '../llm/attempts/create-attempt.ts';
 import type { CallObserver, SpecSource } from '../llm/attempts/provide-attempt.ts';
 import { type BudgetUse, budgetFailure, budgetOf, REFUSED } from './budget.ts';
 import { examplesOf } from './examples.ts';
@@ -102,7 +102,7 @@ export function modelActor<Input, Output>({
       },
     },
   } as never);
-  const provided = logic.provide(machine.implementations as never).provide({
+  const provided = logic.provide(withCopiedPrompts(machine).implementations as never).provide({
     actions: { reportUsage: reportToBudget as never },
   });
   return declareOutcomes(provided, () => [...values(), ...FAILURES]) as unknown as ModelActor<Input, Output>;

@@ -2,7 +2,7 @@ import { pauses } from '../internal/async.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
 import { clockStartOf, isSame, type ReplayedSystem } from './replay.ts';
-import type { ReuseOptions } from './reused-calls.ts';
+import { copiedNote, type ReuseOptions } from './reused-calls.ts';
 
 /** Returns the key of the entry that starts a call, an effect or a timer; null for any other entry. */
 function startKey(event: DurableEvent): string | null {
@@ -79,9 +79,12 @@ export async function deriveSystem(
         (effect) => startedAsRecorded.has(`effect ${effect}`) && system.openEffects.has(effect),
       );
       if (effects.length > 0) append(system.endEffects(effects));
+    } else if (event.type === 'note' && event.activity !== undefined) {
+      const actor = system.activities.get(event.activity)?.actor;
+      if (actor && isOfSameStart(event))
+        append({ ...event, note: copiedNote(event.note, actor, { entries: past, seq: entry.seq }) });
     } else if (isAnnotation(event)) {
-      if (!('activity' in event) || (system.activities.has(event.activity as number) && isOfSameStart(event)))
-        append(event);
+      append(event);
     } else if (system.accepts(event) && isOfSameStart(event)) system.apply(event, atMs);
   }
   if (!hasBegun) system.begin();

@@ -56,7 +56,7 @@ export function reusedCalls(options: ReuseOptions): ReusedCalls {
     queues.set(key, queue);
   }
   return {
-    take({ number, path, source, subject }) {
+    take({ number, path, source, subject, actor: copier }) {
       const call = { activity: number, source, subject };
       const key = keyOf(call, null);
       const recorded = key === null ? undefined : queues.get(key)?.shift();
@@ -74,12 +74,35 @@ export function reusedCalls(options: ReuseOptions): ReusedCalls {
         .filter(({ seq }) => !isInFlight || seq >= from)
         .map(({ seq, ...recordedEvent }): ReusableEvent => {
           const event = change({ event: recordedEvent as ReusableEvent, seq, call });
-          if (event.type === 'note') return { ...event, activity: number };
+          if (event.type === 'note')
+            return {
+              ...event,
+              activity: number,
+              // The journal of the actor may get other notes before this one is added to it.
+              get note() {
+                return copiedNote(event.note, copier, { entries, seq });
+              },
+            };
           return { ...event, activity: number, actor: places.get(event.actor) ?? event.actor };
         });
     },
   };
 }
+
+/** Where a note is in its journal. */
+export interface NoteSource {
+  readonly entries: readonly DurableEntry[];
+  readonly seq: number;
+}
+
+/** The logic of calls whose notes refer to earlier ones. `copyNote` returns a note of another journal as one of the call's own. */
+interface NoteCopier {
+  readonly copyNote?: (note: Json, call: { readonly self: object }, from: NoteSource) => Json;
+}
+
+/** Returns a note that a call gets from another journal. */
+export const copiedNote = (note: Json, { ref: self, logic }: Activity['actor'], from: NoteSource): Json =>
+  (logic as NoteCopier).copyNote?.(note, { self }, from) ?? note;
 
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 

@@ -1,7 +1,9 @@
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import type { ChatTurn, ModelRequest } from '../../machines/contracts/model.ts';
+import type { Json } from '../durable/codec.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import { journalOf } from '../durable/hosted-call.ts';
+import type { NoteSource } from '../durable/reused-calls.ts';
 import { schemaKey } from '../internal/json-schema.ts';
 import { parseJson } from '../internal/json-text.ts';
 
@@ -147,6 +149,27 @@ export function journalPrompts(call: { readonly self: object }): PromptWriter {
       return partsOf(texts);
     },
   };
+}
+
+/** The readers of journals whose notes are copied. */
+const journalReaders = new WeakMap<readonly DurableEntry[], PromptReader>();
+
+/** Returns a note of another journal as one of a call's own, which has the texts that the note of a prompt refers to. */
+export function copyPrompt(note: Json, call: { readonly self: object }, { entries, seq }: NoteSource): Json {
+  const texts = isPrompt(note) ? readerOf(entries).textsAt(seq) : null;
+  if (texts === null) return note;
+  const { after: _, ...others } = note as unknown as PromptEntry;
+  return { ...others, ...journalPrompts(call).partsOf(texts) } as unknown as Json;
+}
+
+function readerOf(entries: readonly DurableEntry[]): PromptReader {
+  const known = journalReaders.get(entries);
+  if (known !== undefined) return known;
+  const reader = createPromptReader();
+  journalReaders.set(entries, reader);
+  for (const entry of entries)
+    if (entry.type === 'note' && isPrompt(entry.note)) reader.take(Object.assign({}, entry.note, { seq: entry.seq }));
+  return reader;
 }
 
 /** Notes come from any program, so their form is checked. */

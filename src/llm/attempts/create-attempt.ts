@@ -9,7 +9,7 @@ import type { Json } from '../../durable/codec.ts';
 import { addNote, isHosted } from '../../durable/hosted-call.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
-import { journalPrompts } from '../recorded-prompts.ts';
+import { copyPrompt, journalPrompts } from '../recorded-prompts.ts';
 import type { PromptSpec } from '../request.ts';
 import { outputShape } from '../schemas/output-shape.ts';
 import { type AttemptOptions, type AttemptPrompt, parseAttemptOptions, promptTurns } from './attempt-options.ts';
@@ -59,7 +59,16 @@ export function createAttempt<Schema extends StandardSchemaV1>({
     onPartial?.({ attemptId, attempt, value: value as never }),
   );
   const { machine, input } = resolveAttempt(options, observerOf, ['onPartial']);
-  return { machine: machine as unknown as AttemptLogic<StandardSchemaV1.InferOutput<Schema>>, input };
+  return {
+    machine: withCopiedPrompts(machine) as unknown as AttemptLogic<StandardSchemaV1.InferOutput<Schema>>,
+    input,
+  };
+}
+
+/** Returns the machine, whose calls copy prompts from the journal of another actor with their texts. */
+export function withCopiedPrompts(machine: typeof attemptMachine): typeof attemptMachine {
+  Object.assign(Object(machine.implementations.actors).readReply, { copyNote: copyPrompt });
+  return machine;
 }
 
 /** Returns the observer of a call: it notes the call in the journal of its durable actor, if it has one. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, fromPromise, setup, waitFor } from 'xstate';
+import { type AnyStateMachine, assign, fromPromise, setup, waitFor } from 'xstate';
 import * as z from 'zod';
 import { createRunFold } from '../../../inspector/fold/run-fold.ts';
 import type { DurableActor } from '../../../src/durable/durable-actor.ts';
@@ -101,6 +101,81 @@ describe('the prompts in the journal of an agent', () => {
     const { turns, bytes } = promptsOf(await approve(await host.fork('a', { at: entries.length - 1 })));
     expect(turns).toEqual(sentTo(model));
     for (const size of bytes.slice(1)) expect(size).toBeLessThan(RESULT_CHARS + 1_000);
+  });
+
+  it('are the same in a fork that reuses calls of an actor whose first prompts it lacks', async () => {
+    const replies = ['Short.', 'Long.\n\nAs asked.\n\nEnd.'].map((text) => ({ text }));
+    const model = scriptedModel({ first: replies, second: [{ text: 'A' }, { text: 'B' }], third: [{ text: 'C' }] });
+    const ask = (name: string, prompt: (question: string) => string) =>
+      generate({ model, name, system: 'Answer as a librarian would.', prompt });
+    const machine = setup({
+      types: {} as { context: { answer: string } },
+      actors: {
+        first: ask('first', () => 'Which book?'),
+        second: ask('second', (answer) => `${answer}\n\nIs it lent?`),
+        third: ask('third', () => 'Until when?\n\nIs it lent?'),
+      },
+    }).createMachine({
+      context: { answer: '' },
+      initial: 'one',
+      states: {
+        one: {
+          invoke: {
+            src: 'first',
+            input: '',
+            onDone: { target: 'two', actions: assign({ answer: ({ event }) => event.output }) },
+          },
+        },
+        two: { invoke: { src: 'second', input: ({ context }) => context.answer, onDone: 'three' } },
+        three: { invoke: { src: 'third', input: '', onDone: 'ended' } },
+        ended: { type: 'final' },
+      },
+    });
+    const describeCall = (_: string, call: unknown): string => Object(call).task;
+    const host = createDurableMachine(machine, { journals: memoryJournals(), describeCall });
+    await (await host.open('a')).output;
+    const reuse = { keyOf: ({ subject }: { subject: unknown }) => (subject === 'third' ? 'third' : null) };
+    const fork = await host.fork('a', { at: 0, reuse });
+    await fork.output;
+    const { turns } = promptsOf(fork.entries);
+    expect(turns.slice(-2).map((one) => one?.at(-1)?.content)).toEqual([
+      'Long.\n\nAs asked.\n\nEnd.\n\nIs it lent?',
+      'Until when?\n\nIs it lent?',
+    ]);
+    expect(model.calls.filter(({ task }) => task === 'third')).toHaveLength(1);
+  });
+
+  it('are the same in a fork whose other input leaves out a call before them', async () => {
+    const model = scriptedModel({ one: [{ text: 'A' }, { text: 'B' }], other: [{ text: 'C' }] });
+    const ask = (name: string) => generate({ model, name, system: 'Answer as a librarian would.' });
+    const invoking = (src: 'one' | 'other', input: (args: { context: { question: string } }) => string) =>
+      ({
+        initial: 'asking',
+        states: { asking: { invoke: { src, input, onDone: 'answered' } }, answered: { type: 'final' } },
+      }) as const;
+    const machine = setup({
+      types: {} as { input: { question: string }; context: { question: string } },
+      actors: { one: ask('one'), other: ask('other') },
+    }).createMachine({
+      type: 'parallel',
+      context: ({ input }) => input,
+      states: {
+        one: invoking('one', ({ context }) => context.question),
+        other: invoking('other', () => 'Which book?'),
+      },
+    });
+    const host = createDurableMachine(machine, { journals: memoryJournals() });
+    const first = await host.open('a', { input: { question: 'Which shelf?' } });
+    await first.output;
+    const fork = await host.fork('a', { at: first.entries.length - 2, input: { question: 'Which room?' } });
+    await fork.output;
+    const asked = promptsOf(fork.entries).turns.map((turns) => turns?.map(({ content }) => content));
+    expect(asked).toEqual(
+      expect.arrayContaining(
+        ['Which book?', 'Which room?'].map((question) => ['Answer as a librarian would.', question]),
+      ),
+    );
+    expect(model.calls).toHaveLength(3);
   });
 
   it('are complete after entries that reuse numbers for other texts', () => {

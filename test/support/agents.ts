@@ -10,6 +10,7 @@ import { fileJournals } from '../../src/durable/journals/file-journals.ts';
 import type { JournalStore } from '../../src/durable/journals/journal-store.ts';
 import type { Pending } from '../../src/durable/pending.ts';
 import { requestDigest } from '../../src/llm/request-digest.ts';
+import { type ScriptedReply, scriptedModel } from '../../src/models/scripted.ts';
 import { soundness } from '../../src/testing/charts/properties.ts';
 import type { Exploration } from '../../src/testing/exploration/exploration.ts';
 import { alwaysEventually } from '../../src/testing/properties/always-eventually.ts';
@@ -126,6 +127,28 @@ export function agentRuns(example: AgentExample) {
     const { divergence } = await durable.replay(id);
     return { ...world, entries, value, status, output, killed, divergence } satisfies AgentRun;
   };
+}
+
+/** Replies that are no valid values, or may not be. */
+const REPLIES: Readonly<Record<string, ScriptedReply>> = {
+  invalid: { text: '{"other":[1]}' },
+  empty: { text: '' },
+  refused: { text: 'I cannot help with that.', reason: 'content-filter' },
+  failed: { failure: { code: 'unauthorized', retryable: false } },
+  slow: { hang: true, text: '{"' },
+  cut: { text: '{"answer":"Yes', cut: 10 },
+};
+
+/** Checks that an agent ends if its model gives the same reply, valid or not, to every call, and that its journal replays. */
+export async function requireEndsForAnyReply(example: AgentExample): Promise<void> {
+  const run = agentRuns({ ...example, models: [] });
+  for (const [name, reply] of Object.entries(REPLIES)) {
+    const { stream, calls } = scriptedModel(() => reply);
+    for (const model of example.models) vi.spyOn(model, 'stream').mockImplementation(stream);
+    const { status, divergence } = await run();
+    expect([status, divergence], name).toEqual(['done', null]);
+    expect(calls, name).not.toEqual([]);
+  }
 }
 
 /** The replies so far by the digest of their request. Scripts have each reply once. */

@@ -7,7 +7,7 @@ import { createDurableMachine, type DurableEntry, memoryJournals } from 'postcha
 import { loadDocuments } from 'postchain/node';
 import * as kit from 'postchain/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { waitFor } from 'xstate';
+import { createActor, waitFor } from 'xstate';
 import { createAgent } from './agent.machine.ts';
 import { demoModel } from './demo-model.ts';
 import { createShop } from './tools.ts';
@@ -72,6 +72,22 @@ it('ends, and refunds nothing before its approval, whatever the model, the shop 
     kit.precedes({ event: 'approval: approved' }, { state: 'refunding' }, 'each'),
   ]);
   expect(findings.filter(({ witness }) => witness !== null).map(kit.describeFinding)).toEqual([]);
+});
+
+it.each<[string, kit.ScriptedReply]>([
+  ['invalid', { text: '{"other":1}' }],
+  ['refused', { text: 'I cannot help with that.', reason: 'content-filter' }],
+  ['cut', { text: '{"answer":{"text":"Yes', cut: 12 }],
+  ['slow', { hang: true }],
+])('ends if each reply of the model is %s', async (_, reply) => {
+  const clock = new kit.SimulatedClock();
+  const { chart } = agentWith(kit.scriptedModel(() => reply));
+  const actor = createActor(chart, { clock, input: { request } }).start();
+  for (let minute = 0; minute < 100 && actor.getSnapshot().status === 'active'; minute += 1) {
+    await kit.settle();
+    clock.increment(60_000);
+  }
+  expect(actor.getSnapshot().value).toBe('failed');
 });
 
 it('continues after a kill at any entry of its journal, and refunds once', async () => {

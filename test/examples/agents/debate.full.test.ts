@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { machine, model } from '../../../examples/agents/debate.ts';
 import { atMost, explore, never } from '../../../src/entries/testing.ts';
-import { requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
+import {
+  requireEndsForAnyReply,
+  requireProperties,
+  requireReplaysRecording,
+  requireSurvivesKills,
+} from '../../support/agents.ts';
 
 const example = { machine, models: [model], input: { topic: 'Tests are docs.', rounds: 2 } };
 
@@ -20,6 +25,8 @@ describe('the debate', () => {
     expect(requests).toHaveLength(5);
     expect(output).toMatchObject({ speeches: { length: 4 }, verdict: { winner: 'pro' } });
   });
+
+  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('debate', example));
 });

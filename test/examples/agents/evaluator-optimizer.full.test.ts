@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { machine, model } from '../../../examples/agents/evaluator-optimizer.ts';
 import { atMost, explore, never } from '../../../src/entries/testing.ts';
-import { requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
+import {
+  requireEndsForAnyReply,
+  requireProperties,
+  requireReplaysRecording,
+  requireSurvivesKills,
+} from '../../support/agents.ts';
 
 const example = { machine, models: [model], input: 'Praise a lamp.' };
 
@@ -17,6 +22,8 @@ describe('an evaluator and optimizer', () => {
     const { value, output } = await requireSurvivesKills(example);
     expect([value, output]).toEqual(['good', 'Our lamp saves 40 euros a year.']);
   });
+
+  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('evaluator-optimizer', example));
 });

@@ -4,7 +4,13 @@ import { machine, model } from '../../../examples/agents/human-takeover.ts';
 import type { Pending } from '../../../src/durable/pending.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { explore, never } from '../../../src/entries/testing.ts';
-import { agentRuns, requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
+import {
+  agentRuns,
+  requireEndsForAnyReply,
+  requireProperties,
+  requireReplaysRecording,
+  requireSurvivesKills,
+} from '../../support/agents.ts';
 
 const handsBack = ({ events }: Pending): AnyEventObject | null =>
   events.includes('person.handedBack') ? { type: 'person.handedBack', text: 'The offer ends on Friday.' } : null;
@@ -52,6 +58,8 @@ describe('the human takeover', () => {
     await mail.send({ type: 'person.replied', text: 'Yes.' });
     expect(await mail.output).toBe('Yes.');
   });
+
+  it('ends whatever the model replies, and however', () => requireEndsForAnyReply({ ...example, person: () => null }));
 
   it('replays its recorded run', () => requireReplaysRecording('human-takeover', example));
 });

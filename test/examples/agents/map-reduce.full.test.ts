@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { machine, model } from '../../../examples/agents/map-reduce.ts';
 import { atMost, explore, never } from '../../../src/entries/testing.ts';
-import { requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
+import {
+  requireEndsForAnyReply,
+  requireProperties,
+  requireReplaysRecording,
+  requireSurvivesKills,
+} from '../../support/agents.ts';
 
 const example = { machine, models: [model], input: ['Bees dance.', 'Ants march.', 'Birds sing.'] };
 
@@ -30,6 +35,8 @@ describe('map and reduce', () => {
     expect(value).toBe('combined');
     expect(requests).toHaveLength(4);
   });
+
+  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('map-reduce', example));
 });

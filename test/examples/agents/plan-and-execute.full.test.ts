@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { machine, model } from '../../../examples/agents/plan-and-execute.ts';
 import { atMost, explore, never } from '../../../src/entries/testing.ts';
-import { requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
+import {
+  requireEndsForAnyReply,
+  requireProperties,
+  requireReplaysRecording,
+  requireSurvivesKills,
+} from '../../support/agents.ts';
 
 const example = { machine, models: [model], input: 'A party for 40 guests' };
 
@@ -26,6 +31,8 @@ describe('an agent that plans and executes', () => {
       ],
     });
   });
+
+  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('plan-and-execute', example));
 });

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { machine, model, tools } from '../../../examples/agents/react.ts';
 import { explore } from '../../../src/entries/testing.ts';
-import { requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
+import {
+  requireEndsForAnyReply,
+  requireProperties,
+  requireReplaysRecording,
+  requireSurvivesKills,
+} from '../../support/agents.ts';
 
 const example = { machine, models: [model], tools, input: 'What do two lamps cost?' };
 
@@ -15,6 +20,8 @@ describe('an agent that reasons and acts', () => {
     expect([value, output]).toEqual(['answered', 'Two lamps cost 78 euros.']);
     expect(calls.map(({ name }) => name)).toEqual(['search', 'calculate']);
   });
+
+  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('react', example));
 });

@@ -5,6 +5,7 @@ import { done, explore, fails, precedes } from '../../../src/entries/testing.ts'
 import {
   agentRuns,
   denyAll,
+  requireEndsForAnyReply,
   requireProperties,
   requireReplaysRecording,
   requireSurvivesKills,
@@ -40,6 +41,8 @@ describe('the support desk', () => {
     expect(value).toBe('left');
     expect(calls).toEqual([]);
   });
+
+  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('refund-approval', example));
 });

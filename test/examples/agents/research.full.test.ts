@@ -3,7 +3,12 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { documents, machine, model } from '../../../examples/agents/research.ts';
 import type { Passage } from '../../../src/entries/agents.ts';
 import { atMost, explore, never, precedes } from '../../../src/entries/testing.ts';
-import { requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
+import {
+  requireEndsForAnyReply,
+  requireProperties,
+  requireReplaysRecording,
+  requireSurvivesKills,
+} from '../../support/agents.ts';
 
 const example = { machine, models: [model], input: { question: 'When can I visit?' } };
 
@@ -38,6 +43,8 @@ describe('research with documents', () => {
     expect([value, output]).toEqual(['answered', { answer: 'Nine.', quotes: ['at nine'] }]);
     expect(requests).toHaveLength(2);
   });
+
+  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('research', example));
 });

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { machine, model } from '../../../examples/agents/router.ts';
 import { explore, precedes } from '../../../src/entries/testing.ts';
-import { requireProperties, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
+import {
+  requireEndsForAnyReply,
+  requireProperties,
+  requireReplaysRecording,
+  requireSurvivesKills,
+} from '../../support/agents.ts';
 
 const example = { machine, models: [model], input: 'Where is my invoice?' };
 
@@ -20,6 +25,8 @@ describe('a router', () => {
     const { value, output } = await requireSurvivesKills(example);
     expect([value, output]).toEqual(['answered', 'Your invoice is on its way.']);
   });
+
+  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('router', example));
 });

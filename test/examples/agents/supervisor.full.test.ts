@@ -11,7 +11,12 @@ import {
   precedes,
   soundness,
 } from '../../../src/entries/testing.ts';
-import { agentRuns, requireReplaysRecording, requireSurvivesKills } from '../../support/agents.ts';
+import {
+  agentRuns,
+  requireEndsForAnyReply,
+  requireReplaysRecording,
+  requireSurvivesKills,
+} from '../../support/agents.ts';
 
 const input = { goal: 'Explain the dance of bees.', limits: { calls: 20 } };
 const example = { machine, models: [model], input };
@@ -57,6 +62,8 @@ describe('the supervisor', () => {
     expect(Object.keys(output as object)).toEqual(workers);
     expect(requests).toHaveLength(calls);
   });
+
+  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('supervisor', example));
 });

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15760, exported: 550, floors: 18 },
   'machines/policies': { lines: 7740, exported: 337, floors: 7 },
-  'src/agents': { lines: 1610, exported: 21, floors: 4 },
+  'src/agents': { lines: 1620, exported: 21, floors: 4 },
   'src/chain': { lines: 6510, exported: 133, floors: 9 },
   'src/cli': { lines: 6190, exported: 134, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
@@ -18,14 +18,14 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/inspection': { lines: 5130, exported: 77, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2880, exported: 136, floors: 4 },
-  'src/llm': { lines: 4770, exported: 82, floors: 9 },
+  'src/llm': { lines: 4780, exported: 82, floors: 9 },
   'src/models': { lines: 4270, exported: 72, floors: 5 },
-  'src/testing': { lines: 6700, exported: 139, floors: 9 },
+  'src/testing': { lines: 6760, exported: 139, floors: 9 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
-  'src/server': { lines: 6370, exported: 110, floors: 11 },
+  'src/server': { lines: 6390, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18690, exported: 414, floors: 16 },
-  test: { lines: 83920, exported: 391, floors: 7 },
+  test: { lines: 84170, exported: 391, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

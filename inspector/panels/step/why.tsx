@@ -132,18 +132,17 @@ interface CandidatesProps {
   readonly isRule?: boolean;
 }
 
-/** The candidate that was taken, then those tried before it, and on request those that were not tried. */
+/** The candidates in the order in which they were tried, the taken one last; on request those that were not tried. */
 function Candidates({ all, isRule = false }: CandidatesProps) {
-  const of = (result: ExplainedCandidate['result']) =>
+  const of = (wasTried: boolean) =>
     all
-      .filter((candidate) => candidate.result === result)
+      .filter(({ result }) => (result !== 'not-evaluated') === wasTried)
       .map((candidate) => <Candidate key={candidate.index} candidate={candidate} isRule={isRule} />);
-  const rest = of('not-evaluated');
+  const rest = of(false);
   return (
     <>
       <ol class="candidates stack" aria-label="Candidates">
-        {of('taken')}
-        {of('false')}
+        {of(true)}
       </ol>
       {rest.length > 0 && (
         <details>

@@ -151,6 +151,10 @@ describe.skipIf(tests.areSkipped)('the end of a run', () => {
     const taken = part(page, 'Why').locator('[aria-current=true]');
     expect(await taken.textContent()).toMatch(/Answer confident enough held.*Confidence 0\.95, needs more than 0\.9/u);
     expect(await taken.textContent()).toContain('Would not have held with a threshold of 0.95 or more.');
+    // In the order in which they were tried.
+    const rules = part(page, 'Why').getByRole('list', { name: 'Candidates', exact: true }).locator('> li');
+    expect(await rules.first().textContent()).toMatch(/^Cycle limit reached did not hold/u);
+    expect(await rules.last().getAttribute('aria-current')).toBe('true');
     expect(await axeViolations(page)).toEqual([]);
   });
 

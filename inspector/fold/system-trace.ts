@@ -294,7 +294,9 @@ function noteRow(
   if (type === 'start' || isStop || isEnd) return [];
   const words = type === 'effect' ? effectWords(system, machine, seq) : excerpt(title, 80);
   const row = plainRow(isFailure ? 'event' : 'aside', seq, words);
-  const shown = type === 'effect' && isFailure ? thrownText(end) : excerpt(text, 200);
+  // Its step has what it waited for.
+  const isParked = type === 'closed' && text !== '';
+  const shown = isParked ? 'not in memory' : type === 'effect' && isFailure ? thrownText(end) : excerpt(text, 200);
   return [{ ...row, text: shown, status: isFailure ? 'failed' : 'done' }];
 }
 

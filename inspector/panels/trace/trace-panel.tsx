@@ -99,13 +99,11 @@ export function Trace({ inspector, view }: PanelProps) {
 
   const price = spans.currency;
   const hasTokens = run.kind === 'run' || spans.attempts.length > 0;
-  // A narrow trace shows only how long calls took.
-  const timeTitle = run.kind === 'system' && narrowPx === null ? 'Until next' : 'Time';
   return (
     <div
       class={`trace${hasTokens ? '' : ' tokenless'}${run.kind === 'system' ? ' system' : ''}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}
     >
-      <TraceHead {...{ inspector, view, axis, hasTokens, timeTitle }} row={selectedRow} />
+      <TraceHead {...{ inspector, view, axis, hasTokens }} row={selectedRow} />
       {rows.rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
       <TraceList inspector={inspector} moment={moment} axis={axis} rows={rows} list={list} onToggle={toggle} />
     </div>
@@ -270,10 +268,9 @@ interface TraceHeadProps extends PanelProps {
   readonly row: TraceRow | undefined;
   readonly axis: Axis;
   readonly hasTokens: boolean;
-  readonly timeTitle: string;
 }
 
-function TraceHead({ inspector, view, row, axis, hasTokens, timeTitle }: TraceHeadProps) {
+function TraceHead({ inspector, view, row, axis, hasTokens }: TraceHeadProps) {
   const { run, fold, at, count } = view;
   const isAtEnd = at >= count - 1;
   const atMs = isAtEnd ? axis.scale.msAt(0.5) : fold.timeLine.drawnMs(at);
@@ -296,7 +293,7 @@ function TraceHead({ inspector, view, row, axis, hasTokens, timeTitle }: TraceHe
       <div class="trace-columns">
         <ZoomButtons axis={axis} aroundMs={aroundMs} />
         <Ruler timeLine={fold.timeLine} axis={axis} />
-        {title('time', timeTitle)}
+        {title('time', run.kind === 'system' ? 'Until next' : 'Time')}
         {hasTokens && title('tokens', 'Tokens')}
         {price !== null && title('price', `Cost, ${price}`)}
         {run.kind === 'system' && title('when', 'When')}

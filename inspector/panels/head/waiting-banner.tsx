@@ -39,14 +39,18 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
   const isFile = inspector.connection.value === 'file';
   if (waiting === null && (!isStopped || isFile)) return null;
   return (
-    <section class="banner stack" aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}>
+    <section
+      class={`banner stack${waiting === null ? ' warn' : ''}`}
+      aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}
+    >
       <h2>{waiting === null ? 'Its process ended without an answer' : titleOf(waiting, run.live)}</h2>
-      {waiting !== null && <Consequence view={view} waiting={waiting} />}
+      {waiting !== null && waiting.for !== 'approval' && <Consequence view={view} waiting={waiting} />}
       {run.live && waiting !== null ? (
         <Question inspector={inspector} view={view} waiting={waiting} />
       ) : (
         <Elsewhere inspector={inspector} view={view} waiting={waiting} isStopped={isStopped} />
       )}
+      {waiting?.for === 'approval' && <Consequence view={view} waiting={waiting} />}
     </section>
   );
 }
@@ -163,9 +167,9 @@ function Consequence({ view, waiting }: WaitingProps) {
   if (waiting.for === 'consent') return <p>If nobody answers{countdown}, all of them are kept.</p>;
   if (waiting.for === 'approval')
     return (
-      <p>
+      <p class="muted">
         {countdown === null ? (
-          'The run waits until somebody answers. It uses no tokens meanwhile, and its time limit is paused.'
+          'No time limit ends the wait.'
         ) : (
           <>
             If nobody answers{countdown}, {waiting.questions.length === 1 ? 'it is' : 'they are'} not made.

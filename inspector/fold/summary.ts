@@ -13,11 +13,10 @@ import { RETRIEVAL } from './selection.ts';
 import { lastUpTo } from './sorted.ts';
 import { type Spans, usageOf } from './spans.ts';
 
-/** The figures of a run up to an entry: completed cycles, started calls. The calls that a fork has copied count only as `reused`. `hasNoUsage`: no call has reported its tokens. The cost is null if unknown. */
-export function figuresOf(log: RunLog, fold: RunFold, count: number) {
+/** The figures of a run up to an entry: completed cycles, started calls. The calls that a fork has copied, before `forkedAt`, count only as `reused`. `hasNoUsage`: no call has reported its tokens. The cost is null if unknown. */
+export function figuresOf(log: RunLog, fold: RunFold, count: number, forkedAt = forkStart({ log, fold })) {
   const { spans, timeLine } = fold;
   const { attempts, currency } = spans;
-  const forkedAt = forkStart({ log, fold });
   const begun = attempts.filter(({ from }) => from < count);
   const started = begun.filter(({ from }) => from > (forkedAt ?? -1));
   const ended = started.filter(({ usage, to }) => usage !== null && to !== null && to < count);
@@ -97,13 +96,17 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
   };
 }
 
+/** The failed phase that is why an answer is degraded. */
+export const failedPhaseOf = ({ reasons, metadata }: FinalAnswer) =>
+  reasons[0]?.code === 'incomplete_state' ? metadata.failures.at(-1) : undefined;
+
 /** How far an answer can be trusted: `Completed`, with the confidence of the answer itself and what supports it. */
 export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
-  const { status, reasons, confidence, grounding, sources, metadata } = answer;
+  const { status, reasons, confidence, grounding, sources } = answer;
   const isNone = isNoAnswer(answer.answerText, confidence);
   const cap = confidenceCap(log, fold, answer);
   const [first] = status === 'degraded' ? reasons : [];
-  const failed = first?.code === 'incomplete_state' ? metadata.failures.at(-1) : null;
+  const failed = failedPhaseOf(answer);
   const source = sources.length > 0 ? 'its sources' : 'the results of the run';
   const support =
     grounding === null
@@ -117,8 +120,7 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   const isSaid = cap !== null || first?.code === 'not_grounded' || first?.code === 'no_evidence';
   const score = `confidence ${formatScore(confidence)}${cap === null ? '' : `, capped: ${cap.short}`}`;
   return {
-    word: `${capitalize(status)}${first === undefined ? '' : `: ${failed == null ? reasonWords(first.code) : failedPhaseWords({ ...failed, message: failed.failure.message })}`}`,
-    isNone,
+    word: `${capitalize(status)}${first === undefined ? '' : `: ${failed === undefined ? reasonWords(first.code) : failedPhaseWords({ ...failed, message: failed.failure.message })}`}`,
     trust: isNone ? [] : [score, ...(isSaid ? [] : [support])],
     title: cap?.full,
   };

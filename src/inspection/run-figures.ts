@@ -35,7 +35,13 @@ const entrySchema = z.discriminatedUnion('type', [
   answerSchema,
   z.object({ type: z.literal('phase-start'), phase: phaseSchema }),
   z.object({ type: z.enum(['phase-end', 'retrieval']), failure: failureSchema }),
-  z.object({ type: z.literal('attempt-end'), usage: tokenUsageSchema, failure: failureSchema }),
+  z.object({ type: z.literal('attempt-start'), attemptId: z.string() }),
+  z.object({
+    type: z.literal('attempt-end'),
+    attemptId: z.string(),
+    usage: tokenUsageSchema,
+    failure: failureSchema,
+  }),
   z.object({ type: z.literal('capability-end'), result: capabilitySchema }),
   askedSchema,
   z.object({ type: z.literal('approval-resolved'), questionId: z.string() }),
@@ -66,6 +72,9 @@ export class FiguresFold {
   #clockStartMs: number;
   /** When the fork was made; null once it has continued. */
   #forkedAt: string | null;
+  readonly #isFork: boolean;
+  /** The ids of the calls that a fork has started itself. */
+  readonly #started = new Set<string>();
   /** How long the clock of the run has stood still because no process held it. */
   #stoodStillMs = 0;
   #phase: string | null = null;
@@ -79,6 +88,7 @@ export class FiguresFold {
     this.isWhole = isWhole;
     this.#clockStartMs = start.forkedFrom?.clockStartMs ?? Date.parse(start.startedAt);
     this.#forkedAt = start.forkedFrom?.forkedAt ?? null;
+    this.#isFork = this.#forkedAt !== null;
   }
 
   /** Whether the last entries of the run were among them, which contain all totals. */
@@ -111,7 +121,12 @@ export class FiguresFold {
       case 'capability-end':
         if ('result' in entry && !entry.result.success && !wasDenied(entry.result.code)) this.#failures += 1;
         break;
+      case 'attempt-start':
+        if (this.#isFork && this.#forkedAt === null) this.#started.add(entry.attemptId);
+        break;
       case 'attempt-end': {
+        // The entry of the end of a copied call may follow the start of the fork.
+        if (this.#isFork && !this.#started.has(entry.attemptId)) break;
         const { inputTokens, outputTokens, estimated } = entry.usage;
         const { input, output, estimated: before } = this.#tokens ?? { input: 0, output: 0, estimated: false };
         this.#tokens = { input: input + inputTokens, output: output + outputTokens, estimated: before || estimated };
@@ -131,7 +146,7 @@ export class FiguresFold {
       case 'resumed': {
         this.#parkedFor = null;
         const clockStartMs = Date.parse(entry.resumedAt) - entry.atMs;
-        // The clock of a fork starts after the pauses that it has copied, when it continues.
+        // The clock and the tokens of a fork start after what it has copied, when it continues.
         if (this.#forkedAt !== null && entry.resumedAt >= this.#forkedAt)
           [this.#forkedAt, this.#clockStartMs] = [null, clockStartMs];
         this.#stoodStillMs = Math.max(this.#stoodStillMs, clockStartMs - this.#clockStartMs) || 0;
@@ -187,8 +202,8 @@ export class FiguresFold {
       ...(last && { failedPhase: { phase: last.phase, message: last.failure.message } }),
       answer: firstChars(answerText.trim(), ANSWER_CHARS),
       unsupported: grounding?.unsupported.length ?? null,
-      tokens: { input: inputTokens, output: outputTokens, estimated },
-      cost: metadata.cost,
+      // The answer of a fork includes the calls that it has copied.
+      ...(!this.#isFork && { tokens: { input: inputTokens, output: outputTokens, estimated }, cost: metadata.cost }),
       durationMs: this.#durationMs,
       confidence,
       failures: Math.max(failures, counted.failures ?? 0),

@@ -158,7 +158,9 @@ function guardsAt(runs: Pair<ComparedRun>, paths: Comparison['paths'], first: nu
     const other = others.get(place);
     if (other === undefined || other.result === candidate.result) continue;
     return both([candidate, other], (one) => {
-      const values = comparedWords(comparedValues(one.inputs ?? {}));
+      const all = comparedValues(one.inputs ?? {});
+      const limited = all.filter(({ limit }) => limit !== null);
+      const values = comparedWords(limited.length > 0 ? limited : all);
       return `“${guardTitle(one.guard ?? '')}” ${one.result === 'taken' ? 'held' : 'did not hold'}${values && ` (${values})`}`;
     });
   }

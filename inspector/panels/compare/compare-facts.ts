@@ -1,4 +1,5 @@
 import type { SystemState } from '../../../src/inspection/wire.ts';
+import { answerUpTo } from '../../fold/answer.ts';
 import { both, type Pair } from '../../fold/compare/align.ts';
 import {
   capitalize,
@@ -25,8 +26,8 @@ export type ComparedView = Pick<PanelView, 'run' | 'log' | 'fold' | 'charts' | '
 type ComparedFact = readonly [label: string, values: Pair<string>];
 
 export function comparedFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
-  const facts =
-    views[0].run.kind === 'system' ? actorFacts(views) : [['Why it ended', both(views, endingText)] as const];
+  const facts: readonly ComparedFact[] =
+    views[0].run.kind === 'system' ? actorFacts(views) : [answerFact(views), ['Why it ended', both(views, endingText)]];
   return [['Status', both(views, statusText)] as const, ...facts, ...figureFacts(views)].filter(
     ([, values]) => values[0] !== '' || values[1] !== '',
   );
@@ -38,6 +39,12 @@ function statusText({ run, log, fold }: ComparedView): string {
     run.waiting?.sinceMs ?? (end == null ? null : clockStart({ run, log, fold }) + fold.timeLine.atMs(end.seq));
   const since = at === null ? null : startedText(at);
   return `${capitalize(statusWords(run).text)}${since === null ? '' : `${run.waiting ? ' since' : ','} ${since}`}`;
+}
+
+function answerFact(views: Pair<ComparedView>): ComparedFact {
+  const [a, b] = both(views, ({ log, fold, count }) => answerUpTo(log, fold, count - 1)?.answer.answerText ?? '');
+  if (a === '' || b === '') return ['Answer', [a && 'below', b && 'below']];
+  return ['Answer', a === b ? ['the same', 'the same'] : ['below', 'differs from that of A']];
 }
 
 const endingText = ({ log, fold, count }: ComparedView): string => endingOf(log, fold, count) ?? '';
@@ -96,14 +103,10 @@ const MAX_LINES = 12;
 /** A title, the numbers of both runs, their format, and the words for a larger and a smaller number in B. */
 type Figure = readonly [string, Pair<number | null>, (value: number) => string, string, string];
 
-const REUSED = 'not compared: a fork reuses recorded calls';
-const OF_CALLS: ReadonlySet<string> = new Set(['Time', 'Model calls', 'Tokens', 'Cost']);
-
 function figureFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
   const figures = views[0].run.kind === 'system' ? actorFigures(views) : chainFigures(views);
   return figures.map(([label, [left, right], format, more, fewer]) => {
-    const [a, b] = views.map(({ run }) => (OF_CALLS.has(label) && run.forkedFrom ? REUSED : ''));
-    const texts: Pair<string> = [left === null ? (a ?? '') : format(left), right === null ? (b ?? '') : format(right)];
+    const texts: Pair<string> = [left === null ? '' : format(left), right === null ? '' : format(right)];
     if (left === null || right === null || texts[0] === texts[1]) return [label, texts];
     const difference = `${format(Math.abs(right - left))} ${right > left ? more : fewer}`;
     return [label, [texts[0], `${texts[1]} (${difference})`]];
@@ -123,20 +126,20 @@ function actorFigures(views: Pair<ComparedView>): readonly Figure[] {
   ];
 }
 
+/** The figures of whole runs: those of a fork include what it has copied, as if it had run with its change from the start. */
 function chainFigures(views: Pair<ComparedView>): readonly Figure[] {
-  const figures = both(views, ({ run, log, fold, count }) => {
-    const own = figuresOf(log, fold, count);
-    return run.forkedFrom
-      ? { ...own, ms: null, calls: null, tokens: null, amount: null }
-      : { ...own, ms: durationOf(run, Date.now()) ?? own.ms, amount: own.cost?.amount ?? null };
+  const [a, b] = both(views, ({ run, log, fold, count }) => {
+    const { reused } = figuresOf(log, fold, count);
+    const all = figuresOf(log, fold, count, null);
+    return { ...all, ms: durationOf(run, Date.now()) ?? all.ms, reused: reused || null };
   });
-  const [a, b] = figures;
   const { currency } = a.cost ?? b.cost ?? {};
-  const costs = both(figures, ({ amount }) => amount);
+  const costs: Pair<number | null> = [a.cost?.amount ?? null, b.cost?.amount ?? null];
   return [
-    ['Time', both(figures, ({ ms }) => ms), formatDuration, 'longer', 'shorter'],
+    ['Time', [a.ms, b.ms], formatDuration, 'longer', 'shorter'],
     ['Cycles', [a.cycles, b.cycles], formatNumber, 'more', 'fewer'],
     ['Model calls', [a.calls, b.calls], formatNumber, 'more', 'fewer'],
+    ['Calls reused from the original', [a.reused, b.reused], formatNumber, 'more', 'fewer'],
     ['Tokens', [a.tokens, b.tokens], formatNumber, 'more', 'fewer'],
     ...(currency !== undefined && a.cost?.currency === b.cost?.currency
       ? [['Cost', costs, (amount: number) => formatCost({ amount, currency }), 'more', 'less'] as const]

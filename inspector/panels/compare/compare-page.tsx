@@ -65,8 +65,8 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
       {views !== null && !areAlike && (
         <p class="cause sunken">These are actors of different machines, so their steps cannot be compared.</p>
       )}
-      {comparison !== null && <Difference comparison={comparison} runIds={runIds} />}
       {views !== null && <FactTable views={views} />}
+      {comparison !== null && <Difference comparison={comparison} runIds={runIds} />}
       {comparison !== null && comparison.settings.length > 0 && <Settings settings={comparison.settings} />}
       {views !== null && views[0].run.kind === 'run' && <Answers views={views} />}
       {comparison !== null && <Steps comparison={comparison} runIds={runIds} />}

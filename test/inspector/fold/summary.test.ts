@@ -78,6 +78,16 @@ describe('the figures of a run', () => {
     const written = fork.entries.findLast((entry) => entry.type === 'attempt-end')?.usage;
     const tokens = (written?.inputTokens ?? 0) + (written?.outputTokens ?? 0);
     expect(figures).toMatchObject({ cycles: 1, calls: 1, reused: calls, tokens });
+    const { modelCalls } =
+      fork.entries.flatMap((entry) => (entry.type === 'end' ? [entry.summary.usage] : []))[0] ?? {};
+    expect(figuresOf(copy.log, copy.fold, fork.entries.length, null)).toMatchObject({ calls: modelCalls, reused: 0 });
+    // In the list as in the head; unknown until all entries are read.
+    const listed = [true, false].map((isWhole) => new FiguresFold(fork.entries[0] as RunStart, isWhole));
+    for (const entry of fork.entries) for (const list of listed) list.take(entry);
+    expect(listed.map((list) => list.figures().tokens)).toMatchObject([
+      { input: written?.inputTokens, output: written?.outputTokens },
+      null,
+    ]);
   });
 
   it('are the same in the list, the phases and the trace, wherever the run was killed', () => {

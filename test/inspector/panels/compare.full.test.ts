@@ -58,7 +58,9 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(await page.locator('.answer').allInnerTexts()).toEqual([`Both have the same answer\n\n${first}`]);
     const [before = 0, , after = 0] = [0, 1, 2].map((run) => lastOf(run, 'end').summary.usage.modelCalls);
     const cells = page.locator('.compare-table tr', { hasText: 'Model calls' }).locator('td');
-    expect(await cells.allInnerTexts()).toEqual([`${before}`, 'not compared: a fork reuses recorded calls']);
+    const forked = lastOf(1, 'end').summary.usage.modelCalls;
+    expect(await cells.allInnerTexts()).toEqual([`${before}`, `${forked} (${before - forked} fewer)`]);
+    await page.getByText('Calls reused from the original').waitFor();
     await page.getByRole('combobox', { name: 'Run B' }).selectOption('run-2');
     await expect.poll(() => cells.allInnerTexts()).toEqual([`${before}`, `${after} (${before - after} fewer)`]);
     expect(await page.locator('.compare-page h1').innerText()).toBe('Is it so?');

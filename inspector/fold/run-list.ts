@@ -284,12 +284,20 @@ export const reasonWords = (reason: string): string =>
 export const failedPhaseWords = ({ phase, message }: NonNullable<RunFigures['failedPhase']>): string =>
   `${capitalize(phase)} failed (${excerpt(messageText(message), 80)})`;
 
+export const NO_ANSWER = 'No answer was reached.';
+
 /** Whether the text of an answer is only the engine's statement that it has none. */
 export const isNoAnswer = (text: string, confidence: number | null): boolean =>
-  confidence === 0 && text.startsWith('No answer was reached.');
+  confidence === 0 && text.startsWith(NO_ANSWER);
 
 const isAnswerless = ({ summary }: InspectedRun): boolean =>
   summary !== null && isNoAnswer(summary.answer, summary.confidence);
+
+/** The answer of a run, without the cause that its status has. */
+export const answerOf = (run: InspectedRun): string =>
+  isAnswerless(run) && run.summary?.reason === 'incomplete_state' && run.summary.failedPhase !== undefined
+    ? NO_ANSWER
+    : (run.summary?.answer ?? '');
 
 export function statusWords(run: InspectedRun): StatusWords {
   const words = wordsOf(run);
@@ -326,7 +334,7 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
           ? failedPhaseWords(failedPhase)
           : reasonWords(reason ?? '');
       const parts = [why, !reason || reason === 'not_grounded' ? score : ''];
-      return { label: state, detail: parts.filter(Boolean).join(', '), tone: isAnswerless(run) ? 'bad' : 'warn' };
+      return { label: state, detail: parts.filter(Boolean).join(', '), tone: 'warn' };
     }
     case 'waiting':
       return {
@@ -378,12 +386,6 @@ export function waitsText(run: InspectedRun, nowMs: number): string | null {
 export function waitedText(run: InspectedRun, nowMs: number): string | null {
   const sinceMs = waitOf(run)?.sinceMs;
   return sinceMs === undefined ? null : spanText(nowMs - sinceMs);
-}
-
-/** `22:14`; if it was not today, `Nov 21, 10:05`. */
-export function sinceText(sinceMs: number, nowMs: number): string {
-  const [day, time = ''] = (startedText(sinceMs) ?? '').split(', ');
-  return day === startedText(nowMs)?.split(', ')[0] ? time : `${day}, ${time}`;
 }
 
 /** `due 5 min ago` or `due in 2 h 5 min`; null without a delay. */

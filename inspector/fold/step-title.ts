@@ -125,7 +125,7 @@ export function stepTitle(view: StepView): StepTitle {
       const answer = answerUpTo(log, fold, at);
       if (answer !== null && to >= answer.seq) {
         const { status } = answer.answer;
-        const tone = status === 'completed' ? 'ok' : status === 'cancelled' ? 'bad' : 'warn';
+        const tone = status === 'completed' ? 'ok' : status === 'degraded' ? 'warn' : 'plain';
         return {
           name: 'The answer',
           facts: calls === null ? [] : [duration, ...tokenFacts(view, calls, from)],

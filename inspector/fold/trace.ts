@@ -139,14 +139,8 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const until = to ?? (next?.from ?? run.end) - 1;
   const searches = searchesOf(fold.spans, span);
   const early = earlyStretch([...calls, ...searches], start);
-  /** Errors that a row above shows. */
   const shown = new Map(failure === null ? [] : [[messageText(failure.message), 'the phase']]);
-  const children = itemRows(run, start, until, calls, searches).map((child) => {
-    if (child.kind !== 'call') return child;
-    const sameErrorAs = shown.get(child.text);
-    if (child.status === 'failed' && sameErrorAs === undefined) shown.set(child.text, child.title.toLowerCase());
-    return { ...child, sameErrorAs };
-  });
+  const children = withoutRepeats(itemRows(run, start, until, calls, searches), shown);
   const found = [finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : (foundIn(children) ?? ''));
   const text = failure === null ? found : messageText(failure.message);
   const row: TraceRow = {
@@ -176,6 +170,15 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   if (next !== undefined && calls.every((call) => call.to !== null)) phaseRows.set(span, row);
   return row;
 }
+
+/** Calls refer to the row above that shows their error: `shown` has its name by the error. */
+const withoutRepeats = (rows: readonly TraceRow[], shown: Map<string, string>): readonly TraceRow[] =>
+  rows.map((row) => {
+    if (row.kind !== 'call') return row;
+    const sameErrorAs = shown.get(row.text);
+    if (row.status === 'failed' && sameErrorAs === undefined) shown.set(row.text, row.title.toLowerCase());
+    return { ...row, sameErrorAs };
+  });
 
 /** From the start of the first call that started before its phase to the end of the last; null if none did. */
 function earlyStretch(calls: readonly Range[], start: number): Range | null {
@@ -239,8 +242,11 @@ function answerRows(run: Run): readonly TraceRow[] {
   const found = answerUpTo(log, fold, count - 1);
   const answer = found?.answer;
   const calls = fold.spans.attempts.slice(countStartedBy(fold.spans.attempts, end - 1));
-  const children = itemRows(run, end, count - 1, calls);
-  const isDegraded = answer !== undefined && answer.status !== 'completed';
+  const failed = fold.spans.phases.flatMap(({ phase, failure }) =>
+    failure === null ? [] : ([[messageText(failure.message), capitalize(phase)]] as const),
+  );
+  const children = withoutRepeats(itemRows(run, end, count - 1, calls), new Map(failed));
+  const isDegraded = answer?.status === 'degraded';
   const confidence = answer === undefined ? '' : `confidence ${formatScore(answer.confidence)}`;
   return [
     {

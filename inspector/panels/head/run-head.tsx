@@ -14,7 +14,7 @@ import {
 } from '../../fold/format.ts';
 import { ageText, waitWords } from '../../fold/run-list.ts';
 import { askAgainCommand, endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
-import { excerpt, shortRunId } from '../../fold/text.ts';
+import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { numbersAt } from '../../fold/what-if.ts';
 import { isLoading } from '../../ui-state/inspector.ts';
@@ -115,10 +115,10 @@ function showWhatIf(inspector: PanelProps['inspector'], seq: number): void {
 function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps) {
   const answer = answerUpTo(log, fold, count - 1)?.answer;
   if (answer !== undefined && run.status !== 'damaged') {
-    const { word, trust, title, isNone } = verdictOf(log, fold, answer);
+    const { word, trust, title } = verdictOf(log, fold, answer);
     return (
       <p class="verdict dotted" role="status" title={title}>
-        <b class={`word ${isNone ? 'bad' : answer.status}`}>{word}</b>
+        <b class={`word ${answer.status}`}>{word}</b>
         {trust.map((words) => (
           <span key={words}>{words}</span>
         ))}
@@ -170,9 +170,11 @@ function Figures({ inspector, view }: PanelProps) {
   return (
     <p class="figures dotted muted small">
       {/* The figures that grow during the run come last, so that nothing moves. */}
-      {models.length > 0 && <span class="verbatim">{models.map((model) => excerpt(model, 60)).join(', then ')}</span>}
+      {models.length > 0 && (
+        <span class="verbatim wide-only">{models.map((model) => excerpt(model, 60)).join(', then ')}</span>
+      )}
       {started !== null && (
-        <time dateTime={run.startedAt} title={startedText(run.startedAt) ?? ''}>
+        <time class="wide-only" dateTime={run.startedAt} title={startedText(run.startedAt) ?? ''}>
           started {started}
         </time>
       )}
@@ -181,11 +183,10 @@ function Figures({ inspector, view }: PanelProps) {
           ? `last entry after ${formatDuration(ms)}`
           : `${waiting === null ? '' : 'waiting for '}${time}`}
       </span>
-      <span>{cycles === 0 && isOver ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
+      <span class="wide-only">{cycles === 0 && isOver ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
       <span>
-        {pluralize(calls, 'model call')}
-        {reused > 0 &&
-          ` since the fork began; ${formatNumber(reused)} reused from ${shortRunId(run.forkedFrom?.runId ?? '')}`}
+        {pluralize(calls, reused > 0 ? 'own model call' : 'model call')}
+        {reused > 0 && `, ${formatNumber(reused)} reused`}
         {unfinishedCalls > 0 &&
           isOver &&
           `, ${unfinishedCalls === calls ? '' : `${formatNumber(unfinishedCalls)} `}unfinished`}

@@ -15,7 +15,7 @@ interface RunDetailsProps {
 
 /** What else is known about a run: its id, its profile, how its journal was checked, what its recording omits. */
 export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
-  const { runId, startedAt, kind, machine, fidelity, forkedFrom, problem, integrity } = run;
+  const { runId, startedAt, kind, machine, fidelity, forkedFrom, problem, integrity, summary } = run;
   const unchecked = run.live ? 'In progress.' : 'Not checked: the run was not read from a journal with checksums.';
   const rows: readonly (readonly [string, ComponentChildren])[] = [
     [
@@ -26,6 +26,7 @@ export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
     ],
     ['Machine', machine !== undefined && <code class="verbatim">{excerpt(machine, 200)}</code>],
     ['Started', startedText(startedAt)],
+    ['Model', excerpt(summary?.models.join(', then ') ?? '', 200)],
     ['Fork', forkedFrom && <ForkMark inspector={inspector} run={run} />],
     ['Profile', profile],
     ['Journal', (kind === 'run' || machine !== undefined) && excerpt(problem ?? integrity ?? unchecked, 400)],

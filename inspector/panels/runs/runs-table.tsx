@@ -8,6 +8,7 @@ import { formatCost, formatDuration, formatNumber, startedText } from '../../fol
 import {
   actorText,
   ageText,
+  answerOf,
   type ColumnName,
   closestTo,
   columnNamed,
@@ -20,7 +21,6 @@ import {
   queriedRuns,
   type RunQuery,
   shownColumns,
-  sinceText,
   stateOf,
   statusWords,
   waitedText,
@@ -379,11 +379,12 @@ const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) |
 /** The answer; without one, why, or what it waits for. */
 const resultOf = (run: InspectedRun): string => [resultIn(run), actorText(run)].filter(Boolean).join(' · ');
 
-function resultIn({ runId, status, summary, problem, ending }: InspectedRun): string {
+function resultIn(run: InspectedRun): string {
+  const { runId, status, summary, problem, ending } = run;
   const failure = ending?.failure.replace(`${runId} failed: `, '');
   return (
     excerpt(problem ?? (failure ? `${status === 'degraded' ? '' : 'Earlier: '}${failure}` : ''), 300) ||
-    plainMarkdown(summary?.answer ?? '', 200) ||
+    plainMarkdown(answerOf(run), 200) ||
     excerpt(summary?.explanation ?? '', 300)
   );
 }
@@ -461,11 +462,10 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
     const waited = waitedText(run, nowMs);
     const states = excerpt(run.ending?.states ?? '', 80);
     const lacks = (column: ColumnName): boolean => hasCards.value || !columns.includes(column);
-    const since = `since ${sinceText(run.waiting?.sinceMs ?? 0, nowMs)}`;
     const details = [
       detail,
       lacks('due') && dueText(run, nowMs),
-      waited && (columns.includes('duration') || !lacks('waiting') ? since : `for ${waited}, ${since}`),
+      waited && !columns.includes('duration') && lacks('waiting') && `for ${waited}`,
       lacks('state') && states && `in ${states}`,
     ]
       .filter(Boolean)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { messageText } from '../../../inspector/fold/format.ts';
-import { countedViews, statusWords } from '../../../inspector/fold/run-list.ts';
+import { countedViews, answerOf as listedAnswerOf, statusWords } from '../../../inspector/fold/run-list.ts';
 import { selectionOf } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { activityOf, askAgainCommand, endingOf, lastPhaseInWords, verdictOf } from '../../../inspector/fold/summary.ts';
@@ -97,12 +97,11 @@ describe('how a run ended', () => {
     expect(endingOf(failed.log, failed.fold, entries.length)).toBe('Ended in Yield, cycle 3.');
     expect(verdictOf(log, fold, { ...answer, ...none })).toMatchObject({
       word: 'Degraded: model unavailable',
-      isNone: true,
       trust: [],
     });
     expect(messageText(text)).toMatch(/within 30 s\.$/u);
     const run = { status: 'degraded', summary: { ...none, answer: text, reason: 'model_unavailable', failures: null } };
-    expect(statusWords(run as never)).toMatchObject({ text: 'degraded: model unavailable', tone: 'bad' });
+    expect(statusWords(run as never)).toMatchObject({ text: 'degraded: model unavailable', tone: 'warn' });
     expect(countedViews([run as never], 0).map(([view]) => view)).toEqual(['with-failures', 'degraded']);
   });
 
@@ -127,6 +126,8 @@ describe('how a run ended', () => {
     figures.take({ type: 'answer', answer: { ...answer, ...degraded, metadata } });
     const run = { status: 'degraded', summary: figures.figures() };
     expect(statusWords(run as never).text).toBe('degraded: Yield failed (connection refused)');
+    const none = { ...run.summary, answer: 'No answer was reached. A phase failed.', confidence: 0 };
+    expect(listedAnswerOf({ ...run, summary: none } as never)).toBe('No answer was reached.');
   });
 
   it('is unknown before the answer; until then, the run says where it is', () => {

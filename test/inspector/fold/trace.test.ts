@@ -10,6 +10,7 @@ import { entryToExplain } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { createPassageIndex, createPostChain } from '../../../src/entries/index.ts';
+import { scriptedModel } from '../../../src/entries/testing.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import {
   failingRun,
@@ -197,6 +198,20 @@ describe('the trace of a run with a user', () => {
     const [call, phase] = [early[1], all.find((row) => row.early !== undefined)];
     expect([phase?.title, phase?.early]).toEqual(['Observation', { from: call?.from, to: call?.to }]);
     expect(call?.from).toBeLessThan(phase?.from ?? 0);
+  });
+
+  it('shows an error once: calls that failed with the error of a phase refer to it', async () => {
+    const model = scriptedModel(() => {
+      throw new Error('connection refused');
+    });
+    const run = createPostChain({ model }).run({ request: 'Is it so?' });
+    await run.answer;
+    const { all: rows } = traced(run.entries);
+    expect(rows.find(({ status, kind }) => status === 'failed' && kind === 'phase')?.text).toBe('connection refused');
+    expect(rows.flatMap(({ kind, sameErrorAs }) => (kind === 'call' ? [sameErrorAs] : []))).toEqual([
+      'the phase',
+      'Yield',
+    ]);
   });
 
   it('has a row for the limit of tool runs', () => {

@@ -80,6 +80,17 @@ export const callTrouble = (calls: readonly AttemptSpan[]): Pick<Trouble, 'calls
   retries: calls.filter((call, index) => repeatReason(call, calls[index - 1]) !== null).length,
 });
 
+/** Whether a fork has copied a call. */
+export const isReused = ({ log }: TracedRun, { from }: AttemptSpan): boolean =>
+  from <= (runStart(log)?.forkedFrom?.seq ?? -1);
+
+/** What calls used, without those that a fork has copied. */
+export const ownUsage = (run: TracedRun, calls: readonly AttemptSpan[]) =>
+  usageOf(
+    calls.filter((call) => !isReused(run, call)),
+    run.fold.spans.currency,
+  );
+
 /** What a call is for. */
 export const taskWords = (task: string): string => (task === 'continuation' ? 'check for more tools' : humanize(task));
 
@@ -89,6 +100,7 @@ function callRow(run: TracedRun, call: AttemptSpan, before: AttemptSpan | undefi
   const reason = repeatReason(call, before);
   const notes = [
     earlyCallWords(run.fold.spans, call),
+    isReused(run, call) ? 'reused' : '',
     reason === null ? '' : `retry: ${reason}`,
     task === phase || task === 'synthesis' ? '' : taskWords(task),
     phases !== null && phases.length > 1 ? `for ${phases.join(', ')}` : '',
@@ -103,7 +115,7 @@ function callRow(run: TracedRun, call: AttemptSpan, before: AttemptSpan | undefi
     status: isFailed(call) ? 'failed' : statusOf(run, to, usage !== null && failure === null),
     from,
     to,
-    usage: usage === null ? NO_USAGE : usageOf([call], run.fold.spans.currency),
+    usage: usage === null ? NO_USAGE : ownUsage(run, [call]),
     selection: selectionOf('attempt', call, run.count),
   };
 }

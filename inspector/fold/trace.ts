@@ -9,8 +9,8 @@ import { capitalize, formatNumber, formatScore, messageText } from './format.ts'
 import type { RunFold } from './run-fold.ts';
 import { answerSelection, selectionOf } from './selection.ts';
 import { countStartedBy, lastUpTo, startedIn } from './sorted.ts';
-import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
-import { callTrouble, isFailed, itemRows, limitStops, type TracedRun } from './trace-items.ts';
+import type { AttemptSpan, PhaseSpan } from './spans.ts';
+import { callTrouble, isFailed, isReused, itemRows, limitStops, ownUsage, type TracedRun } from './trace-items.ts';
 import { addTrouble, NO_TROUBLE, type Range, type TraceRow, type Trouble } from './trace-row.ts';
 
 interface Run extends TracedRun {
@@ -79,7 +79,7 @@ function cycleRow(run: Run, first: number, next: number): TraceRow {
     from: start.from,
     to,
     within: { from, to: until },
-    usage: usageOf(calls, run.fold.spans.currency),
+    usage: ownUsage(run, calls),
     selection: null,
     trouble: members
       .map((phase, index) => troubleOf(run, phase, phases[first + index + 1]))
@@ -162,7 +162,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     to,
     ...(early !== null && { early }),
     within: { from: Math.min(start, ...[...calls, ...searches].map((one) => one.from)), to: until },
-    usage: calls.length === 0 ? null : usageOf(calls, fold.spans.currency),
+    usage: calls.length === 0 ? null : ownUsage(run, calls),
     selection: selectionOf('phase', span, count),
     trouble: troubleOf(run, span, next),
     ...(children.length > 0 && { children: () => children }),
@@ -206,7 +206,7 @@ function callsNote(run: Run, { source, to, failure }: PhaseSpan, calls: readonly
   const numbers = calls.map(run.numberOf);
   const early = (calls[0]?.from ?? start) < start;
   if (numbers.length > 0)
-    return `${numbersText(numbers)}${early ? `,${numbers.length > 1 ? ' the first' : ''} started early` : ''}`;
+    return `${numbersText(numbers)}${early ? `,${numbers.length > 1 ? ' the first' : ''} started early` : ''}${calls.every((call) => isReused(run, call)) ? ', reused' : ''}`;
   if (to === null || failure !== null) return '';
   return source === null ? 'no model call' : `from call ${run.numberOf(source)}`;
 }
@@ -260,7 +260,7 @@ function answerRows(run: Run): readonly TraceRow[] {
       from: end,
       to: found?.seq ?? (isOver ? count - 1 : null),
       within: { from: end, to: count - 1 },
-      usage: calls.length === 0 ? null : usageOf(calls, fold.spans.currency),
+      usage: calls.length === 0 ? null : ownUsage(run, calls),
       selection: answerSelection(fold, count),
       trouble: { ...NO_TROUBLE, ...callTrouble(calls) },
       ...(children.length > 0 && { children: () => children }),

@@ -50,6 +50,8 @@ const entrySchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('closed'), summary: z.optional(z.object({ for: z.string() })) }),
 ]);
 
+const NO_TOKENS = { input: 0, output: 0, estimated: false };
+
 /** Enough for the first line of an answer. */
 const ANSWER_CHARS = 240;
 
@@ -128,7 +130,7 @@ export class FiguresFold {
         // The entry of the end of a copied call may follow the start of the fork.
         if (this.#isFork && !this.#started.has(entry.attemptId)) break;
         const { inputTokens, outputTokens, estimated } = entry.usage;
-        const { input, output, estimated: before } = this.#tokens ?? { input: 0, output: 0, estimated: false };
+        const { input, output, estimated: before } = this.#tokens ?? NO_TOKENS;
         this.#tokens = { input: input + inputTokens, output: output + outputTokens, estimated: before || estimated };
         break;
       }
@@ -148,7 +150,7 @@ export class FiguresFold {
         const clockStartMs = Date.parse(entry.resumedAt) - entry.atMs;
         // The clock and the tokens of a fork start after what it has copied, when it continues.
         if (this.#forkedAt !== null && entry.resumedAt >= this.#forkedAt)
-          [this.#forkedAt, this.#clockStartMs] = [null, clockStartMs];
+          [this.#forkedAt, this.#clockStartMs, this.#tokens] = [null, clockStartMs, NO_TOKENS];
         this.#stoodStillMs = Math.max(this.#stoodStillMs, clockStartMs - this.#clockStartMs) || 0;
         break;
       }

@@ -78,6 +78,10 @@ describe('the figures of a run', () => {
     const written = fork.entries.findLast((entry) => entry.type === 'attempt-end')?.usage;
     const tokens = (written?.inputTokens ?? 0) + (written?.outputTokens ?? 0);
     expect(figures).toMatchObject({ cycles: 1, calls: 1, reused: calls, tokens });
+    const rows = traceOf(copy.log, copy.fold, fork.entries.length, true);
+    expect(rows.reduce((sum, { usage }) => sum + (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0), 0)).toBe(
+      tokens,
+    );
     const { modelCalls } =
       fork.entries.flatMap((entry) => (entry.type === 'end' ? [entry.summary.usage] : []))[0] ?? {};
     expect(figuresOf(copy.log, copy.fold, fork.entries.length, null)).toMatchObject({ calls: modelCalls, reused: 0 });

@@ -144,13 +144,15 @@ interface Tick {
 
 /** In pixels. Times between whole seconds of a long run are longer. */
 const [TICK_PX, LONG_TICK_PX, CHARACTER_PX, LABEL_GAP_PX] = [52, 84, 5.6, 10];
+/** So that no label ends beyond the axis. */
+const WIDE_CHARACTER_PX = 7;
 
 /** Returns labels with the lengths of gaps: the longest first, as many as fit. */
 export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
   const labels: (Tick & { readonly end: number })[] = [];
   for (const { from, to, ms } of cuts) {
     const label = formatRoughly(ms);
-    const width = Math.min(1, (label.length * CHARACTER_PX) / axisPx);
+    const width = Math.min(1, (label.length * WIDE_CHARACTER_PX) / axisPx);
     const at = Math.max(0, Math.min(1 - width, (from + to - width) / 2));
     const room = LABEL_GAP_PX / axisPx;
     if (labels.every((other) => other.end + room <= at || other.at >= at + width + room))

@@ -266,7 +266,7 @@ describe('the axis', () => {
       const all = cutLabels(scale);
       expect(all.length).toBeGreaterThan(0);
       for (const { at, label } of all) {
-        const end = at + (5.6 * label.length) / scale.axisPx;
+        const end = at + (7 * label.length) / scale.axisPx;
         const middles = scale.cuts.map(({ from, to }) => (from + to) / 2);
         expect(middles.some((middle) => at <= middle && end >= middle) && at >= 0 && end <= 1 + 1e-9).toBe(true);
       }

@@ -211,7 +211,7 @@ const NO_PLACE: ListPlace = { runId: null, scrollTop: 0 };
 let leftPlace = NO_PLACE;
 
 /** The heights in runs.css. */
-const [HEAD_PX, ROW_PX, CARD_PX] = [30, 54, 100];
+const [HEAD_PX, ROW_PX, CARD_PX] = [30, 48, 100];
 
 /** The runs as rows; only visible ones are rendered. One row has the focus: arrow keys move it. */
 function Grid({ inspector, runs, query, columns, onDelete }: GridProps) {

@@ -1,7 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusChart } from './chart/chart-view.tsx';
 import { bakedDrawingsOf, layoutOf, prepareLayout } from './chart/layout.ts';
-import { activeStatesAt } from './fold/active-states.ts';
 import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePage } from './panels/compare/compare-page.tsx';
@@ -68,12 +67,11 @@ function RunPage({ inspector, view }: PanelProps) {
   const hasSwitch = canChart && (!isSystem || isNarrow.value);
   const hasChart = canChart && (!hasSwitch || isChartFull.value);
   const hasTrace = !hasChart || !isChartFull.value;
-  const { charts, fold, at } = view;
+  const { charts } = view;
   // On a phone, the chart is laid out before it is requested.
   useEffect(() => {
     if (!isSystem || charts === null || bakedDrawingsOf(charts) !== null) return undefined;
-    const active = Object.values(activeStatesAt(fold.transitions, charts, at).active).flatMap((all) => [...all]);
-    return layoutOf({ ...charts, active, aspect: chartAspect() }, () => {});
+    return layoutOf({ ...charts, aspect: chartAspect() }, () => {});
   }, [charts]);
   const wasFull = useRef(isChartFull.value);
   useLayoutEffect(() => {

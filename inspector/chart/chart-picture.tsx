@@ -80,7 +80,8 @@ export function ChartPicture(props: ChartPictureProps) {
   const { chart, index, taken, visited } = known;
   const isOwn = isOwnChart(chartId);
   const hasLines = level.edges.some(({ points }) => points.length > 0);
-  const lines = level.edges.map((edge) => lineOf(edge, known));
+  const isFocused = isLarge(level, chartId);
+  const lines = level.edges.map((edge) => ({ ...lineOf(edge, known), isFar: isFocused && !isNear(edge, known) }));
   const linesFrom = groupBy(lines, ({ edge }) => edge.source);
   const isSelected = (stateId: string): boolean =>
     selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
@@ -133,11 +134,6 @@ export function ChartPicture(props: ChartPictureProps) {
         />
       ))}
       <Lines lines={level.lines} x={2} y={0} known={known} onStub={chooseStub} />
-      {level.stubs.map(({ text, x, y, width, height }) => (
-        <text key={`${x} ${y}`} class="elsewhere" x={x + width / 2} y={y + height / 2}>
-          {excerpt(text, MAX_NAME)}
-        </text>
-      ))}
       {lines
         .filter(({ edge }) => edge.points.length > 0)
         // Later lines are drawn over earlier ones, so the taken ones and the latest stay fully visible.
@@ -151,8 +147,28 @@ export function ChartPicture(props: ChartPictureProps) {
             onSelect={() => onSelect({ kind: 'transitions', chartId, transitions: line.edge.transitions })}
           />
         ))}
+      {level.stubs.map(({ text, x, y, width, height }) => (
+        <Fragment key={`${x} ${y}`}>
+          <rect class="behind" x={x + 4} y={y} width={width - 8} height={height} />
+          <text class="elsewhere" x={x + width / 2} y={y + height / 2}>
+            {excerpt(text, MAX_NAME)}
+          </text>
+        </Fragment>
+      ))}
     </svg>
   );
+}
+
+/** Whether a picture has so many states that the lines around the active ones are stronger than the others. */
+export const isLarge = ({ states }: DrawnLevel, chartId: string): boolean => !isOwnChart(chartId) && states.length > 16;
+
+/** Whether a line begins or ends at an active state, or beside one in the same state. */
+function isNear({ transitions }: DrawnEdge, { chart, index, active }: KnownMarks): boolean {
+  const isAround = (id: string | null = null): boolean => id !== null && id !== chart.id && active.has(id);
+  return transitions.some((at) => {
+    const { source = '', target = [] } = chart.transitions[at] ?? {};
+    return [source, ...target].some((id) => isAround(id) || isAround(index.state(id)?.parent));
+  });
 }
 
 /** Moves the focus between states, and selects the one that has it. */
@@ -216,7 +232,7 @@ function normalizedChart({ charts }: RunCharts, id: string): Chart | undefined {
   return cached;
 }
 
-type KnownMarks = NonNullable<ReturnType<typeof marksOfCopy>>;
+export type KnownMarks = NonNullable<ReturnType<typeof marksOfCopy>>;
 
 /** All transitions between two states. */
 interface Line {
@@ -257,7 +273,8 @@ function lineOf(edge: DrawnEdge, { chart, index, taken: counts, last }: KnownMar
   };
 }
 
-const rankOf = ({ times, isLast }: Line): number => Number(times > 0) + Number(isLast);
+const rankOf = ({ times, isLast, isFar }: Line & { readonly isFar: boolean }): number =>
+  Number(!isFar) + 2 * Number(times > 0) + Number(isLast);
 
 export const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
 
@@ -476,13 +493,13 @@ const classNames = (which: Readonly<Record<string, boolean>>): string =>
     .join(' ');
 
 interface LineShapeProps {
-  readonly line: Line;
+  readonly line: Line & { readonly isFar: boolean };
   readonly isSelected: boolean;
   readonly onSelect: () => void;
 }
 
 function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
-  const { edge, names, times, isLast } = line;
+  const { edge, names, times, isLast, isFar } = line;
   const { points, label, isBranch } = edge;
   const count = countText(times);
   const frames = isBranch ? [[count]] : line.isEach ? framesOf(line.label) : [labelLines(line.label, count)];
@@ -490,7 +507,10 @@ function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
   const taken = times === 0 ? 'Not taken' : times === 1 ? 'Taken once' : `Taken ${formatNumber(times)} times`;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the states describe their lines, and are selected with keys
-    <g class={classNames({ edge: true, taken: times > 0, last: isLast, selected: isSelected })} onClick={onSelect}>
+    <g
+      class={classNames({ edge: true, taken: times > 0, last: isLast, selected: isSelected, far: isFar })}
+      onClick={onSelect}
+    >
       <title>{`${excerpt(names.join(', '), 300)}\n${taken}`}</title>
       <path class="reach" d={path} />
       <path class="line" d={path} />

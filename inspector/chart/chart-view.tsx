@@ -11,10 +11,11 @@ import { LinkButton } from '../link-button.tsx';
 import { useMeasured } from '../use-measured.ts';
 import { ChartLegend } from './chart-legend.tsx';
 import { ChartList } from './chart-list.tsx';
-import { ChartPicture, type ChartViewProps, MARGIN, marksOfCopy, type ShownLevel } from './chart-picture.tsx';
-import { type Drawing, type LaidOut, openedKey, ownOf } from './drawing.ts';
+import { ChartPicture, type ChartViewProps, isLarge, MARGIN, marksOfCopy, type ShownLevel } from './chart-picture.tsx';
+import { type Drawing, type LaidOut, ownOf } from './drawing.ts';
 import { FONT, LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
+import { MiniMap } from './mini-map.tsx';
 
 /** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows a list. */
 export function ChartView(props: ChartViewProps) {
@@ -25,12 +26,7 @@ export function ChartView(props: ChartViewProps) {
   const drawings = baked ?? given?.drawings ?? null;
 
   useEffect(
-    () =>
-      baked === null
-        ? layoutOf({ ...charts, aspect, active: [...(ownOf(props.marks.active, root) ?? [])] }, (done) =>
-            setLayout({ charts, ...done }),
-          )
-        : undefined,
+    () => (baked === null ? layoutOf({ ...charts, aspect }, (done) => setLayout({ charts, ...done })) : undefined),
     [charts, baked, aspect],
   );
 
@@ -66,16 +62,6 @@ function scalesOf(level: Space | undefined, space: Space, chartId: string) {
   const whole = Math.min(MAX_FIT, space.width / width, space.height / height);
   const readable = Math.max(LEGIBLE, whole);
   return { whole, readable, opened: whole < (isOwnChart(chartId) ? LEGIBLE : SMALLEST) ? readable : whole };
-}
-
-/** Returns the picture of a level, and its key: with the active one of its folded states open, unless only the folded level is legible as a whole. */
-function shownLevel({ charts, marks, drawings }: LevelsProps, { chartId, level, copy }: ShownLevel, space: Space) {
-  const levels = ownOf(drawings, chartId) ?? {};
-  const active = [...(marksOfCopy(charts, marks, chartId, copy)?.active ?? [])];
-  const keys = [...active.map((id) => openedKey(level, id)), level].filter((one) => ownOf(levels, one) !== undefined);
-  const isWhole = (one: string): boolean => scalesOf(ownOf(levels, one), space, chartId).whole >= SMALLEST;
-  const key = keys.find(isWhole) ?? keys[0] ?? level;
-  return { key, level: ownOf(levels, key) };
 }
 
 /** Returns the level inside a state; null if there is none. */
@@ -162,8 +148,9 @@ function Levels(props: LevelsProps) {
     };
   });
   const place = path.at(-1) as ShownLevel;
-  const { key, level } = shownLevel(props, place, spaceUnselected);
+  const level = ownOf(ownOf(props.drawings, place.chartId) ?? {}, place.level);
 
+  const known = marksOfCopy(charts, marks, place.chartId, place.copy);
   const { whole, readable } = scalesOf(level, space, place.chartId);
   const scale =
     zoom === 'whole'
@@ -171,6 +158,8 @@ function Levels(props: LevelsProps) {
       : zoom === 'readable'
         ? readable
         : (zoom ?? scalesOf(level, spaceUnselected, place.chartId).opened);
+  /** Whether a part of a chart with many states is shown, which moves with the active ones. */
+  const isMap = level !== undefined && scale > whole && isLarge(level, place.chartId);
   /** The level and the size that were shown before: when a level opens, the chart around its active state is visible on all sides. */
   const centered = useRef('');
   useLayoutEffect(() => {
@@ -179,11 +168,12 @@ function Levels(props: LevelsProps) {
     const selector = shown
       .slice(0, selected?.kind === 'transitions' ? 2 : 4)
       .find((one) => scroll.current?.querySelector(one));
-    const picture = `${place.copy} ${key} ${scale}`;
+    const picture = `${place.copy} ${place.level} ${scale}`;
+    const isNew = centered.current !== picture;
     if (scroll.current !== null && selector !== undefined)
-      bringIntoView(scroll.current, selector, zoom === null && selected === null && centered.current !== picture);
+      bringIntoView(scroll.current, selector, isNew, selected === null && (isMap || (isNew && zoom === null)));
     centered.current = picture;
-  }, [marks, path, key, scale, selected]);
+  }, [marks, path, level, scale, selected]);
 
   /** The focus follows into a state, and back to it; if that is not drawn any more, to the state around it. */
   const focusNext = useRef<string | null>(null);
@@ -197,7 +187,7 @@ function Levels(props: LevelsProps) {
     const around = chart === undefined ? [] : ancestorsOf(indexChart(chart), next);
     const found = around.map(({ id }) => states.find((state) => state.getAttribute('data-state') === id));
     (found.find((state) => state !== undefined) ?? states[0])?.focus({ preventScroll: true });
-  }, [path, key]);
+  }, [path, level]);
   const goTo = (next: readonly ShownLevel[]): void => {
     focusNext.current = path[next.length]?.host ?? '';
     setPath(next);
@@ -220,10 +210,10 @@ function Levels(props: LevelsProps) {
     <div class="chart-view" onKeyDown={press}>
       {path.length > 1 && <LevelPath path={path} goTo={goTo} />}
       <ChartTools scale={scale} whole={whole} setZoom={setZoom} resize={props.resize} />
-      <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}`} ref={scroll}>
+      <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}${isMap ? ' map' : ''}`} ref={scroll}>
         {level !== undefined && (
           <ChartPicture
-            key={`${place.copy} ${key}`}
+            key={`${place.copy} ${place.level}`}
             {...props}
             place={place}
             level={level}
@@ -236,6 +226,7 @@ function Levels(props: LevelsProps) {
           />
         )}
       </div>
+      {isMap && known !== null && <MiniMap level={level} known={known} scroll={scroll} />}
     </div>
   );
 }
@@ -250,8 +241,8 @@ export function focusChart(): void {
 /** Room for the states at the ends of a line. */
 const ENDS_PX = 90;
 
-/** Scrolls only this element, and without `isCentered` only if something is not visible. */
-function bringIntoView(element: HTMLElement, selector: string, isCentered: boolean): void {
+/** Scrolls only this element, at once or with a motion, and without `isCentered` only if something is not visible. With a state, as much of the states around it is shown as fits. */
+function bringIntoView(element: HTMLElement, selector: string, isAtOnce: boolean, isCentered: boolean): void {
   const view = element.getBoundingClientRect();
   const label = element.querySelector(selector);
   const line = label?.closest('.edge')?.querySelector('.line')?.getBoundingClientRect();
@@ -259,8 +250,23 @@ function bringIntoView(element: HTMLElement, selector: string, isCentered: boole
   const isSmall = ends !== undefined && ends.width < view.width && ends.height < view.height;
   const box = isSmall ? ends : label?.getBoundingClientRect();
   if (box === undefined) return;
-  if (isCentered || box.top < view.top || box.bottom > view.bottom)
-    element.scrollTop += box.top + box.height / 2 - view.top - view.height / 2;
-  if (isCentered || box.left < view.left || box.right > view.right)
-    element.scrollLeft += box.left + box.width / 2 - view.left - view.width / 2;
+  const around = [...element.querySelectorAll('.state.open > .box')]
+    .map((open) => open.getBoundingClientRect())
+    .filter(
+      ({ left, top, right, bottom }) =>
+        left <= box.left && top <= box.top && right >= box.right && bottom >= box.bottom,
+    );
+  /** How far to scroll along one axis. */
+  const distance = (start: 'left' | 'top', end: 'right' | 'bottom'): number => {
+    const size = view[end] - view[start];
+    const fitting = around.filter((open) => open[end] - open[start] <= size);
+    const shown = fitting.reduce(
+      (most, open) => (open[end] - open[start] > most[end] - most[start] ? open : most),
+      box,
+    );
+    const isVisible = shown[start] >= view[start] && shown[end] <= view[end];
+    return isVisible && !isCentered ? 0 : (shown[start] + shown[end] - view[start] - view[end]) / 2;
+  };
+  const [left, top] = [distance('left', 'right'), distance('top', 'bottom')];
+  element.scrollBy({ left, top, behavior: isAtOnce ? 'instant' : 'auto' });
 }

@@ -1,10 +1,8 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 
-/** Pictures of a chart by the state whose inside they show: the whole chart (under its own id), and each folded state; by `openedKey` with one folded state open. */
+/** Pictures of a chart by the state whose inside they show: the whole chart (under its own id), and each folded state. */
 export type Drawing = Readonly<Record<string, DrawnLevel>>;
-
-export const openedKey = (level: string, opened: string): string => JSON.stringify([level, opened]);
 
 /** States and lines that are drawn together. Lengths are CSS pixels at scale 1. */
 export interface DrawnLevel {
@@ -69,11 +67,10 @@ export interface DrawnEdge {
   readonly isBranch: boolean;
 }
 
-/** What the worker lays out. The insides of the active states come first. */
+/** What the worker lays out. */
 export interface LayoutRequest extends RunCharts {
   /** The ratio of width to height of the space for a chart. */
   readonly aspect: number;
-  readonly active: readonly string[];
 }
 
 /** Drawings by chart id, and the reason if some or all are missing. */
@@ -85,7 +82,7 @@ export interface LaidOut {
 }
 
 /** Increase this when the layout of unchanged charts changes. */
-const DRAWING_VERSION = 20;
+const DRAWING_VERSION = 21;
 
 /** Identifies everything that the drawing of a chart depends on. */
 export const chartDigest = (chart: Chart): string => hash(JSON.stringify([DRAWING_VERSION, chart]));

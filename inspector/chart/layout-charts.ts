@@ -5,19 +5,9 @@ import { indexChart } from '../fold/chart-index.ts';
 import { isOwnChart, lineWords, noteText, wayText } from '../fold/chart-words.ts';
 import { pluralize } from '../fold/format.ts';
 import { excerpt } from '../fold/text.ts';
+import { joined, jointsOf } from './blocks.ts';
 import { boxLinesOf } from './box-text.ts';
-import {
-  type Box,
-  type BoxLine,
-  type Chip,
-  type Drawing,
-  type DrawnEdge,
-  type DrawnLevel,
-  type DrawnState,
-  openedKey,
-  ownOf,
-  type Point,
-} from './drawing.ts';
+import { type Box, type BoxLine, type Chip, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
 import { BOX, FONT, labelSize, widthOf } from './label-text.ts';
 import { type Level, type LevelEdge, levelsOf } from './level.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
@@ -25,33 +15,24 @@ import { straightened } from './straight.ts';
 
 const Elk = bundled.default as unknown as new () => ELK;
 
-/** Lays out the charts, each with its levels. `onWhole` receives the whole charts, also with an active state open, before everything else is laid out. */
+/** Lays out the charts, each with its levels. `onWhole` receives the whole charts before the insides of their states are laid out. */
 export async function drawingsOf(
   charts: readonly Chart[],
   onWhole: (drawings: Readonly<Record<string, Drawing>>) => void = () => {},
-  active: readonly string[] = [],
   aspect: number = ASPECT.other,
 ): Promise<Record<string, Drawing>> {
   const elk = new Elk();
-  const sound = charts.map(normalizeChart);
-  const drawn = new Map(sound.map(({ id }) => [id, new Map<string, DrawnLevel>()]));
+  const plans = charts.map(normalizeChart).map((chart) => ({ chart, levels: levelsOf(chart) }));
+  const drawn = new Map(plans.map(({ chart }) => [chart.id, new Map<string, DrawnLevel>()]));
   const drawings = (): Record<string, Drawing> =>
     Object.fromEntries([...drawn].map(([id, levels]) => [id, Object.fromEntries(levels)]));
-  const layOut = async (chart: Chart, levels: readonly Level[]): Promise<void> => {
-    for (const level of levels) {
-      const key = level.opened === null ? level.root.id : openedKey(level.root.id, level.opened);
-      drawn.get(chart.id)?.set(key, await layOutLevel(level, chart, elk, isOwnChart(chart.id) ? ASPECT.own : aspect));
-    }
+  const layOut = async (chart: Chart, level: Level): Promise<void> => {
+    const drawing = await layOutLevel(level, chart, elk, isOwnChart(chart.id) ? ASPECT.own : aspect);
+    drawn.get(chart.id)?.set(level.root.id, drawing);
   };
-  const plans = sound.map((chart) => {
-    const levels = levelsOf(chart);
-    const isFirst = (level: Level): boolean =>
-      level === levels[0] || (level.root.parent === null && active.includes(level.opened ?? ''));
-    return { chart, first: levels.filter(isFirst), rest: levels.filter((level) => !isFirst(level)) };
-  });
-  for (const { chart, first } of plans) await layOut(chart, first);
+  for (const { chart, levels } of plans) for (const level of levels.slice(0, 1)) await layOut(chart, level);
   onWhole(drawings());
-  for (const { chart, rest } of plans) await layOut(chart, rest);
+  for (const { chart, levels } of plans) for (const level of levels.slice(1)) await layOut(chart, level);
   return drawings();
 }
 
@@ -62,93 +43,75 @@ const ASPECT = { own: 1.1, other: 1.6 } as const;
 /** A space with a larger aspect is low: large levels are laid out from left to right. */
 const LOW = 2;
 
+/** What the layout of a block depends on besides its level. */
+interface Around {
+  /** The direction of all blocks. */
+  readonly way: Options;
+  /** Lines from other blocks, which have their labels there. */
+  readonly entering: ReadonlySet<LevelEdge>;
+  /** The states that are not in a block. */
+  readonly rest: Level;
+}
+
 /** Lays out a level with room for every label, in the direction that fits its space best. */
-async function layOutLevel(level: Level, chart: Chart, elk: ELK, aspect: number): Promise<DrawnLevel> {
+async function layOutLevel(
+  level: Level,
+  chart: Chart,
+  elk: ELK,
+  aspect: number,
+  around: Around | null = null,
+): Promise<DrawnLevel> {
+  if (level.blocks.length > 0) return layOutBlocks(level, chart, elk, aspect);
   const lines = level.edges.filter(({ hasLine }) => hasLine);
   const isOwn = isOwnChart(chart.id);
   const order = { ...(level.open.size === 0 && ORDERED), ...ownOf(LEVEL_OPTIONS, level.root.id) };
-  const layOut = async (shown: Level, drawn: readonly LevelEdge[], options: Options, regions: Regions = []) => {
-    const texts = new Map([shown.root, ...shown.states].map((state) => [state.id, boxTextOf(state, chart, shown)]));
+  const layOut = async (shown: Level, drawn: readonly LevelEdge[], options: Options) => {
+    const named = level === around?.rest ? shown.states : [shown.root, ...shown.states];
+    const texts = new Map(named.map((state) => [state.id, boxTextOf(state, chart, shown)]));
     const all = {
       ...OPTIONS,
       'elk.aspectRatio': String(aspect),
       ...options,
-      ...(!isOwn && (level.opened !== null && aspect > LOW ? NEAR : WIDE)),
+      ...(!isOwn && (around !== null && aspect > LOW ? NEAR : WIDE)),
     };
-    const graph = graphOf(shown, chart, texts, drawn, all);
-    const below = regions.map(([one, other], at) => ({ id: `below ${at}`, sources: [one], targets: [other] }));
-    const drawnLevel = levelFrom(
-      shown,
-      texts,
-      await elk.layout({ ...graph, edges: [...(graph.edges ?? []), ...below] }),
-    );
+    const drawnLevel = levelFrom(shown, texts, await elk.layout(graphOf(shown, chart, texts, drawn, all, around)));
     return isOwn ? drawnLevel : straightened(drawnLevel);
   };
   const found: DrawnLevel[] = [];
-  const attempt = async (...args: Parameters<typeof layOut>): Promise<void> => {
+  const free = variantsFor(level.states.length + lines.length, lines.length, isOwn, aspect);
+  const variants = around === null || lines.length === 0 ? free : [{ ...around.way, ...STRAIGHT }];
+  for (const variant of variants) {
     try {
-      found.push(await layOut(...args));
+      found.push(await layOut(level, lines, { ...variant, ...order }));
     } catch {
       // ELK cannot lay out some graphs in one of the directions.
     }
-  };
-  const variants = variantsFor(level.states.length + lines.length, lines.length, isOwn, aspect);
-  for (const variant of variants) await attempt(level, lines, { ...variant, ...order });
-  const regions = regionsOf(level);
-  if (regions.length > 0 && lines.length > 0) await attempt(level, lines, { ...DOWN, ...STRAIGHT, ...order }, regions);
+  }
+  const bare = { ...level, stubs: [], edges: level.edges.map((edge) => ({ ...edge, hasLine: false })) };
+  return cheapest(found, aspect) ?? layOut(bare, [], PACKED);
+}
+
+function cheapest(drawn: readonly DrawnLevel[], aspect: number): DrawnLevel | undefined {
   const costOf = ({ width, height, edges }: DrawnLevel): number =>
     Math.max(width / aspect, height) +
     BEND * edges.reduce((sum, { points }) => sum + Math.max(0, points.length - 2), 0);
-  const [best] = found.map((one) => inOrder(one, level, chart)).sort((one, other) => costOf(one) - costOf(other));
-  const bare = { ...level, stubs: [], edges: level.edges.map((edge) => ({ ...edge, hasLine: false })) };
-  return best ?? layOut(bare, [], PACKED);
+  return drawn.toSorted((one, other) => costOf(one) - costOf(other))[0];
 }
 
-type Regions = readonly (readonly [string, string])[];
-
-/** Open regions, each with the next one of its parallel state: side by side they may be too wide. */
-function regionsOf({ root, states, open }: Level): Regions {
-  return [root, ...states].flatMap(({ id, type }) => {
-    const regions = type === 'parallel' ? states.filter((state) => state.parent === id && open.has(state.id)) : [];
-    return regions.slice(1).map((region, at) => [nodeId(regions[at]?.id ?? ''), nodeId(region.id)] as const);
-  });
-}
-
-/** ELK puts the regions of a chart side by side or below each other in any order: puts them in that of the chart, at the top or the left, unless a line joins two. */
-function inOrder(drawn: DrawnLevel, { root }: Level, chart: Chart): DrawnLevel {
-  const tree = indexChart(chart);
-  const regions = root.type === 'parallel' ? drawn.states.filter(({ id }) => tree.state(id)?.parent === root.id) : [];
-  const regionOf = (id: string | null) => regions.find((region) => id !== null && tree.isInside(id, region.id));
-  const isRow = (along: 'x' | 'y', size: 'width' | 'height'): boolean => {
-    const row = regions.toSorted((one, other) => one[along] - other[along]);
-    return row.every((region, at) => region[along] >= (row[at - 1]?.[along] ?? 0) + (row[at - 1]?.[size] ?? 0));
-  };
-  const [along, across, size] = isRow('x', 'width') ? (['x', 'y', 'width'] as const) : (['y', 'x', 'height'] as const);
-  const [first, second] = regions.toSorted((one, other) => one[along] - other[along]);
-  if (first === undefined || second === undefined || drawn.stubs.length > 0 || !isRow(along, size)) return drawn;
-  if (drawn.edges.some(({ source, target }) => regionOf(source) !== regionOf(target))) return drawn;
-  const start = Math.min(...regions.map((region) => region[across]));
-  let next = first[along];
-  const moves = new Map(
-    regions.map((region) => {
-      const move = { [along]: next - region[along], [across]: start - region[across] };
-      next += region[size] + second[along] - first[along] - first[size];
-      return [region, move] as const;
-    }),
-  );
-  const moved = <Place extends Point>(place: Place, id: string | null): Place => {
-    const { x = 0, y = 0 } = moves.get(regionOf(id) as DrawnState) ?? {};
-    return { ...place, x: tenth(place.x + x), y: tenth(place.y + y) };
-  };
-  return {
-    ...drawn,
-    states: drawn.states.map((state) => moved(state, state.id)),
-    edges: drawn.edges.map((edge) => ({
-      ...edge,
-      points: edge.points.map((point) => moved(point, edge.source)),
-      label: edge.label && moved(edge.label, edge.source),
-    })),
-  };
+/** Lays out each block of a level on its own, and its other states as one more. */
+async function layOutBlocks(level: Level, chart: Chart, elk: ELK, aspect: number): Promise<DrawnLevel> {
+  const rest: Level = { ...level, blocks: [] };
+  const parts = [...(level.states.length + level.stubs.length > 0 ? [rest] : []), ...level.blocks];
+  const joints = jointsOf(parts);
+  const entering = new Set(joints.map((joint) => joint.entering));
+  const { lines } = boxTextOf(level.root, chart, level);
+  const found: DrawnLevel[] = [];
+  for (const way of chart.states.length <= MAX_VARIED ? [DOWN, RIGHT] : [aspect > LOW ? RIGHT : DOWN]) {
+    const drawn: DrawnLevel[] = [];
+    for (const part of parts) drawn.push(await layOutLevel(part, chart, elk, aspect, { way, entering, rest }));
+    found.push(joined(parts, drawn, joints, { root: level.root.id, lines, aspect, isRow: way === RIGHT }));
+  }
+  return cheapest(found, aspect) as DrawnLevel;
 }
 
 function variantsFor(size: number, lines: number, isBaked: boolean, aspect: number): readonly Options[] {
@@ -192,7 +155,7 @@ const WIDE: Options = {
   'elk.layered.spacing.edgeNodeBetweenLayers': '7',
 };
 
-/** In a low space, for a level with one of its folded states open. */
+/** For blocks in a low space. */
 const NEAR: Options = {
   'elk.layered.spacing.nodeNodeBetweenLayers': '4',
   'elk.layered.spacing.edgeNodeBetweenLayers': '3',
@@ -280,6 +243,7 @@ function graphOf(
   texts: ReadonlyMap<string, BoxText>,
   lines: readonly LevelEdge[],
   options: Options,
+  around: Around | null,
 ): ElkNode {
   const { root, states, open, stubs, isQuiet } = level;
   const nodes = new Map<string, ElkNode>([[root.id, { id: 'root', children: [] }]]);
@@ -305,8 +269,13 @@ function graphOf(
   const addStubs = (areTargets: boolean): void => {
     for (const { id, parent, text } of stubs) {
       if (lines.some(({ target }) => target === id) !== areTargets) continue;
-      const width = widthOf(excerpt(text, MAX_NAME), FONT.label) + 16;
-      nodes.get(parent)?.children?.push({ id: nodeId(id), width, height: 20, ports: portsOf(id, lines, options) });
+      // A line from another block is named there.
+      const isHidden =
+        !areTargets && around !== null && lines.every((line) => line.source !== id || around.entering.has(line));
+      const width = isHidden ? 0 : widthOf(excerpt(text, MAX_NAME), FONT.label) + 16;
+      const ports = portsOf(id, lines, options);
+      const layoutOptions = around === null || isAnyState(id) ? {} : AT_BORDER[areTargets ? 'target' : 'source'];
+      nodes.get(parent)?.children?.push({ id: nodeId(id), width, height: isHidden ? 0 : 20, ports, layoutOptions });
     }
   };
   addStubs(false);
@@ -316,22 +285,32 @@ function graphOf(
     id: `edge ${index}`,
     sources: [open.has(line.source) ? nodeId(line.source) : portId('source', line, lines)],
     targets: [open.has(line.target) ? nodeId(line.target) : portId('target', line, lines)],
-    labels: isQuiet
-      ? []
-      : [
-          {
-            text: 'label',
-            ...(isBranch(line, lines)
-              ? { width: COUNT_WIDTH, height: 14 }
-              : labelSize(wordsOf(line, chart), !isOwnChart(chart.id))),
-            layoutOptions: { 'elk.edgeLabels.inline': line.source === line.target ? 'false' : 'true' },
-          },
-        ],
+    labels:
+      isQuiet || around?.entering.has(line)
+        ? []
+        : [
+            {
+              text: 'label',
+              ...(isBranch(line, lines)
+                ? { width: COUNT_WIDTH, height: 14 }
+                : labelSize(wordsOf(line, chart), !isOwnChart(chart.id))),
+              layoutOptions: { 'elk.edgeLabels.inline': line.source === line.target ? 'false' : 'true' },
+            },
+          ],
   }));
   const top = (texts.get(root.id)?.lines.length ?? 0) * BOX.line;
   const padding = { 'elk.padding': `[top=${top === 0 ? 2 : top + BOX.below},left=2,bottom=2,right=2]` };
   return { ...(nodes.get(root.id) as ElkNode), layoutOptions: { ...options, ...padding }, edges };
 }
+
+/** Whether a stub is no state: lines from it begin inside a block. */
+const isAnyState = (stub: string): boolean => JSON.parse(stub)[0] === 'any';
+
+/** The ends of lines to and from other blocks. */
+const AT_BORDER: Readonly<Record<'source' | 'target', Options>> = {
+  source: { 'elk.layered.layering.layerConstraint': 'FIRST' },
+  target: { 'elk.layered.layering.layerConstraint': 'LAST' },
+};
 
 /** Lines enter a box at one side and leave it at the other, each at a place of its own. */
 function portsOf(id: string, lines: readonly LevelEdge[], options: Options) {
@@ -415,7 +394,9 @@ function levelFrom(level: Level, texts: ReadonlyMap<string, BoxText>, graph: Elk
       chip: texts.get(id)?.chip ?? null,
       ...(boxes.get(nodeId(id)) as Box),
     })),
-    stubs: level.stubs.map(({ id, text }) => ({ text, ...(boxes.get(nodeId(id)) as Box) })),
+    stubs: level.stubs
+      .map(({ id, text }) => ({ text, ...(boxes.get(nodeId(id)) as Box) }))
+      .filter(({ width }) => width > 0),
     edges,
   };
 }

@@ -10,12 +10,12 @@ export interface Level {
   readonly states: readonly ChartState[];
   /** Compound states whose children are drawn at this level. The others are folded. */
   readonly open: ReadonlySet<string>;
-  /** The state that is open although the level shows it folded otherwise; null for none. */
-  readonly opened: string | null;
   /** Whether its lines have no labels, because so many would fill most of the picture. */
   readonly isQuiet: boolean;
   readonly stubs: readonly Stub[];
   readonly edges: readonly LevelEdge[];
+  /** Compound states beside the others of the level, each with its own level inside. */
+  readonly blocks: readonly Level[];
 }
 
 /** The end of a line outside the level, or at "any state" of `parent`. */
@@ -35,10 +35,10 @@ export interface LevelEdge {
   readonly fan: string | null;
 }
 
-/** Up to this many states are drawn together. */
+/** Up to this many states are laid out together. */
 const MAX_TOGETHER = 16;
-/** Up to this many states are drawn if one of the folded states is open. */
-const MAX_OPENED = 24;
+/** Up to this many states of another program are drawn with a place for each, in blocks that are laid out on their own. */
+const MAX_IN_BLOCKS = 80;
 /** With more compound states next to each other, the initial one is not opened alone: it is one of many. */
 const MAX_MAIN = 3;
 /** With more lines, a level is a list of boxes without lines. */
@@ -52,31 +52,50 @@ const MAX_CALM = 24;
 /** With more neighbors, and more than half of the states of a level, a state is a hub. */
 const MIN_HUB = 6;
 
-/** The levels of a chart: the whole chart, and the inside of each folded state. Of charts of other programs, also each level with one of its folded states open, if it has few states then. */
+/** The levels of a chart: the whole chart, and the inside of each folded state. */
 export function levelsOf(chart: Chart): readonly Level[] {
-  const levels: Level[] = [];
   const tree = indexChart(chart);
   const roots = chart.states.filter(({ id }) => id === chart.id);
+  if (!isOwnChart(chart.id) && chart.states.length <= MAX_IN_BLOCKS)
+    return roots.map((root) => inBlocks(chart, root, tree));
+  const levels: Level[] = [];
   for (const root of roots) {
-    const open = openStates(root, tree);
-    const level = levelOf(chart, root, tree, open);
-    const folded = level.states.filter(({ id }) => !open.has(id) && tree.childrenOf(id).length > 0);
+    const level = levelOf(chart, root, tree, openStates(root, tree));
     levels.push(level);
-    roots.push(...folded);
-    for (const state of isOwnChart(chart.id) ? [] : folded) {
-      if (level.states.length + tree.childrenOf(state.id).length > MAX_OPENED) continue;
-      levels.push(around(levelOf(chart, root, tree, new Set([...open, state.id])), state.id, tree));
-    }
+    roots.push(...foldedIn(level, tree));
   }
   return levels;
 }
 
-/** A level with only the lines of one of its states; the level without an open state has all. */
-function around(level: Level, opened: string, tree: IndexedChart): Level {
-  const isOf = (end: string): boolean => tree.isInside(end, opened) || tree.state(end) === undefined;
-  const edges = level.edges.filter(({ source, target }) => isOf(source) || isOf(target));
-  return { ...level, edges, opened, isQuiet: false };
+const foldedIn = ({ states, open }: Level, tree: IndexedChart): readonly ChartState[] =>
+  states.filter(({ id }) => !open.has(id) && tree.childrenOf(id).length > 0);
+
+/** A level without folded states: each compound state is a block if there is no room for all states together, and so is each region. */
+function inBlocks(chart: Chart, root: ChartState, tree: IndexedChart): Level {
+  const children = tree.childrenOf(root.id);
+  const whole = levelOf(chart, root, tree, openStates(root, tree), children, true);
+  const isWhole = foldedIn(whole, tree).length === 0 && root.type !== 'parallel';
+  const simple = children.filter(({ id }) => tree.childrenOf(id).length === 0);
+  const blocks = isWhole
+    ? []
+    : children.flatMap((state) => (simple.includes(state) ? [] : inBlocks(chart, state, tree)));
+  const level = isWhole ? whole : levelOf(chart, root, tree, new Set(), simple, true);
+  const shown = new Set([level, ...blocks].flatMap(transitionsIn));
+  const missing = chart.transitions.flatMap(({ source, target: [target] }, at) =>
+    source === root.id && target !== undefined && !shown.has(at)
+      ? [{ source, target, transitions: [at], hasLine: false, fan: null }]
+      : [],
+  );
+  return { ...level, edges: [...level.edges, ...missing], blocks };
 }
+
+/** The transitions with a line, or named in the box that they leave. */
+const transitionsIn = ({ states, edges, blocks }: Level): readonly number[] => [
+  ...edges.flatMap(({ hasLine, source, transitions }) =>
+    hasLine || states.some(({ id }) => id === source) ? transitions : [],
+  ),
+  ...blocks.flatMap(transitionsIn),
+];
 
 /**
  * The states to open: level by level all compound states, if there is room for their children; otherwise only the initial one. Regions of a
@@ -103,12 +122,19 @@ function openStates(root: ChartState, tree: IndexedChart): ReadonlySet<string> {
   return open;
 }
 
-function levelOf(chart: Chart, root: ChartState, tree: IndexedChart, open: ReadonlySet<string>): Level {
-  const inside = (id: string): readonly ChartState[] =>
-    tree.childrenOf(id).flatMap((state) => [state, ...(open.has(state.id) ? inside(state.id) : [])]);
-  const states = inside(root.id);
+function levelOf(
+  chart: Chart,
+  root: ChartState,
+  tree: IndexedChart,
+  open: ReadonlySet<string>,
+  children = tree.childrenOf(root.id),
+  isBlock = false,
+): Level {
+  const inside = (all: readonly ChartState[]): readonly ChartState[] =>
+    all.flatMap((state) => [state, ...(open.has(state.id) ? inside(tree.childrenOf(state.id)) : [])]);
+  const states = inside(children);
   const stubs = new Map<string, Stub>();
-  const edges = edgesOf(chart, root, new Set(states.map(({ id }) => id)), open, tree, stubs);
+  const edges = edgesOf(chart, root, new Set(states.map(({ id }) => id)), open, tree, stubs, isBlock);
   const isCrowded = edges.filter(({ hasLine }) => hasLine).length > MAX_LINES;
   const shown = isCrowded ? edges.map((edge) => ({ ...edge, hasLine: false })) : edges;
   const isFolded = !isOwnChart(chart.id) && states.some(({ id }) => !open.has(id) && tree.childrenOf(id).length > 0);
@@ -117,10 +143,10 @@ function levelOf(chart: Chart, root: ChartState, tree: IndexedChart, open: Reado
     root,
     states,
     open,
-    opened: null,
     isQuiet: isFolded && shown.filter(({ hasLine }) => hasLine).length > MAX_LABELS,
     stubs: [...stubs.values()].filter(({ id }) => ends.has(id)),
     edges: shown,
+    blocks: [],
   };
 }
 
@@ -131,6 +157,7 @@ function edgesOf(
   open: ReadonlySet<string>,
   tree: IndexedChart,
   stubs: Map<string, Stub>,
+  isBlock: boolean,
 ): readonly LevelEdge[] {
   /** The state and its ancestors below the root; null outside the level. */
   const pathOf = (id: string): readonly string[] | null => {
@@ -152,7 +179,9 @@ function edgesOf(
     const entered = root.initial !== null && visible.has(root.initial) ? root.initial : null;
     const from = around.includes(source) ? anyState(source) : stub('from', root.id, nameOf(source));
     if (target === root.id) return entered === null ? null : [from, entered];
-    return around.includes(source) && pathOf(target) === null ? [from, stub('to', root.id, nameOf(target))] : null;
+    // What leaves several blocks from any state is drawn where it enters one.
+    const isLeaving = isBlock ? source === root.id : around.includes(source);
+    return isLeaving && pathOf(target) === null ? [from, stub('to', root.id, nameOf(target))] : null;
   };
   /** The ends of a transition at this level; null if it is drawn at another level. */
   const endsOf = (source: string, target: string): readonly [string, string] | null => {

@@ -195,8 +195,6 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await page.locator('.edge').first().waitFor();
     await page.locator('.state').first().press('-');
     await callPage(page, 'mark', { ...noMarks, active: { groups: active } });
-    const chip = page.locator('.chip.active');
-    expect(await chip.textContent()).toBe('step2 ');
     const boxOf = async (selector: string) =>
       await page
         .locator(selector)
@@ -217,6 +215,30 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     );
     expect(Math.min(...frames.flat())).toBeGreaterThan(0);
     expect(Math.max(...frames.map((room) => Math.min(...room)))).toBeLessThan(14);
+  });
+
+  it('names the active state inside a folded one in a chart of 120 states', async () => {
+    const page = await openChart({ charts: groupsOf(20, 5), root: 'groups' });
+    await page.locator('.edge').first().waitFor();
+    await callPage(page, 'mark', { ...noMarks, active: { groups: ['groups', 'group4', 'groups.group4.step2'] } });
+    expect(await page.locator('.chip.active').textContent()).toBe('step2 ');
+  });
+
+  it('makes the lines around the active states of a large chart stronger than the others, and maps what was taken', async () => {
+    const charts = groupsOf(10, 5);
+    const page = await openChart({ charts, root: 'groups', size: { width: 480, height: 300 } });
+    await page.locator('.edge').first().waitFor();
+    const { transitions } = charts.charts[0] as RunCharts['charts'][number];
+    const done = transitions.findIndex(({ target }) => target.includes('group4'));
+    const active = ['groups', 'group4', 'groups.group4.step0'];
+    await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken: { groups: [[done, 1]] } });
+    const strong = await page.locator('.edge:not(.far) > title').allTextContents();
+    expect(strong).toHaveLength(7);
+    expect(await page.locator('.mini-map > polyline').count()).toBe(1);
+    const middle = () => page.locator('.leaf').evaluate((one) => Math.round(one.getBoundingClientRect().y));
+    const before = await middle();
+    await page.locator('.mini-map').click({ position: { x: 3, y: 3 } });
+    expect(await middle()).not.toBe(before);
   });
 
   it('opens the legend beside the chart, which Escape closes', async () => {

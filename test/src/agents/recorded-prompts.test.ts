@@ -7,6 +7,7 @@ import type { DurableEntry } from '../../../src/durable/entries.ts';
 import { defineCapability, generate, runTools } from '../../../src/entries/agents.ts';
 import { addNote, createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { scriptedModel } from '../../../src/entries/testing.ts';
+import { createAttempt } from '../../../src/llm/attempts/create-attempt.ts';
 import {
   createPromptReader,
   createPromptWriter,
@@ -103,47 +104,63 @@ describe('the prompts in the journal of an agent', () => {
     for (const size of bytes.slice(1)) expect(size).toBeLessThan(RESULT_CHARS + 1_000);
   });
 
-  it('are the same in a fork that reuses calls of an actor whose first prompts it lacks', async () => {
-    const replies = ['Short.', 'Long.\n\nAs asked.\n\nEnd.'].map((text) => ({ text }));
-    const model = scriptedModel({ first: replies, second: [{ text: 'A' }, { text: 'B' }], third: [{ text: 'C' }] });
-    const ask = (name: string, prompt: (question: string) => string) =>
-      generate({ model, name, system: 'Answer as a librarian would.', prompt });
-    const machine = setup({
-      types: {} as { context: { answer: string } },
-      actors: {
-        first: ask('first', () => 'Which book?'),
-        second: ask('second', (answer) => `${answer}\n\nIs it lent?`),
-        third: ask('third', () => 'Until when?\n\nIs it lent?'),
-      },
-    }).createMachine({
-      context: { answer: '' },
-      initial: 'one',
-      states: {
-        one: {
-          invoke: {
-            src: 'first',
-            input: '',
-            onDone: { target: 'two', actions: assign({ answer: ({ event }) => event.output }) },
-          },
+  it.each(['generate', 'createAttempt'])(
+    'are the same in a fork that reuses calls but lacks earlier prompts: %s',
+    async (by) => {
+      const replies = ['Short.', 'Long.\n\nAs asked.\n\nEnd.'].map((text) => ({ text }));
+      const model = scriptedModel({ first: replies, second: [{ text: 'A' }, { text: 'B' }], third: [{ reply: 'C' }] });
+      const ask = (name: string, prompt: (question: string) => string) =>
+        generate({ model, name, system: 'Answer as a librarian would.', prompt });
+      const attempt = createAttempt({
+        model,
+        name: 'third',
+        system: 'Answer as a librarian would.',
+        schema: z.string(),
+      });
+      const until = 'Until when?\n\nIs it lent?';
+      const machine = setup({
+        types: {} as { context: { answer: string } },
+        actors: {
+          first: ask('first', () => 'Which book?'),
+          second: ask('second', (answer) => `${answer}\n\nIs it lent?`),
+          third: ask('third', () => until),
+          attempt: attempt.machine,
         },
-        two: { invoke: { src: 'second', input: ({ context }) => context.answer, onDone: 'three' } },
-        three: { invoke: { src: 'third', input: '', onDone: 'ended' } },
-        ended: { type: 'final' },
-      },
-    });
-    const describeCall = (_: string, call: unknown): string => Object(call).task;
-    const host = createDurableMachine(machine, { journals: memoryJournals(), describeCall });
-    await (await host.open('a')).output;
-    const reuse = { keyOf: ({ subject }: { subject: unknown }) => (subject === 'third' ? 'third' : null) };
-    const fork = await host.fork('a', { at: 0, reuse });
-    await fork.output;
-    const { turns } = promptsOf(fork.entries);
-    expect(turns.slice(-2).map((one) => one?.at(-1)?.content)).toEqual([
-      'Long.\n\nAs asked.\n\nEnd.\n\nIs it lent?',
-      'Until when?\n\nIs it lent?',
-    ]);
-    expect(model.calls.filter(({ task }) => task === 'third')).toHaveLength(1);
-  });
+      }).createMachine({
+        context: { answer: '' },
+        initial: 'one',
+        states: {
+          one: {
+            invoke: {
+              src: 'first',
+              input: '',
+              onDone: { target: 'two', actions: assign({ answer: ({ event }) => event.output }) },
+            },
+          },
+          two: { invoke: { src: 'second', input: ({ context }) => context.answer, onDone: 'three' } },
+          three: {
+            invoke:
+              by === 'generate'
+                ? { src: 'third', input: '', onDone: 'ended' }
+                : { src: 'attempt', input: () => attempt.input(until), onDone: 'ended' },
+          },
+          ended: { type: 'final' },
+        },
+      });
+      const describeCall = (_: string, call: unknown): string => Object(call).task;
+      const host = createDurableMachine(machine, { journals: memoryJournals(), describeCall });
+      const original = await host.open('a');
+      await original.output;
+      const reuse = { keyOf: ({ subject }: { subject: unknown }) => (subject === 'third' ? 'third' : null) };
+      const fork = await host.fork('a', { at: 0, reuse });
+      await fork.output;
+      const { turns } = promptsOf(fork.entries);
+      expect(turns.at(-2)?.at(-1)?.content).toBe('Long.\n\nAs asked.\n\nEnd.\n\nIs it lent?');
+      expect(turns.at(-1)).toEqual(promptsOf(original.entries).turns.at(-1));
+      expect(turns.at(-1)?.at(-1)?.content).toContain(until);
+      expect(model.calls.filter(({ task }) => task === 'third')).toHaveLength(1);
+    },
+  );
 
   it('are the same in a fork whose other input leaves out a call before them', async () => {
     const model = scriptedModel({ one: [{ text: 'A' }, { text: 'B' }], other: [{ text: 'C' }] });

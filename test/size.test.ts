@@ -25,7 +25,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 6390, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18690, exported: 414, floors: 16 },
-  test: { lines: 84170, exported: 391, floors: 7 },
+  test: { lines: 84180, exported: 391, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

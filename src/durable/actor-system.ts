@@ -13,6 +13,7 @@ import {
   type Configuration,
   candidatesFor,
   continueExactly,
+  ENTERING,
   type HostedActor,
   type HostedLogic,
   historyOf,
@@ -24,6 +25,7 @@ import {
   type Scheduled,
   type SystemHooks,
   scheduleOwn,
+  startActive,
   transitionsTaken,
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
@@ -39,8 +41,10 @@ import {
   type DurableEntry,
   type ExternalEvent,
   type Keyframe,
+  type MigratedEvent,
   markInline,
   type OpenApproval,
+  type RecordedMachine,
   type StartEntry,
 } from './entries.ts';
 import { hasInlineGuard, labelOf, withRecordedGuards } from './guards.ts';
@@ -51,6 +55,8 @@ import { type EvaluatedGuard, inStep, type Outcome, type StepLog } from './step-
 /** What the actor systems of a machine share, and the id of the actor. */
 export interface SystemParts {
   readonly machine: AnyStateMachine;
+  /** Returns the version of the machine that a journal names, for a replay of an actor that was migrated. */
+  readonly versionOf?: (recorded: RecordedMachine) => AnyStateMachine;
   /** Identifies the actor in keys and messages. The first entry of a fork has the original actor's id, which the root keeps. */
   readonly actorId: string;
   readonly codec: Codec;
@@ -255,9 +261,16 @@ export class DurableActorSystem {
     return status === 'active' && Object.keys(children).length === 0;
   }
 
+  /** Whether it only waits for events, delays and answers: a question can be asked again. */
+  get isMigratable(): boolean {
+    const isApproval = ({ logic }: HostedActor): boolean => logic === (approval as unknown);
+    const others = [...this.#actors].filter(([path]) => path !== '');
+    return this.openEffects.size === 0 && this.#isActive() && others.every(([, actor]) => isApproval(actor));
+  }
+
   /** Returns what `restore` takes; null if the actor is not at rest or its context cannot be restored exactly. */
-  keyframe(): Keyframe | null {
-    if (!this.isAtRest) return null;
+  keyframe(isAtRest = this.isAtRest): Keyframe | null {
+    if (!isAtRest) return null;
     const { codec } = this.#parts;
     const snapshot = this.root.getSnapshot() as AnyMachineSnapshot;
     const { value, context } = snapshot;
@@ -291,8 +304,23 @@ export class DurableActorSystem {
     }
   }
 
-  /** Continues at a keyframe, instead of `begin`. Nothing is recorded. */
-  restore({ snapshot, timers, next, random, sentIds }: Keyframe): void {
+  /** Continues in a recorded state, instead of `begin`. Nothing is recorded. */
+  restore(state: Keyframe): void {
+    const { owner } = this;
+    this.owner = { ...owner, record: () => {} };
+    this.#restore(state);
+    this.owner = owner;
+  }
+
+  /** Continues an actor of an earlier version of the machine in this state, and starts what the state starts. */
+  migrate({ state, ended }: Pick<MigratedEvent, 'state' | 'ended'>, atMs: number): void {
+    this.restore(state);
+    const known = new Set([...ended, ...Array.from(this.timers.values(), ({ scheduled }) => scheduled?.id)]);
+    this.#externalType = ENTERING;
+    this.#step(atMs, true, () => startActive(this.#root as HostedActor, (id) => known.has(id)));
+  }
+
+  #restore({ snapshot, timers, next, random, sentIds }: Keyframe): void {
     const { codec } = this.#parts;
     for (const id of sentIds) this.sentIds.add(id);
     this.hasBegun = true;
@@ -798,6 +826,7 @@ export class DurableActorSystem {
     const actor = this.#pathOf(ref);
     this.#touched.add(actor);
     const taken = this.#inEffect(ref, step);
+    if (step.event.type === ENTERING) return;
     // A machine that this one has started in the microstep has reported its own microsteps first.
     const { machine: own } = step.snapshot as AnyMachineSnapshot;
     const isOwn = ({ transition }: EvaluatedGuard): boolean => transition.source.machine === own;

@@ -17,7 +17,7 @@ interface ListedActor {
 /** The methods of a durable machine that `checkDeploy` calls. */
 export interface CheckedMachine {
   list(options?: { readonly allMachines?: boolean }): Promise<readonly ListedActor[]>;
-  replay(id: string): Promise<{ readonly divergence: Divergence | null }>;
+  replay(id: string): Promise<{ readonly divergence: Divergence | null; readonly migrationProblem?: string | null }>;
 }
 
 const ENDED: ReadonlySet<string> = new Set(['done', 'error', 'stopped']);
@@ -29,8 +29,8 @@ const ENDED: ReadonlySet<string> = new Set(['done', 'error', 'stopped']);
 export async function checkDeploy(machine: CheckedMachine): Promise<readonly CheckedActor[]> {
   const waiting = (await machine.list()).filter(({ status }) => !ENDED.has(status));
   return checkEach(waiting, async ({ id }) => {
-    const { divergence } = await machine.replay(id);
-    return divergence && differenceText(divergence);
+    const { divergence, migrationProblem = null } = await machine.replay(id);
+    return divergence === null ? migrationProblem : differenceText(divergence);
   });
 }
 

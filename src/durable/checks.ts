@@ -44,11 +44,38 @@ export function requireOptions(machine: unknown, given: object): void {
     throw invalid('journals', expected, describeValue(journals));
   if (Array.isArray(versions) || !Object.values(Object(versions)).every(isMachine))
     throw invalid('versions', 'an object of state machines by version', describeValue(versions));
+  requireMigrations(machine as AnyStateMachine, given as Parameters<typeof requireMigrations>[1]);
   if (!['counts', 'pauses'].includes(timeWithoutProcess as string) && typeof timeWithoutProcess !== 'function')
     throw invalid('timeWithoutProcess', '"counts", "pauses" or a function', describeValue(timeWithoutProcess));
   if (typeof parkAfterMs !== 'number' || !(parkAfterMs >= 0))
     throw invalid('parkAfterMs', 'a number of milliseconds, at least 0', describeValue(parkAfterMs));
 }
+
+/** Each migration needs the earlier version of the machine, which replays what came before it. */
+function requireMigrations(
+  { version }: AnyStateMachine & { readonly version?: string },
+  { versions = {}, migrate = {} }: { readonly versions?: object; readonly migrate?: Readonly<Record<string, object>> },
+): void {
+  if (typeof migrate !== 'object' || migrate === null || Array.isArray(migrate))
+    throw invalid('migrate', 'an object of migrations by version', describeValue(migrate));
+  for (const [from, rule] of Object.entries(migrate)) {
+    const name = `migrate[${JSON.stringify(from)}]`;
+    if (from === version || !Object.hasOwn(versions, from))
+      throw invalid('migrate', 'earlier versions, each of which is in "versions"', JSON.stringify(from));
+    requireKnown('migrate', rule);
+    const { state = {}, context, events = {} } = rule as Record<string, unknown>;
+    if (typeof state !== 'function' && !isTextMap(state))
+      throw invalid(`${name}.state`, 'paths of states by path, or a function', describeValue(state));
+    if (context !== undefined && typeof context !== 'function')
+      throw invalid(`${name}.context`, 'a function', describeValue(context));
+    if (!isTextMap(events, true)) throw invalid(`${name}.events`, 'types of events by type', describeValue(events));
+  }
+}
+
+const isTextMap = (value: unknown, mayBeNull = false): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).every((one) => typeof one === 'string' || (mayBeNull && one === null));
 
 const invalid = (what: string, expected: string, received: string): PostChainError =>
   new PostChainError('invalid_option', `${what}: expected ${expected}; received ${received}.`);

@@ -1,3 +1,4 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { pauses } from '../internal/async.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
@@ -61,6 +62,12 @@ export async function deriveSystem(
     return activity === undefined || startedAsRecorded.has(`activity ${activity}`);
   };
   append(start);
+  const migrated = past.find(({ type }) => type === 'migrated');
+  if (migrated !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `at: expected an entry before ${migrated.seq}, because another input is not migrated; received a later one.`,
+    );
   let hasBegun = false;
   const pause = pauses();
   for (const entry of past.slice(1)) {
@@ -85,8 +92,9 @@ export async function deriveSystem(
         append({ ...event, note: copiedNote(event.note, actor, { entries: past, seq: entry.seq }) });
     } else if (isAnnotation(event)) {
       append(event);
-    } else if (system.accepts(event) && isOfSameStart(event)) system.apply(event, atMs);
+    } else if (event.type !== 'migrated' && system.accepts(event) && isOfSameStart(event)) system.apply(event, atMs);
   }
   if (!hasBegun) system.begin();
-  return { system, start, entries, divergence: null, unstored: [], zeroMs: clockStartOf(start) };
+  const { machine } = parts;
+  return { system, start, machine, entries, divergence: null, unstored: [], zeroMs: clockStartOf(start) };
 }

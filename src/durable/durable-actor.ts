@@ -135,9 +135,9 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     };
   }
 
-  /** Stores the entries so far. Throws or rejects with the reason if the journal cannot be written. */
-  store(unstored: readonly DurableEvent[]): void | Promise<void> {
-    this.#time.atMs = this.#time.nowMs;
+  /** Stores the entries so far, with the time of their step. Throws or rejects with the reason if the journal cannot be written. */
+  store(unstored: readonly DurableEvent[], atMs = this.#time.nowMs): void | Promise<void> {
+    this.#time.atMs = atMs;
     for (const event of unstored) this.#append(event);
     const afterWrite = (): void => {
       if (this.failure !== null) throw this.failure;
@@ -257,8 +257,9 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
    */
   #closedEvent(): DurableEvent | null {
     if (this.failure !== null || !this.#isBegun || this.#hasEnded) return null;
-    const { clock, counts, describeWait } = this.#options;
-    const event = { type: 'closed', closedAt: new Date(clock.now()).toISOString() } as const;
+    const { clock, counts, describeWait, machine } = this.#options;
+    const closedAt = new Date(clock.now()).toISOString();
+    const event = { type: 'closed', closedAt, ...(machine && { machine }) } as const;
     if (!this.#isWaiting) return event;
     const { timers, events, approvals } = this.pending;
     const due = timers.filter((timer) => counts(timer.event)).map(({ dueAtMs }) => dueAtMs);

@@ -1,5 +1,13 @@
 import type { Json } from './codec.ts';
-import { type DurableEntry, isExternal, isRedacted, JOURNAL_FORMAT, type StartEntry, type Waiting } from './entries.ts';
+import {
+  type DurableEntry,
+  hasState,
+  isExternal,
+  isRedacted,
+  JOURNAL_FORMAT,
+  type StartEntry,
+  type Waiting,
+} from './entries.ts';
 import {
   type ActorSummary,
   type ListedJournal,
@@ -45,8 +53,8 @@ export const durableFormat = {
   isEnd: (entry: DurableEntry): boolean => endedAs(entry) !== undefined,
   /** Whether lists also read this entry. Like an end, it is stored so that it can be read without the entries before it. */
   isReadAlone: ({ type }: DurableEntry): boolean => type === 'closed',
-  /** Whether an entry is a keyframe, from which the journal can be read. */
-  isKeyframe: ({ type }: DurableEntry): boolean => type === 'keyframe',
+  /** Whether the journal can be read from an entry on. */
+  isKeyframe: hasState,
   /** Whether an entry is a note, which may be written between steps. */
   isNote: ({ type }: DurableEntry): boolean => type === 'note',
   /** Returns an entry as a store with `redact` writes it. */
@@ -83,7 +91,8 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJou
   const end = Object(last) as Partial<DurableEntry>;
   const waits = end.type === 'closed' ? end.waiting : undefined;
   if (isDamaged || !isStart(start) || (waits !== undefined && !isWaiting(waits))) return { ...DAMAGED, id, lastSeq };
-  const { machine, forkedFrom } = start;
+  const { forkedFrom } = start;
+  const machine = (end.type === 'closed' && end.machine) || start.machine;
   const waiting = isWritten ? null : waitingIn(end);
   const status = endedAs(end) ?? (isWritten ? 'running' : waiting ? 'waiting' : 'interrupted');
   const origin = forkedFrom ? { actorId: forkedFrom.actorId, seq: forkedFrom.seq } : null;

@@ -17,7 +17,14 @@ import {
   type SendOptions,
 } from './durable-actor.ts';
 import { endOfStep, startOfStep } from './durable-format.ts';
-import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
+import {
+  crashesIn,
+  type DurableEntry,
+  type DurableEvent,
+  isPartial,
+  type RecordedMachine,
+  type StartEntry,
+} from './entries.ts';
 import { isRaceLost, rejectHeld } from './error.ts';
 import type {
   ActorSummary,
@@ -29,11 +36,12 @@ import type {
 import { entriesOf } from './journals/journal-store.ts';
 import { requireId } from './journals/line-store.ts';
 import { requireKnown } from './known-options.ts';
+import { lastMachineIn, machineIn, recordedMachine, versionFor, withoutGone } from './machine-versions.ts';
+import type { Migration } from './migrate.ts';
 import { type Pending, pendingOf } from './pending.ts';
 import {
   clockStartOf,
   type Divergence,
-  isPartial,
   isSameBuild,
   isSameButKeyframes,
   type ReplayedSystem,
@@ -43,9 +51,9 @@ import {
   type SameEntry,
   startEntry,
   startOf,
-  versionFor,
 } from './replay.ts';
 import { type ReusedCalls, type ReuseOptions, reusedCalls } from './reused-calls.ts';
+import { Timekeeper } from './timekeeper.ts';
 import type { ValueCodec } from './value-codecs.ts';
 
 export interface DurableMachineOptions {
@@ -53,6 +61,11 @@ export interface DurableMachineOptions {
   readonly journals: JournalStore;
   /** Earlier versions of the machine, by their `version`: actors that were started on one of them continue on it. */
   readonly versions?: Readonly<Record<string, AnyStateMachine>>;
+  /**
+   * How actors of these `versions` continue on the current machine: when an actor is opened that only waits for events, delays or approvals.
+   * If that fails, the `logger` receives the reason, and the actor continues on its version.
+   */
+  readonly migrate?: Readonly<Record<string, Migration>>;
   /** How values of your classes are stored. JSON, Date, Map, Set, Error and BigInt need none. */
   readonly codecs?: readonly ValueCodec[];
   /**
@@ -72,7 +85,7 @@ export interface DurableMachineOptions {
   readonly describeWait?: (snapshot: AnyMachineSnapshot) => Json;
   /**
    * Receives what the action `log` prints, what stored errors lose, and errors of cleanups, of `onEntry`, of the three `describe` functions, and
-   * of actors that `wake` could not continue; by default the console.
+   * of actors that `wake` could not continue or that could not be migrated; by default the console.
    */
   readonly logger?: (...args: unknown[]) => void;
 }
@@ -148,6 +161,8 @@ export interface ActorView<Machine extends AnyStateMachine> {
 export interface ActorReplay<Machine extends AnyStateMachine> extends ActorView<Machine> {
   /** The first difference from the journal, with which the replay has ended; null if there is none. */
   readonly divergence: Divergence | null;
+  /** Why `migrate` would fail if the actor were opened now; null if it would not, or if there is nothing to migrate. */
+  readonly migrationProblem: string | null;
 }
 
 /** An actor that a process should continue. */
@@ -397,7 +412,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async replay(id: string): Promise<ActorReplay<Machine>> {
-    return ended(await this.#replayed(id, await this.#read(id)));
+    const replayed = await this.#replayed(id, await this.#read(id));
+    const migrated = await this.#migrated(id, replayed).catch((error: unknown) => error as Error);
+    if (!(migrated instanceof Error) && migrated !== replayed) migrated.system.close();
+    return { ...ended<Machine>(replayed), migrationProblem: migrated instanceof Error ? migrated.message : null };
   }
 
   *replaySteps(
@@ -406,8 +424,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     id?: string,
   ): Generator<ReplayStep, ActorReplay<Machine>> {
     const start = startOf(entries);
-    const parts = this.#parts(id ?? start.actorId, this.#machineOf(start));
-    return ended(yield* replaySteps(entries, parts, isSame));
+    const parts = this.#parts(id ?? start.actorId, this.#machineOf(entries));
+    return { ...ended<Machine>(yield* replaySteps(entries, parts, isSame)), migrationProblem: null };
   }
 
   async fork(
@@ -446,7 +464,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       forkedFrom: { actorId, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0), forkedAt },
     };
     const past = [{ ...start, seq: 0, atMs: entries[0]?.atMs ?? 0 }, ...shared];
-    const parts = this.#parts(id, this.#machineOf(original, actorId));
+    const parts = this.#parts(id, this.#machineOf(entries, actorId));
     // Loaded on use: most forks keep their input.
     const derived =
       input === undefined
@@ -464,7 +482,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       }
       const options = { ...run, isPaused: true };
       const opened = derived
-        ? await this.#continue(derived, writer, { ...this.#runningOptions(id, start), ...options, reuse: reused })
+        ? await this.#continue(derived, writer, { ...this.#runningOptions(id, derived), ...options, reuse: reused })
         : await this.#resume(id, past, writer, options, reused);
       if (event !== undefined) void opened.send(event).catch(() => {});
       if (!run.isPaused) opened.begin();
@@ -487,7 +505,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       throw new PostChainError('journal_held', `actor ${id}: it is open in this process; close() it before delete().`);
     await actor?.closed;
     const start = await firstEntry(this.journals.read(id));
-    if (start?.type === 'start') this.#machineOf(start, id);
+    if (start?.type === 'start') this.#machineOf([start], id);
     await this.journals.delete?.(id);
     this.#crashCounts.delete(id);
   }
@@ -576,7 +594,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       else system.begin();
       const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
       if (status === 'error') throw error;
-      const options = { ...this.#runningOptions(id, start), onEntry, mayPark, reuse: reuse && reusedCalls(reuse) };
+      const running = this.#runningOptions(id, {
+        start,
+        machine: this.machine,
+        entries: [{ ...start, seq: 0, atMs: 0 }],
+      });
+      const options = { ...running, onEntry, mayPark, reuse: reuse && reusedCalls(reuse) };
       const actor = new RunningActor<Machine>({ system }, [], writer, options);
       const stored = actor.store(events);
       if (!isPaused) actor.begin(system.effects);
@@ -612,7 +635,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     try {
       const replayed = await this.#latest(id, entries);
       requireSame(id, replayed.divergence);
-      return await this.#continue(replayed, writer, { ...this.#runningOptions(id, replayed.start), ...options, reuse });
+      const latest = await this.#migrated(id, replayed).catch((error: Error) => {
+        this.#log(`${error.message}. It continues on the earlier version.`);
+        return replayed;
+      });
+      return await this.#continue(latest, writer, { ...this.#runningOptions(id, latest), ...options, reuse });
     } catch (error) {
       await writer.close();
       throw error;
@@ -624,12 +651,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     writer: JournalWriter,
     { isPaused = false, ...options }: RunningActorOptions & { readonly isPaused?: boolean },
   ): Promise<RunningActor<Machine>> {
-    const { entries, unstored } = replayed;
+    const { entries, unstored, migratedAtMs } = replayed;
     const actor = new RunningActor<Machine>(replayed, entries, writer, options);
-    const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
+    const machine = machineNow(replayed);
+    const isOther = migratedAtMs === undefined && machine !== lastMachineIn(entries);
+    const resumedAt = new Date(this.#clock.now()).toISOString();
+    const resumed: DurableEvent = { type: 'resumed', resumedAt, ...(isOther && { machine }) };
     const hasEnded = [...entries, ...unstored].some(({ type }) => type === 'end');
     // First: the delays of a step that the last process did not store begin now.
-    await actor.store(hasEnded ? unstored : [resumed, ...unstored]);
+    await actor.store(hasEnded ? unstored : [resumed, ...unstored], migratedAtMs);
     if (!isPaused) actor.begin();
     return actor;
   }
@@ -637,9 +667,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   /** Replays a journal from a keyframe if this build wrote it and it leads to the next one; otherwise from the start. */
   async #latest(id: string, entries: readonly DurableEntry[]): Promise<ReplayedSystem> {
     if (!isPartial(entries)) return await this.#replayed(id, entries, isSameButKeyframes);
-    const start = startOf(entries);
     try {
-      if (isSameBuild(start, this.#machineOf(start))) {
+      if (isSameBuild(startOf(entries), machineIn(entries), this.#machineOf(entries))) {
         const continued = await this.#replayed(id, entries);
         if (continued.divergence === null) return continued;
         continued.system.close();
@@ -651,24 +680,64 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
-  async #replayed(id: string, entries: readonly DurableEntry[], isSame?: SameEntry): Promise<ReplayedSystem> {
-    const machine = this.#machineOf(startOf(entries), id);
+  async #replayed(id: string, all: readonly DurableEntry[], isSame?: SameEntry): Promise<ReplayedSystem> {
+    const known = { [this.machine.version ?? '']: this.machine, ...this.#options.versions };
+    const entries = withoutGone(all, ({ version }) => known[version ?? ''] === undefined);
+    const machine = this.#machineOf(entries, id);
     return await withPauses(replaySteps(entries, this.#parts(id, machine), isSame));
   }
 
-  /** Throws `invalid_journal` for the journal of an actor of another machine. */
-  #machineOf(start: StartEntry, id = start.actorId): AnyStateMachine {
-    if (start.machine.id !== this.machine.id)
+  /**
+   * Continues an actor on the current version of the machine, if it only waits and `migrate` says how. Rejects with the reason if that fails.
+   */
+  async #migrated(id: string, replayed: ReplayedSystem): Promise<ReplayedSystem> {
+    const { system, start, machine, entries, divergence, unstored } = replayed;
+    const rule = this.#options.migrate?.[machine.version ?? ''];
+    if (rule === undefined || machine === this.machine || divergence !== null || !system.isMigratable) return replayed;
+    const { migratedEvent } = await import('./migrate.ts');
+    const to = this.machine;
+    const events: DurableEvent[] = [];
+    const owner = { record: (event: DurableEvent) => void events.push(event), receive() {}, recorded() {}, note() {} };
+    try {
+      const event = migratedEvent(system, { from: machine, to, rule, codec: this.#codec });
+      const { nowMs } = new Timekeeper(system, entries, this.#runningOptions(id, replayed));
+      const migrated = new DurableActorSystem(start, this.#parts(id, to), owner as never);
+      migrated.migrate(event, nowMs);
+      const { status, error } = migrated.root.getSnapshot() as { status: string; error?: unknown };
+      if (status === 'error') throw error;
+      return {
+        ...replayed,
+        system: migrated,
+        machine: to,
+        unstored: [...unstored, event, ...events],
+        migratedAtMs: nowMs,
+      };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(
+        `actor ${id} cannot be migrated from version "${machine.version}": ${reason.replace(/\.$/u, '')}`,
+      );
+    }
+  }
+
+  /** Returns the machine that recorded the first of these entries. Throws `invalid_journal` for an actor of another machine. */
+  #machineOf(entries: readonly DurableEntry[], id = startOf(entries).actorId): AnyStateMachine {
+    const recorded = machineIn(entries);
+    if (recorded.id !== this.machine.id)
       throw new PostChainError(
         'invalid_journal',
-        `actor ${id}: expected an actor of the machine "${this.machine.id}"; received one of "${start.machine.id}". Open it with its own machine.`,
+        `actor ${id}: expected an actor of the machine "${this.machine.id}"; received one of "${recorded.id}". Open it with its own machine.`,
       );
-    return versionFor(start, this.machine, this.#options.versions);
+    return this.#versionOf(recorded);
   }
+
+  readonly #versionOf = (recorded: RecordedMachine): AnyStateMachine =>
+    versionFor(recorded, this.machine, this.#options.versions);
 
   #parts(actorId: string, machine: AnyStateMachine): SystemParts {
     return {
       machine,
+      versionOf: this.#versionOf,
       actorId,
       codec: this.#codec,
       describeCall: (source, input) =>
@@ -691,7 +760,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     }
   }
 
-  #runningOptions(id: string, start: StartEntry): RunningActorOptions {
+  #runningOptions(
+    id: string,
+    { start, machine, entries }: Pick<ReplayedSystem, 'start' | 'machine' | 'entries'>,
+  ): RunningActorOptions {
+    const recorded = machineNow({ machine, entries });
     return {
       id,
       codec: this.#codec,
@@ -702,7 +775,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       parkAfterMs: this.#options.parkAfterMs ?? Number.POSITIVE_INFINITY,
       describeWait: (snapshot) => this.#described('describeWait', (options) => options.describeWait?.(snapshot)),
       logger: this.#log,
-      keepsKeyframes: this.#readOptions.fromKeyframe && isSameBuild(start, this.#machineOf(start)),
+      keepsKeyframes: this.#readOptions.fromKeyframe && isSameBuild(start, recorded, machine),
+      machine: recorded.version === start.machine.version ? undefined : recorded,
     };
   }
 
@@ -736,7 +810,17 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 }
 
-function ended<Machine extends AnyStateMachine>({ system, divergence, zeroMs }: ReplayedSystem): ActorReplay<Machine> {
+/** Returns the machine that an actor has now: as its journal names it, if that has the same version. */
+function machineNow({ machine, entries }: Pick<ReplayedSystem, 'machine' | 'entries'>): RecordedMachine {
+  const recorded = lastMachineIn(entries);
+  return recorded.version === (machine.version ?? null) ? recorded : recordedMachine(machine);
+}
+
+function ended<Machine extends AnyStateMachine>({
+  system,
+  divergence,
+  zeroMs,
+}: ReplayedSystem): Omit<ActorReplay<Machine>, 'migrationProblem'> {
   const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
   const pending = pendingOf(system, (ms) => zeroMs + ms);
   system.close();

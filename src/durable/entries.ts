@@ -20,14 +20,20 @@ export const idAt = (path: ActorPath): string =>
     .replaceAll('~1', '/')
     .replaceAll('~0', '~');
 
+/** A version of a machine. The digest covers its states and transitions, and those of the machines that it names. */
+export interface RecordedMachine {
+  readonly id: string;
+  readonly version: string | null;
+  readonly digest: string;
+}
+
 /** The first entry: everything that determines the actor. */
 export interface StartEntry {
   readonly type: 'start';
   readonly format: typeof JOURNAL_FORMAT;
   /** The id of the XState actor. A fork keeps that of its original, because machines may read it. */
   readonly actorId: string;
-  /** The digest covers states and transitions of the machine and of the machines that it names. */
-  readonly machine: { readonly id: string; readonly version: string | null; readonly digest: string };
+  readonly machine: RecordedMachine;
   readonly input: Json;
   /** What a product stores with the actor, with its own schema; null for nothing. */
   readonly product: Json;
@@ -66,6 +72,16 @@ export type ExternalEvent =
   | { readonly type: 'failed'; readonly actor: ActorPath; readonly error: Json; readonly effect?: number }
   /** The actor was stopped from outside. */
   | { readonly type: 'stopped' };
+
+/** From here on, the actor continues on another version of its machine. Like an external event, it begins a step. */
+export interface MigratedEvent {
+  readonly type: 'migrated';
+  readonly machine: RecordedMachine;
+  /** Its state in that version, with the delays that it keeps. */
+  readonly state: Keyframe;
+  /** The ids of the invoked actors and delays that its states had in the earlier version too: those that are over do not start again. */
+  readonly ended: readonly string[];
+}
 
 /** The result of a guard, as a journal stores it. */
 export interface Candidate {
@@ -154,8 +170,16 @@ export type Annotation =
     }
   /** A note of a product or an activity. */
   | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
-  /** Another process opened the actor here, or, with `wasPaused`, this process began it after a pause of 1 s or more. */
-  | { readonly type: 'resumed'; readonly resumedAt: string; readonly wasPaused?: true }
+  /**
+   * Another process opened the actor here, or, with `wasPaused`, this process began it after a pause of 1 s or more. `machine`: the version
+   * with which it continues, if that is another one than before.
+   */
+  | {
+      readonly type: 'resumed';
+      readonly resumedAt: string;
+      readonly wasPaused?: true;
+      readonly machine?: RecordedMachine;
+    }
   /** The actor was closed here. */
   | {
       readonly type: 'closed';
@@ -164,9 +188,14 @@ export type Annotation =
       readonly waiting?: Waiting;
       /** The result of the option `describeWait`; left out for null. */
       readonly summary?: Json;
+      /** Its machine, if it is another one than at the start. */
+      readonly machine?: RecordedMachine;
     }
-  /** The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. */
-  | { readonly type: 'keyframe'; readonly state: Keyframe };
+  /**
+   * The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. `machine`: that of the actor
+   * here, if it is another one than at the start.
+   */
+  | { readonly type: 'keyframe'; readonly state: Keyframe; readonly machine?: RecordedMachine };
 
 /** An approval that waits for its answer. */
 export interface OpenApproval {
@@ -214,17 +243,18 @@ export interface Keyframe {
   readonly sentIds: readonly string[];
 }
 
-export type DurableEvent = StartEntry | ExternalEvent | DerivedEvent | Annotation;
+export type DurableEvent = StartEntry | ExternalEvent | MigratedEvent | DerivedEvent | Annotation;
 
 /** `seq` counts from 0; `atMs` is the milliseconds since the start of the actor. */
 export type DurableEntry = DurableEvent & { readonly seq: number; readonly atMs: number };
 
-const EXTERNAL: ReadonlySet<string> = new Set<ExternalEvent['type']>([
+const EXTERNAL: ReadonlySet<string> = new Set<(ExternalEvent | MigratedEvent)['type']>([
   'delivery',
   'activity-event',
   'timer',
   'failed',
   'stopped',
+  'migrated',
 ]);
 const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>([
   'effect-end',
@@ -236,11 +266,20 @@ const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>([
 
 export const isExternal = <Entry extends { readonly type: string }>(
   entry: Entry,
-): entry is Extract<Entry, ExternalEvent> => EXTERNAL.has(entry.type);
+): entry is Extract<Entry, ExternalEvent | MigratedEvent> => EXTERNAL.has(entry.type);
 
 export const isAnnotation = <Entry extends { readonly type: string }>(
   entry: Entry,
 ): entry is Extract<Entry, Annotation> => ANNOTATIONS.has(entry.type);
+
+/** Whether a journal can be read from an entry on: it contains the complete state of the actor. */
+export const hasState = <Entry extends { readonly type: string }>(
+  entry: Entry | undefined,
+): entry is Extract<Entry, { readonly type: 'keyframe' | 'migrated' }> =>
+  entry?.type === 'keyframe' || entry?.type === 'migrated';
+
+/** Whether the entries between the first one and one with the state are left out. */
+export const isPartial = ([, second]: readonly DurableEntry[]): boolean => hasState(second) && second.seq > 1;
 
 /** Returns how many processes have continued an actor since something last happened to it or it was closed. */
 export function crashesIn(entries: readonly DurableEntry[]): number {

@@ -3,7 +3,8 @@ import { requireKnownOptions } from '../internal/require-known.ts';
 /** The options of each function. */
 const OPTIONS = {
   createDurableMachine:
-    'journals versions codecs timeWithoutProcess parkAfterMs describeCall describeEnd describeWait clock logger',
+    'journals versions migrate codecs timeWithoutProcess parkAfterMs describeCall describeEnd describeWait clock logger',
+  migrate: 'state context events',
   start: 'input seed startedAtMs product notes reuse isPaused onEntry mayPark',
   open: 'input mustExist force isPaused onEntry mayPark',
   advance: 'signal onOpen isPaused onEntry mayPark',

@@ -10,11 +10,14 @@ import {
   isAnnotation,
   isExternal,
   isInline,
+  isPartial,
   JOURNAL_FORMAT,
-  type Keyframe,
+  type MigratedEvent,
+  type RecordedMachine,
   type StartEntry,
 } from './entries.ts';
 import { machineDigest } from './machine-digest.ts';
+import { machineIn, recordedMachine } from './machine-versions.ts';
 import { type Pending, pendingOf } from './pending.ts';
 
 /** The first difference between a journal and what the machine does now. */
@@ -44,7 +47,8 @@ function entryText(event: DurableEvent | null): string {
 
 /** The first member in which two entries differ, as JSON. */
 function memberText(event: DurableEvent, other: DurableEvent): string {
-  const name = comparedMembers({ ...other, ...event }).find((one) => !isSameMember(other, event, one)) ?? '';
+  const name =
+    [...comparedMembers(other), ...comparedMembers(event)].find((one) => !isSameMember(other, event, one)) ?? '';
   return ` with ${name} ${cutEnd(JSON.stringify(event[name as never]) ?? 'undefined', 200)}`;
 }
 
@@ -67,11 +71,15 @@ export function requireSame(id: string, divergence: Divergence | null): void {
 export interface ReplayedSystem {
   readonly system: DurableActorSystem;
   readonly start: StartEntry;
+  /** The machine that the actor has at the end. */
+  readonly machine: AnyStateMachine & { readonly version?: string };
   /** The entries of the journal, or those of the fork. */
   readonly entries: readonly DurableEntry[];
   readonly divergence: Divergence | null;
-  /** Entries of the last step that the journal lacks, because the process ended while it was being stored. */
+  /** Entries of the last step that the journal lacks: the process ended while it was being stored, or the actor is being migrated. */
   readonly unstored: readonly DurableEvent[];
+  /** The time of the step in which the actor is being migrated. */
+  readonly migratedAtMs?: number;
   /** When the clock of the actor was at 0 in the last process that had it, in milliseconds since the epoch. */
   readonly zeroMs: number;
 }
@@ -96,24 +104,10 @@ export interface ReplayStep {
   readonly pending: Pending;
 }
 
-/** Whether the entries between the first one and a keyframe are left out. */
-export const isPartial = (entries: readonly DurableEntry[]): boolean =>
-  entries[1]?.type === 'keyframe' && entries[1].seq > 1;
-
 /** Whether this machine and runtime wrote the journal. If not, its keyframes are not used. */
-export function isSameBuild({ machine: { digest }, node, icu }: StartEntry, machine: AnyStateMachine): boolean {
+export function isSameBuild({ node, icu }: StartEntry, { digest }: RecordedMachine, machine: AnyStateMachine): boolean {
   const versions = runtimeVersions();
   return digest === machineDigest(machine) && node === versions.node && icu === versions.icu;
-}
-
-/** Returns the version of a machine that started an actor, or else the current one. */
-export function versionFor(
-  { machine: { version } }: StartEntry,
-  current: AnyStateMachine,
-  versions: Readonly<Record<string, AnyStateMachine>> = {},
-): AnyStateMachine {
-  const older = version === null || version === current.version ? undefined : versions[version];
-  return older ?? current;
 }
 
 /** Compares a recorded entry with what the machine does now. */
@@ -156,7 +150,7 @@ export function* replaySteps(
       if (entry.type === 'resumed') zeroMs = Math.max(zeroMs, Date.parse(entry.resumedAt) - entry.atMs);
       if (entry.type === 'keyframe') {
         const state = system.keyframe();
-        const event = { type: 'keyframe' as const, state: state as Keyframe };
+        const event = { ...withoutPlace(entry), state } as DurableEvent;
         if (!isSameEntry(entry, event)) {
           difference = { seq: entry.seq, expected: withoutPlace(entry), received: state && event };
           return;
@@ -185,7 +179,16 @@ export function* replaySteps(
     receive: () => {},
     note: () => {},
   };
-  const system = new DurableActorSystem(start, parts, recorder);
+  let { machine } = parts;
+  let system = new DurableActorSystem(start, parts, recorder);
+  /** Continues on the version of the machine to which the actor was migrated. */
+  const migrate = (entry: MigratedEvent & Pick<DurableEntry, 'atMs'>): void => {
+    system.close();
+    machine = parts.versionOf?.(machineIn(entries, cursor)) ?? machine;
+    system = new DurableActorSystem(start, { ...parts, machine }, recorder);
+    cursor += 1;
+    system.migrate(entry, entry.atMs);
+  };
   const step = (): ReplayStep => ({
     seq: entries[cursor - 1]?.seq ?? 0,
     snapshot: system.root.getSnapshot(),
@@ -198,37 +201,35 @@ export function* replaySteps(
       return pendingOf(system, (ms) => zeroMs + ms);
     },
   });
-  beginReplay(system, entries);
+  const [, second] = entries;
+  if (!isPartial(entries)) system.begin();
+  else if (second?.type === 'keyframe') system.restore(second.state);
+  else if (second?.type === 'migrated') migrate(second);
   if (isSameSoFar()) yield step();
   while (isSameSoFar()) {
     takeAnnotations();
     const entry = entries[cursor];
     if (entry === undefined || !isSameSoFar()) break;
-    if (isExternal(entry) && system.accepts(entry)) {
+    if (entry.type === 'migrated') {
+      migrate(entry);
+      if (isSameSoFar()) yield step();
+    } else if (isExternal(entry) && system.accepts(entry)) {
       const { seq: _, atMs, ...event } = entry;
       system.apply(event, atMs);
       if (isSameSoFar()) yield step();
     } else difference = { seq: entry.seq, expected: withoutPlace(entry), received: null };
   }
   for (const activity of system.activities.values()) activity.wasInterrupted = started.has(activity.number);
-  const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
-  return { system, start, entries, divergence, unstored, zeroMs };
+  const divergence = difference && {
+    ...(difference as Divergence),
+    cause: likelyCause(start, machineIn(entries), machine),
+  };
+  return { system, start, machine, entries, divergence, unstored, zeroMs };
 }
 
 function namesAround({ parent }: Pick<HostedActor, 'parent'>): readonly string[] {
   const outer = parent && parentOf(parent);
   return outer === undefined ? [] : [sourceNameOf(parent ?? {}), ...namesAround({ parent: outer })];
-}
-
-/** Begins the system, or restores it from the keyframe that stands for the first steps. */
-function beginReplay(system: DurableActorSystem, entries: readonly DurableEntry[]): void {
-  const [, keyframe] = entries;
-  if (keyframe?.type === 'keyframe' && isPartial(entries)) {
-    const { owner } = system;
-    system.owner = { ...owner, record: () => {} };
-    system.restore(keyframe.state);
-    system.owner = owner;
-  } else system.begin();
 }
 
 /** Returns when an actor's clock was at 0. The clock of a fork restarts at the fork, so that delays do not elapse in between. */
@@ -254,15 +255,14 @@ interface StartParts extends Pick<StartEntry, 'actorId' | 'input'> {
 
 /** Returns the first entry of a new actor. */
 export function startEntry(
-  machine: AnyStateMachine & { readonly version?: string },
+  machine: AnyStateMachine,
   { actorId, input, product = null, seed = Math.floor(Math.random() * 2 ** 32), startedAtMs }: StartParts,
 ): StartEntry {
-  const { id, version = null } = machine;
   return {
     type: 'start',
     format: JOURNAL_FORMAT,
     actorId,
-    machine: { id, version, digest: machineDigest(machine) },
+    machine: recordedMachine(machine),
     input,
     product,
     seed,
@@ -272,7 +272,7 @@ export function startEntry(
   };
 }
 
-function likelyCause({ machine: recorded, node, icu }: StartEntry, machine: AnyStateMachine): string {
+function likelyCause({ node, icu }: StartEntry, recorded: RecordedMachine, machine: AnyStateMachine): string {
   const digest = machineDigest(machine);
   if (recorded.digest !== digest)
     return `the machine has changed since: recorded version ${recorded.version ?? '(none)'} with digest ${recorded.digest}, now ${digest}`;

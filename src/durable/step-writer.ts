@@ -2,7 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import type { DurableActorSystem } from './actor-system.ts';
 import { inRealWorld } from './determinism.ts';
-import type { DurableEntry, DurableEvent } from './entries.ts';
+import type { DurableEntry, DurableEvent, RecordedMachine } from './entries.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 
@@ -10,6 +10,8 @@ export interface StepWriterOptions {
   readonly id: string;
   /** Whether this machine and runtime started the actor. If not, its keyframes would not be used. */
   readonly keepsKeyframes: boolean;
+  /** The machine of the actor, if it is another one than at the start. */
+  readonly machine?: RecordedMachine | undefined;
   /** Receives the entries from now on. */
   readonly onEntry?: ((entry: DurableEntry) => void) | undefined;
   readonly logger: (...args: unknown[]) => void;
@@ -69,7 +71,8 @@ export class StepWriter {
   addKeyframeIfDue(system: Pick<DurableActorSystem, 'isAtRest' | 'keyframe'>, atMs: number): void {
     if (this.#untilKeyframe > 0 || !system.isAtRest) return;
     const state = system.keyframe();
-    const keyframe = state && ({ type: 'keyframe', state } as const);
+    const { machine } = this.#options;
+    const keyframe = state && ({ type: 'keyframe', state, ...(machine && { machine }) } as const);
     if (keyframe !== null) this.append(keyframe, atMs);
     this.#untilKeyframe = (this.#writer.keyframeEvery ?? 0) + entriesFor(keyframe);
     void this.write();

@@ -13,6 +13,7 @@ import type {
   InspectionEvent,
   MachineContext,
 } from 'xstate';
+import { spawnChild } from 'xstate';
 import { evaluateGuard } from 'xstate/guards';
 
 /**
@@ -256,6 +257,47 @@ export function continueExactly(actor: AnyActorRef, ids: readonly string[], cont
   const nodes = ids.map((id) => snapshot.machine.getStateNodeById(id));
   const tags = new Set(nodes.flatMap((node) => node.tags));
   Object.assign(snapshot, { _nodes: nodes, tags, context });
+}
+
+/** The event with which a restored actor starts what its states start. */
+export const ENTERING = 'xstate.entering';
+
+/** XState caches the transitions of a state by the type of the event. */
+const entering = new WeakMap<AnyStateNode, { actions: AnyTransitionDefinition['actions'] }>();
+
+/**
+ * Starts the invoked actors and the delays of the active states of a running actor, as entering these states does, but without entry actions,
+ * and without those with the given ids.
+ */
+export function startActive(actor: Pick<HostedActor, 'ref' | 'deliver'>, isLeftOut: (id: string) => boolean): void {
+  const nodes = activeNodes(actor.ref.getSnapshot() as AnyMachineSnapshot);
+  const leaves = nodes.filter(({ states }) => Object.keys(states).length === 0);
+  const rest = new Set(nodes);
+  for (const leaf of leaves) {
+    const own = nodes.filter((node) => rest.has(node) && (node === leaf || isInside(leaf, node)));
+    for (const node of own) rest.delete(node);
+    const transition = entering.get(leaf) ?? { source: leaf, target: undefined, eventType: ENTERING, actions: [] };
+    transition.actions = own.flatMap((node) => startsOf(node, isLeftOut));
+    entering.set(leaf, transition);
+    leaf.transitions.set(ENTERING, [transition as unknown as AnyTransitionDefinition]);
+  }
+  actor.deliver({ type: ENTERING });
+  for (const leaf of leaves) leaf.transitions.delete(ENTERING);
+}
+
+/** The actions with which XState starts the delays and the invoked actors of a state that it enters. */
+function startsOf(
+  { entry, invoke }: AnyStateNode,
+  isLeftOut: (id: string) => boolean,
+): AnyTransitionDefinition['actions'] {
+  const isDelay = ({ type, id }: { readonly type?: string; readonly id?: unknown }): boolean =>
+    type === 'xstate.raise' && typeof id === 'string' && id.startsWith('xstate.after.') && !isLeftOut(id);
+  return [
+    ...entry.filter((action) => isDelay(action as { readonly type?: string })),
+    ...invoke
+      .filter(({ id }) => !isLeftOut(id))
+      .map((invoked) => spawnChild(invoked.src, { ...invoked, syncSnapshot: Boolean(invoked.onSnapshot) } as never)),
+  ] as AnyTransitionDefinition['actions'];
 }
 
 /** The states that history states return to, in the form from which a snapshot is restored. */

@@ -1,7 +1,11 @@
 import type { AnyStateMachine } from 'xstate';
 import type { Clock } from '../../src/durable/clock.ts';
 import type { DurableActor } from '../../src/durable/durable-actor.ts';
-import { createDurableMachine, type DurableMachine } from '../../src/durable/durable-machine.ts';
+import {
+  createDurableMachine,
+  type DurableMachine,
+  type DurableMachineOptions,
+} from '../../src/durable/durable-machine.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
 import { idempotencyKey } from '../../src/durable/hosted-call.ts';
 import type { ActorSummary } from '../../src/durable/journals/journal-store.ts';
@@ -93,12 +97,17 @@ interface RunOptions {
   readonly life?: number;
   /** Whether processes continue from keyframes. */
   readonly keyframes?: boolean;
+  /** The actor is closed after this step, and continues: on the same version, or on another one with the same states. */
+  readonly reopen?: { readonly after: number; readonly isMigrated: boolean };
 }
 
 /** Runs a scenario in simulated time. */
-export async function runScenario(scenario: Scenario, { life, keyframes = true }: RunOptions = {}): Promise<Finished> {
+export async function runScenario(
+  scenario: Scenario,
+  { life, keyframes = true, reopen }: RunOptions = {},
+): Promise<Finished> {
   const world = createWorld();
-  const machine = scenario.machine(world);
+  const machine = Object.assign(scenario.machine(world), reopen && { version: '1' });
   const clock = new TestClock();
   clock.set(START_MS);
   let journals = new MortalJournals([], keyframes, life);
@@ -120,6 +129,15 @@ export async function runScenario(scenario: Scenario, { life, keyframes = true }
   if (journals.isDead) await revive();
   for (const [index, step] of scenario.steps.entries()) {
     await take(actor as DurableActor<AnyStateMachine>, step, index, clock);
+    if (reopen?.after === index) {
+      await actor?.close();
+      const later = Object.assign(machine.provide({}), { version: '2' });
+      const { isMigrated } = reopen;
+      durable = isMigrated
+        ? durableOn(later, journals, clock, { versions: { '1': machine }, migrate: { '1': {} } })
+        : durableOn(machine, journals, clock);
+      actor = await settledActor(openActor(), journals);
+    }
     if (!journals.isDead) continue;
     await revive();
     await take(actor as DurableActor<AnyStateMachine>, step, index, null);
@@ -144,8 +162,13 @@ export async function stopScenario(scenario: Scenario, { entries }: Finished, li
   return { isStopped, divergence, added: journals.entries.slice(life), calls: world.calls };
 }
 
-function durableOn(machine: AnyStateMachine, journals: MortalJournals, clock: Clock) {
-  return createDurableMachine(machine, { journals, clock, logger: () => {} });
+function durableOn(
+  machine: AnyStateMachine,
+  journals: MortalJournals,
+  clock: Clock,
+  versions: Pick<DurableMachineOptions, 'versions' | 'migrate'> = {},
+) {
+  return createDurableMachine(machine, { journals, clock, logger: () => {}, ...versions });
 }
 
 /** Waits until nothing happens by itself. An actor whose process died while it was opened never opens. */

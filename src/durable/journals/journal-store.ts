@@ -1,5 +1,5 @@
 import type { Json } from '../codec.ts';
-import type { DurableEntry, Waiting } from '../entries.ts';
+import { type DurableEntry, hasState, type Waiting } from '../entries.ts';
 
 /** The fields of every journal entry. */
 export interface StoredEntry {
@@ -235,9 +235,8 @@ export const KEYFRAME_EVERY = 1_000;
 
 /** Leaves out the entries between the first one and the last keyframe but one. The entries after that keyframe verify it. */
 export function fromKeyframe(entries: readonly DurableEntry[]): readonly DurableEntry[] {
-  const isKeyframe = ({ type }: DurableEntry): boolean => type === 'keyframe';
-  const last = entries.findLastIndex(isKeyframe);
-  const from = last < 1 ? -1 : entries.findLastIndex((entry, at) => at < last && isKeyframe(entry));
+  const last = entries.findLastIndex(hasState);
+  const from = last < 1 ? -1 : entries.findLastIndex((entry, at) => at < last && hasState(entry));
   return from < 1 ? entries : [...entries.slice(0, 1), ...entries.slice(from)];
 }
 

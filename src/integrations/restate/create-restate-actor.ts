@@ -10,7 +10,8 @@ import type { DurableMachineOptions } from '../../durable/durable-machine.ts';
 import type { DurableEntry, StartEntry } from '../../durable/entries.ts';
 import { machineDigest } from '../../durable/machine-digest.ts';
 import { type Pending, pendingOf, receivedBy } from '../../durable/pending.ts';
-import { startEntry, versionFor } from '../../durable/replay.ts';
+import { versionFor } from '../../durable/machine-versions.ts';
+import { startEntry } from '../../durable/replay.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
 import { type ExecutorOptions, RestateExecutor } from './restate-executor.ts';
 import {
@@ -129,7 +130,7 @@ export async function runActorOnCluster(
   start: StartEntry,
   { versions, keep, signal, ...options }: ClusterActorOptions,
 ): Promise<Json> {
-  const machine = requireSameMachine(start, versionFor(start, current, versions));
+  const machine = requireSameMachine(start, versionFor(start.machine, current, versions));
   let end: Extract<DurableEntry, { type: 'end' }> | undefined;
   const executor = new RestateExecutor(start, {
     ...options,

@@ -31,6 +31,26 @@ describe('500 random machines, with calls, sources, children, delays and effects
     },
   );
 
+  it('do the same on another version with the same states, to which they are migrated at any step [D9]', async () => {
+    let migrated = 0;
+    for (let number = 0; number < MACHINES; number += 1) {
+      const random = createRandom(SEED + number);
+      const scenario = { ...randomScenario(random), ends: null };
+      const after = random.int(0, scenario.steps.length - 1);
+      const keyframes = random.chance(0.5);
+      const place = `machine ${number}, POSTCHAIN_SEED=${SEED}, opened again after step ${after}`;
+      const same = await runScenario(scenario, { keyframes, reopen: { after, isMigrated: false } });
+      const other = await runScenario(scenario, { keyframes, reopen: { after, isMigrated: true } });
+      expect(other.entries.filter(isStepped).map(withoutSeq), place).toEqual(
+        same.entries.filter(isStepped).map(withoutSeq),
+      );
+      expect(other.calls, place).toEqual(same.calls);
+      expect((await other.machine.replay('a')).divergence, place).toBeNull();
+      if (other.entries.some(({ type }) => type === 'migrated')) migrated += 1;
+    }
+    expect(migrated).toBeGreaterThan(MACHINES / 10);
+  });
+
   it.each(Array.from({ length: STOPPED / BATCH }, (_, at) => at * BATCH))(
     'are stopped, after a kill at each entry, before a timer fires or a call starts again (from number %i) [D3]',
     async (from) => {
@@ -55,6 +75,11 @@ describe('500 random machines, with calls, sources, children, delays and effects
     },
   );
 });
+
+const isStepped = ({ type }: DurableEntry): boolean =>
+  !['start', 'keyframe', 'closed', 'resumed', 'migrated'].includes(type);
+
+const withoutSeq = ({ seq: _, ...entry }: DurableEntry): object => entry;
 
 const typeOf = ({ type }: DurableEntry): string => type;
 

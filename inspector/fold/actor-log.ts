@@ -56,7 +56,18 @@ const MAX_CHARTS = 200;
 const STOPPED: ActorEnd = { status: 'stopped' };
 
 /** The types of entries that become notes of the actor that they name, or of the root. */
-const NOTES = ['start', 'effect', 'value', 'emitted', 'note', 'failed', 'resumed', 'closed', 'stopped'] as const;
+const NOTES = [
+  'start',
+  'effect',
+  'value',
+  'emitted',
+  'note',
+  'failed',
+  'resumed',
+  'closed',
+  'stopped',
+  'migrated',
+] as const;
 
 type Noted = Extract<DurableEvent, { type: (typeof NOTES)[number] }>;
 

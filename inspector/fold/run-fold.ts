@@ -61,7 +61,7 @@ function createExternalEvents() {
     },
     /** The records of an actor have the outcomes of its events. */
     takeOfActor({ type, seq }: ActorEntry): void {
-      if (type === 'delivery' || type === 'failed' || type === 'stopped') seqs.push(seq);
+      if (type === 'delivery' || type === 'failed' || type === 'stopped' || type === 'migrated') seqs.push(seq);
     },
   };
 }

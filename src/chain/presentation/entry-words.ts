@@ -283,6 +283,10 @@ const ACTOR_WORDS: ActorWords = {
     waiting === undefined ? '' : waitText(waiting),
   ],
   stopped: () => ['Stopped from outside'],
+  migrated: ({ machine, state }) => [
+    `Migrated to version ${oneLine(machine.version ?? '')}`,
+    valueText(state.snapshot.value),
+  ],
   'activity-event': ({ source, activity, event }) => [`${oneLine(source)} ${activity}`, reportText(event)],
   end: ({ status, output, error }) => {
     if (status === 'done') return ['Ended', output == null ? '' : valueText(output)];

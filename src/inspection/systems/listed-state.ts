@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
-import type { DurableEntry, Waiting } from '../../durable/entries.ts';
+import { type DurableEntry, hasState, type Waiting } from '../../durable/entries.ts';
 import type { ReplayStep } from '../../durable/replay.ts';
 import { initialNodes } from '../../internal/xstate-internals.ts';
 import { readableValue } from '../readable-value.ts';
@@ -30,7 +30,7 @@ export class ListedState {
       this.#enterFor(/^xstate\.after\.[^.]+\.(.+)$/su.exec(entry.event));
     else if (entry.type === 'activity-start') this.#enterFor(/^\/\d+\.([^/]+)$/u.exec(entry.actor));
     else if (entry.type === 'start') [this.#root, this.#start] = [`${entry.machine.id}.`, [entry]];
-    else if (entry.type === 'keyframe') {
+    else if (hasState(entry)) {
       this.#active.clear();
       for (const id of entry.state.snapshot.nodes) this.#enter(id);
     }

@@ -469,7 +469,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const derived =
       input === undefined
         ? null
-        : await (await import('./derived-system.ts')).deriveSystem(past, start, parts, reuse?.keyOf);
+        : await (await import('./late-parts.ts')).deriveSystem(past, start, parts, reuse?.keyOf);
     this.#requireNotOpen(id);
     const writer = this.journals.create(id);
     const reused = reuse && reusedCalls({ ...reuse, entries, from });
@@ -694,7 +694,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const { system, start, machine, entries, divergence, unstored } = replayed;
     const rule = this.#options.migrate?.[machine.version ?? ''];
     if (rule === undefined || machine === this.machine || divergence !== null || !system.isMigratable) return replayed;
-    const { migratedEvent } = await import('./migrate.ts');
+    const { migratedEvent } = await import('./late-parts.ts');
     const to = this.machine;
     const events: DurableEvent[] = [];
     const owner = { record: (event: DurableEvent) => void events.push(event), receive() {}, recorded() {}, note() {} };

@@ -387,16 +387,12 @@ describe('an actor that a compatible version continued', () => {
 
 describe('migrations', () => {
   it.each([
-    [{ migrate: [] }, 'migrate: expected an object of migrations by version; received an array of 0'],
-    [{ migrate: { '0': {} } }, 'migrate: expected earlier versions, each of which is in "versions"; received "0"'],
-    [{ migrate: { '2': {} }, versions: { '2': first } }, 'each of which is in "versions"; received "2"'],
+    [{ migrate: { '0': {} } }, 'migrate: expected earlier versions that "versions" contains; received "0"'],
+    [{ migrate: { '2': {} }, versions: { '2': first } }, 'earlier versions that "versions" contains; received "2"'],
     [{ migrate: { '1': { states: {} } } }, 'states'],
-    [
-      { migrate: { '1': { state: 5 } } },
-      'migrate["1"].state: expected paths of states by path, or a function; received 5',
-    ],
-    [{ migrate: { '1': { context: {} } } }, 'migrate["1"].context: expected a function'],
-    [{ migrate: { '1': { events: { a: 1 } } } }, 'migrate["1"].events: expected types of events by type'],
+    [{ migrate: { '1': 'waiting' } }, 'received'],
+    [{ migrate: { '1': { state: 'open' } } }, 'migrate["1"]: expected state and events as objects'],
+    [{ migrate: { '1': { context: {} } } }, 'context as a function'],
   ])('are refused when the machine is created (%#)', (options, message) => {
     expect(() =>
       createDurableMachine(second, { journals: memoryJournals(), versions: { '1': first }, ...options } as never),

@@ -35,6 +35,7 @@ export { memoryJournals } from '../durable/journals/memory-journals.ts';
 export type { PostgresPool, PostgresSource } from '../durable/journals/postgres.ts';
 export { postgresJournals } from '../durable/journals/postgres-journals.ts';
 export { sqliteJournals } from '../durable/journals/sqlite-journals.ts';
+export type { Migration } from '../durable/migrate.ts';
 export type { Pending } from '../durable/pending.ts';
 export { recordOnce } from '../durable/recorded-values.ts';
 export type { Divergence, ReplayStep } from '../durable/replay.ts';

@@ -66,6 +66,7 @@ export {
 export { abstractionIsConsistent } from '../testing/properties/abstraction-is-consistent.ts';
 export { alwaysEventually, type EventuallyOptions } from '../testing/properties/always-eventually.ts';
 export { canAlwaysEnd, endsWithin, noEndlessRetry, noIgnoredDelay } from '../testing/properties/ends.ts';
+export { migratesTo } from '../testing/properties/migrates-to.ts';
 export { type PrecedesTimes, precedes, type StepMark } from '../testing/properties/precedes.ts';
 export {
   atMost,

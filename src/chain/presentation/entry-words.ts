@@ -285,7 +285,7 @@ const ACTOR_WORDS: ActorWords = {
   stopped: () => ['Stopped from outside'],
   migrated: ({ machine, state }) => [
     `Migrated to version ${oneLine(machine.version ?? '')}`,
-    valueText(state.snapshot.value),
+    `in ${innermost(state.snapshot.nodes).join(', ')}`,
   ],
   'activity-event': ({ source, activity, event }) => [`${oneLine(source)} ${activity}`, reportText(event)],
   end: ({ status, output, error }) => {
@@ -293,6 +293,10 @@ const ACTOR_WORDS: ActorWords = {
     return status === 'error' ? ['Failed', errorText(error)] : ['Stopped'];
   },
 };
+
+/** The states in which no other one is. */
+const innermost = (ids: readonly string[]): readonly string[] =>
+  ids.filter((id) => !ids.some((other) => other.startsWith(`${id}.`)));
 
 /** What an activity reports: its result, or an event. */
 function reportText(event: unknown): string {

@@ -143,9 +143,7 @@ interface Tick {
 }
 
 /** In pixels. Times between whole seconds of a long run are longer. */
-const [TICK_PX, LONG_TICK_PX, CHARACTER_PX, LABEL_GAP_PX] = [52, 84, 5.6, 10];
-/** So that no label ends beyond the axis. */
-const WIDE_CHARACTER_PX = 7;
+const [TICK_PX, LONG_TICK_PX, CHARACTER_PX, WIDE_CHARACTER_PX, LABEL_GAP_PX] = [52, 84, 5.6, 7, 10];
 
 /** Returns labels with the lengths of gaps: the longest first, as many as fit. */
 export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {

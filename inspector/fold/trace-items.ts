@@ -85,11 +85,10 @@ export const isReused = ({ log }: TracedRun, { from }: AttemptSpan): boolean =>
   from <= (runStart(log)?.forkedFrom?.seq ?? -1);
 
 /** What calls used, without those that a fork has copied. */
-export const ownUsage = (run: TracedRun, calls: readonly AttemptSpan[]) =>
-  usageOf(
-    calls.filter((call) => !isReused(run, call)),
-    run.fold.spans.currency,
-  );
+export function ownUsage(run: TracedRun, calls: readonly AttemptSpan[]) {
+  const own = calls.filter((call) => !isReused(run, call));
+  return usageOf(own, run.fold.spans.currency);
+}
 
 /** What a call is for. */
 export const taskWords = (task: string): string => (task === 'continuation' ? 'check for more tools' : humanize(task));

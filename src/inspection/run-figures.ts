@@ -74,9 +74,8 @@ export class FiguresFold {
   #clockStartMs: number;
   /** When the fork was made; null once it has continued. */
   #forkedAt: string | null;
-  readonly #isFork: boolean;
-  /** The ids of the calls that a fork has started itself. */
-  readonly #started = new Set<string>();
+  /** The ids of the calls that a fork has started itself; null if it is not a fork. */
+  readonly #started: Set<string> | null;
   /** How long the clock of the run has stood still because no process held it. */
   #stoodStillMs = 0;
   #phase: string | null = null;
@@ -90,7 +89,7 @@ export class FiguresFold {
     this.isWhole = isWhole;
     this.#clockStartMs = start.forkedFrom?.clockStartMs ?? Date.parse(start.startedAt);
     this.#forkedAt = start.forkedFrom?.forkedAt ?? null;
-    this.#isFork = this.#forkedAt !== null;
+    this.#started = this.#forkedAt === null ? null : new Set();
   }
 
   /** Whether the last entries of the run were among them, which contain all totals. */
@@ -124,11 +123,11 @@ export class FiguresFold {
         if ('result' in entry && !entry.result.success && !wasDenied(entry.result.code)) this.#failures += 1;
         break;
       case 'attempt-start':
-        if (this.#isFork && this.#forkedAt === null) this.#started.add(entry.attemptId);
+        if (this.#forkedAt === null) this.#started?.add(entry.attemptId);
         break;
       case 'attempt-end': {
         // The entry of the end of a copied call may follow the start of the fork.
-        if (this.#isFork && !this.#started.has(entry.attemptId)) break;
+        if (this.#started?.has(entry.attemptId) === false) break;
         const { inputTokens, outputTokens, estimated } = entry.usage;
         const { input, output, estimated: before } = this.#tokens ?? NO_TOKENS;
         this.#tokens = { input: input + inputTokens, output: output + outputTokens, estimated: before || estimated };
@@ -205,7 +204,10 @@ export class FiguresFold {
       answer: firstChars(answerText.trim(), ANSWER_CHARS),
       unsupported: grounding?.unsupported.length ?? null,
       // The answer of a fork includes the calls that it has copied.
-      ...(!this.#isFork && { tokens: { input: inputTokens, output: outputTokens, estimated }, cost: metadata.cost }),
+      ...(this.#started === null && {
+        tokens: { input: inputTokens, output: outputTokens, estimated },
+        cost: metadata.cost,
+      }),
       durationMs: this.#durationMs,
       confidence,
       failures: Math.max(failures, counted.failures ?? 0),

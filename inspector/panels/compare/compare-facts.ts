@@ -43,8 +43,7 @@ function statusText({ run, log, fold }: ComparedView): string {
 
 function answerFact(views: Pair<ComparedView>): ComparedFact {
   const [a, b] = both(views, ({ log, fold, count }) => answerUpTo(log, fold, count - 1)?.answer.answerText ?? '');
-  if (a === '' || b === '') return ['Answer', [a && 'below', b && 'below']];
-  return ['Answer', a === b ? ['the same', 'the same'] : ['below', 'differs from that of A']];
+  return ['Answer', a !== '' && a === b ? ['the same', 'the same'] : [a && 'below', b && 'below']];
 }
 
 const endingText = ({ log, fold, count }: ComparedView): string => endingOf(log, fold, count) ?? '';

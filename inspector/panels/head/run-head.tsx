@@ -170,9 +170,7 @@ function Figures({ inspector, view }: PanelProps) {
   return (
     <p class="figures dotted muted small">
       {/* The figures that grow during the run come last, so that nothing moves. */}
-      {models.length > 0 && (
-        <span class="verbatim wide-only">{models.map((model) => excerpt(model, 60)).join(', then ')}</span>
-      )}
+      {models.length > 0 && <span class="verbatim wide-only">{excerpt(models.join(', then '), 120)}</span>}
       {started !== null && (
         <time class="wide-only" dateTime={run.startedAt} title={startedText(run.startedAt) ?? ''}>
           started {started}

@@ -38,12 +38,11 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
   const isStopped = run.status === 'interrupted' || run.status === 'waiting';
   const isFile = inspector.connection.value === 'file';
   if (waiting === null && (!isStopped || isFile)) return null;
+  const [kind, label] = waiting === null ? ['interrupted', 'Interrupted run'] : ['', `Waiting for ${waiting.for}`];
+  const title = waiting === null ? 'Its process ended without an answer' : titleOf(waiting, run.live);
   return (
-    <section
-      class={`banner stack${waiting === null ? ' warn' : ''}`}
-      aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}
-    >
-      <h2>{waiting === null ? 'Its process ended without an answer' : titleOf(waiting, run.live)}</h2>
+    <section class={`banner stack ${kind}`} aria-label={label}>
+      {title !== '' && <h2>{title}</h2>}
       {waiting !== null && waiting.for !== 'approval' && <Consequence view={view} waiting={waiting} />}
       {run.live && waiting !== null ? (
         <Question inspector={inspector} view={view} waiting={waiting} />
@@ -55,12 +54,9 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
   );
 }
 
-/** A question only if the page can answer it. */
+/** A question only if the page can answer it. Empty if the verdict says it. */
 function titleOf(waiting: AwaitedAnswer, canAnswer: boolean): string {
-  if (!canAnswer)
-    return waiting.for === 'approval'
-      ? `Waiting for approval of ${pluralize(waiting.questions.length, 'tool call')}`
-      : `Waiting for ${waiting.for === 'consent' ? 'consent to shorten or remove messages' : 'a direction'}`;
+  if (!canAnswer) return waiting.for === 'consent' ? 'Waiting for consent to shorten or remove messages' : '';
   if (waiting.for === 'consent')
     return `May the run shorten or remove ${pluralize(waiting.request.items.length, 'message')}?`;
   if (waiting.for === 'direction') return 'How should the run continue?';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { capitalize, formatScore, pluralize } from '../../fold/format.ts';
+import { formatScore, pluralize } from '../../fold/format.ts';
 import { type CheckedSentence, checkedSentences } from '../../fold/origins.ts';
 import { isNoAnswer } from '../../fold/run-list.ts';
 import { confidenceCap, writerOf } from '../../fold/summary.ts';
@@ -34,7 +34,8 @@ export function AnswerWithSources({ inspector, view, seq, answer }: AnswerProps)
   const cap = confidenceCap(log, fold, answer)?.full ?? null;
   const writer = synthesis.writtenBy === 'model' ? (writerOf(log, fold, answer) ?? 'a model') : 'the engine';
   const isOffline = writer === 'offline-extractive';
-  const repeated = metadata.failures.findLast(({ failure }) => failure.message === synthesis.error);
+  // The trace has the error of a phase.
+  const isShown = metadata.failures.some(({ failure }) => failure.message === synthesis.error);
   const unsupported = grounding?.unsupported.length ?? 0;
   const [sentences, setSentences] = useState<readonly CheckedSentence[]>([]);
   useEffect(() => {
@@ -81,11 +82,7 @@ export function AnswerWithSources({ inspector, view, seq, answer }: AnswerProps)
             'Written by',
             <>
               <span class="verbatim">{isOffline ? 'the offline extractor' : excerpt(writer, 80)}</span>
-              {synthesis.error !== null && (
-                <span class="verbatim">
-                  : {repeated ? `same error as ${capitalize(repeated.phase)}` : excerpt(synthesis.error, 200)}
-                </span>
-              )}
+              {synthesis.error !== null && !isShown && <span class="verbatim">: {excerpt(synthesis.error, 200)}</span>}
             </>,
           ],
         ]}

@@ -67,7 +67,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
       }, isLive);
     await setLive(false);
     const banner = page.getByRole('region', { name: 'Waiting for approval' });
-    await banner.getByRole('heading', { name: 'Waiting for approval of 2 tool calls' }).waitFor();
+    await banner.getByRole('button', { name: 'Take over' }).waitFor();
     expect(await banner.innerText()).toMatch(/pay Ada‹U\+202E›\s+pay Bob/u);
     expect(await page.locator('.verdict').innerText()).toContain('Waiting for approval');
     await banner.getByRole('button', { name: 'Take over' }).click();

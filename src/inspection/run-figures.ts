@@ -75,7 +75,7 @@ export class FiguresFold {
   /** When the fork was made; null once it has continued. */
   #forkedAt: string | null;
   /** The ids of the calls that a fork has started itself; null if it is not a fork. */
-  readonly #started: Set<string> | null;
+  readonly #own: Set<string> | null;
   /** How long the clock of the run has stood still because no process held it. */
   #stoodStillMs = 0;
   #phase: string | null = null;
@@ -89,7 +89,7 @@ export class FiguresFold {
     this.isWhole = isWhole;
     this.#clockStartMs = start.forkedFrom?.clockStartMs ?? Date.parse(start.startedAt);
     this.#forkedAt = start.forkedFrom?.forkedAt ?? null;
-    this.#started = this.#forkedAt === null ? null : new Set();
+    this.#own = this.#forkedAt === null ? null : new Set();
   }
 
   /** Whether the last entries of the run were among them, which contain all totals. */
@@ -123,11 +123,11 @@ export class FiguresFold {
         if ('result' in entry && !entry.result.success && !wasDenied(entry.result.code)) this.#failures += 1;
         break;
       case 'attempt-start':
-        if (this.#forkedAt === null) this.#started?.add(entry.attemptId);
+        if (this.#forkedAt === null) this.#own?.add(entry.attemptId);
         break;
       case 'attempt-end': {
         // The entry of the end of a copied call may follow the start of the fork.
-        if (this.#started?.has(entry.attemptId) === false) break;
+        if (this.#own?.has(entry.attemptId) === false) break;
         const { inputTokens, outputTokens, estimated } = entry.usage;
         const { input, output, estimated: before } = this.#tokens ?? NO_TOKENS;
         this.#tokens = { input: input + inputTokens, output: output + outputTokens, estimated: before || estimated };
@@ -171,11 +171,11 @@ export class FiguresFold {
   }
 
   figures(): RunFigures {
-    const { input, product } = this.#start;
+    const { product } = this.#start;
     const whole = <Value>(value: Value): Value | null => (this.isWhole ? value : null);
     const counted: RunFigures = {
       models: [product.modelId, ...product.fallbackModelIds],
-      sessionId: input.sessionId,
+      sessionId: this.#start.input.sessionId,
       clockStartMs: Number.isFinite(this.#clockStartMs) ? this.#clockStartMs : null,
       waitingFor: [...this.#asked.values()].at(-1)?.type.replace('-asked', '') ?? this.#parkedFor,
       rule: null,
@@ -192,7 +192,8 @@ export class FiguresFold {
     };
     if (this.#answer === null) return counted;
     const { answerText, confidence, reasons, grounding, metadata } = this.#answer;
-    const { inputTokens, outputTokens, estimated } = metadata.usage;
+    const { inputTokens: input, outputTokens: output, estimated } = metadata.usage;
+    const tokens = { input, output, estimated };
     const last = metadata.failures.at(-1);
     const failures = metadata.failures.filter(({ failure }) => !wasDenied(failure.code)).length;
     return {
@@ -204,10 +205,7 @@ export class FiguresFold {
       answer: firstChars(answerText.trim(), ANSWER_CHARS),
       unsupported: grounding?.unsupported.length ?? null,
       // The answer of a fork includes the calls that it has copied.
-      ...(this.#started === null && {
-        tokens: { input: inputTokens, output: outputTokens, estimated },
-        cost: metadata.cost,
-      }),
+      ...(this.#own === null && { tokens, cost: metadata.cost }),
       durationMs: this.#durationMs,
       confidence,
       failures: Math.max(failures, counted.failures ?? 0),

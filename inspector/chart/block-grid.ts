@@ -2,12 +2,12 @@ import type { Point } from './drawing.ts';
 
 type Size = Readonly<Record<'width' | 'height', number>>;
 
-/** A line from the lower side of a block to the upper side of another; its ends are relative to the blocks. */
+/** A line from the bottom of a block to the top of another, with its distances from their left sides. */
 export interface Link {
   readonly from: number;
   readonly to: number;
-  readonly start: Point;
-  readonly end: Point;
+  readonly start: number;
+  readonly end: number;
 }
 
 export interface BlockGrid extends Size {
@@ -16,108 +16,119 @@ export interface BlockGrid extends Size {
   readonly paths: readonly (readonly Point[])[];
 }
 
-/** The distance of lines that are beside each other, and of blocks without lines between them. */
-const [TRACK, GAP] = [8, 20];
-/** The most that a row of blocks is moved so that no line begins where another ends. */
+/** The distance of lines beside each other, and of blocks without lines between them. */
+const [TRACK, GAP] = [8, 14];
+/** The most that a row of blocks is moved so that no link ends below the start of another. */
 const MAX_SHIFT = 24;
 
-const sum = (all: readonly number[]): number => all.reduce((total, one) => total + one, 0);
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
-const roomFor = (lines: number): number => Math.max(GAP, (lines + 1) * TRACK);
 
 /** Puts blocks into rows, in their order, and each link on tracks of its own in the channels between rows and columns. */
 export function blockGrid(sizes: readonly Size[], links: readonly Link[], columns: number): BlockGrid {
-  const rows = Math.ceil(sizes.length / columns);
-  const [rowOf, columnOf] = [(at: number) => Math.floor(at / columns), (at: number) => at % columns];
+  const row = (block: number): number => Math.floor(block / columns);
+  const column = (block: number): number => block % columns;
+  const rows = row(sizes.length - 1) + 1;
   const shifts = shiftsOf(links, rows, columns);
-  const plans = links.map(({ from, to, start, end }) => {
-    const [left, right] = [columnOf(from), columnOf(to)];
-    const isNext = rowOf(to) === rowOf(from) + 1;
-    // The channel beside the column on the right; the outermost one to a block above or below.
-    return { from, to, start, end, isNext, side: left === right ? left + 1 : Math.max(left, right) };
-  });
-  const around = plans.filter(({ isNext }) => !isNext);
-  const sides = upTo(columns + 1).map((side) => around.filter((plan) => plan.side === side));
-  const widths = upTo(columns).map((column) =>
-    Math.max(...sizes.map(({ width }, at) => (columnOf(at) === column ? width + (shifts[rowOf(at)] ?? 0) : 0))),
-  );
-  const heights = upTo(rows).map((row) => Math.max(...sizes.map(({ height }, at) => (rowOf(at) === row ? height : 0))));
-  const sideRoom = sides.map(({ length }, side) => (length === 0 && side % columns === 0 ? 0 : roomFor(length)));
-  const left = upTo(columns + 1).map((at) => sum(widths.slice(0, at)) + sum(sideRoom.slice(0, at + 1)));
-  const xOf = (block: number): number => (left[columnOf(block)] ?? 0) + (shifts[rowOf(block)] ?? 0);
-  const trackX = new Map(
-    sides.flatMap((all, side) =>
-      all.map((plan, at) => [plan, (left[side] ?? 0) - (sideRoom[side] ?? 0) + (at + 1) * TRACK] as const),
+  const isNext = ({ from, to }: Link): boolean => row(to) === row(from) + 1;
+  const [next, around] = [true, false].map((is) => links.filter((link) => isNext(link) === is)) as [Link[], Link[]];
+  /** The channel between the columns, or on the right of both. */
+  const side = ({ from, to }: Link): number => Math.max(column(from), column(to)) + Number(column(from) === column(to));
+  const x = bands(
+    upTo(columns).map((at) =>
+      Math.max(...sizes.map(({ width }, block) => (column(block) === at ? width + (shifts[row(block)] ?? 0) : 0))),
     ),
+    upTo(columns + 1).map((at) => around.filter((link) => side(link) === at)),
   );
-  const ends = plans.map((plan) => {
-    const [start, end] = [xOf(plan.from) + plan.start.x, xOf(plan.to) + plan.end.x];
-    return { plan, start, end, track: trackX.get(plan) ?? end };
-  });
-  /** The lines between two rows, from top to bottom: those that leave the upper one, those to the lower one, and those that enter it. */
-  const channels = upTo(rows + 1).map((row) => {
-    const leaving = ends.filter(({ plan }) => rowOf(plan.from) === row - 1);
-    const entering = ends.filter(({ plan }) => !plan.isNext && rowOf(plan.to) === row);
-    return [
+  const left = (block: number): number => (x.starts[column(block)] ?? 0) + (shifts[row(block)] ?? 0);
+  const start = (link: Link): number => left(link.from) + link.start;
+  const end = (link: Link): number => left(link.to) + link.end;
+  const turn = (link: Link): number => (isNext(link) ? end(link) : x.track(side(link), link));
+  const y = bands(
+    upTo(rows).map((at) => Math.max(...sizes.map(({ height }, block) => (row(block) === at ? height : 0)))),
+    // What leaves the upper row is above what enters the lower one, so that their ends do not overlap.
+    upTo(rows + 1).map((at) => [
       ...nested(
-        leaving
-          .filter(({ plan }) => !plan.isNext)
-          .map((one) => ({ one, x: one.start, isRight: one.track > one.start })),
+        around,
+        (link) => row(link.from) === at - 1,
+        start,
+        (link) => turn(link) > start(link),
       ),
       ...nested(
-        leaving.filter(({ plan }) => plan.isNext).map((one) => ({ one, x: one.start, isRight: one.end > one.start })),
+        next,
+        (link) => row(link.to) === at,
+        start,
+        (link) => end(link) > start(link),
       ),
-      ...nested(entering.map((one) => ({ one, x: one.end, isRight: one.end > one.track }))),
-    ].map(({ one }) => one);
-  });
-  const room = channels.map(({ length }, row) => (length === 0 && row % rows === 0 ? 0 : roomFor(length)));
-  const top = upTo(rows + 1).map((at) => sum(heights.slice(0, at)) + sum(room.slice(0, at + 1)));
-  const trackY = (row: number, one: (typeof ends)[number]): number =>
-    (top[row] ?? 0) - (room[row] ?? 0) + ((channels[row]?.indexOf(one) ?? 0) + 1) * TRACK;
+      ...nested(
+        around,
+        (link) => row(link.to) === at,
+        end,
+        (link) => end(link) > turn(link),
+      ),
+    ]),
+  );
+  const top = (block: number): number => y.starts[row(block)] ?? 0;
   return {
-    width: left[columns] ?? 0,
-    height: top[rows] ?? 0,
-    places: sizes.map((_, at) => ({ x: xOf(at), y: top[rowOf(at)] ?? 0 })),
-    paths: ends.map((one) => {
-      const { plan, start, end, track } = one;
-      const [leave, enter] = [trackY(rowOf(plan.from) + 1, one), trackY(rowOf(plan.to), one)];
-      const middle = plan.isNext
-        ? [{ x: end, y: leave }]
-        : [
-            { x: track, y: leave },
-            { x: track, y: enter },
-            { x: end, y: enter },
-          ];
-      const first = { x: start, y: (top[rowOf(plan.from)] ?? 0) + plan.start.y };
-      return [first, { x: start, y: leave }, ...middle, { x: end, y: (top[rowOf(plan.to)] ?? 0) + plan.end.y }];
+    width: x.length,
+    height: y.length,
+    places: sizes.map((_, block) => ({ x: left(block), y: top(block) })),
+    paths: links.map((link) => {
+      const [leave, enter] = [y.track(row(link.from) + 1, link), y.track(row(link.to), link)];
+      const aside = isNext(link) ? [] : [[turn(link), leave] as const, [turn(link), enter] as const];
+      const bottom = top(link.from) + (sizes[link.from]?.height ?? 0);
+      const corners = [
+        [start(link), bottom],
+        [start(link), leave],
+        ...aside,
+        [end(link), enter],
+        [end(link), top(link.to)],
+      ];
+      return corners.map(([at = 0, below = 0]) => ({ x: at, y: below }));
     }),
   };
 }
 
-/** Lines that turn to the same side, in the order in which they do not cross. */
-const nested = <Line extends { readonly x: number; readonly isRight: boolean }>(
-  all: readonly Line[],
-): readonly Line[] => {
-  const order = ({ x, isRight }: Line): number => (isRight ? -x - MAX_LENGTH : x);
-  return all.toSorted((one, other) => order(one) - order(other));
-};
-const MAX_LENGTH = 1e6;
+/** Cells in a row, with the channels before, between and after them: where each begins, and the track of a link in a channel. */
+function bands(cells: readonly number[], channels: readonly (readonly Link[])[]) {
+  const [starts, tracks]: [number[], number[]] = [[], []];
+  let length = 0;
+  for (const [at, links] of channels.entries()) {
+    tracks.push(length);
+    const isEmpty = links.length === 0 && at % cells.length === 0;
+    length += isEmpty ? 0 : Math.max(GAP, (links.length + 1) * TRACK);
+    starts.push(length);
+    length += cells[at] ?? 0;
+  }
+  const track = (at: number, link: Link): number =>
+    (tracks[at] ?? 0) + ((channels[at]?.indexOf(link) ?? 0) + 1) * TRACK;
+  return { starts, length, track };
+}
+
+/** The links of a channel in an order in which those that turn to the same side do not cross. */
+function nested(
+  links: readonly Link[],
+  isIn: (link: Link) => boolean,
+  place: (link: Link) => number,
+  isRight: (link: Link) => boolean,
+): readonly Link[] {
+  const ordered = links.filter(isIn).sort((one, other) => place(one) - place(other));
+  return [...ordered.filter(isRight).reverse(), ...ordered.filter((link) => !isRight(link))];
+}
 
 /** How far to move each row so that no link enters it where one leaves the row above. */
 function shiftsOf(links: readonly Link[], rows: number, columns: number): readonly number[] {
   const shifts: number[] = [];
   const isAt = (block: number, row: number): boolean => Math.floor(block / columns) === row;
   for (const row of upTo(rows)) {
-    const above = shifts[row - 1] ?? 0;
     const leaving = links.filter(({ from }) => isAt(from, row - 1));
     const entering = links.filter(({ to }) => isAt(to, row));
-    const isFree = (shift: number): boolean =>
-      !entering.some(({ to, end }) =>
-        leaving.some(
-          ({ from, start }) => from % columns === to % columns && Math.abs(start.x + above - end.x - shift) < TRACK / 2,
-        ),
+    const isOver = (from: number, to: number, shift: number): boolean =>
+      Math.abs(from + (shifts[row - 1] ?? 0) - to - shift) < TRACK / 2;
+    const isTaken = (shift: number): boolean =>
+      leaving.some(({ from, start }) =>
+        entering.some(({ to, end }) => (to - from) % columns === 0 && isOver(start, end, shift)),
       );
-    shifts.push(upTo(MAX_SHIFT).find(isFree) ?? 0);
+    shifts.push(upTo(MAX_SHIFT).find((shift) => !isTaken(shift)) ?? 0);
   }
   return shifts;
 }

@@ -1,122 +1,110 @@
 import { groupBy } from '../fold/group-by.ts';
-import { type BlockGrid, blockGrid } from './block-grid.ts';
+import { blockGrid } from './block-grid.ts';
 import type { BoxLine, DrawnEdge, DrawnLevel, Point } from './drawing.ts';
 import { BOX, FONT, widthOf } from './label-text.ts';
 import type { Level, LevelEdge } from './level.ts';
 
-/** A line from one block to another: its part up to the border of the first, and the one from the border of the second. */
-export interface Joint {
-  readonly from: number;
-  readonly to: number;
-  readonly leaving: LevelEdge;
-  readonly entering: LevelEdge;
+/** A part of a level, with the lines to and from other parts: up to its border, and from there. */
+export interface Part {
+  readonly level: Level;
+  readonly leaving: readonly LevelEdge[];
+  readonly entering: readonly LevelEdge[];
 }
 
-/** The lines between blocks that are drawn in both. */
-export function jointsOf(parts: readonly Level[]): readonly Joint[] {
-  const ends = parts.flatMap(({ edges, stubs, blocks }, at) => {
+const keyOf = ({ transitions }: Pick<LevelEdge, 'transitions'>): string => transitions.join();
+
+/** The parts of a level: its blocks, and its other states if there are some. */
+export function partsOf(level: Level): readonly Part[] {
+  const rest = level.states.length + level.stubs.length > 0 ? [{ ...level, blocks: [] }] : [];
+  const levels = [...rest, ...level.blocks];
+  const ends = levels.flatMap(({ edges, stubs, blocks }) => {
     const isStub = (end: string): boolean => stubs.some(({ id }) => id === end);
-    const outer =
-      blocks.length > 0
-        ? []
-        : edges.filter(({ hasLine, source, target }) => hasLine && (isStub(source) || isStub(target)));
-    return outer.map((edge) => ({ at, edge, isLeaving: isStub(edge.target) }));
+    const outer = edges.filter(({ hasLine, source, target }) => hasLine && (isStub(source) || isStub(target)));
+    return blocks.length > 0 ? [] : outer.map((edge) => ({ edge, isLeaving: isStub(edge.target) }));
   });
-  return [...groupBy(ends, ({ edge }) => edge.transitions.join()).values()].flatMap((all) => {
-    const [leaving, entering] = [true, false].map((is) => all.filter(({ isLeaving }) => isLeaving === is));
-    const [one, other] = [leaving?.[0], entering?.[0]];
-    return all.length !== 2 || one === undefined || other === undefined
-      ? []
-      : [{ from: one.at, to: other.at, leaving: one.edge, entering: other.edge }];
-  });
+  const pairs = [...groupBy(ends, ({ edge }) => keyOf(edge)).values()].filter(
+    ([one, other, ...more]) => other !== undefined && one?.isLeaving !== other.isLeaving && more.length === 0,
+  );
+  const edgesOf = ({ edges }: Level, leaves: boolean): readonly LevelEdge[] =>
+    pairs.flat().flatMap(({ edge, isLeaving }) => (isLeaving === leaves && edges.includes(edge) ? edge : []));
+  return levels.map((one) => ({ level: one, leaving: edgesOf(one, true), entering: edgesOf(one, false) }));
 }
 
 const PAD = 10;
 /** Up to this many blocks have rows of the same length. */
 const MAX_EVEN = 4;
 
-/** Puts laid out parts of a level beside each other, and draws the lines between them. With `isRow`, lines leave a block on the right, otherwise at the bottom. */
+interface Frame {
+  readonly root: string;
+  /** The text above the parts. */
+  readonly lines: readonly BoxLine[];
+  readonly aspect: number;
+  /** Lines leave a part on the right; otherwise at the bottom. */
+  readonly isRow: boolean;
+}
+
+/** Puts the pictures of the parts of a level beside each other, and draws the lines between them. */
 export function joined(
-  parts: readonly Level[],
+  parts: readonly Part[],
   drawn: readonly DrawnLevel[],
-  joints: readonly Joint[],
-  {
-    root,
-    lines,
-    aspect,
-    isRow,
-  }: {
-    readonly root: string;
-    readonly lines: readonly BoxLine[];
-    readonly aspect: number;
-    readonly isRow: boolean;
-  },
+  { root, lines, aspect, isRow }: Frame,
 ): DrawnLevel {
   const flip = <Place extends Point>(place: Place): Place => (isRow ? { ...place, x: place.y, y: place.x } : place);
-  const flipSize = ({ width, height }: Pick<DrawnLevel, 'width' | 'height'>) =>
-    isRow ? { width: height, height: width } : { width, height };
   const blocks = drawn.map((inside, at) => {
-    const state = parts[at]?.root;
-    return state === undefined || state.id === root
-      ? inside
-      : framed(inside, state.id, widthOf(state.name, FONT.name), isRow);
+    const { id = root, name = '' } = parts[at]?.level.root ?? {};
+    return id === root ? inside : framed(inside, id, widthOf(name, FONT.name), isRow);
   });
-  const edgeOf = (at: number, edge: LevelEdge): DrawnEdge | undefined =>
-    blocks[at]?.edges[parts[at]?.edges.indexOf(edge) ?? -1];
-  const links = joints.flatMap(({ from, to, leaving, entering }) => {
-    const [first, last] = [edgeOf(from, leaving), edgeOf(to, entering)];
-    const [start, end] = [first?.points.at(-1), last?.points[0]];
-    if (first === undefined || last === undefined || start === undefined || end === undefined) return [];
-    return [
-      {
-        from,
-        to,
-        first,
-        last,
-        start: { x: flip(start).x, y: flipSize(blocks[from] as DrawnLevel).height },
-        end: { x: flip(end).x, y: 0 },
-      },
-    ];
-  });
-  const sizes = blocks.map(flipSize);
-  const costOf = (grid: BlockGrid): number => Math.max(flipSize(grid).width / aspect, flipSize(grid).height);
-  const [grid] = blocks
-    .flatMap((_, at) =>
-      blocks.length <= MAX_EVEN && blocks.length % (at + 1) > 0 ? [] : blockGrid(sizes, links, at + 1),
-    )
-    .sort((one, other) => costOf(one) - costOf(other)) as [BlockGrid];
-  const head = lines.length === 0 ? 0 : lines.length * BOX.line + BOX.below;
-  const offset = (at: number): Point => {
-    const { x, y } = flip(grid.places[at] ?? { x: 0, y: 0 });
-    return { x, y: y + head };
+  const sizes = blocks.map(({ width, height }) => (isRow ? { width: height, height: width } : { width, height }));
+  const drawnEdges = (at: number, own: readonly LevelEdge[]): ReadonlyMap<string, DrawnEdge> => {
+    const all = own.flatMap((edge) => blocks[at]?.edges[parts[at]?.level.edges.indexOf(edge) ?? -1] ?? []);
+    return new Map(all.filter(({ points }) => points.length > 0).map((edge) => [keyOf(edge), edge]));
   };
-  const edges = blocks.flatMap((block, at) =>
-    block.edges.flatMap((edge) => {
-      if (links.some(({ last }) => last === edge)) return [];
-      const start = movedEdge(edge, offset(at));
-      const number = links.findIndex(({ first }) => first === edge);
-      const link = links[number];
-      if (link === undefined) return start;
-      const path = (grid.paths[number] ?? []).map(flip).map(({ x, y }) => ({ x, y: y + head }));
-      const end = movedEdge(link.last, offset(link.to));
-      return { ...start, target: end.target, points: corners([...start.points, ...path, ...end.points]) };
-    }),
+  const entries = parts.flatMap(({ entering }, to) =>
+    [...drawnEdges(to, entering)].map(([key, last]) => ({ key, to, last })),
   );
-  const size = flipSize(grid);
+  const links = parts.flatMap(({ leaving }, from) =>
+    [...drawnEdges(from, leaving)].flatMap(([key, first]) =>
+      entries.flatMap(({ key: other, to, last }) => {
+        const [start, end] = [first.points.at(-1), last.points[0]].map((point) => flip(point as Point).x);
+        return key === other ? { from, to, first, last, start: start ?? 0, end: end ?? 0 } : [];
+      }),
+    ),
+  );
+  const head = lines.length === 0 ? 0 : lines.length * BOX.line + BOX.below;
+  const grids = blocks.flatMap((_, at) => {
+    if (blocks.length <= MAX_EVEN && blocks.length % (at + 1) > 0) return [];
+    const { width: across, height: along, places, paths } = blockGrid(sizes, links, at + 1);
+    const [width, height] = isRow ? [along, across] : [across, along];
+    const placed = (point: Point): Point => ({ x: flip(point).x, y: flip(point).y + head });
+    return { width, height: height + head, places: places.map(placed), paths: paths.map((path) => path.map(placed)) };
+  });
+  const [grid] = grids.sort(
+    (one, other) => Math.max(one.width / aspect, one.height) - Math.max(other.width / aspect, other.height),
+  );
+  const placeOf = (at: number): Point => grid?.places[at] ?? { x: 0, y: 0 };
+  const edgesOf = ({ edges }: DrawnLevel, at: number): readonly DrawnEdge[] =>
+    edges.flatMap((edge) => {
+      const link = links.findIndex(({ first }) => first === edge);
+      const { last, to = 0 } = links[link] ?? {};
+      const start = movedEdge(edge, placeOf(at));
+      if (last === undefined) return links.some((one) => one.last === edge) ? [] : start;
+      const points = [...start.points, ...(grid?.paths[link] ?? []), ...movedEdge(last, placeOf(to)).points];
+      return { ...start, target: last.target, points: points.filter(isCorner) };
+    });
   return {
     lines,
-    width: Math.ceil(Math.max(size.width, ...lines.map(({ text }) => widthOf(`${text} ×99`, FONT.label)))),
-    height: Math.ceil(size.height + head),
-    states: blocks.flatMap(({ states }, at) => states.map((state) => moved(state, offset(at)))),
-    stubs: blocks.flatMap(({ stubs }, at) => stubs.map((stub) => moved(stub, offset(at)))),
-    edges,
+    width: Math.ceil(Math.max(grid?.width ?? 0, ...lines.map(({ text }) => widthOf(`${text} ×99`, FONT.label)))),
+    height: Math.ceil(grid?.height ?? 0),
+    states: blocks.flatMap(({ states }, at) => states.map((state) => moved(state, placeOf(at)))),
+    stubs: blocks.flatMap(({ stubs }, at) => stubs.map((stub) => moved(stub, placeOf(at)))),
+    edges: blocks.flatMap(edgesOf),
   };
 }
 
-const moved = <Place extends Point>(place: Place, by: Point): Place => ({
+const moved = <Place extends Point>(place: Place, { x, y }: Point): Place => ({
   ...place,
-  x: place.x + by.x,
-  y: place.y + by.y,
+  x: place.x + x,
+  y: place.y + y,
 });
 
 const movedEdge = (edge: DrawnEdge, by: Point): DrawnEdge => ({
@@ -125,33 +113,28 @@ const movedEdge = (edge: DrawnEdge, by: Point): DrawnEdge => ({
   label: edge.label && moved(edge.label, by),
 });
 
-/** The inside of a state in its frame, below its name and at the right of it where lines enter. */
-function framed(inside: DrawnLevel, id: string, name: number, isRow: boolean): DrawnLevel {
-  const entries = isRow
-    ? []
-    : inside.edges.flatMap(({ source, points: [start] }) => (source === null && start ? start.x : []));
-  const by = { x: PAD + Math.max(0, name + BOX.side - Math.min(9_999, ...entries)), y: BOX.head };
-  const width = Math.max(by.x + inside.width + PAD, name + 2 * BOX.side);
-  const height = by.y + inside.height + PAD;
+/** The inside of a state in its frame, below its name; if lines enter at the top, at the right of it. */
+function framed(
+  { lines, width, height, states, stubs, edges }: DrawnLevel,
+  id: string,
+  name: number,
+  isRow: boolean,
+): DrawnLevel {
+  const entries = edges.flatMap(({ source, points: [start] }) => (isRow || source !== null || !start ? [] : start.x));
+  const by = { x: PAD + Math.max(0, name + BOX.side - Math.min(...entries, 9_999)), y: BOX.head };
+  const size = { width: Math.max(by.x + width + PAD, name + 2 * BOX.side), height: by.y + height + PAD };
   return {
     lines: [],
-    width,
-    height,
-    states: [
-      { id, isOpen: true, lines: inside.lines, chip: null, x: 0, y: 0, width, height },
-      ...inside.states.map((state) => moved(state, by)),
-    ],
-    stubs: inside.stubs.map((stub) => moved(stub, by)),
-    edges: inside.edges.map((edge) => movedEdge(edge, by)),
+    ...size,
+    states: [{ id, isOpen: true, lines, x: 0, y: 0, ...size }, ...states.map((state) => moved(state, by))],
+    stubs: stubs.map((stub) => moved(stub, by)),
+    edges: edges.map((edge) => movedEdge(edge, by)),
   };
 }
 
-/** The points at which a line turns. */
-const corners = (points: readonly Point[]): readonly Point[] =>
-  points.filter((point, at) => {
-    const [before, after] = [points[at - 1], points[at + 1]];
-    if (before === undefined || after === undefined) return true;
-    const isOn = (along: 'x' | 'y'): boolean =>
-      Math.abs(before[along] - point[along]) < 0.1 && Math.abs(point[along] - after[along]) < 0.1;
-    return !isOn('x') && !isOn('y');
-  });
+/** Whether a line turns at a point. */
+const isCorner = (point: Point, at: number, points: readonly Point[]): boolean => {
+  const [before = point, after = point] = [points[at - 1], points[at + 1]];
+  const isOn = (along: 'x' | 'y'): boolean => [before, after].every((one) => Math.abs(one[along] - point[along]) < 0.1);
+  return at === 0 || at === points.length - 1 || !(isOn('x') || isOn('y'));
+};

@@ -1,6 +1,7 @@
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { indexChart, placeIn } from '../fold/chart-index.ts';
 import { actionNames, isOwnChart, transitionName, transitionWords } from '../fold/chart-words.ts';
+import { pluralize } from '../fold/format.ts';
 import { groupBy } from '../fold/group-by.ts';
 import { excerpt } from '../fold/text.ts';
 import type { BoxLine } from './drawing.ts';
@@ -13,10 +14,17 @@ const MAX_LINE = 48;
 /** What a state does, and a stub for each group of transitions to or from it that has no line in the picture. */
 export function boxLinesOf(state: ChartState, chart: Chart, level: Level): readonly BoxLine[] {
   const parts = isOwnChart(chart.id) ? [] : partsOf(state, chart);
-  return [...atMost(parts, MAX_PARTS), ...atMost(stubsOf(state, chart, level), MAX_STUBS)].map((line) => ({
-    ...line,
-    text: excerpt(line.text, MAX_LINE),
-  }));
+  const isOpen = state === level.root || level.open.has(state.id);
+  const inner = isOpen || isOwnChart(chart.id) ? [] : chart.states.filter(({ parent }) => parent === state.id);
+  const inside = inner.map(
+    (): BoxLine => ({ kind: 'inside', text: pluralize(inner.length, 'state'), transitions: [] }),
+  );
+  return [...inside.slice(0, 1), ...atMost(parts, MAX_PARTS), ...atMost(stubsOf(state, chart, level), MAX_STUBS)].map(
+    (line) => ({
+      ...line,
+      text: excerpt(line.text, MAX_LINE),
+    }),
+  );
 }
 
 /** The first lines. If there are more, the last line shows their number and stands for their transitions. */

@@ -21,6 +21,7 @@ const TEXTS = [
   ['ABORT from 8 states', 'transitions into this state without lines'],
   ['+2', 'two more transitions; click to list them'],
   ['[isCheap] / mail', 'a guard, and actions'],
+  ['group2 › step1', 'the state that a line leads to, or comes from'],
   ['any state', 'a transition that is possible in every state here'],
   ['+', 'contains states; select it again to open it'],
 ] as const;

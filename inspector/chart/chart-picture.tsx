@@ -27,7 +27,18 @@ import {
   ownOf,
   type Point,
 } from './drawing.ts';
-import { BOX, CHIP_PAD, FONT, frameHeights, framesOf, LABEL_LINE, labelLines, NO_CHIP, widthOf } from './label-text.ts';
+import {
+  BOX,
+  CHIP_PAD,
+  FONT,
+  frameHeights,
+  framesOf,
+  LABEL_LINE,
+  labelLines,
+  MAX_PATH,
+  NO_CHIP,
+  widthOf,
+} from './label-text.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 
 /** The level that is shown. `copy` is the key of its marks: the chart, and for an invoked chart the state that invokes it. */
@@ -138,10 +149,9 @@ export function ChartPicture(props: ChartPictureProps) {
         .filter(({ edge }) => edge.points.length > 0)
         // Later lines are drawn over earlier ones, so the taken ones and the latest stay fully visible.
         .sort((one, other) => rankOf(one) - rankOf(other))
-        .map((line, number) => (
+        .map((line) => (
           <LineShape
-            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a level do not change
-            key={number}
+            key={level.edges.indexOf(line.edge)}
             line={line}
             isSelected={isChosen(line.edge)}
             onSelect={() => onSelect({ kind: 'transitions', chartId, transitions: line.edge.transitions })}
@@ -342,13 +352,13 @@ interface StateShapeProps
 
 function StateShape(props: StateShapeProps) {
   const { drawn, index, isFirst, status, badge, ways, hues, place, isStopped, hasInside, onOpen, onChoose } = props;
-  const { id, x, y, width, height, isOpen, lines, chip } = drawn;
+  const { id, x, y, width, height, isOpen, lines } = drawn;
   const state = index.state(id);
   if (state === undefined) return null;
   const { name, type, description, parent } = state;
   const around = index.state(parent ?? '');
   const isInside = hasInside(id);
-  const isPlain = !isOpen && lines.length === 0 && chip === null;
+  const isPlain = !isOpen && lines.length === 0;
   const head = isPlain ? height : BOX.head;
   const isRegion = around?.type === 'parallel';
   const hue = place.copy === place.chartId ? ownOf(hues, id) : undefined;
@@ -362,7 +372,9 @@ function StateShape(props: StateShapeProps) {
       : status.never
         ? 'not visited'
         : 'visited';
-  const label = [excerpt(name, 80), badge, ...contentOf(props), words, kind].filter((part) => part !== '').join(', ');
+  const label = [excerpt(name, 80), badge, ...linesOf(props).map((line) => lineText(line, props.known)), words, kind]
+    .filter((part) => part !== '')
+    .join(', ');
   const baseline = y + head / 2;
   const isAlone = isPlain && !isInside && badge === '';
   return (
@@ -391,14 +403,11 @@ function StateShape(props: StateShapeProps) {
       <text class={isAlone ? 'name alone' : 'name'} x={isAlone ? x + width / 2 : x + 12} y={baseline}>
         {excerpt(name, MAX_NAME)}
       </text>{' '}
-      <text
-        class="badge"
-        x={x + width - (isInside && chip === null ? 32 : 12)}
-        y={chip === null ? baseline : y + chip.y + chip.height / 2}
-      >
+      <text class="badge" x={x + width - (isInside ? 32 : 12)} y={baseline}>
         {excerpt(badge, MAX_BADGE)}
       </text>{' '}
-      <BoxContent {...props} />
+      {lines.length > 0 && !isOpen && <path class="rule" d={`M${x} ${y + BOX.head}h${width}`} />}
+      <Lines lines={linesOf(props)} x={x + BOX.side} y={y + BOX.head + 3} known={props.known} onStub={props.onStub} />
       {isInside && (
         <g class="fold">
           <rect x={x + width - 28} y={y + 2} width={26} height={head - 4} />
@@ -414,23 +423,18 @@ const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
 
 const lineText = (line: BoxLine, known: KnownMarks): string => `${line.text} ${countText(timesOf(line, known))}`.trim();
 
-/** What a folded state shows of its inside: the path of the active state, or how many states there are. */
-function chipText({ drawn: { id, chip }, index, known: { active } }: StateShapeProps): string {
-  if (chip === null) return '';
+/** What a folded state shows of its inside: the path of the active state; empty if there is none. */
+function activePath({ drawn: { id }, index, known: { active } }: StateShapeProps): string {
   const activeIn = (parent: string) => index.childrenOf(parent).find((state) => active.has(state.id));
   const names: string[] = [];
   for (let inner = activeIn(id); inner !== undefined; inner = activeIn(inner.id)) names.push(inner.name);
-  if (names.length === 0) return chip.text;
-  const chars = Math.max(3, Math.floor((chip.width - 8) / 7.5));
   const path = names.join(' › ');
-  return excerpt(path.length > chars && names.length > 1 ? `… ${names.at(-1)}` : path, chars);
+  return excerpt(path.length > MAX_PATH && names.length > 1 ? `… ${names.at(-1)}` : path, MAX_PATH);
 }
 
-/** The text of a box below its name, in its order. */
-const contentOf = (props: StateShapeProps): readonly string[] => [
-  ...props.drawn.lines.map((line) => lineText(line, props.known)),
-  chipText(props),
-];
+/** The lines below the name of a box, with the active state inside it. */
+const linesOf = (props: StateShapeProps): readonly BoxLine[] =>
+  props.drawn.lines.map((line) => (line.kind === 'inside' ? { ...line, text: activePath(props) || line.text } : line));
 
 interface LinesProps {
   readonly lines: readonly BoxLine[];
@@ -464,28 +468,6 @@ const Lines = ({ lines, x, y, known, onStub }: LinesProps) => (
     })}
   </>
 );
-
-/** The lines and the inner states of a box, below its name. */
-function BoxContent(props: StateShapeProps) {
-  const { drawn, known, onStub } = props;
-  const { id, x, y, width, isOpen, lines, chip } = drawn;
-  const isActive = known.active.has(id);
-  const top = y + BOX.head;
-  return (
-    <>
-      {(lines.length > 0 || chip !== null) && !isOpen && <path class="rule" d={`M${x} ${top}h${width}`} />}
-      <Lines lines={lines} x={x + BOX.side} y={top + 3} known={known} onStub={onStub} />
-      {chip !== null && (
-        <g class={classNames({ chip: true, active: isActive })}>
-          <rect x={x + chip.x} y={y + chip.y} width={chip.width} height={chip.height} rx={5} />
-          <text x={x + chip.x + (isActive ? chip.width / 2 : BOX.side / 2)} y={y + chip.y + chip.height / 2}>
-            {`${chipText(props)} `}
-          </text>
-        </g>
-      )}
-    </>
-  );
-}
 
 const classNames = (which: Readonly<Record<string, boolean>>): string =>
   Object.keys(which)
@@ -532,12 +514,20 @@ interface LabelProps {
 
 const canvas = document.createElement('canvas').getContext('2d');
 
+/** The widths of labels. Reading the font of the page takes longer than everything else in a step. */
+const widths = new Map<string, number>();
+
 /** The width of a label in the font of the page. */
 function measured(text: string, isBold: boolean): number {
   if (canvas === null) return widthOf(text, FONT.label);
+  const key = `${isBold} ${text}`;
+  const known = widths.get(key);
+  if (known !== undefined) return known;
   const family = getComputedStyle(document.documentElement).getPropertyValue('--font');
   canvas.font = `${isBold ? 700 : 400} ${FONT.label}px ${family}`;
-  return canvas.measureText(text).width;
+  const { width } = canvas.measureText(text);
+  widths.set(key, width);
+  return width;
 }
 
 /** A label on a gap in its line, or beside it: of other programs, a frame for each transition. The box may be larger than the text. */

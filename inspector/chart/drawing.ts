@@ -31,21 +31,15 @@ export interface DrawnState extends Box {
   /** Its children are part of the same level. */
   readonly isOpen: boolean;
   readonly lines: readonly BoxLine[];
-  /** The number of states inside a folded state; null for other states. */
-  readonly chip: Chip | null;
 }
 
 /** A line of text below the name of a state. */
 export interface BoxLine {
-  readonly kind: 'about' | 'part' | 'stub';
+  /** `inside`: the number of states inside a folded state, or the active one. */
+  readonly kind: 'inside' | 'about' | 'part' | 'stub';
   readonly text: string;
   /** The transitions that it stands for, by their indexes in the chart. */
   readonly transitions: readonly number[];
-}
-
-/** A text inside a folded state, with room for the path of the active state inside it. */
-export interface Chip extends Box {
-  readonly text: string;
 }
 
 /** The end of a line outside the level (a name), or at any state. */

@@ -3,8 +3,11 @@ import { excerpt } from '../fold/text.ts';
 /** Font sizes of a picture at scale 1. The layout runs without a page to measure text in: widths are generous. */
 export const FONT = { name: 13, label: 12 } as const;
 
-/** Lengths in the box of a state: its name, a line of text, the space beside and below its lines, and the states inside a folded one. */
-export const BOX = { head: 26, line: 16, side: 12, below: 7, chip: 20 } as const;
+/** Lengths in the box of a state: its name, a line of text, and the space beside and below its lines. */
+export const BOX = { head: 26, line: 16, side: 12, below: 7 } as const;
+
+/** The characters of the path of an active state inside a folded one. */
+export const MAX_PATH = 24;
 
 /** At this scale, the smallest text has 11 px. */
 export const LEGIBLE = 11 / FONT.label;

@@ -3,12 +3,11 @@ import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { indexChart } from '../fold/chart-index.ts';
 import { isOwnChart, lineWords, noteText, wayText } from '../fold/chart-words.ts';
-import { pluralize } from '../fold/format.ts';
 import { excerpt } from '../fold/text.ts';
-import { joined, jointsOf } from './blocks.ts';
+import { joined, type Part, partsOf } from './blocks.ts';
 import { boxLinesOf } from './box-text.ts';
-import { type Box, type BoxLine, type Chip, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
-import { BOX, FONT, labelSize, widthOf } from './label-text.ts';
+import { type Box, type BoxLine, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
+import { BOX, FONT, labelSize, MAX_PATH, widthOf } from './label-text.ts';
 import { type Level, type LevelEdge, levelsOf } from './level.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 import { straightened } from './straight.ts';
@@ -43,14 +42,11 @@ const ASPECT = { own: 1.1, other: 1.6 } as const;
 /** A space with a larger aspect is low: large levels are laid out from left to right. */
 const LOW = 2;
 
-/** What the layout of a block depends on besides its level. */
-interface Around {
-  /** The direction of all blocks. */
+/** What the layout of a part of a level depends on besides its own level: the direction of all parts. */
+interface Around extends Part {
   readonly way: Options;
-  /** Lines from other blocks, which have their labels there. */
-  readonly entering: ReadonlySet<LevelEdge>;
-  /** The states that are not in a block. */
-  readonly rest: Level;
+  /** Whether it is in a state of its own. */
+  readonly isBlock: boolean;
 }
 
 /** Lays out a level with room for every label, in the direction that fits its space best. */
@@ -66,7 +62,7 @@ async function layOutLevel(
   const isOwn = isOwnChart(chart.id);
   const order = { ...(level.open.size === 0 && ORDERED), ...ownOf(LEVEL_OPTIONS, level.root.id) };
   const layOut = async (shown: Level, drawn: readonly LevelEdge[], options: Options) => {
-    const named = level === around?.rest ? shown.states : [shown.root, ...shown.states];
+    const named = around?.isBlock === false ? shown.states : [shown.root, ...shown.states];
     const texts = new Map(named.map((state) => [state.id, boxTextOf(state, chart, shown)]));
     const all = {
       ...OPTIONS,
@@ -100,16 +96,15 @@ function cheapest(drawn: readonly DrawnLevel[], aspect: number): DrawnLevel | un
 
 /** Lays out each block of a level on its own, and its other states as one more. */
 async function layOutBlocks(level: Level, chart: Chart, elk: ELK, aspect: number): Promise<DrawnLevel> {
-  const rest: Level = { ...level, blocks: [] };
-  const parts = [...(level.states.length + level.stubs.length > 0 ? [rest] : []), ...level.blocks];
-  const joints = jointsOf(parts);
-  const entering = new Set(joints.map((joint) => joint.entering));
   const { lines } = boxTextOf(level.root, chart, level);
   const found: DrawnLevel[] = [];
   for (const way of chart.states.length <= MAX_VARIED ? [DOWN, RIGHT] : [aspect > LOW ? RIGHT : DOWN]) {
-    const drawn: DrawnLevel[] = [];
-    for (const part of parts) drawn.push(await layOutLevel(part, chart, elk, aspect, { way, entering, rest }));
-    found.push(joined(parts, drawn, joints, { root: level.root.id, lines, aspect, isRow: way === RIGHT }));
+    const [parts, drawn] = [partsOf(level), [] as DrawnLevel[]];
+    for (const part of parts) {
+      const isBlock = level.blocks.includes(part.level);
+      drawn.push(await layOutLevel(part.level, chart, elk, aspect, { ...part, way, isBlock }));
+    }
+    found.push(joined(parts, drawn, { root: level.root.id, lines, aspect, isRow: way === RIGHT }));
   }
   return cheapest(found, aspect) as DrawnLevel;
 }
@@ -199,43 +194,29 @@ const COUNT_WIDTH = 30;
 /** The text of a box, and the size that it needs. */
 interface BoxText {
   readonly lines: readonly BoxLine[];
-  readonly chip: Chip | null;
   readonly width: number;
   readonly height: number;
 }
 
 function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
   const lines = boxLinesOf(state, chart, level);
-  const isFolded = !level.open.has(state.id) && state !== level.root;
-  const inside = isFolded && !isOwnChart(chart.id) ? chart.states.filter(({ parent }) => parent === state.id) : [];
   const count = isOwnChart(chart.id) ? '' : ' ×99';
-  const text = Math.max(0, ...lines.map((line) => widthOf(`${line.text}${count}`, FONT.label) + 2 * BOX.side));
-  const head = Math.max(headWidth(state, chart, level), text);
-  const top = BOX.head + (lines.length > 0 ? lines.length * BOX.line + BOX.below : 0);
-  const chip = chipOf(inside, chart, top);
-  if (chip === null) return { lines, chip, width: head, height: top };
-  const row = chip.x + chip.width + GAP + widthOf('×99', FONT.label) + BOX.side;
-  return { lines, chip, width: Math.max(head, row), height: top + BOX.chip + BOX.below };
+  const textOf = ({ kind, text }: BoxLine): string => {
+    const path = kind === 'inside' ? excerpt(longestPath(state, chart), MAX_PATH) : '';
+    return path.length > text.length ? path : text;
+  };
+  const texts = lines.map((line) => widthOf(`${textOf(line)}${count}`, FONT.label) + 2 * BOX.side);
+  const height = BOX.head + (lines.length > 0 ? lines.length * BOX.line + BOX.below : 0);
+  return { lines, width: Math.max(headWidth(state, chart, level), ...texts), height };
 }
 
-/** The longest names of a state and the states inside it: `b › c`. */
-function longestPath({ id, name }: ChartState, chart: Chart): string {
-  const inner = chart.states.filter(({ parent }) => parent === id).map((state) => ` › ${longestPath(state, chart)}`);
-  return name + inner.reduce((longest, path) => (path.length > longest.length ? path : longest), '');
+/** The longest names of the states inside a state: `b › c`. */
+function longestPath({ id }: ChartState, chart: Chart): string {
+  const paths = chart.states
+    .filter(({ parent }) => parent === id)
+    .map((inner) => [inner.name, longestPath(inner, chart)].filter(Boolean).join(' › '));
+  return paths.reduce((longest, path) => (path.length > longest.length ? path : longest), '');
 }
-
-/** The number of states inside a folded state, with room for the path of an active one. */
-function chipOf(states: readonly ChartState[], chart: Chart, y: number): Chip | null {
-  if (states.length === 0) return null;
-  const text = pluralize(states.length, 'state');
-  const texts = [text, ...states.map((state) => excerpt(longestPath(state, chart), MAX_CHIP))];
-  const width = Math.max(...texts.map((one) => widthOf(one, FONT.label))) + 2 * CHIP_SIDE;
-  return { text, x: BOX.side - CHIP_SIDE, y, width, height: BOX.chip };
-}
-
-const CHIP_SIDE = 5;
-
-const MAX_CHIP = 24;
 
 function graphOf(
   level: Level,
@@ -245,7 +226,7 @@ function graphOf(
   options: Options,
   around: Around | null,
 ): ElkNode {
-  const { root, states, open, stubs, isQuiet } = level;
+  const { root, states, open, stubs } = level;
   const nodes = new Map<string, ElkNode>([[root.id, { id: 'root', children: [] }]]);
   for (const state of states) {
     const { width, height, lines: own } = texts.get(state.id) as BoxText;
@@ -271,7 +252,7 @@ function graphOf(
       if (lines.some(({ target }) => target === id) !== areTargets) continue;
       // A line from another block is named there.
       const isHidden =
-        !areTargets && around !== null && lines.every((line) => line.source !== id || around.entering.has(line));
+        !areTargets && around !== null && lines.every((line) => line.source !== id || around.entering.includes(line));
       const width = isHidden ? 0 : widthOf(excerpt(text, MAX_NAME), FONT.label) + 16;
       const ports = portsOf(id, lines, options);
       const layoutOptions = around === null || isAnyState(id) ? {} : AT_BORDER[areTargets ? 'target' : 'source'];
@@ -285,18 +266,17 @@ function graphOf(
     id: `edge ${index}`,
     sources: [open.has(line.source) ? nodeId(line.source) : portId('source', line, lines)],
     targets: [open.has(line.target) ? nodeId(line.target) : portId('target', line, lines)],
-    labels:
-      isQuiet || around?.entering.has(line)
-        ? []
-        : [
-            {
-              text: 'label',
-              ...(isBranch(line, lines)
-                ? { width: COUNT_WIDTH, height: 14 }
-                : labelSize(wordsOf(line, chart), !isOwnChart(chart.id))),
-              layoutOptions: { 'elk.edgeLabels.inline': line.source === line.target ? 'false' : 'true' },
-            },
-          ],
+    labels: around?.entering.includes(line)
+      ? []
+      : [
+          {
+            text: 'label',
+            ...(isBranch(line, lines)
+              ? { width: COUNT_WIDTH, height: 14 }
+              : labelSize(wordsOf(line, chart), !isOwnChart(chart.id))),
+            layoutOptions: { 'elk.edgeLabels.inline': line.source === line.target ? 'false' : 'true' },
+          },
+        ],
   }));
   const top = (texts.get(root.id)?.lines.length ?? 0) * BOX.line;
   const padding = { 'elk.padding': `[top=${top === 0 ? 2 : top + BOX.below},left=2,bottom=2,right=2]` };
@@ -341,12 +321,13 @@ const FOLD = 24;
 const GAP = 8;
 
 /** The name, and beside it room for a note. */
-function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { edges }: Level): number {
+function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { edges, open }: Level): number {
   const text = widthOf(excerpt(name, MAX_NAME), FONT.name) + 2 * SIDE;
   if (type === 'final' || type === 'history') return text;
   const isActive = type !== 'atomic' || invokes.length > 0;
   const fold = isActive ? FOLD : 0;
-  if (!isOwnChart(chart.id)) return text + fold;
+  const isFolded = type !== 'atomic' && !open.has(id);
+  if (!isOwnChart(chart.id)) return text + fold + (isFolded ? GAP + widthOf('×99', FONT.label) : 0);
   const own = chart.transitions.filter(({ source }) => source === id);
   const hasLines = edges.some(({ hasLine }) => hasLine);
   const omitted = edges.filter(({ hasLine, source, target }) => hasLines && !hasLine && source === id && target !== id);
@@ -391,7 +372,6 @@ function levelFrom(level: Level, texts: ReadonlyMap<string, BoxText>, graph: Elk
       id,
       isOpen: level.open.has(id),
       lines: texts.get(id)?.lines ?? [],
-      chip: texts.get(id)?.chip ?? null,
       ...(boxes.get(nodeId(id)) as Box),
     })),
     stubs: level.stubs

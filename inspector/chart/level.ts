@@ -10,8 +10,6 @@ export interface Level {
   readonly states: readonly ChartState[];
   /** Compound states whose children are drawn at this level. The others are folded. */
   readonly open: ReadonlySet<string>;
-  /** Whether its lines have no labels, because so many would fill most of the picture. */
-  readonly isQuiet: boolean;
   readonly stubs: readonly Stub[];
   readonly edges: readonly LevelEdge[];
   /** Compound states beside the others of the level, each with its own level inside. */
@@ -44,9 +42,6 @@ const MAX_MAIN = 3;
 /** With more lines, a level is a list of boxes without lines. */
 const MAX_LINES = 80;
 
-/** With more lines between folded states, they have no labels. */
-const MAX_LABELS = 16;
-
 /** Up to this many lines, all are drawn. */
 const MAX_CALM = 24;
 /** With more neighbors, and more than half of the states of a level, a state is a hub. */
@@ -73,13 +68,13 @@ const foldedIn = ({ states, open }: Level, tree: IndexedChart): readonly ChartSt
 /** A level without folded states: each compound state is a block if there is no room for all states together, and so is each region. */
 function inBlocks(chart: Chart, root: ChartState, tree: IndexedChart): Level {
   const children = tree.childrenOf(root.id);
-  const whole = levelOf(chart, root, tree, openStates(root, tree), children, true);
+  const whole = levelOf(chart, root, tree, openStates(root, tree));
   const isWhole = foldedIn(whole, tree).length === 0 && root.type !== 'parallel';
   const simple = children.filter(({ id }) => tree.childrenOf(id).length === 0);
   const blocks = isWhole
     ? []
     : children.flatMap((state) => (simple.includes(state) ? [] : inBlocks(chart, state, tree)));
-  const level = isWhole ? whole : levelOf(chart, root, tree, new Set(), simple, true);
+  const level = isWhole ? whole : levelOf(chart, root, tree, new Set(), simple);
   const shown = new Set([level, ...blocks].flatMap(transitionsIn));
   const missing = chart.transitions.flatMap(({ source, target: [target] }, at) =>
     source === root.id && target !== undefined && !shown.has(at)
@@ -128,22 +123,19 @@ function levelOf(
   tree: IndexedChart,
   open: ReadonlySet<string>,
   children = tree.childrenOf(root.id),
-  isBlock = false,
 ): Level {
   const inside = (all: readonly ChartState[]): readonly ChartState[] =>
     all.flatMap((state) => [state, ...(open.has(state.id) ? inside(tree.childrenOf(state.id)) : [])]);
   const states = inside(children);
   const stubs = new Map<string, Stub>();
-  const edges = edgesOf(chart, root, new Set(states.map(({ id }) => id)), open, tree, stubs, isBlock);
+  const edges = edgesOf(chart, root, new Set(states.map(({ id }) => id)), open, tree, stubs);
   const isCrowded = edges.filter(({ hasLine }) => hasLine).length > MAX_LINES;
   const shown = isCrowded ? edges.map((edge) => ({ ...edge, hasLine: false })) : edges;
-  const isFolded = !isOwnChart(chart.id) && states.some(({ id }) => !open.has(id) && tree.childrenOf(id).length > 0);
   const ends = new Set(shown.flatMap(({ hasLine, source, target }) => (hasLine ? [source, target] : [])));
   return {
     root,
     states,
     open,
-    isQuiet: isFolded && shown.filter(({ hasLine }) => hasLine).length > MAX_LABELS,
     stubs: [...stubs.values()].filter(({ id }) => ends.has(id)),
     edges: shown,
     blocks: [],
@@ -157,7 +149,6 @@ function edgesOf(
   open: ReadonlySet<string>,
   tree: IndexedChart,
   stubs: Map<string, Stub>,
-  isBlock: boolean,
 ): readonly LevelEdge[] {
   /** The state and its ancestors below the root; null outside the level. */
   const pathOf = (id: string): readonly string[] | null => {
@@ -179,9 +170,8 @@ function edgesOf(
     const entered = root.initial !== null && visible.has(root.initial) ? root.initial : null;
     const from = around.includes(source) ? anyState(source) : stub('from', root.id, nameOf(source));
     if (target === root.id) return entered === null ? null : [from, entered];
-    // What leaves several blocks from any state is drawn where it enters one.
-    const isLeaving = isBlock ? source === root.id : around.includes(source);
-    return isLeaving && pathOf(target) === null ? [from, stub('to', root.id, nameOf(target))] : null;
+    // What leaves several states is drawn where it enters one.
+    return source === root.id && pathOf(target) === null ? [from, stub('to', root.id, nameOf(target))] : null;
   };
   /** The ends of a transition at this level; null if it is drawn at another level. */
   const endsOf = (source: string, target: string): readonly [string, string] | null => {

@@ -46,7 +46,6 @@ export function MiniMap({ level, known: { active, taken, last }, scroll }: MiniM
   const isTaken = ({ transitions }: DrawnLevel['edges'][number]): boolean => transitions.some((one) => taken.has(one));
   const shape = Math.min(200 / width, 110 / height);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the picture shows the same, and scrolls with keys
     <svg
       class="mini-map"
       viewBox={`0 0 ${width} ${height}`}

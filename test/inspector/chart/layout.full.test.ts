@@ -155,8 +155,8 @@ describe('the layout of any chart', () => {
       ...(id === 'g1' ? [state('g1.b.c', 'g1.b', { name: 'a longer name' })] : []),
     ]);
     const { states } = wholeOf(await drawn(chart([...groups, ...inner], [transition('g0', ['g1'])])));
-    const [first, second] = states.map(({ chip }) => chip);
-    expect([first?.text, second?.text]).toEqual(['3 states', '3 states']);
+    const [first, second] = states;
+    expect(first?.lines.concat(second?.lines ?? []).map(({ text }) => text)).toEqual(['3 states', '3 states']);
     expect((second?.width ?? 0) - (first?.width ?? 0)).toBeGreaterThan(30);
   });
 

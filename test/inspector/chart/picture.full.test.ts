@@ -221,7 +221,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     const page = await openChart({ charts: groupsOf(20, 5), root: 'groups' });
     await page.locator('.edge').first().waitFor();
     await callPage(page, 'mark', { ...noMarks, active: { groups: ['groups', 'group4', 'groups.group4.step2'] } });
-    expect(await page.locator('.chip.active').textContent()).toBe('step2 ');
+    expect(await page.locator('.leaf > .inside').textContent()).toBe('step2 ');
   });
 
   it('makes the lines around the active states of a large chart stronger than the others, and maps what was taken', async () => {

@@ -6,7 +6,6 @@ const box = (id: string, x: number, y: number): DrawnState => ({
   id,
   isOpen: false,
   lines: [],
-  chip: null,
   ...{ x, y, width: 60, height: 20 },
 });
 

@@ -39,8 +39,6 @@ function lineFlaws({ states, edges }: DrawnLevel, root: string): readonly string
   const flaws: string[] = [];
   const boxes = new Map(states.map((state) => [state.id, state]));
   const labels: Box[] = [];
-  // With many lines between folded states, none has a label.
-  const isLabeled = edges.some(({ label }) => label !== null) || !states.some(({ chip }) => chip !== null);
   for (const [index, one] of edges.entries())
     for (const other of edges.slice(0, index)) {
       // The lines of a fan leave their state together.
@@ -59,7 +57,7 @@ function lineFlaws({ states, edges }: DrawnLevel, root: string): readonly string
       for (const state of states)
         if (!state.isOpen && overlap(segment, state)) flaws.push(`${name} crosses ${state.id}`);
     }
-    if (label === null && !isBranch && isLabeled) flaws.push(`${name} has no label`);
+    if (label === null && !isBranch) flaws.push(`${name} has no label`);
     if (label === null) continue;
     if (labels.some((other) => overlap(other, label))) flaws.push(`${name} has its label over another`);
     if (states.some((state) => !state.isOpen && overlap(state, label)))

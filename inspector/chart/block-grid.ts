@@ -18,8 +18,6 @@ export interface BlockGrid extends Size {
 
 /** The distance of lines beside each other, and of blocks without lines between them. */
 const [TRACK, GAP] = [8, 14];
-/** The most that a row of blocks is moved so that no link ends below the start of another. */
-const MAX_SHIFT = 24;
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
 
@@ -28,24 +26,26 @@ export function blockGrid(sizes: readonly Size[], links: readonly Link[], column
   const row = (block: number): number => Math.floor(block / columns);
   const column = (block: number): number => block % columns;
   const rows = row(sizes.length - 1) + 1;
-  const shifts = shiftsOf(links, rows, columns);
-  const isNext = ({ from, to }: Link): boolean => row(to) === row(from) + 1;
+  /** Whether a link needs no channel between columns: its ends face each other, and no other link starts above its end. */
+  const isNext = (link: Link): boolean =>
+    row(link.to) === row(link.from) + 1 &&
+    !links.some(
+      (other) => other !== link && other.from === link.to - columns && Math.abs(other.start - link.end) < TRACK / 2,
+    );
   const [next, around] = [true, false].map((is) => links.filter((link) => isNext(link) === is)) as [Link[], Link[]];
   /** The channel between the columns, or on the right of both. */
   const side = ({ from, to }: Link): number => Math.max(column(from), column(to)) + Number(column(from) === column(to));
   const x = bands(
-    upTo(columns).map((at) =>
-      Math.max(...sizes.map(({ width }, block) => (column(block) === at ? width + (shifts[row(block)] ?? 0) : 0))),
-    ),
+    upTo(columns).map((at) => Math.max(...sizes.map(({ width }, block) => (column(block) === at ? width : 0)))),
     upTo(columns + 1).map((at) => around.filter((link) => side(link) === at)),
   );
-  const left = (block: number): number => (x.starts[column(block)] ?? 0) + (shifts[row(block)] ?? 0);
+  const left = (block: number): number => x.starts[column(block)] ?? 0;
   const start = (link: Link): number => left(link.from) + link.start;
   const end = (link: Link): number => left(link.to) + link.end;
   const turn = (link: Link): number => (isNext(link) ? end(link) : x.track(side(link), link));
   const y = bands(
     upTo(rows).map((at) => Math.max(...sizes.map(({ height }, block) => (row(block) === at ? height : 0)))),
-    // What leaves the upper row is above what enters the lower one, so that their ends do not overlap.
+    // What leaves the upper row is above what enters the lower one: a link may be both.
     upTo(rows + 1).map((at) => [
       ...nested(
         around,
@@ -73,7 +73,7 @@ export function blockGrid(sizes: readonly Size[], links: readonly Link[], column
     height: y.length,
     places: sizes.map((_, block) => ({ x: left(block), y: top(block) })),
     paths: links.map((link) => {
-      const [leave, enter] = [y.track(row(link.from) + 1, link), y.track(row(link.to), link)];
+      const [leave, enter] = [y.track(row(link.from) + 1, link), y.track(row(link.to), link, true)];
       const aside = isNext(link) ? [] : [[turn(link), leave] as const, [turn(link), enter] as const];
       const bottom = top(link.from) + (sizes[link.from]?.height ?? 0);
       const corners = [
@@ -99,8 +99,8 @@ function bands(cells: readonly number[], channels: readonly (readonly Link[])[])
     starts.push(length);
     length += cells[at] ?? 0;
   }
-  const track = (at: number, link: Link): number =>
-    (tracks[at] ?? 0) + ((channels[at]?.indexOf(link) ?? 0) + 1) * TRACK;
+  const track = (at: number, link: Link, isEnd = false): number =>
+    (tracks[at] ?? 0) + ((channels[at]?.[isEnd ? 'lastIndexOf' : 'indexOf'](link) ?? 0) + 1) * TRACK;
   return { starts, length, track };
 }
 
@@ -113,22 +113,4 @@ function nested(
 ): readonly Link[] {
   const ordered = links.filter(isIn).sort((one, other) => place(one) - place(other));
   return [...ordered.filter(isRight).reverse(), ...ordered.filter((link) => !isRight(link))];
-}
-
-/** How far to move each row so that no link enters it where one leaves the row above. */
-function shiftsOf(links: readonly Link[], rows: number, columns: number): readonly number[] {
-  const shifts: number[] = [];
-  const isAt = (block: number, row: number): boolean => Math.floor(block / columns) === row;
-  for (const row of upTo(rows)) {
-    const leaving = links.filter(({ from }) => isAt(from, row - 1));
-    const entering = links.filter(({ to }) => isAt(to, row));
-    const isOver = (from: number, to: number, shift: number): boolean =>
-      Math.abs(from + (shifts[row - 1] ?? 0) - to - shift) < TRACK / 2;
-    const isTaken = (shift: number): boolean =>
-      leaving.some(({ from, start }) =>
-        entering.some(({ to, end }) => (to - from) % columns === 0 && isOver(start, end, shift)),
-      );
-    shifts.push(upTo(MAX_SHIFT).find((shift) => !isTaken(shift)) ?? 0);
-  }
-  return shifts;
 }

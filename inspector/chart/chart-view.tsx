@@ -134,6 +134,7 @@ function Levels(props: LevelsProps) {
   /** Null for the scale at which a level opens. */
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const scroll = useRef<HTMLDivElement>(null);
+  const hasMoved = useRef(false);
   const space = useMeasured<Space>(scroll, { width: 800, height: 500 }, spaceOf);
   /** The text about a selected state takes space, but the chart keeps its size. */
   const spaceUnselected = useMeasured<Space>(scroll, space, (element) => {
@@ -210,7 +211,12 @@ function Levels(props: LevelsProps) {
     <div class="chart-view" onKeyDown={press}>
       {path.length > 1 && <LevelPath path={path} goTo={goTo} />}
       <ChartTools scale={scale} whole={whole} setZoom={setZoom} resize={props.resize} />
-      <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}${isMap ? ' map' : ''}`} ref={scroll}>
+      <div
+        class={`chart-scroll${scale > whole ? ' zoomed' : ''}${isMap ? ' map' : ''}`}
+        ref={scroll}
+        onPointerDown={(event) => isMap && drag(event, hasMoved)}
+        onClickCapture={(event) => hasMoved.current && event.stopPropagation()}
+      >
         {level !== undefined && (
           <ChartPicture
             key={`${place.copy} ${place.level}`}
@@ -229,6 +235,22 @@ function Levels(props: LevelsProps) {
       {isMap && known !== null && <MiniMap level={level} known={known} scroll={scroll} />}
     </div>
   );
+}
+
+/** Moves the visible part of a map with the mouse. After a motion, `hasMoved` is true until the next one. */
+function drag({ currentTarget, clientX, clientY, pointerType }: PointerEvent, hasMoved: { current: boolean }): void {
+  hasMoved.current = false;
+  if (!(currentTarget instanceof HTMLElement) || pointerType !== 'mouse') return;
+  const { left, top } = currentTarget.getBoundingClientRect();
+  // Scrollbars move it themselves.
+  if (clientX - left > currentTarget.clientWidth || clientY - top > currentTarget.clientHeight) return;
+  const start = { left: currentTarget.scrollLeft + clientX, top: currentTarget.scrollTop + clientY };
+  const move = (event: PointerEvent): void => {
+    hasMoved.current ||= Math.hypot(event.clientX - clientX, event.clientY - clientY) > 4;
+    currentTarget.scrollTo({ left: start.left - event.clientX, top: start.top - event.clientY, behavior: 'instant' });
+  };
+  addEventListener('pointermove', move);
+  addEventListener('pointerup', () => removeEventListener('pointermove', move), { once: true });
 }
 
 /** Focuses the selected or active state of the picture. */

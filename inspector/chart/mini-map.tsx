@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { KnownMarks } from './chart-picture.tsx';
+import { type KnownMarks, MARGIN } from './chart-picture.tsx';
 import type { DrawnLevel } from './drawing.ts';
 
 interface MiniMapProps {
@@ -48,7 +48,7 @@ export function MiniMap({ level, known: { active, taken, last }, scroll }: MiniM
   return (
     <svg
       class="mini-map"
-      viewBox={`0 0 ${width} ${height}`}
+      viewBox={`${-MARGIN} ${-MARGIN} ${width + 2 * MARGIN} ${height + 2 * MARGIN}`}
       width={width * shape}
       height={height * shape}
       aria-hidden="true"

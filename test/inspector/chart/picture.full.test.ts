@@ -224,7 +224,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await page.locator('.leaf > .inside').textContent()).toBe('step2 ');
   });
 
-  it('makes the lines around the active states of a large chart stronger than the others, and maps what was taken', async () => {
+  it('makes the lines around the active states of a large chart stronger than the others, maps what was taken, and is moved by dragging', async () => {
     const charts = groupsOf(10, 5);
     const page = await openChart({ charts, root: 'groups', size: { width: 480, height: 300 } });
     await page.locator('.edge').first().waitFor();
@@ -237,8 +237,14 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await page.locator('.mini-map > polyline').count()).toBe(1);
     const middle = () => page.locator('.leaf').evaluate((one) => Math.round(one.getBoundingClientRect().y));
     const before = await middle();
+    await page.mouse.move(200, 150);
+    await page.mouse.down();
+    await page.mouse.move(200, 190, { steps: 4 });
+    await page.mouse.up();
+    expect(await middle()).toBe(before + 40);
+    expect(await page.evaluate('chartPage.selections')).toEqual([]);
     await page.locator('.mini-map').click({ position: { x: 3, y: 3 } });
-    expect(await middle()).not.toBe(before);
+    expect(await middle()).not.toBe(before + 40);
   });
 
   it('opens the legend beside the chart, which Escape closes', async () => {

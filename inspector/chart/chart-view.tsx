@@ -164,7 +164,7 @@ function Levels(props: LevelsProps) {
   /** The level and the size that were shown before: when a level opens, the chart around its active state is visible on all sides. */
   const centered = useRef('');
   useLayoutEffect(() => {
-    const shown = ['.state.selected', '.edge.selected > .behind', '.state.ringed', '.leaf'];
+    const shown = ['.state.selected', '.edge.selected > .behind', '.state.ringed:not(.open)', '.leaf'];
     // Transitions without a line are listed in the box that was clicked.
     const selector = shown
       .slice(0, selected?.kind === 'transitions' ? 2 : 4)
@@ -281,13 +281,16 @@ function bringIntoView(element: HTMLElement, selector: string, isAtOnce: boolean
   /** How far to scroll along one axis. */
   const distance = (start: 'left' | 'top', end: 'right' | 'bottom'): number => {
     const size = view[end] - view[start];
-    const fitting = around.filter((open) => open[end] - open[start] <= size);
-    const shown = fitting.reduce(
-      (most, open) => (open[end] - open[start] > most[end] - most[start] ? open : most),
-      box,
-    );
-    const isVisible = shown[start] >= view[start] && shown[end] <= view[end];
-    return isVisible && !isCentered ? 0 : (shown[start] + shown[end] - view[start] - view[end]) / 2;
+    const sizeOf = (open: DOMRect): number => open[end] - open[start];
+    const ordered = around.toSorted((one, other) => sizeOf(one) - sizeOf(other));
+    const shown = ordered.findLast((open) => sizeOf(open) <= size) ?? box;
+    if (shown[start] >= view[start] && shown[end] <= view[end] && !isCentered) return 0;
+    const middle = (shown[start] + shown[end] - view[start] - view[end]) / 2;
+    // Of a state that does not fit, nothing outside it is shown.
+    const larger = ordered.find((open) => sizeOf(open) > size);
+    return larger === undefined
+      ? middle
+      : Math.max(larger[start] - view[start], Math.min(larger[end] - view[end], middle));
   };
   const [left, top] = [distance('left', 'right'), distance('top', 'bottom')];
   element.scrollBy({ left, top, behavior: isAtOnce ? 'instant' : 'auto' });

@@ -68,7 +68,7 @@ async function layOutLevel(
       ...OPTIONS,
       'elk.aspectRatio': String(aspect),
       ...options,
-      ...(!isOwn && (around !== null && aspect > LOW ? NEAR : WIDE)),
+      ...(!isOwn && (around?.way === RIGHT && aspect > LOW ? NEAR : WIDE)),
     };
     const drawnLevel = levelFrom(shown, texts, await elk.layout(graphOf(shown, chart, texts, drawn, all, around)));
     return isOwn ? drawnLevel : straightened(drawnLevel);
@@ -150,7 +150,7 @@ const WIDE: Options = {
   'elk.layered.spacing.edgeNodeBetweenLayers': '7',
 };
 
-/** For blocks in a low space. */
+/** For blocks from left to right in a low space. */
 const NEAR: Options = {
   'elk.layered.spacing.nodeNodeBetweenLayers': '4',
   'elk.layered.spacing.edgeNodeBetweenLayers': '3',

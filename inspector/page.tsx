@@ -11,11 +11,10 @@ import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
 import { Trace } from './panels/trace/trace-panel.tsx';
-import { chartAspect } from './ui-state/chart-aspect.ts';
 import type { Inspector, PanelView } from './ui-state/inspector.ts';
 import { type Key, listenToKeys, useKeys } from './ui-state/keys.ts';
 import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
-import { isNarrow } from './ui-state/media.ts';
+import { chartAspect, isNarrow } from './ui-state/media.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
 
 export function Page({ inspector }: { readonly inspector: Inspector }) {
@@ -107,7 +106,7 @@ function RunPage({ inspector, view }: PanelProps) {
         </section>
       )}
       <section class="step-area" aria-label="Details">
-        {inspector.cursor.value !== null && (
+        {isNarrow.value && inspector.cursor.value !== null && (
           <button type="button" class="to-trace" onClick={backToTrace}>
             Back to the {hasTrace ? 'trace' : 'chart'}
           </button>

@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6390, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 19120, exported: 422, floors: 16 },
+  inspector: { lines: 17931, exported: 420, floors: 16 },
   test: { lines: 84790, exported: 391, floors: 7 },
 };
 

@@ -4,47 +4,13 @@ import { chartIndexOf, type IndexedChart, type RecordedStates } from './chart-in
 import { lastUpTo } from './sorted.ts';
 import type { MachinePosition, TransitionLog } from './transition-log.ts';
 
-/** The configuration of all charts at an entry, by chart id. A chart without a running machine is left out. */
-export interface ActiveStates {
-  /** The active states, including ancestors and roots. */
-  readonly active: Readonly<Record<string, ReadonlySet<string>>>;
-  readonly leaf: Readonly<Record<string, readonly string[]>>;
-  /** The state of another chart that invoked this one. */
-  readonly insideOf: Readonly<Record<string, StateRef>>;
-}
-
-/** What depends on the charts only. */
-interface Structure {
-  readonly all: readonly IndexedChart[];
-  /** By the actor name that states invoke. */
-  readonly byName: ReadonlyMap<string, IndexedChart>;
-  readonly nested: ReadonlySet<string>;
-}
-
-const structures = new WeakMap<RunCharts, Structure>();
-
-function structureOf(charts: RunCharts): Structure {
-  const cached = structures.get(charts);
-  if (cached !== undefined) return cached;
-  const { all, chart: chartOf } = chartIndexOf(charts);
-  const { invoked } = charts;
-  const structure = {
-    all,
-    byName: new Map(
-      Object.entries(invoked).flatMap(([name, id]) => {
-        const chart = chartOf(id);
-        return chart === undefined ? [] : [[name, chart] as const];
-      }),
-    ),
-    nested: new Set(Object.values(invoked)),
-  };
-  structures.set(charts, structure);
-  return structure;
-}
-
-/** Takes a few binary searches, however long the run is. */
-export function activeStatesAt(transitions: TransitionLog, charts: RunCharts, at: number): ActiveStates {
-  const { all, byName, nested } = structureOf(charts);
+/**
+ * The configuration of all charts at an entry, by chart id: the active states with their ancestors, the innermost ones, and the state of
+ * another chart that invoked this one. A chart without a running machine is left out. Takes a few binary searches, however long the run is.
+ */
+export function activeStatesAt(transitions: TransitionLog, charts: RunCharts, at: number) {
+  const { all, invoked } = chartIndexOf(charts);
+  const nested = new Set(invoked.values());
   const active: Record<string, ReadonlySet<string>> = {};
   const leaf: Record<string, readonly string[]> = {};
   const insideOf: Record<string, StateRef> = {};
@@ -55,7 +21,7 @@ export function activeStatesAt(transitions: TransitionLog, charts: RunCharts, at
     for (const { id: stateId, invokes } of invoking) {
       if (!configuration.active.has(stateId)) continue;
       for (const name of invokes) {
-        const inner = byName.get(name);
+        const inner = invoked.get(name);
         if (inner === undefined || (active[inner.id]?.size ?? 0) > 0) continue;
         // A state that has states of its own is entered only by a transition to itself.
         const isEntered = configuration.leaves.includes(stateId) || targets.includes(stateId);
@@ -66,7 +32,7 @@ export function activeStatesAt(transitions: TransitionLog, charts: RunCharts, at
   }
 
   for (const [index, chart] of all.entries()) {
-    if (index > 0 && nested.has(chart.id)) continue;
+    if (index > 0 && nested.has(chart)) continue;
     const position = transitions.positionAt(chart.id, at);
     if (index > 0 && position === undefined) continue;
     enter(chart, enteredBy(chart, position));
@@ -82,7 +48,6 @@ function innerConfiguration(transitions: TransitionLog, chart: IndexedChart, ent
   return enteredBy(chart, position);
 }
 
-/** A configuration, and the last transition into it. */
 interface Entered {
   readonly configuration: RecordedStates;
   readonly targets: readonly string[];

@@ -48,7 +48,6 @@ const readValues = <Entry extends object>(entry: Entry): Entry =>
     Object.entries(entry).map(([name, value]) => [name, VALUES.has(name) ? readableValue(value) : value]),
   ) as Entry;
 
-/** Reads the entries of one actor, in order. */
 export class ActorReader {
   readonly #activities = new Map<number, ActorPath>();
   readonly #timers = new Map<number, { readonly actor: ActorPath; readonly event: string }>();

@@ -24,28 +24,24 @@ export interface ActorNote {
   readonly effect?: number;
 }
 
-export interface ActorRecord {
-  readonly path: ActorPath;
-  readonly name: string;
+interface Writable {
+  path: ActorPath;
+  name: string;
   /** The entry in whose step it started. */
-  readonly from: number;
+  from: number;
   /** The entry that records the start of an actor that is not a machine; null if there is none. */
-  readonly started: number | null;
+  started: number | null;
   /** The id of its chart; null if it is not a machine. */
-  readonly machine: string | null;
-  readonly end: (ActorEnd & { readonly seq: number }) | null;
+  machine: string | null;
+  end: (ActorEnd & { readonly seq: number }) | null;
   /** Whether it makes a model call, which has a row of its own. */
-  readonly isCall: boolean;
-  readonly events: readonly ReceivedEvent[];
-  readonly moves: readonly { readonly seq: number; readonly event: string }[];
-  readonly notes: readonly ActorNote[];
-}
-
-type Writable = { -readonly [Name in keyof ActorRecord]: ActorRecord[Name] } & {
+  isCall: boolean;
   events: ReceivedEvent[];
   moves: { readonly seq: number; readonly event: string }[];
   notes: ActorNote[];
-};
+}
+
+export type ActorRecord = Readonly<Writable>;
 
 /** The actors of a system, in the order in which they started; empty for a run. */
 export type ActorLog = readonly ActorRecord[];
@@ -82,7 +78,6 @@ const depthOf = ({ path }: ActorRecord): number => path.split('/').length;
 const startsAfter = (one: ActorRecord, other: ActorRecord): boolean =>
   one.from === other.from ? depthOf(one) > depthOf(other) : one.from > other.from;
 
-/** Folds the entries and states of a system into the records of its actors. */
 export class ActorLogFold {
   readonly log: Writable[] = [];
   readonly #byPath = new Map<ActorPath, Writable[]>();
@@ -91,14 +86,12 @@ export class ActorLogFold {
   readonly charts = new Map<string, { of: string }>();
   /** The actors whose `activity-start` was taken. Others may have started before their first entry. */
   readonly #recorded = new WeakSet<Writable>();
-  /** The ids of their machines, as their entries have them. */
   readonly #machines = new WeakMap<Writable, string>();
   /** The latest event from outside, until it is known whether its receiver has handled it. */
   #open: { readonly event: ReceivedEvent; readonly receiver: ActorRecord } | null = null;
   #latest = 0;
   readonly #onEnd: (path: ActorPath, seq: number) => void;
 
-  /** `onEnd` is called with the path of each actor that has ended. */
   constructor(onEnd: (path: ActorPath, seq: number) => void) {
     this.#onEnd = onEnd;
   }
@@ -133,7 +126,6 @@ export class ActorLogFold {
     return id;
   }
 
-  /** Adds a record in order: by their starts, parents before their children. */
   #add(actor: Writable): void {
     for (const list of [this.log, this.#byPath.get(actor.path) ?? []]) {
       const later = list.findLastIndex((one) => !startsAfter(one, actor)) + 1;
@@ -215,15 +207,11 @@ export class ActorLogFold {
       isFailure: entryTrouble(entry as never) === 'failed',
       ...(entry.type === 'effect' && { effect: entry.effect }),
     });
-    if (entry.type === 'failed' && entry.effect !== undefined) this.#failEffect(actor, entry.effect);
+    // The `failed` entry and the end of the actor have the error of an effect that threw.
+    if (entry.type === 'failed' && entry.effect !== undefined)
+      actor.notes = actor.notes.map((note) => (note.effect === entry.effect ? { ...note, isFailure: true } : note));
   }
 
-  /** Marks an effect that threw as failed. The `failed` entry and the end of the actor have its error. */
-  #failEffect(actor: Writable, effect: number): void {
-    actor.notes = actor.notes.map((note) => (note.effect === effect ? { ...note, isFailure: true } : note));
-  }
-
-  /** Ends the root, and with it all others. */
   #endAll({ seq, status, output, error }: Extract<ActorEntry, { type: 'end' }>): void {
     const root = this.#actorAt('', seq);
     for (const actor of [...this.#running.values()].reverse()) if (actor !== root) this.#end(actor, seq, STOPPED);
@@ -237,19 +225,19 @@ export class ActorLogFold {
   /** Ends an actor that was gone after an entry. Later entries at its path belong to another actor. */
   #endGone(actor: Writable, seq: number): void {
     const isLater = (one: { readonly seq: number }): boolean => one.seq > seq;
-    const [events, moves, notes] = [
-      actor.events.filter(isLater),
-      actor.moves.filter(isLater),
-      actor.notes.filter(isLater),
-    ];
+    const isEarlier = (one: { readonly seq: number }): boolean => one.seq <= seq;
+    const { events, moves, notes } = actor;
+    const later = { events: events.filter(isLater), moves: moves.filter(isLater), notes: notes.filter(isLater) };
     const ended = actor.end !== null && isLater(actor.end) && actor.end.status !== 'stopped' ? [actor.end] : [];
-    const [first] = [...events, ...moves, ...notes, ...ended].map((one) => one.seq).sort((one, other) => one - other);
-    if (first !== undefined) {
-      const next = { ...actor, from: first, events, moves, notes };
-      actor.events = actor.events.filter((one) => !isLater(one));
-      actor.moves = actor.moves.filter((one) => !isLater(one));
-      actor.notes = actor.notes.filter((one) => !isLater(one));
-      actor.end = { ...STOPPED, seq };
+    const first = Math.min(...[...later.events, ...later.moves, ...later.notes, ...ended].map((one) => one.seq));
+    if (Number.isFinite(first)) {
+      const next = { ...actor, ...later, from: first };
+      const earlier = {
+        events: events.filter(isEarlier),
+        moves: moves.filter(isEarlier),
+        notes: notes.filter(isEarlier),
+      };
+      Object.assign(actor, earlier, { end: { ...STOPPED, seq } });
       this.#add(next);
       if (this.#running.get(actor.path) === actor) this.#running.set(actor.path, next);
     } else if (actor.end === null || actor.end.seq > seq) this.#end(actor, seq, STOPPED);

@@ -1,41 +1,14 @@
-import { followsPhases } from '../../machines/contracts/phase.ts';
 import { isPhase } from '../../machines/policies/progress.ts';
 import { capitalize } from './format.ts';
-import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL } from './selection.ts';
 import { countStartedBy, firstIndexWhere, lastStartedBy, startedIn } from './sorted.ts';
 import { type AttemptSpan, type CallSpan, type PhaseSpan, type Spans, stepOf } from './spans.ts';
-
-/** The model calls of a run by the step that they belong to, which may not have begun yet. */
-export interface CallIndex {
-  /** The number of each call in the run, from 1. */
-  readonly numbers: Map<AttemptSpan, number>;
-  readonly byStep: Map<number, AttemptSpan[]>;
-  /** Those whose id names no step. */
-  readonly others: AttemptSpan[];
-}
-
-const callIndexes = new WeakMap<RunFold, CallIndex>();
-
-/** Returns the index of a run. Reads only the calls that were added since the last time. */
-export function callIndexOf(fold: RunFold): CallIndex {
-  const index: CallIndex = callIndexes.get(fold) ?? { numbers: new Map(), byStep: new Map(), others: [] };
-  callIndexes.set(fold, index);
-  for (const call of fold.spans.attempts.slice(index.numbers.size)) {
-    index.numbers.set(call, index.numbers.size + 1);
-    const step = stepOf(call);
-    if (Number.isNaN(step) || followsPhases(call.task)) index.others.push(call);
-    else if (index.byStep.has(step)) index.byStep.get(step)?.push(call);
-    else index.byStep.set(step, [call]);
-  }
-  return index;
-}
 
 /** Whether a call that is numbered with the step of a phase is for it. A call that started early is not, if another phase came instead. */
 const isFor = ({ task }: AttemptSpan, { phase }: PhaseSpan): boolean => task === phase || !isPhase(task);
 
 /** The model calls of a phase, and those that started early for a phase that another one replaced. */
-export function callsOfPhase({ byStep }: CallIndex, phase: PhaseSpan) {
+export function callsOfPhase({ byStep }: Spans, phase: PhaseSpan) {
   const calls = byStep.get(phase.step) ?? [];
   return { own: calls.filter((call) => isFor(call, phase)), unused: calls.filter((call) => !isFor(call, phase)) };
 }
@@ -62,7 +35,6 @@ export function earlyCallWords(spans: Spans, call: AttemptSpan): string {
   return `started early for ${capitalize(call.task)}${isPassed ? ', not used' : ''}`;
 }
 
-/** Returns the searches that start in these entries. */
 export const searchesBetween = ({ calls }: Spans, from: number, to: number): readonly CallSpan[] =>
   startedIn(calls, from, to).filter(({ source }) => source === RETRIEVAL);
 

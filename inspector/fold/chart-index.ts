@@ -1,4 +1,5 @@
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
+import { type TakenTransition, transitionFinder } from '../../src/durable/charts/taken-transitions.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { groupBy } from './group-by.ts';
 
@@ -7,66 +8,92 @@ export interface ChartIndex {
   /** The run's own chart; undefined if there is none. */
   readonly first: IndexedChart | undefined;
   readonly all: readonly IndexedChart[];
+  /** By the actor name that states invoke. */
+  readonly invoked: ReadonlyMap<string, IndexedChart>;
 }
 
-const EMPTY: ChartIndex = { chart: () => undefined, first: undefined, all: [] };
+const EMPTY: ChartIndex = { chart: () => undefined, first: undefined, all: [], invoked: new Map() };
 const indexes = new WeakMap<RunCharts, ChartIndex>();
 
-/** Cached. */
 export function chartIndexOf(charts: RunCharts | null): ChartIndex {
   if (charts === null) return EMPTY;
   const cached = indexes.get(charts);
   if (cached !== undefined) return cached;
   const all = charts.charts.map(indexChart);
   const byId = new Map(all.map((chart) => [chart.id, chart]));
-  const index: ChartIndex = { chart: (machine) => byId.get(machine), first: all[0], all };
+  const invoked = Object.entries(charts.invoked ?? {}).flatMap(([name, id]) => {
+    const chart = byId.get(id);
+    return chart === undefined ? [] : [[name, chart] as const];
+  });
+  const index = { chart: (id: string) => byId.get(id), first: all[0], all, invoked: new Map(invoked) };
   indexes.set(charts, index);
   return index;
 }
 
-/** A transition with its index in `Chart.transitions`. */
 type ChartTransition = Chart['transitions'][number] & { readonly index: number };
 
-export interface IndexedChart extends StateTree {
-  readonly id: string;
-  readonly states: readonly ChartState[];
-  readonly invoking: readonly ChartState[];
-  /** The transitions of a state, in the order in which they are tried for one event. */
-  transitionsFrom(id: string): readonly ChartTransition[];
-  /**
-   * The configuration after entering these states. With none, and for regions without one, the initial configuration.
-   */
-  entered(targets: readonly string[]): RecordedStates;
-}
-
-const NO_TRANSITIONS: readonly ChartTransition[] = [];
+const NONE: readonly never[] = [];
 const indexedCharts = new WeakMap<Chart, IndexedChart>();
 
-/** Cached. */
 export function indexChart(chart: Chart): IndexedChart {
-  const cached = indexedCharts.get(chart) ?? createIndexedChart(chart);
+  const cached = indexedCharts.get(chart) ?? new IndexedChart(chart);
   indexedCharts.set(chart, cached);
   return cached;
 }
 
-function createIndexedChart({ id, states, transitions }: Chart): IndexedChart {
-  const tree = createStateTree(states);
-  const bySource = groupBy(
-    transitions.map((transition, index) => ({ ...transition, index })),
-    ({ source }) => source,
-  );
-  return {
-    ...tree,
-    id,
-    states,
-    invoking: states.filter(({ invokes }) => invokes.length > 0),
-    transitionsFrom: (state) => bySource.get(state) ?? NO_TRANSITIONS,
-    entered: createConfigurations(tree),
-  };
+export class IndexedChart {
+  readonly id: string;
+  readonly states: readonly ChartState[];
+  readonly transitions: Chart['transitions'];
+  readonly root: ChartState | undefined;
+  readonly invoking: readonly ChartState[];
+  /** The index of a taken transition in `Chart.transitions`; null if the chart has no such transition. */
+  readonly indexOf: (taken: TakenTransition) => number | null;
+  readonly #byId: ReadonlyMap<string, ChartState>;
+  readonly #children: ReadonlyMap<string, readonly ChartState[]>;
+  readonly #bySource: ReadonlyMap<string, readonly ChartTransition[]>;
+  readonly #configurations = new Map<string, RecordedStates>();
+
+  constructor(chart: Chart) {
+    const { id, states, transitions } = chart;
+    [this.id, this.states, this.transitions] = [id, states, transitions];
+    this.invoking = states.filter(({ invokes }) => invokes.length > 0);
+    this.indexOf = transitionFinder(chart);
+    this.#byId = new Map(states.map((state) => [state.id, state]));
+    this.#children = groupBy(states, ({ parent }) => parent ?? '');
+    this.root = this.#children.get('')?.[0];
+    const indexed = transitions.map((transition, index) => ({ ...transition, index }));
+    this.#bySource = groupBy(indexed, ({ source }) => source);
+  }
+
+  state(id: string): ChartState | undefined {
+    return this.#byId.get(id);
+  }
+
+  childrenOf(id: string): readonly ChartState[] {
+    return this.#children.get(id) ?? NONE;
+  }
+
+  /** Whether a state is `outer`, or inside it. */
+  isInside(id: string, outer: string): boolean {
+    return ancestorsOf(this, id).some((state) => state.id === outer);
+  }
+
+  /** The transitions of a state, in the order in which they are tried for one event. */
+  transitionsFrom(id: string): readonly ChartTransition[] {
+    return this.#bySource.get(id) ?? NONE;
+  }
+
+  /** The configuration after entering these states. With none, and for regions without one, the initial configuration. */
+  entered(targets: readonly string[]): RecordedStates {
+    const key = targets.join('\n');
+    const known = this.#configurations.get(key) ?? configurationOf(this, targets);
+    this.#configurations.set(key, known);
+    return known;
+  }
 }
 
 export interface RecordedStates {
-  /** The innermost states. */
   readonly leaves: readonly string[];
   /** The leaves and all their ancestors. */
   readonly active: ReadonlySet<string>;
@@ -77,18 +104,7 @@ export interface RecordedStates {
   readonly possible: readonly ChartState[];
 }
 
-/** Computes configurations from entered states; caches each. */
-function createConfigurations(tree: StateTree): (targets: readonly string[]) => RecordedStates {
-  const known = new Map<string, RecordedStates>();
-  return (targets) => {
-    const key = targets.length === 1 ? (targets[0] ?? '') : targets.join('\n');
-    const cached = known.get(key) ?? configurationOf(tree, targets);
-    known.set(key, cached);
-    return cached;
-  };
-}
-
-function configurationOf(tree: StateTree, targets: readonly string[]): RecordedStates {
+function configurationOf(tree: IndexedChart, targets: readonly string[]): RecordedStates {
   const named = new Set<string>();
   const leaves: string[] = [];
   const active = new Set<string>();
@@ -115,40 +131,18 @@ function configurationOf(tree: StateTree, targets: readonly string[]): RecordedS
   return { leaves, active, possible: innermostFirst(tree, possible) };
 }
 
-const descendantsOf = (tree: StateTree, id: string): readonly string[] => [
+const descendantsOf = (tree: IndexedChart, id: string): readonly string[] => [
   id,
   ...tree.childrenOf(id).flatMap((child) => descendantsOf(tree, child.id)),
 ];
 
-function innermostFirst(tree: StateTree, ids: ReadonlySet<string>): readonly ChartState[] {
+function innermostFirst(tree: IndexedChart, ids: ReadonlySet<string>): readonly ChartState[] {
   const depth = (id: string): number => ancestorsOf(tree, id).length;
   return [...ids].sort((one, other) => depth(other) - depth(one)).flatMap((id) => tree.state(id) ?? []);
 }
 
-interface StateTree {
-  readonly root: ChartState | undefined;
-  state(id: string): ChartState | undefined;
-  childrenOf(id: string): readonly ChartState[];
-  /** Whether a state is `outer`, or inside it. */
-  isInside(id: string, outer: string): boolean;
-}
-
-const NO_STATES: readonly ChartState[] = [];
-
-function createStateTree(states: readonly ChartState[]): StateTree {
-  const byId = new Map(states.map((state) => [state.id, state]));
-  const children = groupBy(states, ({ parent }) => parent ?? '');
-  const tree: StateTree = {
-    root: children.get('')?.[0],
-    state: (id) => byId.get(id),
-    childrenOf: (id) => children.get(id) ?? NO_STATES,
-    isInside: (id, outer) => ancestorsOf(tree, id).some((state) => state.id === outer),
-  };
-  return tree;
-}
-
 /** The state and its ancestors, innermost first, each once: in a damaged file, a state may be its own ancestor. */
-export function ancestorsOf(tree: StateTree, id: string): readonly ChartState[] {
+export function ancestorsOf(tree: IndexedChart, id: string): readonly ChartState[] {
   const path = new Set<ChartState>();
   let state = tree.state(id);
   for (; state !== undefined && !path.has(state); state = tree.state(state.parent ?? '')) path.add(state);
@@ -156,7 +150,7 @@ export function ancestorsOf(tree: StateTree, id: string): readonly ChartState[] 
 }
 
 /** The path of a state without the root: `cycling › yield › deciding`. The id if the chart does not have the state. */
-export function statePath(tree: StateTree | undefined, id: string): string {
+export function statePath(tree: IndexedChart | undefined, id: string): string {
   const path = tree === undefined ? [] : ancestorsOf(tree, id);
   if (path.length < 2) return path[0]?.name ?? id;
   return path
@@ -204,7 +198,7 @@ function placesIn(chart: IndexedChart): readonly (readonly [string, string])[] {
   });
 }
 
-export const nameIn = (tree: StateTree | undefined, id: string): string => tree?.state(id)?.name ?? id;
+export const nameIn = (tree: IndexedChart | undefined, id: string): string => tree?.state(id)?.name ?? id;
 
 /** The last part of a state id: `postChain.cycling.routing` becomes `routing`. */
 export const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);

@@ -22,7 +22,6 @@ export interface ContextChange {
 export interface ContextChanges {
   readonly proposedBy: Phase;
   readonly appliedBy: Phase | null;
-  /** Whether the step itself applied them. */
   readonly isAppliedHere: boolean;
   readonly changes: readonly ContextChange[];
 }

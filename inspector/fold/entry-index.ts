@@ -1,31 +1,52 @@
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { numbersIn } from './sorted.ts';
+import type { ExternalEvent, JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { isStored } from '../../src/chain/journal/run-start.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import { countUpTo, lastUpTo, numbersIn } from './sorted.ts';
 
 type EntryType = JournalEntry['type'];
 
-/** The sequence numbers of the entries of each type, ascending. */
-export interface EntryIndex {
-  of(type: EntryType): readonly number[];
-  typeOf(seq: number): EntryType;
-}
+/** Charts act only on these, and all effects are recorded before the next one. */
+const EXTERNAL: ReadonlySet<string> = new Set<ExternalEvent['type'] | 'migrated'>([
+  'delivery',
+  'activity-event',
+  'timer',
+  'failed',
+  'stopped',
+  'migrated',
+]);
+
+export const isExternalEvent = (entry: JournalEntry): entry is JournalEntry & ExternalEvent => EXTERNAL.has(entry.type);
 
 const NONE: readonly number[] = [];
 
-export function createEntryIndex(): { readonly entries: EntryIndex; take(entry: JournalEntry): void } {
-  const byType = new Map<EntryType, number[]>();
-  const types: EntryType[] = [];
-  return {
-    entries: {
-      of: (type) => byType.get(type) ?? NONE,
-      typeOf: (seq) => types[seq] ?? 'text-delta',
-    },
-    take({ type, seq }) {
-      const cached = byType.get(type);
-      if (cached === undefined) byType.set(type, [seq]);
-      else cached.push(seq);
-      types.push(type);
-    },
-  };
+/** The sequence numbers of the entries of each type, ascending, and the steps. */
+export class EntryIndex {
+  readonly #byType = new Map<EntryType, number[]>();
+  readonly #types: EntryType[] = [];
+  readonly #external: number[] = [];
+
+  take({ type, seq }: JournalEntry): void {
+    const known = this.#byType.get(type);
+    if (known === undefined) this.#byType.set(type, [seq]);
+    else known.push(seq);
+    this.#types.push(type);
+    if (EXTERNAL.has(type)) this.#external.push(seq);
+  }
+
+  of(type: EntryType): readonly number[] {
+    return this.#byType.get(type) ?? NONE;
+  }
+
+  typeOf(seq: number): EntryType {
+    return this.#types[seq] ?? 'text-delta';
+  }
+
+  /** The step of an entry: from its external event up to, but excluding, the next one. `to` of the last step is Infinity. */
+  stepOf(seq: number): { readonly from: number; readonly to: number } {
+    const next = countUpTo(this.#external, seq);
+    return { from: this.#external[next - 1] ?? 0, to: this.#external[next] ?? Number.POSITIVE_INFINITY };
+  }
 }
 
 export type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { readonly type: Type }>;
@@ -34,7 +55,6 @@ interface Entries {
   entry(seq: number): JournalEntry;
 }
 
-/** Returns an entry if it has this type. */
 export function entryAt<Type extends EntryType>(
   log: Entries,
   seq: number | null | undefined,
@@ -52,3 +72,17 @@ export const entriesIn = <Type extends EntryType>(
   from = 0,
   to = Number.POSITIVE_INFINITY,
 ): readonly EntryOf<Type>[] => numbersIn(entries.of(type), from, to).map((seq) => log.entry(seq) as EntryOf<Type>);
+
+/** The first entry; null for the systems of other programs. */
+export function runStart(log: RunLog): RunStart | null {
+  const start = log.count > 0 ? log.entry(0) : null;
+  return start?.type === 'start' && !isStored(start) ? start : null;
+}
+
+interface AnswerAt {
+  readonly seq: number;
+  readonly answer: FinalAnswer;
+}
+
+export const answerUpTo = (log: RunLog, { entries }: { readonly entries: EntryIndex }, seq: number): AnswerAt | null =>
+  entryAt(log, lastUpTo(entries.of('answer'), seq), 'answer');

@@ -8,7 +8,6 @@ export interface EventField {
   readonly isRequired: boolean;
   /** Its limits, and what the schema says about it. */
   readonly description: string;
-  /** The values to choose from. */
   readonly choices: readonly unknown[];
   readonly initial: string;
 }

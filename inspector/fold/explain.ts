@@ -1,82 +1,11 @@
 import type { Decision, GuardResult } from '../../machines/contracts/decision.ts';
 import type { Thresholds } from '../../machines/contracts/limits.ts';
-import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import { idAt } from '../../src/durable/entries.ts';
-import { type ChartIndex, type IndexedChart, lastName, nameIn, statePath } from './chart-index.ts';
+import { lastName } from './chart-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { formatDelay, humanizeGuard } from './format.ts';
 
-function sameIds(left: readonly string[], right: readonly string[]): boolean {
-  return left.length === right.length && left.every((id, at) => id === right[at]);
-}
-
 export type Transition = EntryOf<'transition'>;
-type Candidate = Transition['candidates'][number];
-
-interface NamedState {
-  readonly id: string;
-  readonly name: string;
-  readonly path: string;
-}
-
-export interface ExplainedCandidate {
-  /** Counts from 0, in the order in which they are tried. */
-  readonly index: number;
-  /** In words; "otherwise" for a later candidate without a guard. */
-  readonly guard: string;
-  /** The name in the chart; null without a guard. */
-  readonly name: string | null;
-  readonly result: Candidate['result'];
-  readonly compared: readonly ComparedValue[];
-  readonly target: readonly NamedState[];
-}
-
-export interface ExplainedTransition {
-  readonly seq: number;
-  readonly machine: string;
-  readonly event: string;
-  readonly source: NamedState;
-  /** Empty if no state was exited. */
-  readonly target: readonly NamedState[];
-  readonly description: string;
-  /** In order; empty if there was only one. */
-  readonly candidates: readonly ExplainedCandidate[];
-}
-
-export function explainTransition(entry: Transition, index: ChartIndex): ExplainedTransition {
-  const { seq, machine, source, candidates } = entry;
-  const chart = index.chart(machine);
-  const named = (id: string): NamedState => ({ id, name: nameIn(chart, id), path: statePath(chart, id) });
-  const [target = source] = entry.target;
-  return {
-    seq,
-    machine,
-    event: eventOf(entry, chart),
-    source: named(source),
-    target: entry.target.map(named),
-    description: chart?.state(target)?.description ?? '',
-    candidates: candidates.map(({ guard, result, inputs, target: to }, index) => ({
-      index,
-      guard: guard === null ? (index === 0 ? 'no condition' : 'otherwise') : humanizeGuard(guard),
-      name: guard,
-      result,
-      compared: inputs === null ? [] : comparedValues(inputs),
-      target: to.map(named),
-    })),
-  };
-}
-
-/** The journal records an eventless transition with the event that led to its state; the chart tells them apart. */
-function eventOf({ event, source, target }: Transition, chart: IndexedChart | undefined): string {
-  const verbatim = humanizeEvent(event);
-  const candidates = (chart?.transitionsFrom(source) ?? []).filter((transition) => sameIds(transition.target, target));
-  const matchesByName = candidates.some(
-    (transition) => transition.event !== '' && eventMatches(transition.event, event, source),
-  );
-  return !matchesByName && candidates.some((transition) => transition.event === '')
-    ? `without an event, after ${verbatim.replace(/^after /u, '')}`
-    : verbatim;
-}
 
 type Inputs = GuardResult['inputs'];
 

@@ -3,20 +3,8 @@ import { type ActorEntry, endReportedBy } from './actor-entries.ts';
 import type { EntryOf } from './entry-index.ts';
 import { humanizeEvent } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
-import { type MachineWaits, systemWaits } from './system-waits.ts';
+import { systemWaits } from './system-waits.ts';
 import { actorName } from './system-words.ts';
-
-/** The step of an actor after which a fork begins. */
-interface ForkPoint {
-  /** The selected entry, or the last one before the step in which the actor ended. */
-  readonly at: number;
-  /** What happened in the step: `flight.chosen`, `the result of book`, `a timer`, `the start`. */
-  readonly step: string;
-  /** What the machine waits for after it; undefined if it is not known. */
-  readonly waits: MachineWaits | undefined;
-  /** What the original received next; null if nothing. */
-  readonly next: string | null;
-}
 
 /** Returns the entry with which a fork continues what it has copied; null if it is not a fork, or if that is not recorded. */
 export function forkStart({ log, fold: { entries } }: Pick<LoadedEntries, 'log' | 'fold'>): number | null {
@@ -26,20 +14,25 @@ export function forkStart({ log, fold: { entries } }: Pick<LoadedEntries, 'log' 
   return forkedAt === '' ? null : (entries.of('resumed').find(isOwn) ?? null);
 }
 
-/** Returns the step of an entry of an actor; the step before it if the actor ended in it. */
-export function forkPoint(loaded: LoadedEntries, machine: string, at: number, isOver: boolean): ForkPoint {
+/** What happened in the step of an entry, what the machine waits for after it (undefined if unknown), and what the actor received next; null if nothing. */
+function pointAt(loaded: LoadedEntries, machine: string, at: number) {
   const { log, fold, charts } = loaded;
-  const { from, to } = fold.externalEvents.stepOf(at);
+  const { from, to } = fold.entries.stepOf(at);
   const next = Math.min(to, log.count);
-  const waits = systemWaits(fold, charts, next - 1).find((one) => one.machine === machine);
-  if (waits === undefined && isOver && from > 0 && next === log.count)
-    return forkPoint(loaded, machine, from - 1, false);
   return {
     at,
+    from,
     step: receivedText(loaded, from),
-    waits,
+    waits: systemWaits(fold, charts, next - 1).find((one) => one.machine === machine),
     next: next < log.count ? receivedText(loaded, next) : null,
   };
+}
+
+/** The step of an actor after which a fork begins: that of an entry, or the one before it if the actor ended in it. */
+export function forkPoint(loaded: LoadedEntries, machine: string, at: number, isOver: boolean) {
+  const point = pointAt(loaded, machine, at);
+  const isEnd = point.waits === undefined && isOver && point.from > 0 && point.next === null;
+  return isEnd ? pointAt(loaded, machine, point.from - 1) : point;
 }
 
 /** What an actor received in the step that begins with an entry: `flight.chosen`, `the result of book`. */

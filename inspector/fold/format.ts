@@ -88,20 +88,6 @@ export function humanizeGuard(guard: string): string {
   return name === undefined ? humanize(guard) : `${humanize(name)} ${parameters ?? ''}`;
 }
 
-const TIME = new Intl.DateTimeFormat('en-US', {
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-});
-
-/** `Nov 22, 22:14`, in local time; null if it is not a time. A journal may contain any text. */
-export function startedText(time: string | number): string | null {
-  const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? null : TIME.format(date);
-}
-
 const DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
 const CLOCK = new Intl.DateTimeFormat('en-US', {
   hour: '2-digit',
@@ -109,6 +95,12 @@ const CLOCK = new Intl.DateTimeFormat('en-US', {
   second: '2-digit',
   hourCycle: 'h23',
 });
+
+/** `Nov 22, 22:14`, in local time; null if it is not a time. A journal may contain any text. */
+export function startedText(time: string | number): string | null {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? null : `${DAY.format(date)}, ${CLOCK.format(date).slice(0, 5)}`;
+}
 
 /** A time in local time, in parts: the day with a space after it if it is another day than that of `since`, `22:14:05`, and `.250`. Empty if it is unknown. */
 export function clockText(date: Date, since: Date): readonly [day: string, time: string, ms: string] {

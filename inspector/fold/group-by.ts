@@ -1,4 +1,3 @@
-/** Groups items by a key; keeps their order. */
 export function groupBy<Item, Key>(
   items: Iterable<Item>,
   keyOf: (item: Item) => Key,

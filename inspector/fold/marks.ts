@@ -5,20 +5,9 @@ import { copyKey, type StateRef } from './chart-copies.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart, indexChart } from './chart-index.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 import { INIT, type RecordedTransition, type TransitionLog } from './transition-log.ts';
-import { transitionLookup } from './transition-lookup.ts';
 
 /** Distinguishes the copies of an invoked chart by the state that had invoked it at an entry. */
-interface ChartCopies {
-  readonly charts: RunCharts;
-  /** Reads the entries that were added since the last call. */
-  catchUp(): void;
-  seqsByCopy(transition: RecordedTransition): ReadonlyMap<string, readonly number[]>;
-}
-
-interface Hosts {
-  readonly seqs: number[];
-  readonly copies: string[];
-}
+type ChartCopies = ReturnType<typeof createCopies>;
 
 const known = new WeakMap<TransitionLog, ChartCopies>();
 
@@ -30,29 +19,19 @@ function chartCopiesOf(log: TransitionLog, charts: RunCharts): ChartCopies {
   return copies;
 }
 
-interface Hosted {
-  readonly inner: string;
-  readonly seq: number;
-  readonly copy: string;
-}
-
-function hostedIn(
-  chart: IndexedChart,
-  targets: readonly string[],
-  seq: number,
-  { invoked }: RunCharts,
-): readonly Hosted[] {
+function hostedIn(charts: RunCharts, chart: IndexedChart, targets: readonly string[], seq: number) {
+  const { invoked } = chartIndexOf(charts);
   const { active } = chart.entered(targets);
   return chart.invoking.flatMap(({ id: stateId, invokes }) =>
     (active.has(stateId) ? invokes : []).flatMap((name) => {
-      const inner = Object.hasOwn(invoked, name) ? invoked[name] : undefined;
+      const inner = invoked.get(name)?.id;
       return inner === undefined ? [] : [{ inner, seq, copy: copyKey(inner, { chartId: chart.id, stateId }) }];
     }),
   );
 }
 
-function createCopies(log: TransitionLog, charts: RunCharts): ChartCopies {
-  const hosts = new Map<string, Hosts>();
+function createCopies(log: TransitionLog, charts: RunCharts) {
+  const hosts = new Map<string, { readonly seqs: number[]; readonly copies: string[] }>();
   const read = new Map<string, number>();
   const split = new WeakMap<RecordedTransition, { count: number; readonly byCopy: Map<string, number[]> }>();
 
@@ -65,15 +44,16 @@ function createCopies(log: TransitionLog, charts: RunCharts): ChartCopies {
 
   return {
     charts,
-    catchUp() {
-      const found: Hosted[] = [];
+    /** Reads the entries that were added since the last call. */
+    catchUp(): void {
+      const found: ReturnType<typeof hostedIn> = [];
       for (const chart of chartIndexOf(charts).all) {
         if (chart.invoking.length === 0) continue;
         const positions = log.positionsOf(chart.id);
         const from = read.get(chart.id);
         // Before its first position, a machine is in its initial states.
-        if (from === undefined) found.push(...hostedIn(chart, [], -1, charts));
-        for (const { targets, since } of positions.slice(from)) found.push(...hostedIn(chart, targets, since, charts));
+        if (from === undefined) found.push(...hostedIn(charts, chart, [], -1));
+        for (const { targets, since } of positions.slice(from)) found.push(...hostedIn(charts, chart, targets, since));
         read.set(chart.id, positions.length);
       }
       for (const { inner, seq, copy } of found.sort((one, other) => one.seq - other.seq)) {
@@ -83,7 +63,7 @@ function createCopies(log: TransitionLog, charts: RunCharts): ChartCopies {
         own.copies.push(copy);
       }
     },
-    seqsByCopy(transition) {
+    seqsByCopy(transition: RecordedTransition): ReadonlyMap<string, readonly number[]> {
       const known = split.get(transition) ?? { count: 0, byCopy: new Map<string, number[]>() };
       split.set(transition, known);
       for (; known.count < transition.seqs.length; known.count += 1) {
@@ -125,14 +105,14 @@ interface LastTransition {
 /** The active states, the transitions so far and the latest one at an entry; failures are of the whole run. */
 export function marksAt(transitions: TransitionLog, charts: RunCharts, at: number): Marks {
   const { active, insideOf } = activeStatesAt(transitions, charts, at);
-  const lookup = transitionLookup(charts.charts);
   const taken: Record<string, Map<number, number>> = {};
   let last: LastTransition | null = null;
   let newest = -1;
   const copies = chartCopiesOf(transitions, charts);
   const exits = new Map<string, Map<string, Exit>>();
   for (const transition of transitions.distinct) {
-    const index = lookup.indexOf(transition);
+    const chart = chartIndexOf(charts).chart(transition.machine);
+    const index = chart?.indexOf(transition) ?? null;
     const add = (key: string, seqs: readonly number[]): void => {
       const times = countUpTo(seqs, at);
       if (index === null || times === 0) return;
@@ -142,7 +122,9 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
     add(transition.machine, transition.seqs);
     for (const [copy, seqs] of copies.seqsByCopy(transition)) {
       if (copy !== transition.machine) add(copy, seqs);
-      if (index !== null) leave(exits, copy, { charts, machine: transition.machine, index, seq: seqs.at(-1) ?? -1 });
+      const own = exits.get(copy) ?? new Map<string, Exit>();
+      exits.set(copy, own);
+      if (chart !== undefined && index !== null) leave(own, chart, index, seqs.at(-1) ?? -1);
     }
     const created = lastUpTo(transition.seqs, at) ?? -1;
     if (created <= newest) continue;
@@ -150,7 +132,10 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
     const { machine, source, target } = transition;
     last = { chartId: machine, transition: index, target: target[0] ?? source };
   }
-  return { active, where: insideOf, taken, last, failed: failedIn(exits) };
+  const failed = [...exits].map(
+    ([copy, own]) => [copy, new Set([...own].flatMap(([id, { isFailure }]) => (isFailure ? [id] : [])))] as const,
+  );
+  return { active, where: insideOf, taken, last, failed: Object.fromEntries(failed) };
 }
 
 /** The active states, and those that the transitions that were taken left or entered, with the states around them. */
@@ -177,35 +162,14 @@ interface Exit {
 const RECOVERING = 'recovering';
 
 /** Notes that a transition left its source, and the states around it that do not contain its target, and entered others. */
-function leave(
-  exits: Map<string, Map<string, Exit>>,
-  copy: string,
-  {
-    charts,
-    machine,
-    index,
-    seq,
-  }: { readonly charts: RunCharts; readonly machine: string; readonly index: number; readonly seq: number },
-): void {
-  const chart = chartIndexOf(charts).chart(machine);
-  const transition = charts.charts.find(({ id }) => id === machine)?.transitions[index];
-  if (chart === undefined || transition === undefined || transition.target.length === 0) return;
+function leave(own: Map<string, Exit>, chart: IndexedChart, index: number, seq: number): void {
+  const transition = chart.transitions[index];
+  if (transition === undefined || transition.target.length === 0) return;
   const isFailure = transition.event === 'error' || transition.target.includes(RECOVERING);
   const around = new Set(transition.target.flatMap((id) => ancestorsOf(chart, id)).map(({ id }) => id));
-  const own = exits.get(copy) ?? new Map<string, Exit>();
-  exits.set(copy, own);
   const note = (id: string, failed: boolean): void => {
     if ((own.get(id)?.seq ?? -1) < seq) own.set(id, { seq, isFailure: failed });
   };
   for (const { id } of ancestorsOf(chart, transition.source)) if (!around.has(id)) note(id, isFailure);
   for (const id of chart.entered(transition.target).active) note(id, false);
-}
-
-function failedIn(exits: ReadonlyMap<string, ReadonlyMap<string, Exit>>): Record<string, ReadonlySet<string>> {
-  return Object.fromEntries(
-    [...exits].map(([copy, own]) => [
-      copy,
-      new Set([...own].flatMap(([id, { isFailure }]) => (isFailure ? [id] : []))),
-    ]),
-  );
 }

@@ -9,9 +9,8 @@ import { sentencesOf } from '../../machines/text/sentences.ts';
 import { eachRun, foldWord, isUnspaced, stemOfFolded } from '../../machines/text/words.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { answerUpTo, runStart } from './answer.ts';
 import { phaseOf } from './call-index.ts';
-import { entriesIn, entryAt } from './entry-index.ts';
+import { answerUpTo, entriesIn, entryAt, runStart } from './entry-index.ts';
 import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
@@ -73,19 +72,10 @@ const closest = (origins: readonly (Origin & { readonly support: number })[]): r
 
 const isGiven = ({ kind }: Pick<Origin, 'kind'>): boolean => kind !== 'reply' && kind !== 'answer';
 
-/** A sentence of the answer. */
-export interface CheckedSentence {
-  readonly text: string;
-  readonly start: number;
-  /** How far all evidence supports it, 0..1; null if it has nothing to check. */
-  readonly support: number | null;
-  readonly isSupported: boolean;
-  /** The texts in the context that support it, the best first. */
-  readonly origins: readonly Origin[];
-}
+export type CheckedSentence = ReturnType<typeof checkedSentences>[number];
 
 /** Returns the sentences of an answer with their support, as the engine computed it; empty if it was not checked or the state is unknown. */
-export function checkedSentences(fold: RunFold, seq: number, answer: FinalAnswer): readonly CheckedSentence[] {
+export function checkedSentences(fold: RunFold, seq: number, answer: FinalAnswer) {
   const { grounding, answerText } = answer;
   const state = fold.states.at(seq) as RecordedState | null;
   if (grounding === null || state === null) return [];
@@ -95,6 +85,7 @@ export function checkedSentences(fold: RunFold, seq: number, answer: FinalAnswer
     start,
     support,
     isSupported: !unsupported.has(start),
+    /** The texts in the context that support it, the best first. */
     origins: closest(
       by.flatMap(({ id, support }) => {
         const arrival = fold.context.arrivals.find(({ message }) => message.id === id);
@@ -135,15 +126,14 @@ function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
   });
   const answer = answerUpTo(log, fold, log.count - 1);
   const writing = answer === null ? null : answerAttempt(spans, answer.answer);
-  const writer = writing === null ? -1 : spans.attempts.indexOf(writing);
-  const replies = spans.attempts.flatMap((span, index): readonly Text[] => {
-    const { reply, phases, task, failure } = span;
-    if (reply === null || index === writer) return [];
+  const replies = spans.attempts.flatMap((span): readonly Text[] => {
+    const { reply, phases, task, failure, number } = span;
+    if (reply === null || span === writing) return [];
     const cycle = phaseOf(spans, span)?.cycle;
     const isDraft = task === 'yield' || phases?.includes('yield') === true;
     const name = `${capitalize(phases?.join(', ') ?? task)}${cycle === undefined ? '' : `, cycle ${cycle}`}`;
     const notes = `${isDraft ? ' (draft)' : ''}${failure === null ? '' : ' (discarded)'}`;
-    return [{ seq: reply, kind: 'reply', place: `Call ${index + 1} · ${name}${notes}`, content: textIn(log, reply) }];
+    return [{ seq: reply, kind: 'reply', place: `Call ${number} · ${name}${notes}`, content: textIn(log, reply) }];
   });
   const end: readonly Text[] =
     answer === null
@@ -152,7 +142,7 @@ function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
           {
             seq: answer.seq,
             kind: 'answer',
-            place: writer < 0 ? 'the engine' : `call ${writer + 1}`,
+            place: writing === null ? 'the engine' : `call ${writing.number}`,
             content: answer.answer.answerText,
           },
         ];

@@ -13,32 +13,16 @@ import { entryAt } from './entry-index.ts';
 import { countUpTo } from './sorted.ts';
 import type { AttemptSpan } from './spans.ts';
 
-export interface AttemptAt {
-  readonly span: AttemptSpan;
-  readonly status: 'running' | 'valid' | 'discarded' | 'aborted';
-  readonly failure: Failure | null;
-  readonly usage: AttemptSpan['usage'];
-  readonly backOffMs: number | null;
-}
+export type AttemptAt = ReturnType<typeof attemptAt>;
 
-export function attemptAt(span: AttemptSpan, at: number): AttemptAt {
+export function attemptAt(span: AttemptSpan, at: number) {
   const isOver = span.to !== null && span.to <= at;
   const failure = isOver ? span.failure : null;
   const usage = isOver ? span.usage : null;
   const backOffMs = span.backOff !== null && span.backOff.at <= at ? span.backOff.inMs : null;
   // An aborted attempt has no end entry.
   const ended = failure !== null ? 'discarded' : usage === null ? 'aborted' : 'valid';
-  return { span, status: isOver ? ended : 'running', failure, usage, backOffMs };
-}
-
-interface ReplyAt {
-  /** The object in it; null until it starts. */
-  readonly value: PartialValue | null;
-  readonly chars: number;
-  /** The whole text; used if it contains no object. */
-  readonly text: () => string;
-  /** The chunks are redacted; the text is in the complete reply. */
-  readonly isRedacted: boolean;
+  return { span, status: (isOver ? ended : 'running') as typeof ended | 'running', failure, usage, backOffMs };
 }
 
 interface Reading {
@@ -50,10 +34,13 @@ interface Reading {
 
 const readings = new WeakMap<AttemptSpan, Reading>();
 
-/** The reply of an attempt at an entry. Moving forward reads only new chunks; moving back reads the attempt again. */
-export function replyAt(log: RunLog, span: AttemptSpan, at: number): ReplyAt {
+/**
+ * The reply of an attempt at an entry: the object in it, null until it starts, and the whole text. Moving forward reads only new chunks;
+ * moving back reads the attempt again. `isRedacted`: the chunks are redacted; the text is in the complete reply.
+ */
+export function replyAt(log: RunLog, span: AttemptSpan, at: number) {
   const reading = readUpTo(log, span, countUpTo(span.deltas, at));
-  const ended = span.reply !== null && span.reply <= at ? replyIn(log, span.reply) : null;
+  const ended = span.reply !== null && span.reply <= at ? replyIn(log, span) : null;
   const isRedacted = ended !== null && reading.chars === 0 && reading.read > 0 && ended.text !== '';
   const { chunks, read, chars, json } = reading;
   if (ended === null) return { value: json.root, chars, text: () => chunks.slice(0, read).join(''), isRedacted };
@@ -77,27 +64,26 @@ function readUpTo(log: RunLog, span: AttemptSpan, count: number): Reading {
   return reading;
 }
 
-function replyIn(log: RunLog, seq: number): Pick<Reply, 'text' | 'value'> | null {
-  const entry = entryAt(log, seq, 'activity-event');
-  if (entry === null) return null;
-  if (entry.event.type === 'reply.ended') return entry.event.reply;
-  const value = replyValue(entry);
-  return value === undefined ? null : { value, text: JSON.stringify(value) };
+/** The value of the complete reply of an attempt; null if there is none. */
+export function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
+  const entry = entryAt(log, reply, 'activity-event');
+  return (entry && replyValue(entry)) ?? null;
 }
 
-/** The value the engine read from a reply, or else what its text contains. Cached per reply. */
-function valueIn(reply: Pick<Reply, 'text' | 'value'>): PartialValue | null {
-  const known = values.get(reply);
-  if (known !== undefined) return known;
-  const { value, text } = reply;
+function replyIn(log: RunLog, span: AttemptSpan): Pick<Reply, 'text' | 'value'> | null {
+  const entry = entryAt(log, span.reply, 'activity-event');
+  if (entry?.event.type === 'reply.ended') return entry.event.reply;
+  const value = replyOf(log, span);
+  return value === null ? null : { value, text: JSON.stringify(value) };
+}
+
+/** The value the engine read from a reply, or else what its text contains. */
+function valueIn({ value, text }: Pick<Reply, 'text' | 'value'>): PartialValue | null {
+  if (typeof value === 'object' && value !== null) return completeValue(value);
   const json = new PartialJsonReader();
-  if (typeof value !== 'object' || value === null) json.push(text);
-  const created = typeof value === 'object' && value !== null ? completeValue(value) : json.root;
-  values.set(reply, created);
-  return created;
+  json.push(text);
+  return json.root;
 }
-
-const values = new WeakMap<object, PartialValue | null>();
 
 export interface ReplyField {
   readonly name: string;
@@ -117,26 +103,22 @@ export function fieldsOf(value: PartialValue | null): readonly ReplyField[] {
   return [...new Map(named).values()];
 }
 
-/** Validation issues of a reply by path. `items[2].price` is normalized to `items.2.price`. */
-export interface Issues {
-  readonly whole: readonly string[];
-  at(path: string): readonly string[];
-  /** Issues below this path, for parts that are not shown themselves. */
-  within(path: string): readonly { readonly path: string; readonly message: string }[];
-}
+export type Issues = ReturnType<typeof issuesByPlace>;
 
 const NONE: readonly never[] = [];
 
-export function issuesByPlace(issues: Failure['issues']): Issues {
+/** Validation issues of a reply by path. `items[2].price` is normalized to `items.2.price`. */
+export function issuesByPlace(issues: Failure['issues']) {
   const byPath = new Map<string, string[]>();
   for (const { path, message } of issues) {
     const index = plainPath(path);
     byPath.set(index, [...(byPath.get(index) ?? []), message]);
   }
   return {
-    whole: byPath.get('') ?? NONE,
-    at: (path) => byPath.get(path) ?? NONE,
-    within: (path) =>
+    whole: (byPath.get('') ?? NONE) as readonly string[],
+    at: (path: string): readonly string[] => byPath.get(path) ?? NONE,
+    /** Issues below this path, for parts that are not shown themselves. */
+    within: (path: string) =>
       [...byPath].flatMap(([index, messages]) =>
         index.startsWith(`${path}.`) ? messages.map((message) => ({ path: index, message })) : [],
       ),

@@ -1,29 +1,19 @@
 import { activeStatesAt } from './active-states.ts';
 import { endReportedBy } from './actor-entries.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart, placeIn, statePath } from './chart-index.ts';
-import { explainTransition } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
-import { errorText, eventWords, guardsText, isInitial } from './system-words.ts';
+import { errorText, guardsText, isInitial, triggerText } from './system-words.ts';
 import { excerpt } from './text.ts';
 import { INIT } from './transition-log.ts';
 
-/** An active state, and why it was entered. */
-export interface ReachedState {
-  /** `flight › held`. */
-  readonly path: string;
-  /** The entry of the transition into it; null if none is recorded. */
-  readonly seq: number | null;
-  /** `entered from booking on bookHotel failed: The hotel is full, because …`; without a recorded transition, `the initial state` or `first recorded here`. */
-  readonly because: string;
-}
+export type ReachedState = ReturnType<typeof reachedStates>[number];
 
-/** Returns the innermost active states of the root machine at an entry. Without a chart, those that its last transition has named. */
-export function reachedStates(
-  { log, fold, charts }: LoadedEntries,
-  machine: string,
-  at: number,
-): readonly ReachedState[] {
+/**
+ * Returns the innermost active states of the root machine at an entry, with the transition into each and why it was taken. Without a chart,
+ * those that its last transition has named.
+ */
+export function reachedStates({ log, fold, charts }: LoadedEntries, machine: string, at: number) {
   const index = chartIndexOf(charts);
   const chart = index.chart(machine) ?? index.first;
   const id = chart?.id ?? machine;
@@ -38,12 +28,10 @@ export function reachedStates(
     const entry = seqs.length === 0 ? null : log.entry(Math.max(...seqs));
     if (entry?.type !== 'transition')
       return { path, seq: null, because: isInitial(chart, leaf) ? 'the initial state' : 'first recorded here' };
-    const { source, event } = explainTransition(entry, index);
     const ended = endReportedBy('', entry.event);
-    const words = ended === null ? event : eventWords({ fold, charts }, '', entry.event) + errorOf(fold, ended, at);
+    const trigger = triggerText({ fold, charts }, entry) + (ended === null ? '' : errorOf(fold, ended, at));
     const guards = guardsText(entry.candidates);
-    const on = words.startsWith('without an event') ? '' : 'on ';
-    const because = `entered from ${placeIn(chart, source.id, leaf)} ${on}${words}`;
+    const because = `entered from ${placeIn(chart, entry.source, leaf)} ${trigger}`;
     return { path, seq: entry.seq, because: `${because}${guards && `, because ${guards}`}` };
   });
 }

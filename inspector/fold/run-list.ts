@@ -1,5 +1,13 @@
 import type { ActorWait, InspectedRun, RunFigures } from '../../src/inspection/wire.ts';
-import { capitalize, formatDuration, formatRoughly, messageText, startedText } from './format.ts';
+import {
+  capitalize,
+  formatDuration,
+  formatNumber,
+  formatRoughly,
+  messageText,
+  pluralize,
+  startedText,
+} from './format.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 
 export interface SortColumn {
@@ -71,7 +79,6 @@ export function shownColumns(
   return SORT_COLUMNS.map(({ name }) => name).filter(isShown);
 }
 
-/** The columns that can be chosen. */
 export const OPTIONAL_COLUMNS = SORT_COLUMNS.filter(({ name }) => name !== 'title' && name !== 'status');
 
 /** Returns the query with a column added to the shown ones, or removed from them. */
@@ -181,7 +188,6 @@ const viewsOf = (run: InspectedRun, nowMs: number): readonly string[] => [
   ...((run.summary?.failures ?? 0) > 0 || run.ending?.failure || isAnswerless(run) ? ['with-failures'] : []),
 ];
 
-/** What needs a person comes first. */
 const FIRST_VIEWS = [
   'for-you',
   'for-its-program',
@@ -194,7 +200,6 @@ const FIRST_VIEWS = [
   'waiting',
 ];
 
-/** How many runs each filter accepts, in the order in which they are shown. */
 export function countedViews(runs: readonly InspectedRun[], nowMs: number): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const view of runs.flatMap((run) => viewsOf(run, nowMs))) counts.set(view, (counts.get(view) ?? 0) + 1);
@@ -276,7 +281,6 @@ const REASONS: Readonly<Record<string, string>> = {
   synthesis_failed: 'answer not written',
 };
 
-/** Why an answer is degraded, in a few words. */
 export const reasonWords = (reason: string): string =>
   (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? excerpt(reason, 60).replaceAll('_', ' ');
 
@@ -439,15 +443,12 @@ function questionText(question: unknown): string {
 /** The duration of a run; of one in progress, up to now. Null if it is unknown, as after its process was killed. */
 export function durationOf(run: InspectedRun, nowMs: number): number | null {
   const { kind, status, startedAt, summary } = run;
-  if (kind === 'system') return status === 'running' ? elapsedMs(startedAt, nowMs) : knownMs(run);
+  if (kind === 'system' && status !== 'running') return knownMs(run);
+  const elapsedMs = Math.max(0, nowMs - Date.parse(startedAt));
+  if (kind === 'system') return Number.isNaN(elapsedMs) ? null : elapsedMs;
   const { durationMs = null, clockStartMs = null } = summary ?? {};
   if (status === 'interrupted') return null;
   return status === 'running' && clockStartMs !== null ? Math.max(durationMs ?? 0, nowMs - clockStartMs) : durationMs;
-}
-
-function elapsedMs(startedAt: string, nowMs: number): number | null {
-  const startMs = Date.parse(startedAt);
-  return Number.isNaN(startMs) ? null : Math.max(0, nowMs - startMs);
 }
 
 const SHORT_SPAN = 'less than 1 min';
@@ -462,4 +463,22 @@ export function ageText(iso: string, nowMs: number): string | null {
   const ms = nowMs - Date.parse(iso);
   if (Math.abs(ms) < 60_000) return 'just now';
   return ms > 0 && ms < WEEK_MS ? `${spanText(ms)} ago` : (startedText(iso)?.split(',')[0] ?? null);
+}
+
+const isActor = ({ kind }: InspectedRun): boolean => kind === 'system';
+
+/** `3 runs`, `1 run and 2 actors`. */
+export function listedCount(listed: readonly InspectedRun[]): string {
+  const actors = listed.filter(isActor).length;
+  const runs = listed.length - actors;
+  if (actors === 0) return pluralize(runs, 'run');
+  return runs === 0 ? pluralize(actors, 'actor') : `${pluralize(runs, 'run')} and ${pluralize(actors, 'actor')}`;
+}
+
+/** `2 of 3 runs`, `1 of 17 runs and actors`: how many of all are listed. */
+export function foundCount(found: readonly InspectedRun[], all: readonly InspectedRun[]): string {
+  if (found.length === all.length) return listedCount(all);
+  const hasRuns = !all.every(isActor);
+  const noun = all.some(isActor) ? (hasRuns ? 'runs and actors' : 'actors') : 'runs';
+  return `${formatNumber(found.length)} of ${formatNumber(all.length)} ${noun}`;
 }

@@ -14,7 +14,6 @@ export interface Selection {
   readonly kind: SelectionKind;
   readonly from: number;
   readonly to: number;
-  /** Of a state: its id in the chart. */
   readonly stateId?: string;
 }
 
@@ -22,13 +21,14 @@ export type ChartSelection =
   | ({ readonly kind: 'state' } & StateRef)
   | { readonly kind: 'transitions'; readonly chartId: string; readonly transitions: readonly number[] };
 
-interface Span {
+/** Entries; `to` is null while in progress. */
+export interface Range {
   readonly from: number;
   readonly to: number | null;
 }
 
 /** Selects a span; one that is still running ends at the latest entry. */
-export const selectionOf = (kind: SelectionKind, { from, to }: Span, count: number): Selection => ({
+export const selectionOf = (kind: SelectionKind, { from, to }: Range, count: number): Selection => ({
   kind,
   from,
   to: to ?? count - 1,
@@ -41,7 +41,7 @@ export function selectionAt({ entries, spans }: RunFold, seq: number, count: num
   const type = entries.typeOf(seq);
   if (type === 'decision') return { kind: 'decision', from: seq, to: seq };
   if (type === 'operations' || type === 'context-evaluated') return { kind: 'operations', from: seq, to: seq };
-  const around = <One extends Span>(all: readonly One[]): One | undefined => {
+  const around = <One extends Range>(all: readonly One[]): One | undefined => {
     const last = lastStartedBy(all, seq);
     return last === undefined || (last.to !== null && last.to < seq) ? undefined : last;
   };

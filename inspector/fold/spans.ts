@@ -1,7 +1,7 @@
 import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { Phase } from '../../machines/contracts/phase.ts';
+import { followsPhases, type Phase } from '../../machines/contracts/phase.ts';
 import type { Price, TokenUsage, Usage } from '../../machines/contracts/usage.ts';
 import { isPhase } from '../../machines/policies/progress.ts';
 import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
@@ -26,6 +26,8 @@ export interface PhaseSpan extends Span {
 }
 
 export interface AttemptSpan extends Span {
+  /** Counts from 1 over the whole run. */
+  readonly number: number;
   readonly attemptId: string;
   /** The actor that makes the call, in a system of other actors; null in a run. */
   readonly actor: string | null;
@@ -40,7 +42,6 @@ export interface AttemptSpan extends Span {
   usage: TokenUsage | null;
   /** In the currency of the run; null while running, and if the price of the model is unknown. */
   cost: number | null;
-  /** The entries with its text chunks, in order. */
   readonly deltas: number[];
   /** The entry of the complete reply; null if there is none (yet). */
   reply: number | null;
@@ -54,7 +55,6 @@ export interface CallSpan extends Span {
   readonly source: string;
   /** The task or the capability. */
   readonly subject: string;
-  /** Its last event. */
   outcome: CallEvent['type'] | null;
 }
 
@@ -63,18 +63,7 @@ export interface CapabilitySpan extends Span {
   readonly actor: string | null;
   readonly capability: string;
   readonly index: number;
-  /** Why it failed; null if it did not. */
   error: string | null;
-}
-
-/** All spans of a run, each list in start order. */
-export interface Spans {
-  /** The currency of the costs; null without prices. */
-  readonly currency: string | null;
-  readonly phases: readonly PhaseSpan[];
-  readonly attempts: readonly AttemptSpan[];
-  readonly calls: readonly CallSpan[];
-  readonly capabilities: readonly CapabilitySpan[];
 }
 
 const actorOf = (entry: object): string | null => (entry as { readonly actor?: string }).actor ?? null;
@@ -87,7 +76,6 @@ interface OpenCall {
   readonly startedIn: Phase | null;
 }
 
-type Mutable<Object> = { -readonly [Name in keyof Object]: Object[Name] };
 type Handlers = { readonly [Type in JournalEntry['type']]?: (entry: EntryOf<Type>) => void };
 
 function end(span: Span | undefined, seq: number, failure: Failure | null = null): void {
@@ -106,30 +94,29 @@ const startedEarly = (call: OpenCall, step: number): boolean =>
   (call.span.source === 'retrievePassages' && call.startedIn !== 'experience') ||
   stepOf(call) > step;
 
-/** Folds entries, in order, into spans. */
-export class SpanFold {
-  readonly #phases: PhaseSpan[] = [];
-  readonly #attempts: AttemptSpan[] = [];
-  readonly #calls: CallSpan[] = [];
-  readonly #capabilities: CapabilitySpan[] = [];
+/** The spans of a run, each list in start order. */
+export class Spans {
   readonly #running = new Set<CapabilitySpan>();
   readonly #open = new Map<number, OpenCall>();
   readonly #newest = new Map<string, AttemptSpan>();
   /** The latest attempt of each actor of a system. */
   readonly #latestOf = new Map<string, AttemptSpan>();
   #prices: readonly (Price | null)[] = [];
-  readonly spans: Mutable<Spans> = {
-    currency: null,
-    phases: this.#phases,
-    attempts: this.#attempts,
-    calls: this.#calls,
-    capabilities: this.#capabilities,
-  };
+  /** The currency of the costs; null without prices. */
+  currency: string | null = null;
+  readonly phases: PhaseSpan[] = [];
+  readonly attempts: AttemptSpan[] = [];
+  /** The attempts by the step that they are for, which may not have begun yet. */
+  readonly byStep = new Map<number, AttemptSpan[]>();
+  /** The attempts whose id names no step. */
+  readonly others: AttemptSpan[] = [];
+  readonly calls: CallSpan[] = [];
+  readonly capabilities: CapabilitySpan[] = [];
 
   readonly #handlers: Handlers = {
     start: ({ input }) => {
       this.#prices = input.prices ?? [];
-      this.spans.currency = input.currency ?? null;
+      this.currency = input.currency ?? null;
     },
     'phase-start': (entry) => this.#beginPhase(entry),
     'phase-end': (entry) => this.#endPhase(entry),
@@ -145,7 +132,7 @@ export class SpanFold {
     'capability-start': (entry) => this.#beginCapability(entry),
     'capability-end': (entry) => this.#endCapability(entry),
     end: ({ seq }) => {
-      end(this.#phases.at(-1), seq);
+      end(this.phases.at(-1), seq);
       this.#abortOpen(seq, true);
     },
   };
@@ -159,18 +146,17 @@ export class SpanFold {
   }
 
   #phaseNow(): Phase | null {
-    const phase = this.#phases.at(-1);
+    const phase = this.phases.at(-1);
     return phase?.to === null ? phase.phase : null;
   }
 
-  /** The number of the latest step. */
   #stepNow(): number {
-    return this.#phases.at(-1)?.step ?? 0;
+    return this.phases.at(-1)?.step ?? 0;
   }
 
   /** Ends the last attempt, unless its phase has not begun. */
   #endLastAttempt(seq: number): void {
-    const last = this.#attempts.at(-1);
+    const last = this.attempts.at(-1);
     const isOpen = [...this.#open.values()].some(
       (call) => call.attemptId === last?.attemptId && startedEarly(call, this.#stepNow()),
     );
@@ -179,7 +165,7 @@ export class SpanFold {
 
   /** Ends what was still running when its phase ended or another attempt started: the journal has no entry for that. */
   #abortOpen(seq: number, isOver = false): void {
-    if (isOver) end(this.#attempts.at(-1), seq);
+    if (isOver) end(this.attempts.at(-1), seq);
     else this.#endLastAttempt(seq);
     for (const capability of this.#running) end(capability, seq);
     this.#running.clear();
@@ -197,6 +183,7 @@ export class SpanFold {
     if (actor === null) this.#endLastAttempt(seq);
     else end(this.#latestOf.get(actor), seq);
     const span: AttemptSpan = {
+      number: this.attempts.length + 1,
       attemptId,
       actor,
       task,
@@ -213,7 +200,11 @@ export class SpanFold {
       reply: null,
       backOff: null,
     };
-    this.#attempts.push(span);
+    this.attempts.push(span);
+    const step = stepOf(span);
+    if (Number.isNaN(step) || followsPhases(task)) this.others.push(span);
+    else if (this.byStep.has(step)) this.byStep.get(step)?.push(span);
+    else this.byStep.set(step, [span]);
     this.#newest.set(attemptId, span);
     if (actor !== null) this.#latestOf.set(actor, span);
   }
@@ -250,7 +241,7 @@ export class SpanFold {
       failure: null,
       error: null,
     };
-    this.#capabilities.push(span);
+    this.capabilities.push(span);
     this.#running.add(span);
   }
 
@@ -265,13 +256,13 @@ export class SpanFold {
 
   #beginPhase({ phase, cycle, step, seq }: EntryOf<'phase-start'>): void {
     // The calls of the first phase are recorded before it.
-    if (this.#phases.length > 0) this.#abortOpen(seq);
-    end(this.#phases.at(-1), seq);
-    this.#phases.push({ phase, cycle, step, from: seq, to: null, failure: null, source: null });
+    if (this.phases.length > 0) this.#abortOpen(seq);
+    end(this.phases.at(-1), seq);
+    this.phases.push({ phase, cycle, step, from: seq, to: null, failure: null, source: null });
   }
 
   #endPhase({ seq, failure, attemptId }: EntryOf<'phase-end'>): void {
-    const span = this.#phases.at(-1);
+    const span = this.phases.at(-1);
     end(span, seq, failure);
     if (span !== undefined) span.source = this.#newest.get(attemptId ?? '') ?? null;
     this.#abortOpen(seq);
@@ -282,7 +273,7 @@ export class SpanFold {
     const { task, capability, attemptId } = asked;
     const subject = task ?? capability ?? '';
     const span: CallSpan = { activity, source, subject, from: seq, to: null, failure: null, outcome: null };
-    this.#calls.push(span);
+    this.calls.push(span);
     this.#open.set(activity, { span, attemptId: attemptId ?? '', startedIn: this.#phaseNow() });
   }
 
@@ -304,11 +295,9 @@ export class SpanFold {
   }
 }
 
-/** The first phase of each cycle. */
 export const cycleStarts = ({ phases }: Spans): readonly PhaseSpan[] =>
   phases.filter(({ cycle }, index) => phases[index - 1]?.cycle !== cycle);
 
-/** The model calls that overlap with these entries. */
 export const callsDuring = ({ attempts }: Spans, from: number, to: number): readonly AttemptSpan[] =>
   attempts.slice(
     firstIndexWhere(attempts, (attempt) => attempt.to === null || attempt.to >= from),

@@ -2,10 +2,11 @@ import type { Phase } from '../../machines/contracts/phase.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import type { StateRef } from './chart-copies.ts';
 import { chartIndexOf } from './chart-index.ts';
-import type { ChartSelection, Selection } from './selection.ts';
-import { firstIndexWhere } from './sorted.ts';
+import type { RunFold } from './run-fold.ts';
+import { type ChartSelection, type Selection, selectionOf } from './selection.ts';
+import { firstIndexWhere, lastStartedBy } from './sorted.ts';
+import type { PhaseSpan } from './spans.ts';
 import type { MachinePosition, RecordedTransition, TransitionLog } from './transition-log.ts';
-import { transitionLookup } from './transition-lookup.ts';
 
 /** The latest visit of a state up to an entry, or else the first after it; null if it was never active. */
 export function visitOf(
@@ -41,9 +42,8 @@ export function entriesOfSelection(
   const chart = chartIndexOf(charts).chart(selected.chartId);
   if (chart === undefined) return new Set();
   if (selected.kind === 'transitions') {
-    const { indexOf } = transitionLookup(charts.charts);
     const isSelected = (one: RecordedTransition): boolean =>
-      one.machine === selected.chartId && selected.transitions.includes(indexOf(one) ?? -1);
+      one.machine === selected.chartId && selected.transitions.includes(chart.indexOf(one) ?? -1);
     return new Set(log.distinct.filter(isSelected).flatMap(({ seqs }) => seqs));
   }
   const positions = log.positionsOf(selected.chartId);
@@ -78,3 +78,15 @@ export function lastEntryInside(
 
 const isIn = (phase: Phase, position: MachinePosition | undefined): boolean =>
   position?.targets.some((id) => id === phase || id.includes(`.${phase}.`)) === true;
+
+/** The latest visit of a phase up to an entry in which something was called; else the latest, or the first after the entry. */
+export function phaseVisit({ spans }: RunFold, phase: Phase, at: number, count: number): Selection | null {
+  const visits = spans.phases.filter((span) => span.phase === phase);
+  const before = visits.filter(({ from }) => from <= at);
+  const isBusy = ({ from, to }: PhaseSpan): boolean => {
+    const last = lastStartedBy(spans.calls, to ?? count - 1);
+    return last !== undefined && last.from >= from;
+  };
+  const visit = before.findLast(isBusy) ?? before.at(-1) ?? visits[0];
+  return visit === undefined ? null : selectionOf('phase', visit, count);
+}

@@ -3,15 +3,15 @@ import type { DurableEvent } from '../../src/durable/entries.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { type ActorEntry, endReportedBy } from './actor-entries.ts';
-import { answerUpTo } from './answer.ts';
 import { earlyCallWords, earlyWords, phaseOf, searchPhase } from './call-index.ts';
+import { answerUpTo } from './entry-index.ts';
 import { humanizeEvent } from './explain.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
-import type { AttemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
+import type { StatusWords } from './run-list.ts';
 import type { Selection } from './selection.ts';
 import { firstIndexWhere, lastStartedBy } from './sorted.ts';
-import { type PhaseSpan, usageOf } from './spans.ts';
+import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
 import { hasFailed, type StepCalls, stepCalls, timesOf, toolUses } from './step.ts';
 import { isIgnored, selectedCall } from './system-step.ts';
 import { actorName, eventWords, lateText } from './system-words.ts';
@@ -28,14 +28,12 @@ export interface StepView {
   readonly selection: Selection;
 }
 
-type Tone = 'ok' | 'warn' | 'bad' | 'asks' | 'plain';
-
 export interface StepTitle {
   /** `Experience, cycle 2`. */
   readonly name: string;
   /** `call 3`, `0.8 s`, `1,302 tokens`. */
   readonly facts: readonly string[];
-  readonly status: { readonly word: string; readonly tone: Tone } | null;
+  readonly status: { readonly word: string; readonly tone: StatusWords['tone'] } | null;
 }
 
 /**
@@ -51,14 +49,14 @@ function openStatus({ run, log, fold, at }: StepView, isCut: boolean): StepTitle
   return isOver(run) ? { word: 'stopped', tone: 'warn' } : { word: 'running', tone: 'plain' };
 }
 
-const STATUS: Readonly<Record<Exclude<AttemptAt['status'], 'running'>, StepTitle['status']>> = {
+const STATUS = {
   valid: { word: 'valid', tone: 'ok' },
+  done: { word: 'finished', tone: 'ok' },
   discarded: { word: 'failed', tone: 'bad' },
+  error: { word: 'failed', tone: 'bad' },
   aborted: { word: 'stopped', tone: 'warn' },
-};
-
-const attemptStatus = (view: StepView, { status, span }: AttemptAt): StepTitle['status'] =>
-  status === 'running' ? openStatus(view, span.to !== null && span.to > view.at) : STATUS[status];
+  stopped: { word: 'stopped', tone: 'warn' },
+} as const;
 
 export function stepTitle(view: StepView): StepTitle {
   const { log, fold, at, selection } = view;
@@ -91,14 +89,19 @@ export function stepTitle(view: StepView): StepTitle {
       };
     case 'attempt': {
       if (calls === null) return { name: 'Model call', facts: where, status: null };
-      const { number, span, status } = calls.selected;
+      const { span, status } = calls.selected;
       const tries = span.attempt > 1 ? [`attempt ${span.attempt}`] : [];
       const usage = calls.selected.usage;
       const tokens = usage === null ? [] : [pluralize(usage.inputTokens + usage.outputTokens, 'token')];
-      const name = `Call ${number}: ${capitalize(excerpt(span.phases?.join(', ') ?? taskWords(span.task), 60))}`;
+      const name = `Call ${span.number}: ${capitalize(excerpt(span.phases?.join(', ') ?? taskWords(span.task), 60))}`;
       // The trace has the time of a call in progress.
-      const time = status === 'running' && (span.to !== null || !isOver(view.run)) ? [] : [duration];
-      return { name, facts: [...tries, ...where, ...time, ...tokens], status: attemptStatus(view, calls.selected) };
+      const isOpen = status === 'running';
+      const time = isOpen && (span.to !== null || !isOver(view.run)) ? [] : [duration];
+      return {
+        name,
+        facts: [...tries, ...where, ...time, ...tokens],
+        status: isOpen ? openStatus(view, span.to !== null && span.to > at) : STATUS[status],
+      };
     }
     case 'decision': {
       const entry = log.entry(from);
@@ -144,23 +147,21 @@ function phaseStatus(view: StepView, phase: PhaseSpan | undefined): StepTitle['s
   if (phase.failure?.stage === 'aborted' || log.entry(selection.to).type !== 'phase-end')
     return { word: 'stopped', tone: 'warn' };
   if (phase.failure !== null) return { word: 'failed', tone: 'bad' };
-  return doneStatus(toolUses(log, fold, selection, at).filter(hasFailed).length);
+  const failed = toolUses(log, fold, selection, at).filter(hasFailed).length;
+  return failed === 0 ? { word: 'done', tone: 'ok' } : { word: `done, ${failed} of its tools failed`, tone: 'warn' };
 }
-
-const doneStatus = (failed: number): StepTitle['status'] =>
-  failed === 0 ? { word: 'done', tone: 'ok' } : { word: `done, ${failed} of its tools failed`, tone: 'warn' };
 
 /** The calls of the step's own, not one before it that its result is from. */
 const ownCalls = (calls: StepCalls | null, { fold }: StepView, from: number): StepCalls['all'] => {
   const [only] = calls?.all ?? [];
   const isBorrowed = calls?.all.length === 1 && only?.span.to != null && only.span.to < from;
-  return calls === null || (isBorrowed && !startsEarly(fold, from, only.number)) ? [] : calls.all;
+  return calls === null || (isBorrowed && !startsEarly(fold, from, only.span)) ? [] : calls.all;
 };
 
 /** Whether a call before a phase is its own and started early: the phase names no other. */
-const startsEarly = ({ spans }: RunFold, from: number, number: number): boolean => {
+const startsEarly = ({ spans }: RunFold, from: number, { attemptId }: AttemptSpan): boolean => {
   const phase = spans.phases[firstIndexWhere(spans.phases, (one) => one.from >= from)];
-  return phase !== undefined && spans.attempts[number - 1]?.attemptId.startsWith(`s${phase.step}.`) === true;
+  return phase !== undefined && attemptId.startsWith(`s${phase.step}.`);
 };
 
 const MAX_NUMBERS = 8;
@@ -169,9 +170,9 @@ function callFacts(view: StepView, calls: StepCalls | null, from: number): reado
   const own = ownCalls(calls, view, from);
   const [first, last] = [own[0], own.at(-1)];
   if (first === undefined || last === undefined)
-    return calls === null ? ['no model call'] : [`result from call ${calls.selected.number}`];
-  if (own.length > MAX_NUMBERS) return [`${own.length} calls from ${first.number} to ${last.number}`];
-  return [`${first === last ? 'call' : 'calls'} ${own.map(({ number }) => number).join(', ')}`];
+    return calls === null ? ['no model call'] : [`result from call ${calls.selected.span.number}`];
+  if (own.length > MAX_NUMBERS) return [`${own.length} calls from ${first.span.number} to ${last.span.number}`];
+  return [`${first === last ? 'call' : 'calls'} ${own.map(({ span }) => span.number).join(', ')}`];
 }
 
 function tokenFacts(view: StepView, calls: StepCalls | null, from: number): readonly string[] {
@@ -189,16 +190,11 @@ function systemTitle(view: StepView): StepTitle {
   if (call !== undefined) {
     const end = call.end !== null && call.end.seq <= Math.max(at, selection.to) ? call.end : null;
     const ms = fold.timeLine.wallMs(end?.seq ?? at) - fold.timeLine.wallMs(selection.from);
-    const ended = {
-      done: { word: 'finished', tone: 'ok' },
-      error: { word: 'failed', tone: 'bad' },
-      stopped: { word: 'stopped', tone: 'warn' },
-    } as const;
     const name = `Call ${excerpt(actorName(view, call.path), 80)}`;
     return {
       name,
       facts: end === null && (call.end !== null || !isOver(view.run)) ? [] : [formatDuration(ms)],
-      status: end === null ? openStatus(view, call.end !== null) : ended[end.status],
+      status: end === null ? openStatus(view, call.end !== null) : STATUS[end.status],
     };
   }
   const title = actorEntryTitle(entry as unknown as DurableEvent);

@@ -1,25 +1,17 @@
 import type { CapabilityResult } from '../../machines/contracts/capability.ts';
 import type { Retrieval } from '../../machines/contracts/passage.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { callIndexOf, callsOfPhase, phaseOf, searchesBetween, searchesOf } from './call-index.ts';
+import { callsOfPhase, phaseOf, searchesBetween, searchesOf } from './call-index.ts';
 import { entryAt } from './entry-index.ts';
 import { formatDuration } from './format.ts';
 import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, firstIndexWhere, lastStartedBy, startedIn } from './sorted.ts';
-import { type AttemptSpan, type CallSpan, callsDuring, type PhaseSpan } from './spans.ts';
-
-/** A model call, numbered from 1 over the whole run. */
-export interface NumberedCall extends AttemptAt {
-  readonly number: number;
-}
+import { type AttemptSpan, callsDuring } from './spans.ts';
 
 /** The model calls of a step up to an entry: those of its phase, and the one that is selected. */
-export interface StepCalls {
-  readonly all: readonly NumberedCall[];
-  readonly selected: NumberedCall;
-}
+export type StepCalls = NonNullable<ReturnType<typeof callsAt>>;
 
 /** The model calls of the phase around a selection, or the call that its result is from; null if there is none up to this entry. */
 export function stepCalls(fold: RunFold, { kind, from, to }: Selection, at: number): StepCalls | null {
@@ -29,34 +21,24 @@ export function stepCalls(fold: RunFold, { kind, from, to }: Selection, at: numb
   const until = Math.min(to, at);
   const attempt = kind === 'attempt' ? attempts[firstIndexWhere(attempts, (one) => one.from >= from)] : undefined;
   const phase = kind === 'phase' ? lastStartedBy(spans.phases, to) : attempt && phaseOf(spans, attempt);
-  if (phase === undefined) return numbered(fold, callsDuring(spans, from, until), attempt, at);
-  const { own } = callsOfPhase(callIndexOf(fold), phase);
+  if (phase === undefined) return callsAt(callsDuring(spans, from, until), attempt, at);
+  const { own } = callsOfPhase(spans, phase);
   const all = attempt === undefined || own.includes(attempt) ? own : [...own, attempt];
-  return numbered(fold, all, attempt, at) ?? earlierCall(fold, phase, at);
+  const { source, to: end } = phase;
+  const isKnown = source !== null && end !== null && end <= at;
+  return callsAt(all, attempt, at) ?? (isKnown ? callsAt([source], source, at) : null);
 }
 
-function numbered(
-  fold: RunFold,
-  calls: readonly AttemptSpan[],
-  chosen: AttemptSpan | undefined,
-  at: number,
-): StepCalls | null {
-  const { numbers } = callIndexOf(fold);
-  const all = calls
-    .filter(({ from }) => from <= at)
-    .map((span) => ({ number: numbers.get(span) ?? 0, ...attemptAt(span, at) }));
+function callsAt(calls: readonly AttemptSpan[], chosen: AttemptSpan | undefined, at: number) {
+  const all = calls.filter(({ from }) => from <= at).map((span) => attemptAt(span, at));
   const selected = all.find(({ span }) => span === chosen) ?? all.at(-1);
   return selected === undefined ? null : { all, selected };
-}
-
-function earlierCall(fold: RunFold, { source, to }: PhaseSpan, at: number): StepCalls | null {
-  return source === null || to === null || to > at ? null : numbered(fold, [source], source, at);
 }
 
 const NEAR_PROMPTS = 3;
 
 /** The entry that records the prompt of a model call; null if it is not sent yet. */
-export function promptSeq(log: RunLog, { entries }: RunFold, { span, number: _ }: NumberedCall): number | null {
+export function promptSeq(log: RunLog, { entries }: RunFold, { span }: AttemptAt): number | null {
   const prompts = entries.of('prompt');
   const first = countUpTo(prompts, span.from - 1);
   // The prompt of a call that started early may be in between, or those of all other actors of a system.
@@ -69,23 +51,10 @@ export function promptSeq(log: RunLog, { entries }: RunFold, { span, number: _ }
 }
 
 /** A run of a capability, or a search of the documents. Without an end, `result` is null: it was stopped, or is still running. */
-export type ToolUse =
-  | {
-      readonly kind: 'capability';
-      readonly from: number;
-      readonly name: string;
-      readonly isOver: boolean;
-      readonly ms: number | null;
-      readonly result: CapabilityResult | null;
-    }
-  | {
-      readonly kind: 'retrieval';
-      readonly from: number;
-      readonly isOver: boolean;
-      readonly failure: string | null;
-      readonly ms: number | null;
-      readonly result: Retrieval | null;
-    };
+export type ToolUse = { readonly from: number; readonly isOver: boolean; readonly ms: number | null } & (
+  | { readonly kind: 'capability'; readonly name: string; readonly result: CapabilityResult | null }
+  | { readonly kind: 'retrieval'; readonly failure: string | null; readonly result: Retrieval | null }
+);
 
 /** How long a tool or a search took, as in its row, and how long the tool itself ran, if the two are not shown as equal. */
 export function timesOf(use: ToolUse): readonly string[] {
@@ -104,34 +73,31 @@ export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: n
   const { from, to } = selection;
   const until = Math.min(to, at);
   const capabilities = startedIn(spans.capabilities, from, until).map(
-    ({ capability, from: started, to: ended }): ToolUse => {
+    ({ capability, from: begun, to: ended }): ToolUse => {
       const isOver = ended !== null && ended <= at;
       const end = isOver ? entryAt(log, ended, 'capability-end') : null;
-      const ms = end === null ? null : end.atMs - timeLine.atMs(started);
-      return { kind: 'capability', from: started, name: capability, isOver, ms, result: end?.result ?? null };
+      const ms = end === null ? null : end.atMs - timeLine.atMs(begun);
+      return { kind: 'capability', from: begun, name: capability, isOver, ms, result: end?.result ?? null };
     },
   );
-  const searches = searchesIn(fold, selection, until).map((call): ToolUse => {
-    const end = call.to !== null && call.to <= at ? log.entry(call.to) : null;
-    const event = end?.type === 'activity-event' ? end.event : null;
-    return {
-      kind: 'retrieval',
-      from: call.from,
-      isOver: call.to !== null && call.to <= at,
-      failure: event?.type === 'failed' ? event.error.message : null,
-      ms: end === null ? null : end.atMs - timeLine.atMs(call.from),
-      result: event?.type === 'done' ? (event.output as Retrieval) : null,
-    };
-  });
+  const phase = selection.kind === 'phase' ? lastStartedBy(spans.phases, from) : undefined;
+  // Those of a phase include what started early for it.
+  const started = phase === undefined ? searchesBetween(spans, from, until) : searchesOf(spans, phase);
+  const searches = started
+    .filter((call) => call.from <= until)
+    .map((call): ToolUse => {
+      const end = call.to !== null && call.to <= at ? log.entry(call.to) : null;
+      const event = end?.type === 'activity-event' ? end.event : null;
+      return {
+        kind: 'retrieval',
+        from: call.from,
+        isOver: call.to !== null && call.to <= at,
+        failure: event?.type === 'failed' ? event.error.message : null,
+        ms: end === null ? null : end.atMs - timeLine.atMs(call.from),
+        result: event?.type === 'done' ? (event.output as Retrieval) : null,
+      };
+    });
   return [...capabilities, ...searches].sort(
     (one, other) => Number(hasFailed(other)) - Number(hasFailed(one)) || one.from - other.from,
   );
-}
-
-/** Returns the searches that start in a step. For a phase, they include those that started early for it. */
-function searchesIn({ spans }: RunFold, { kind, from }: Selection, until: number): readonly CallSpan[] {
-  const phase = kind === 'phase' ? lastStartedBy(spans.phases, from) : undefined;
-  return phase === undefined
-    ? searchesBetween(spans, from, until)
-    : searchesOf(spans, phase).filter((search) => search.from <= until);
 }

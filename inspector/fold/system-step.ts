@@ -1,16 +1,14 @@
-import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
+import type { SystemState } from '../../src/inspection/wire.ts';
 import type { ActorEntry } from './actor-entries.ts';
 import type { ActorRecord } from './actor-log.ts';
 import { chartIndexOf } from './chart-index.ts';
-import { actionNames } from './chart-words.ts';
-import type { FieldDifference } from './differences.ts';
-import { actorIn, type ExplainedTransition, explainTransition, ignoredWords, type Transition } from './explain.ts';
+import { actorIn, ignoredWords, type Transition } from './explain.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo } from './sorted.ts';
 import { machineWaits } from './system-waits.ts';
-import { actorName, contextDifferences, eventWords, movesText } from './system-words.ts';
-import { transitionLookup } from './transition-lookup.ts';
+import { contextDifferences } from './system-words.ts';
+import { currentStateFacts, explainTransition } from './why.ts';
 
 export interface SystemView extends LoadedEntries {
   readonly count: number;
@@ -19,43 +17,14 @@ export interface SystemView extends LoadedEntries {
 
 type Of<Type extends ActorEntry['type']> = Extract<ActorEntry, { type: Type }>;
 
-interface StepTransition extends ExplainedTransition {
-  /** The name of the actor; empty for the root. */
-  readonly actor: string;
-  readonly moves: string;
-  /** The event in words: `on ORDER`, `without an event, after ORDER`. */
-  readonly trigger: string;
-  readonly actions: string;
-}
-
-interface IgnoredEvent {
-  readonly words: string;
-  readonly states: readonly string[];
-  readonly events: readonly string[];
-}
-
-/** One external event of a system with everything that it caused. */
-export interface SystemStep {
-  readonly from: number;
-  readonly to: number;
-  /** The last entry before the next event: states are known after it. */
-  readonly until: number;
-  /** The event; null for the first step, and for an entry that belongs to none. */
-  readonly event: Of<'delivery'> | null;
-  readonly ignored: IgnoredEvent | null;
-  readonly transitions: readonly StepTransition[];
-  readonly calls: readonly Of<'activity-start'>[];
-  readonly timers: readonly (Of<'timer-start'> & { readonly isCancelled: boolean })[];
-  /** Effects, emitted events, and whatever else is recorded. */
-  readonly others: readonly (Of<'effect'> | Of<'emitted'> | Of<'value'>)[];
-}
+export type SystemStep = ReturnType<typeof systemStep>;
 
 /** Entries that are written between steps. */
 const BETWEEN: ReadonlySet<string> = new Set(['closed', 'resumed', 'note', 'keyframe', 'effect-end', 'stopped', 'end']);
 
 /** The last entry of the step of an entry, without what a process that leaves or continues the actor writes after it. */
-export function lastEntryOfStep({ externalEvents, entries }: RunFold, seq: number, count: number): number {
-  const { to } = externalEvents.stepOf(seq);
+export function lastEntryOfStep({ entries }: RunFold, seq: number, count: number): number {
+  const { to } = entries.stepOf(seq);
   const after = [entries.of('closed'), entries.of('resumed')].map((seqs) => seqs[countUpTo(seqs, seq)] ?? count);
   return Math.min(to, count, ...after) - 1;
 }
@@ -67,19 +36,19 @@ export function lastMove({ log, fold, count }: Pick<SystemView, 'log' | 'fold' |
     return { kind: 'entry', from: end.seq, to: end.seq };
   const seq = fold.transitions.seqs.at(-1) ?? (fold.entries.typeOf(count - 1) === 'closed' ? 0 : undefined);
   if (seq === undefined) return null;
-  const { from } = fold.externalEvents.stepOf(seq);
+  const { from } = fold.entries.stepOf(seq);
   const [event, move] = [from, seq].map((one) => log.entry(one) as { readonly actor?: unknown });
   return { kind: 'entry', from: event?.actor === move?.actor ? from : seq, to: lastEntryOfStep(fold, seq, count) };
 }
 
 const MAX_ENTRIES = 500;
 
-/** The step of a selection. For an entry between steps, it has only that entry. */
-export function systemStep({ log, fold, charts, count, selection }: SystemView): SystemStep {
+/** One external event of a system with everything that it caused. For an entry between steps, only that entry. */
+export function systemStep({ log, fold, charts, count, selection }: SystemView) {
   const isBetween = BETWEEN.has(fold.entries.typeOf(selection.from));
   const [from, to] = isBetween
     ? [selection.from, selection.from]
-    : [fold.externalEvents.stepOf(selection.from).from, lastEntryOfStep(fold, selection.from, count)];
+    : [fold.entries.stepOf(selection.from).from, lastEntryOfStep(fold, selection.from, count)];
   const read = Array.from(
     { length: Math.min(MAX_ENTRIES, to - from + 1) },
     (_, index) => log.entry(from + index) as unknown as ActorEntry,
@@ -90,10 +59,13 @@ export function systemStep({ log, fold, charts, count, selection }: SystemView):
   return {
     from,
     to,
-    until: isBetween ? to : Math.min(fold.externalEvents.stepOf(from).to, count) - 1,
+    /** The last entry before the next event: states are known after it. */
+    until: isBetween ? to : Math.min(fold.entries.stepOf(from).to, count) - 1,
+    /** Null for the first step, and for an entry that belongs to none. */
     event,
+    /** Why nothing happened; null if something did. */
     ignored: event === null ? null : ignoredBy({ log, fold, charts }, event),
-    transitions: of('transition').map((entry) => explained(entry, fold, charts)),
+    transitions: of('transition').map((entry) => explainTransition(entry as unknown as Transition, { fold, charts })),
     calls: of('activity-start'),
     timers: of('timer-start').map((timer) => ({ ...timer, isCancelled: isCancelled({ fold, charts }, timer, to) })),
     others: of('effect', 'emitted', 'value'),
@@ -111,12 +83,11 @@ function ignoredEvent({ actors }: RunFold, seq: number) {
 
 export const isIgnored = (fold: RunFold, seq: number): boolean => ignoredEvent(fold, seq) !== null;
 
-function ignoredBy({ fold, charts }: LoadedEntries, { seq }: Of<'delivery'>): IgnoredEvent | null {
+function ignoredBy({ fold, charts }: LoadedEntries, { seq }: Of<'delivery'>) {
   const ignored = ignoredEvent(fold, seq);
   if (ignored === null) return null;
-  const chart = chartIndexOf(charts).chart(ignored.machine);
-  const { states = [], events = [] } = (chart && machineWaits(fold, chart, seq)) ?? {};
-  return { words: `Ignored: ${ignoredWords(ignored.guards)}.`, states, events };
+  const facts = currentStateFacts(fold, chartIndexOf(charts).chart(ignored.machine), seq);
+  return { words: `Ignored: ${ignoredWords(ignored.guards)}.`, facts };
 }
 
 /** Whether the state of a timer is no longer active after its step. */
@@ -131,23 +102,6 @@ function isCancelled(
   const chart = chartIndexOf(charts).chart(owner.machine ?? '');
   const waits = chart && machineWaits(fold, chart, to);
   return waits?.timers.every((timer) => timer.dueMs !== dueMs) ?? false;
-}
-
-function explained(entry: Of<'transition'>, fold: RunFold, charts: RunCharts | null): StepTransition {
-  const taken = entry as unknown as Transition;
-  const guard = entry.candidates.find(({ result }) => result === 'taken')?.guard ?? null;
-  const at = charts === null ? null : transitionLookup(charts.charts).indexOf({ ...taken, guard });
-  const { actions = [] } = charts?.charts.find(({ id }) => id === entry.machine)?.transitions[at ?? -1] ?? {};
-  const words = explainTransition(taken, chartIndexOf(charts));
-  return {
-    ...words,
-    actor: entry.actor === '' ? '' : actorName({ fold, charts }, entry.actor),
-    moves: movesText({ fold, charts }, [taken]),
-    trigger: words.event.startsWith('without an event')
-      ? words.event
-      : `on ${eventWords({ fold, charts }, entry.actor, entry.event)}`,
-    actions: actionNames(actions),
-  };
 }
 
 /** The call that a selection is about; undefined if it is about something else. */
@@ -166,18 +120,8 @@ export function receivedSelection(fold: RunFold, seq: number, count: number): Se
   };
 }
 
-interface ChangedContext {
-  readonly path: string;
-  readonly name: string;
-  readonly fields: readonly FieldDifference[];
-  readonly context: unknown;
-}
-
 /** The contexts of the machines of a system after a step, with what the step changed. */
-export function contextsAfter(
-  fold: RunFold,
-  { from, until }: Pick<SystemStep, 'from' | 'until'>,
-): readonly ChangedContext[] {
+export function contextsAfter(fold: RunFold, { from, until }: Pick<SystemStep, 'from' | 'until'>) {
   const after = Object.entries((fold.states.at(until) ?? {}) as SystemState);
   return after.flatMap(([path, { chart, context }]) => {
     if (chart === null || context == null || Object.keys(Object(context)).length === 0) return [];

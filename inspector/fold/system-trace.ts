@@ -1,9 +1,7 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
-import { callIndexOf } from './call-index.ts';
 import { ancestorsOf, chartIndexOf } from './chart-index.ts';
-import type { FieldDifference } from './differences.ts';
 import { ignoredWords, type Transition } from './explain.ts';
 import { forkStart } from './fork-point.ts';
 import { capitalize, pluralize, UNNAMED } from './format.ts';
@@ -11,10 +9,12 @@ import { groupBy } from './group-by.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
 import { lastEntryOfStep } from './system-step.ts';
+import type { FieldDifference } from './system-words.ts';
 import {
   actorName,
   contextDifferences,
   errorText,
+  eventMembers,
   eventWords,
   guardsText,
   isInitial,
@@ -23,8 +23,8 @@ import {
   statesText,
 } from './system-words.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
-import { callRows, callTrouble, forkRow, plainRow, toolRow } from './trace-items.ts';
-import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
+import { callRows, forkRow, plainRow, toolRow } from './trace-items.ts';
+import { lazy, type TraceRow } from './trace-row.ts';
 import { INIT } from './transition-log.ts';
 
 interface System extends LoadedEntries {
@@ -75,10 +75,11 @@ function endRow({ fold: { entries } }: Traced, { end }: ActorRecord): readonly T
 
 /** The rows of an actor: its steps, its calls, its children, and whatever else is recorded about it. */
 function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
-  const { log, fold, count } = system;
   const [calls, tools] = [system.callsOf(actor), system.toolsOf(actor)];
-  const traced = { ...system, numberOf: (call: AttemptSpan) => callIndexOf(fold).numbers.get(call) ?? 0, log };
-  const made = [...callRows(traced, calls, actor.end?.seq ?? count - 1), ...tools.map((tool) => toolRow(traced, tool))];
+  const made = [
+    ...callRows(system, calls, actor.end?.seq ?? system.count - 1),
+    ...tools.map((tool) => toolRow(system, tool)),
+  ];
   const rows = [
     // The steps of an attempt repeat what its calls show.
     ...(made.length > 0 ? [] : stepRows(system, actor)),
@@ -131,7 +132,6 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
     usage: calls.length === 0 ? null : usageOf(calls, null),
     // The first step inside a machine begins with the same entry.
     selection: machine !== null ? null : { kind: 'entry', from: begun, to: end?.seq ?? system.count - 1 },
-    trouble: { ...NO_TROUBLE, ...callTrouble(calls), tools: tools.filter(({ error }) => error !== null).length },
     ...(hasRows && { children: () => partsOf(system, child) }),
   };
 }
@@ -145,7 +145,7 @@ interface Step {
 }
 
 /** The steps of an actor. A machine raises the ends of its states itself, so they belong to the step that reached them. */
-function stepsOf({ machine, from, events, moves }: ActorRecord, { externalEvents }: RunFold): readonly Step[] {
+function stepsOf({ machine, from, events, moves }: ActorRecord, { entries }: RunFold): readonly Step[] {
   const steps: Step[] = machine === null ? [] : [{ from, event: INIT, received: null, moves: [] }];
   const isEnd = (event: string): boolean => event.startsWith('xstate.done.state.');
   let next = 0;
@@ -159,7 +159,7 @@ function stepsOf({ machine, from, events, moves }: ActorRecord, { externalEvents
     receiveUpTo(seq);
     const last = steps.at(-1);
     const isSame = last !== undefined && (last.event === event || isEnd(event));
-    if (isSame && externalEvents.stepOf(last.from).to > seq) last.moves.push(seq);
+    if (isSame && entries.stepOf(last.from).to > seq) last.moves.push(seq);
     else steps.push({ from: seq, event, received: null, moves: [seq] });
   }
   receiveUpTo(Number.POSITIVE_INFINITY);
@@ -176,7 +176,7 @@ function stepRows(system: Traced, actor: ActorRecord): readonly TraceRow[] {
     if (isEndOfCall) return [];
     const to = Math.min(lastEntryOfStep(fold, from, count), (steps[index + 1]?.from ?? count) - 1);
     // Recorded states are known after an external event with all that it caused: the last of its rows shows what changed.
-    const until = Math.min(fold.externalEvents.stepOf(from).to, steps[index + 1]?.from ?? count, count) - 1;
+    const until = Math.min(fold.entries.stepOf(from).to, steps[index + 1]?.from ?? count, count) - 1;
     const next = steps.slice(index + 1).find((later) => later.moves.length > 0)?.from ?? actor.end?.seq;
     const stays = next ?? (system.isOver ? count - 1 : null);
     const row = stepRow(system, actor, step, Math.max(from, to), until);
@@ -192,27 +192,30 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
   const isIgnored = actor.machine !== null && received !== null && received.ignored !== null;
   const transitions = () =>
     moves.map((seq) => log.entry(seq)).filter((entry): entry is Transition => entry.type === 'transition');
-  let [moved, note]: (string | undefined)[] = [];
+  const moved = lazy(() =>
+    isStart && moves.length === 0 ? startText(system, actor) : movesText({ charts, fold }, transitions()),
+  );
+  const note = lazy(() =>
+    [
+      isStart ? inputText(actor) : lateText(fold, actor.path, event, from),
+      actor.machine === null && actor.path !== '' ? `to ${actorName(system, actor.path)}` : '',
+      received === null || received.sender !== null ? '' : payloadText(log.entry(from)),
+      received?.sender == null || endReportedBy(actor.path, event) !== null ? '' : `from ${received.sender}`,
+      isIgnored ? `ignored: ${ignoredWords(received.ignored ?? [])}` : '',
+      guardsText(transitions().flatMap(({ candidates }) => candidates)),
+      isStart ? '' : contextText(contextDifferences(fold, actor.path, from - 1, until)),
+    ]
+      .filter(Boolean)
+      .join(' · '),
+  );
   return {
     ...plainRow(isIgnored ? 'ignored' : 'step', from, eventWords(system, actor.path, event)),
     id: `step${from}${actor.path}`,
     get moves() {
-      moved ??= isStart && moves.length === 0 ? startText(system, actor) : movesText({ charts, fold }, transitions());
-      return moved;
+      return moved();
     },
     get note() {
-      note ??= [
-        isStart ? inputText(actor) : lateText(fold, actor.path, event, from),
-        actor.machine === null && actor.path !== '' ? `to ${actorName(system, actor.path)}` : '',
-        received === null || received.sender !== null ? '' : payloadText(log.entry(from)),
-        received?.sender == null || endReportedBy(actor.path, event) !== null ? '' : `from ${received.sender}`,
-        isIgnored ? `ignored: ${ignoredWords(received.ignored ?? [])}` : '',
-        guardsText(transitions().flatMap(({ candidates }) => candidates)),
-        isStart ? '' : contextText(contextDifferences(fold, actor.path, from - 1, until)),
-      ]
-        .filter(Boolean)
-        .join(' · ');
-      return note;
+      return note();
     },
     status: isIgnored ? 'ended' : /^xstate\.error\./u.test(event) ? 'failed' : 'done',
     to,
@@ -220,16 +223,11 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
   };
 }
 
-const APPROVAL_IDS: ReadonlySet<string> = new Set(['id', 'digest', 'shownDigest']);
-
-function payloadText(entry: JournalEntry): string {
-  const { type, ...members } = (entry.type === 'delivery' ? entry.event : {}) as { readonly type?: string };
-  const shown = Object.entries(members).filter(([name]) => type !== 'approval.given' || !APPROVAL_IDS.has(name));
-  return shown
+const payloadText = (entry: JournalEntry): string =>
+  eventMembers(entry.type === 'delivery' ? entry.event : {})
     .slice(0, MAX_FIELDS)
     .map(([name, value]) => `${excerpt(name, 40)}: ${jsonExcerpt(value, 60)}`)
     .join(', ');
-}
 
 const inputText = ({ notes, from }: ActorRecord): string => {
   const text = notes.find(({ type, seq }) => type === 'start' && seq === from)?.text ?? '';
@@ -252,7 +250,7 @@ const UNNAMED_ACTIONS: ReadonlySet<string> = new Set(['entry', 'exit', 'actions'
 function effectWords({ log, fold, charts }: LoadedEntries, machine: string | null, seq: number): string {
   const { action } = log.entry(seq) as unknown as { readonly action: string };
   const chart = chartIndexOf(charts).chart(machine ?? '');
-  const { from, to } = fold.externalEvents.stepOf(seq);
+  const { from, to } = fold.entries.stepOf(seq);
   const targetsAt = (at: number) => fold.transitions.positionAt(machine ?? '', at)?.targets ?? [];
   const nameOf = (id: string) => statesText(chart, fold.charts.get(machine ?? '')?.of ?? machine ?? '', [id]);
   const name = UNNAMED_ACTIONS.has(action) ? '' : excerpt(action, 80);

@@ -7,20 +7,7 @@ import type { RunFold } from './run-fold.ts';
 
 type Transition = Chart['transitions'][number];
 
-/** What a machine waits for in its current states, according to its chart. Guarded transitions are included. */
-export interface MachineWaits {
-  readonly machine: string;
-  readonly states: readonly string[];
-  readonly events: readonly string[];
-  /** `dueMs`: since the start of the system; null if it is unknown. */
-  readonly timers: readonly { readonly delay: string; readonly dueMs: number | null; readonly leadsTo: string }[];
-  /** By event: `paying if isSmall; waiting otherwise`. */
-  readonly leadsTo: Readonly<Record<string, string>>;
-  /** The actors that its states invoke. */
-  readonly actors: readonly string[];
-  /** States with a transition for when their child states finish, and named actors with a transition for when they finish. */
-  readonly ends: readonly string[];
-}
+export type MachineWaits = NonNullable<ReturnType<typeof machineWaits>>;
 
 /** Returns what each running machine of a system waits for at an entry. */
 export function systemWaits(fold: RunFold, charts: RunCharts | null, at: number): readonly MachineWaits[] {
@@ -43,12 +30,11 @@ const TIMER = 'after ';
 /** Matches the events `done` and `error` of a state, and of a named actor: `search: done`. */
 const END = /^(?:(?<actor>.*): )?(?:done|error)$/su;
 
-/** Returns what a machine waits for at an entry; null if it has not started by then, or has ended. */
-export function machineWaits(
-  { transitions, timeLine, actors }: RunFold,
-  chart: IndexedChart,
-  at: number,
-): MachineWaits | null {
+/**
+ * Returns what a machine waits for at an entry, according to its chart; guarded transitions are included. Null if it has not started by then,
+ * or has ended.
+ */
+export function machineWaits({ transitions, timeLine, actors }: RunFold, chart: IndexedChart, at: number) {
   const own = actors.filter(({ machine, from }) => machine === chart.id && from <= at);
   if (own.length > 0 && own.every(({ end }) => end !== null && end.seq <= at)) return null;
   const position = transitions.positionAt(chart.id, at);
@@ -86,11 +72,15 @@ export function machineWaits(
     machine: chart.id,
     states: targets.map((id) => statePath(chart, id)),
     events: distinct(events.map(({ event }) => event)),
+    /** By event: `paying if isSmall; waiting otherwise`. */
     leadsTo: Object.fromEntries(events.map(({ event }) => [event, leadsTo(chart, events, { event })])),
+    /** `dueMs`: since the start of the system; null if it is unknown. */
     timers: [...new Map(timers.map((one) => [`${one.source} ${one.event}`, timerOf(one)])).values()].filter(
       ({ dueMs }) => dueMs !== -1,
     ),
+    /** The actors that its states invoke. */
     actors: distinct(possible.flatMap(({ invokes }) => invokes)),
+    /** States with a transition for when their child states finish, and named actors with a transition for when they finish. */
     ends: distinct(ends.map(({ event, source }) => END.exec(event)?.groups?.['actor'] ?? statePath(chart, source))),
   };
 }

@@ -1,8 +1,9 @@
+import microdiff from 'microdiff';
+import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import { type ActorPath, idAt } from '../../src/durable/entries.ts';
 import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
 import { chartIndexOf, type IndexedChart, placeIn } from './chart-index.ts';
-import { changedFields, type FieldDifference } from './differences.ts';
 import { actorIn, humanizeEvent, type Transition } from './explain.ts';
 import { formatDuration, UNNAMED } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -30,6 +31,19 @@ export function eventWords(named: Named, receiver: ActorPath, type: string): str
   const ended = endReportedBy(receiver, type);
   if (ended === null) return humanizeEvent(type);
   return `${actorName(named, ended.path)} ${ended.status === 'done' ? 'finished' : 'failed'}`;
+}
+
+/** The event of a transition: `on ORDER`. The journal records an eventless one with the event that led to its state; the chart tells them apart. */
+export function triggerText(named: Named, { actor = '', machine, event, source, target }: Transition): string {
+  const words = event === INIT ? humanizeEvent(event) : eventWords(named, actor, event);
+  const ways = (
+    chartIndexOf(named.charts ?? null)
+      .chart(machine)
+      ?.transitionsFrom(source) ?? []
+  ).filter((way) => way.target.length === target.length && way.target.every((id, at) => id === target[at]));
+  const matchesByName = ways.some((way) => way.event !== '' && eventMatches(way.event, event, source));
+  if (matchesByName || ways.every((way) => way.event !== '')) return event === '' ? words : `on ${words}`;
+  return `without an event, after ${words.replace(/^after /u, '')}`;
 }
 
 /** The innermost state that is entered with a state, down to the first parallel one; the state itself if its history decides that. */
@@ -147,8 +161,34 @@ export function lateText({ timeLine, transitions }: RunFold, actor: ActorPath, e
 /** A running process fires its timers sooner than this. */
 const MIN_LATE_MS = 1_000;
 
+/** What an approval's event is matched by, which its entry shows. Its decision, reason and author are what a person gave. */
+const APPROVAL_IDS: ReadonlySet<string> = new Set(['id', 'digest', 'shownDigest']);
+
+/** The members of an event, as far as a reader needs them. */
+export const eventMembers = ({
+  type,
+  ...members
+}: {
+  readonly type?: string;
+}): readonly (readonly [string, unknown])[] =>
+  Object.entries(members).filter(([name]) => type !== 'approval.given' || !APPROVAL_IDS.has(name));
+
 /** The message of an error, or its value as JSON. */
 export function errorText(error: unknown): string {
   const { message = error } = Object(error) as { readonly message?: unknown };
   return typeof message === 'string' ? message : jsonExcerpt(message, 200);
 }
+
+/** A changed value in a state. `before` or `after` is undefined if there is none. */
+export interface FieldDifference {
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export const changedFields = (before: object, after: object): readonly FieldDifference[] =>
+  microdiff(before, after, { cyclesFix: false }).map((difference) => ({
+    path: difference.path.join('.'),
+    before: difference.type === 'CREATE' ? undefined : difference.oldValue,
+    after: difference.type === 'REMOVE' ? undefined : difference.value,
+  }));

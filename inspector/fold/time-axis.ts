@@ -49,27 +49,8 @@ export function movedTo(range: TimeRange, { startMs, endMs }: TimeRange, wholeMs
   return within((startMs + endMs - lengthMs) / 2, lengthMs, wholeMs);
 }
 
-/** A stretch of time in which nothing ran, as shares of the axis, on which it is shorter than to scale. */
-interface Cut {
-  readonly from: number;
-  readonly to: number;
-  readonly ms: number;
-}
-
 /** Where times are on an axis: places are shares of its length. */
-export interface Scale extends TimeRange {
-  readonly axisPx: number;
-  /** The share of a millisecond in which something ran. */
-  readonly perMs: number;
-  /** The longest of its shortened gaps, longest first. */
-  readonly cuts: readonly Cut[];
-  /** The place of a drawn time with so many gaps before it, of an entry, and of now. */
-  placeOf(drawnMs: number, gaps: number): number;
-  placeOfEntry(seq: number): number;
-  readonly now: number;
-  /** The drawn time at a place. */
-  msAt(place: number): number;
-}
+export type Scale = ReturnType<typeof scaleOf>;
 
 /** A shortened gap is as wide, unless all together would take more than half of the axis. */
 const CUT_PX = 24;
@@ -90,12 +71,7 @@ function shareOfMs(lengthMs: number, gaps: readonly { readonly ms: number }[], c
 }
 
 /** `now`: the drawn time, and how long nothing has run; 0 if something is running. */
-export function scaleOf(
-  timeLine: TimeLine,
-  range: TimeRange,
-  axisPx: number,
-  now: { nowMs: number; idleMs: number },
-): Scale {
+export function scaleOf(timeLine: TimeLine, range: TimeRange, axisPx: number, now: { nowMs: number; idleMs: number }) {
   const { startMs, endMs } = range;
   const { drawnMs } = timeLine;
   const all = timeLine.gaps.map((seq) => ({ atMs: drawnMs(seq), ms: timeLine.gapMs(seq) }));
@@ -123,12 +99,16 @@ export function scaleOf(
     startMs,
     endMs,
     axisPx,
+    /** The share of a millisecond in which something ran. */
     perMs,
+    /** The longest of its shortened gaps, longest first. */
     cuts,
+    /** The place of a drawn time with so many gaps before it. */
     placeOf,
-    placeOfEntry: (seq) => placeOf(drawnMs(seq), countUpTo(timeLine.gaps, seq)),
+    placeOfEntry: (seq: number) => placeOf(drawnMs(seq), countUpTo(timeLine.gaps, seq)),
     now: placeOf(now.nowMs, all.length),
-    msAt(place) {
+    /** The drawn time at a place. */
+    msAt(place: number): number {
       const gap = inside.findIndex((one, index) => place < placeOf(one.atMs, before + index + 1));
       const ms = startMs + (place - (widths.at(gap) ?? 0)) / perMs;
       return gap < 0 ? ms : Math.min(inside[gap]?.atMs ?? ms, ms);

@@ -3,29 +3,24 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { NO_USAGE } from '../../machines/policies/usage.ts';
 import { entryTitle, entryTrouble, entryWait } from '../../src/chain/presentation/entry-words.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { runStart } from './answer.ts';
 import { earlyCallWords, earlyWords } from './call-index.ts';
-import { decisionReason } from './decision-words.ts';
-import { type EntryOf, entriesIn, entryAt } from './entry-index.ts';
+import { type EntryOf, entriesIn, entryAt, runStart } from './entry-index.ts';
 import { forkStart } from './fork-point.ts';
 import { capitalize, humanize, messageText, pluralize } from './format.ts';
+import { decisionReason } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
 import { firstIndexWhere, numbersIn, startedIn } from './sorted.ts';
 import { type AttemptSpan, type CallSpan, type CapabilitySpan, usageOf } from './spans.ts';
 import { argumentWords, jsonExcerpt } from './text.ts';
-import type { RowStatus, TraceRow, Trouble } from './trace-row.ts';
+import { lazy, type RowStatus, type TraceRow } from './trace-row.ts';
 import { rejectionAfter } from './user-events.ts';
 
-/** What the rows of a run are made from. */
 export interface TracedRun {
   readonly log: RunLog;
   readonly fold: RunFold;
   readonly count: number;
-  /** Nothing runs any more. */
   readonly isOver: boolean;
-  /** Model calls are counted from 1 over the whole run. */
-  numberOf(call: AttemptSpan): number;
 }
 
 /** Returns the rows of everything that starts in these entries. The model calls and searches are passed in. */
@@ -59,7 +54,7 @@ export const callRows = (run: TracedRun, calls: readonly AttemptSpan[], to: numb
 const statusOf = ({ isOver }: TracedRun, to: number | null, hasResult: boolean): RowStatus =>
   to !== null ? (hasResult ? 'done' : 'ended') : isOver ? 'ended' : 'open';
 
-export const isFailed = ({ failure }: { readonly failure: Failure | null }): boolean =>
+const isFailed = ({ failure }: { readonly failure: Failure | null }): boolean =>
   failure !== null && failure.stage !== 'aborted';
 
 const REASONS: { readonly [Stage in FailureStage]?: string } = {
@@ -74,12 +69,6 @@ function repeatReason({ attempt, task }: AttemptSpan, before: AttemptSpan | unde
   return REASONS[before.failure.stage] ?? 'the reply was invalid';
 }
 
-/** How many of the calls of a phase failed, and how many repeat the one before. */
-export const callTrouble = (calls: readonly AttemptSpan[]): Pick<Trouble, 'calls' | 'retries'> => ({
-  calls: calls.filter(isFailed).length,
-  retries: calls.filter((call, index) => repeatReason(call, calls[index - 1]) !== null).length,
-});
-
 /** Whether a fork has copied a call. */
 export const isReused = ({ log }: TracedRun, { from }: AttemptSpan): boolean =>
   from <= (runStart(log)?.forkedFrom?.seq ?? -1);
@@ -90,7 +79,6 @@ export function ownUsage(run: TracedRun, calls: readonly AttemptSpan[]) {
   return usageOf(own, run.fold.spans.currency);
 }
 
-/** What a call is for. */
 export const taskWords = (task: string): string => (task === 'continuation' ? 'check for more tools' : humanize(task));
 
 /** `before`: the call before it in its phase. */
@@ -108,9 +96,10 @@ function callRow(run: TracedRun, call: AttemptSpan, before: AttemptSpan | undefi
   return {
     id: `call${from}`,
     kind: 'call',
-    title: `Call ${run.numberOf(call)}`,
+    title: `Call ${call.number}`,
     note: notes.filter(Boolean).join(', '),
     text: messageText(failure?.message ?? ''),
+    isRetry: reason !== null,
     status: isFailed(call) ? 'failed' : statusOf(run, to, usage !== null && failure === null),
     from,
     to,
@@ -144,11 +133,7 @@ function backOffRow(
 export function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
   const { from, to, error, capability } = tool;
   const hasResult = to !== null && run.fold.entries.typeOf(to) === 'capability-end';
-  let cached: EntryOf<'capability-end'>['result'] | undefined;
-  const result = () => {
-    cached ??= hasResult ? entryAt(run.log, to, 'capability-end')?.result : undefined;
-    return cached;
-  };
+  const result = lazy(() => (hasResult ? entryAt(run.log, to, 'capability-end')?.result : undefined));
   return {
     id: `tool${from}`,
     kind: 'tool',
@@ -169,13 +154,11 @@ export function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
 
 function searchRow(run: TracedRun, search: CallSpan, early: string): TraceRow {
   const { from, to, activity, outcome } = search;
-  let cached: EntryOf<'retrieval'> | undefined;
-  const retrieval = (): EntryOf<'retrieval'> | undefined => {
-    cached ??= entriesIn(run.log, run.fold.entries, 'retrieval', from + 1, to ?? run.count).find(
+  const retrieval = lazy(() =>
+    entriesIn(run.log, run.fold.entries, 'retrieval', from + 1, to ?? run.count).find(
       (entry) => entry.activity === undefined || entry.activity === activity,
-    );
-    return cached;
-  };
+    ),
+  );
   const status = outcome === 'failed' ? 'failed' : statusOf(run, to, outcome === 'done');
   return {
     id: `search${from}`,
@@ -241,7 +224,6 @@ function activityRow(run: TracedRun, activity: CallSpan): readonly TraceRow[] {
 
 const entrySelection = (seq: number): Selection => ({ kind: 'entry', from: seq, to: seq });
 
-/** A row of a single entry. */
 export const plainRow = (kind: TraceRow['kind'], seq: number, title: string): TraceRow => ({
   id: `${kind}${seq}`,
   kind,
@@ -358,10 +340,6 @@ function askedWords(log: RunLog, { entries }: RunFold, answer: Delivered, seq: n
 
 /** The rules of Yield that end a run at a limit. */
 const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);
-
-/** The ends of tool runs at a limit. */
-export const limitStops = (log: RunLog, { entries }: RunFold, from = 0, to = Number.POSITIVE_INFINITY) =>
-  entriesIn(log, entries, 'capability-stop', from, to).filter((entry) => entryTrouble(entry) !== null);
 
 function sessionRow(entry: EntryOf<'session-recalled' | 'session-stored'>): readonly TraceRow[] {
   return entry.problem === null ? [] : [{ ...entryRow('activity', entry), text: entry.problem }];

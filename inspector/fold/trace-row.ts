@@ -1,7 +1,7 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
 import { formatNumber, pluralize } from './format.ts';
-import type { Selection } from './selection.ts';
+import type { Range, Selection } from './selection.ts';
 
 type RowKind =
   | 'cycle'
@@ -24,22 +24,6 @@ type RowKind =
 /** `open` is in progress; `ended` ended without a result; `noted` is not as it should be, but no failure. */
 export type RowStatus = 'done' | 'open' | 'ended' | 'failed' | 'noted';
 
-/** How many things inside a row went wrong. */
-export interface Trouble {
-  readonly phases: number;
-  readonly tools: number;
-  readonly searches: number;
-  readonly calls: number;
-  readonly retries: number;
-  readonly limits: number;
-}
-
-/** Entries; `to` is null while in progress. */
-export interface Range {
-  readonly from: number;
-  readonly to: number | null;
-}
-
 export interface TraceRow {
   readonly id: string;
   readonly kind: RowKind;
@@ -57,7 +41,6 @@ export interface TraceRow {
   readonly sameErrorAs?: string | undefined;
   readonly phase?: Phase;
   readonly from: number;
-  /** The last entry; null while in progress. */
   readonly to: number | null;
   /** For a step with transitions: the entry of the next such step of its actor, or of the actor's end; null while there is neither. */
   readonly stays?: number | null;
@@ -69,37 +52,11 @@ export interface TraceRow {
   readonly selection: Selection | null;
   /** The entries of the rows inside, which may have started earlier. */
   readonly within?: { readonly from: number; readonly to: number };
-  readonly trouble?: Trouble;
+  /** Whether it is a call that repeats the one before it. */
+  readonly isRetry?: boolean;
   readonly children?: () => readonly TraceRow[];
 }
 
-/** What went wrong inside a row, in words; `isBad`: something failed. */
-export function troubleWords(trouble: Trouble): readonly { readonly text: string; readonly isBad: boolean }[] {
-  const { phases, tools, searches, calls, retries, limits } = trouble;
-  const retried = retries === calls && calls === 1 ? 'retried' : `${formatNumber(retries)} retried`;
-  const words = [
-    { count: phases, text: `${pluralize(phases, 'phase')} failed`, isBad: true },
-    { count: tools, text: `${pluralize(tools, 'tool call')} failed`, isBad: true },
-    { count: searches, text: `${pluralize(searches, 'search')} failed`, isBad: true },
-    { count: calls, text: `${pluralize(calls, 'call')} failed${retries > 0 ? `, ${retried}` : ''}`, isBad: true },
-    { count: calls > 0 ? 0 : retries, text: `${pluralize(retries, 'call')} retried`, isBad: false },
-    { count: limits, text: `${pluralize(limits, 'limit')} reached`, isBad: false },
-  ];
-  return words.filter(({ count }) => count > 0).map(({ text, isBad }) => ({ text, isBad }));
-}
-
-export const NO_TROUBLE: Trouble = { phases: 0, tools: 0, searches: 0, calls: 0, retries: 0, limits: 0 };
-
-export const addTrouble = (one: Trouble, other: Trouble): Trouble => ({
-  phases: one.phases + other.phases,
-  tools: one.tools + other.tools,
-  searches: one.searches + other.searches,
-  calls: one.calls + other.calls,
-  retries: one.retries + other.retries,
-  limits: one.limits + other.limits,
-});
-
-/** A row in a list, as deep as it is nested. */
 export interface ListedRow {
   readonly row: TraceRow;
   /** Counts from 1. */
@@ -111,6 +68,15 @@ export interface ListedRow {
   readonly size: number;
 }
 
+/** A value that is computed when it is first needed: entries are read only for what is shown. */
+export function lazy<Value>(compute: () => Value): () => Value {
+  let known: { readonly value: Value } | undefined;
+  return () => {
+    known ??= { value: compute() };
+    return known.value;
+  };
+}
+
 const insides = new WeakMap<TraceRow, readonly TraceRow[]>();
 
 export function rowsIn(row: TraceRow): readonly TraceRow[] {
@@ -119,6 +85,30 @@ export function rowsIn(row: TraceRow): readonly TraceRow[] {
   const inside = row.children?.() ?? [];
   insides.set(row, inside);
   return inside;
+}
+
+const allIn = (row: TraceRow): readonly TraceRow[] => rowsIn(row).flatMap((inner) => [inner, ...allIn(inner)]);
+
+/** What went wrong inside a row, in words; `isBad`: something failed. */
+export function troubleWords(row: TraceRow): readonly { readonly text: string; readonly isBad: boolean }[] {
+  const all = allIn(row);
+  const failed = (of: RowKind): number => all.filter(({ kind, status }) => kind === of && status === 'failed').length;
+  const retries = all.filter(({ isRetry }) => isRetry).length;
+  const limits = all.filter(({ kind }) => kind === 'limit').length;
+  const calls = failed('call');
+  const retried =
+    retries === 0 ? '' : retries === calls && calls === 1 ? ', retried' : `, ${formatNumber(retries)} retried`;
+  const words = [
+    { count: failed('phase'), noun: 'phase', end: ' failed', isBad: true },
+    { count: failed('tool'), noun: 'tool call', end: ' failed', isBad: true },
+    { count: failed('search'), noun: 'search', end: ' failed', isBad: true },
+    { count: calls, noun: 'call', end: ` failed${retried}`, isBad: true },
+    { count: calls > 0 ? 0 : retries, noun: 'call', end: ' retried', isBad: false },
+    { count: limits, noun: 'limit', end: ' reached', isBad: false },
+  ];
+  return words.flatMap(({ count, noun, end, isBad }) =>
+    count === 0 ? [] : [{ text: `${pluralize(count, noun)}${end}`, isBad }],
+  );
 }
 
 export function listedRows(

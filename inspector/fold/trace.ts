@@ -1,39 +1,21 @@
 import { followsPhases } from '../../machines/contracts/phase.ts';
-import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.ts';
+import { phaseFinding } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { answerUpTo } from './answer.ts';
-import { type CallIndex, callIndexOf, callsOfPhase, searchesBetween, searchesOf } from './call-index.ts';
-import { entriesIn, entryAt } from './entry-index.ts';
+import { callsOfPhase, searchesBetween, searchesOf } from './call-index.ts';
+import { answerUpTo, entriesIn, entryAt } from './entry-index.ts';
 import { forkStart } from './fork-point.ts';
 import { capitalize, formatNumber, formatScore, messageText } from './format.ts';
+import { replyOf } from './output.ts';
 import type { RunFold } from './run-fold.ts';
-import { answerSelection, selectionOf } from './selection.ts';
+import { answerSelection, type Range, selectionOf } from './selection.ts';
 import { countStartedBy, lastUpTo, startedIn } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan } from './spans.ts';
-import { callTrouble, isFailed, isReused, itemRows, limitStops, ownUsage, type TracedRun } from './trace-items.ts';
-import { addTrouble, NO_TROUBLE, type Range, type TraceRow, type Trouble } from './trace-row.ts';
+import { isReused, itemRows, ownUsage, type TracedRun } from './trace-items.ts';
+import { lazy, type TraceRow } from './trace-row.ts';
 
 interface Run extends TracedRun {
-  readonly calls: CallIndex;
   /** The entry with which the writing of the answer begins; `count` if it has not begun. */
   readonly end: number;
-}
-
-function tracedRun(log: RunLog, fold: RunFold, count: number, isOver: boolean): Run {
-  const calls = callIndexOf(fold);
-  const { phases } = fold.spans;
-  const last = phases.at(-1);
-  const writing = calls.others.find(({ task, from }) => followsPhases(task) && from > (last?.from ?? 0));
-  const answer = fold.entries.of('answer')[0] ?? count;
-  return {
-    log,
-    fold,
-    count,
-    isOver,
-    calls,
-    end: Math.min(writing?.from ?? answer, answer),
-    numberOf: (call) => calls.numbers.get(call) ?? 0,
-  };
 }
 
 /**
@@ -41,18 +23,19 @@ function tracedRun(log: RunLog, fold: RunFold, count: number, isOver: boolean): 
  * answer last. `isOver`: nothing runs any more. Rows of what has ended are made once.
  */
 export function traceOf(log: RunLog, fold: RunFold, count: number, isOver: boolean): readonly TraceRow[] {
-  const run = tracedRun(log, fold, count, isOver);
-  const { phases } = fold.spans;
-  if (phases.length === 0) return [...unphasedRows(run), ...answerRows(run)];
+  const { phases, others, attempts } = fold.spans;
+  const last = phases.at(-1)?.from ?? 0;
+  const writing = others.find(({ task, from }) => followsPhases(task) && from > last);
+  const answer = fold.entries.of('answer')[0] ?? count;
+  const end = Math.min(writing?.from ?? answer, answer);
+  const run = { log, fold, count, isOver, end };
+  if (phases.length === 0)
+    return [...itemRows(run, 0, end - 1, attempts, searchesBetween(fold.spans, 0, end - 1)), ...answerRows(run)];
   const firsts = phases.flatMap(({ cycle }, index) => (phases[index - 1]?.cycle === cycle ? [] : [index]));
   const cycles = firsts.map((first, index) => cycleRow(run, first, firsts[index + 1] ?? phases.length));
   const [only] = cycles;
   return [...(cycles.length === 1 ? (only?.children?.() ?? []) : cycles), ...answerRows(run)];
 }
-
-/** Returns the rows of what starts before the first phase, until there is one. */
-const unphasedRows = (run: Run): readonly TraceRow[] =>
-  itemRows(run, 0, run.end - 1, run.fold.spans.attempts, searchesBetween(run.fold.spans, 0, run.end - 1));
 
 const cycleRows = new WeakMap<PhaseSpan, TraceRow>();
 
@@ -81,9 +64,6 @@ function cycleRow(run: Run, first: number, next: number): TraceRow {
     within: { from, to: until },
     usage: ownUsage(run, calls),
     selection: null,
-    trouble: members
-      .map((phase, index) => troubleOf(run, phase, phases[first + index + 1]))
-      .reduce(addTrouble, NO_TROUBLE),
     children: () =>
       members.flatMap((phase, index) => [
         phaseRow(run, phase, phases[first + index + 1], first + index === 0),
@@ -95,31 +75,19 @@ function cycleRow(run: Run, first: number, next: number): TraceRow {
 }
 
 /** The model calls of a phase, which may have started before it. */
-function callsOf({ calls, count, end, fold }: Run, phase: PhaseSpan, next: PhaseSpan | undefined) {
-  const { byStep, others } = calls;
-  const { own } = callsOfPhase(calls, phase);
+function callsOf({ count, end, fold: { spans } }: Run, phase: PhaseSpan, next: PhaseSpan | undefined) {
+  const { byStep, others } = spans;
+  const { own } = callsOfPhase(spans, phase);
   // Calls for a phase that has not begun, or never did, are shown where they were made.
   const early =
     next === undefined
       ? [...byStep].flatMap(([step, later]) => (step > phase.step ? later : []))
-      : callsOfPhase(calls, next).unused;
-  const isFirst = phase === fold.spans.phases[0];
+      : callsOfPhase(spans, next).unused;
+  const isFirst = phase === spans.phases[0];
   const unnamed = startedIn(others, isFirst ? 0 : phase.from, (next?.from ?? Math.min(end, count)) - 1);
   return own.length > 0 && early.length === 0 && unnamed.length === 0
     ? own
     : [...own, ...early, ...unnamed].sort((one, other) => one.from - other.from);
-}
-
-function troubleOf(run: Run, phase: PhaseSpan, next: PhaseSpan | undefined): Trouble {
-  const { spans } = run.fold;
-  const [from, to] = [phase === spans.phases[0] ? 0 : phase.from, (next?.from ?? run.end) - 1];
-  return {
-    phases: isFailed(phase) ? 1 : 0,
-    tools: startedIn(spans.capabilities, from, to).filter(({ error }) => error !== null).length,
-    searches: searchesOf(spans, phase).filter(({ outcome }) => outcome === 'failed').length,
-    ...callTrouble(callsOf(run, phase, next)),
-    limits: limitStops(run.log, run.fold, from, to).length,
-  };
 }
 
 const phaseRows = new WeakMap<PhaseSpan, TraceRow>();
@@ -132,30 +100,39 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const calls = callsOf(run, span, next);
   // The calls of the first phase are recorded before it.
   const start = isFirst ? 0 : from;
-  const end = to === null ? null : log.entry(to);
-  const isAborted = failure?.stage === 'aborted' || (end !== null && end.type !== 'phase-end');
-  const finding = failure === null && span.source !== null ? phaseFinding(phase, replyOf(log, span.source)) : '';
-  const summary = end?.type === 'phase-end' ? end.summary : '';
+  const isAborted = failure?.stage === 'aborted' || (to !== null && fold.entries.typeOf(to) !== 'phase-end');
   const until = to ?? (next?.from ?? run.end) - 1;
   const searches = searchesOf(fold.spans, span);
   const early = earlyStretch([...calls, ...searches], start);
+  const forkedAt = forkStart(run) ?? -1;
   const shown = new Map(failure === null ? [] : [[messageText(failure.message), 'the phase']]);
   const children = withoutRepeats(itemRows(run, start, until, calls, searches), shown);
-  const found = [finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : (foundIn(children) ?? ''));
-  const text = failure === null ? found : messageText(failure.message);
+  const text = lazy(() => {
+    if (failure !== null) return messageText(failure.message);
+    const finding = span.source === null ? '' : phaseFinding(phase, replyOf(log, span.source));
+    // In the words of the terminal.
+    const found = children.find(({ kind, status }) => kind === 'search' && status === 'done')?.note ?? '';
+    const summary = entryAt(log, to, 'phase-end')?.summary ?? '';
+    return [finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : found);
+  });
+  const note = lazy(() => {
+    const isNothing = text() === '' && to !== null;
+    const isForkStart = forkedAt >= from && forkedAt <= until;
+    const notes = [isNothing && 'nothing new', isForkStart && 'the fork begins here'];
+    return [callsNote(run, span, calls, start), ...notes, ...contextNotes(run, from, until)]
+      .filter(Boolean)
+      .join(' · ');
+  });
   const row: TraceRow = {
     id: `phase${from}`,
     kind: 'phase',
     title: capitalize(phase),
-    note: [
-      callsNote(run, span, calls, start),
-      text === '' && to !== null ? 'nothing new' : '',
-      forkNote(run, from, until),
-      ...contextNotes(run, from, until),
-    ]
-      .filter(Boolean)
-      .join(' · '),
-    text,
+    get note() {
+      return note();
+    },
+    get text() {
+      return text();
+    },
     status: to === null ? (isOver ? 'ended' : 'open') : isAborted ? 'ended' : failure === null ? 'done' : 'failed',
     phase,
     from,
@@ -164,7 +141,6 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     within: { from: Math.min(start, ...[...calls, ...searches].map((one) => one.from)), to: until },
     usage: calls.length === 0 ? null : ownUsage(run, calls),
     selection: selectionOf('phase', span, count),
-    trouble: troubleOf(run, span, next),
     ...(children.length > 0 && { children: () => children }),
   };
   if (next !== undefined && calls.every((call) => call.to !== null)) phaseRows.set(span, row);
@@ -191,37 +167,21 @@ function earlyStretch(calls: readonly Range[], start: number): Range | null {
   };
 }
 
-/** What the search among these rows found, in the words of the terminal. */
-function foundIn(rows: readonly TraceRow[]): string | undefined {
-  return rows.find(({ kind, status }) => kind === 'search' && status === 'done')?.note || undefined;
-}
-
-function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
-  const entry = entryAt(log, reply, 'activity-event');
-  return (entry && replyValue(entry)) ?? null;
-}
-
 /** The numbers of a phase's calls, or where its result is from if it made none. */
 function callsNote(run: Run, { source, to, failure }: PhaseSpan, calls: readonly AttemptSpan[], start: number): string {
-  const numbers = calls.map(run.numberOf);
   const early = (calls[0]?.from ?? start) < start;
-  if (numbers.length > 0)
-    return `${numbersText(numbers)}${early ? `,${numbers.length > 1 ? ' the first' : ''} started early` : ''}${calls.every((call) => isReused(run, call)) ? ', reused' : ''}`;
+  if (calls.length > 0)
+    return `${numbersText(calls)}${early ? `,${calls.length > 1 ? ' the first' : ''} started early` : ''}${calls.every((call) => isReused(run, call)) ? ', reused' : ''}`;
   if (to === null || failure !== null) return '';
-  return source === null ? 'no model call' : `from call ${run.numberOf(source)}`;
+  return source === null ? 'no model call' : `from call ${source.number}`;
 }
 
 /** `call 3`, `calls 3–5` or `calls 3, 7`; empty without calls. */
-function numbersText(numbers: readonly number[]): string {
+function numbersText(calls: readonly AttemptSpan[]): string {
+  const numbers = calls.map(({ number }) => number);
   const [first = 0, last = 0] = [numbers[0], numbers.at(-1)];
   if (numbers.length < 2) return numbers.length === 0 ? '' : `call ${first}`;
   return `calls ${last - first < numbers.length ? `${first}–${last}` : numbers.join(', ')}`;
-}
-
-/** Whether a fork continues what it has copied in these entries. */
-function forkNote(run: Run, from: number, to: number): string {
-  const seq = forkStart(run) ?? -1;
-  return seq >= from && seq <= to ? 'the fork begins here' : '';
 }
 
 function contextNotes({ log, fold: { entries } }: Run, from: number, to: number): readonly string[] {
@@ -253,7 +213,7 @@ function answerRows(run: Run): readonly TraceRow[] {
       id: 'answer',
       kind: 'answer',
       title: answer === undefined || answer.status === 'completed' ? 'Answer' : `Answer, ${answer.status}`,
-      note: [numbersText(calls.map(run.numberOf)), confidence].filter(Boolean).join(' · '),
+      note: [numbersText(calls), confidence].filter(Boolean).join(' · '),
       // The head has the answer and the reasons.
       text: '',
       status: answer === undefined ? (isOver ? 'ended' : 'open') : isDegraded ? 'noted' : 'done',
@@ -262,7 +222,6 @@ function answerRows(run: Run): readonly TraceRow[] {
       within: { from: end, to: count - 1 },
       usage: calls.length === 0 ? null : ownUsage(run, calls),
       selection: answerSelection(fold, count),
-      trouble: { ...NO_TROUBLE, ...callTrouble(calls) },
       ...(children.length > 0 && { children: () => children }),
     },
   ];

@@ -1,36 +1,28 @@
-import type { ConsentRequest } from '../../machines/contracts/context.ts';
 import type { Decision } from '../../machines/contracts/decision.ts';
 import { refusalText } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { type ApprovalAsked, foldApprovals, recommendedDirection } from '../../machines/policies/questions.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { type EntryIndex, entriesIn } from './entry-index.ts';
-import { isExternalEvent } from './external-events.ts';
+import { type EntryIndex, type EntryOf, entriesIn, isExternalEvent } from './entry-index.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
+type Question<Type extends 'consent-asked' | 'direction-asked'> = Omit<EntryOf<Type>, 'type'> & {
+  readonly askedAt: number;
+};
+
 export type AwaitedAnswer =
   | { readonly for: 'approval'; readonly askedAt: number; readonly questions: readonly ApprovalAsked[] }
-  | {
-      readonly for: 'consent';
-      readonly askedAt: number;
-      readonly questionId: string;
-      readonly request: ConsentRequest;
-    }
-  | {
+  | (Question<'consent-asked'> & { readonly for: 'consent' })
+  | (Question<'direction-asked'> & {
       readonly for: 'direction';
-      readonly askedAt: number;
-      readonly questionId: string;
-      readonly proposal: string;
       /** What the terminal preselects: the proposal, or "finish". */
       readonly recommended: string;
       /** The decision to finish that a rule recommends; null if none does. */
       readonly recommendation: Decision | null;
-      readonly answer: string;
-      readonly confidence: number;
       /** The latest rejected value; null if none was rejected. */
       readonly rejected: string | null;
-    };
+    });
 
 /** What the run waits for at an entry; null if nothing. It waits while the chart stays in the asking state. */
 export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: number): AwaitedAnswer | null {
@@ -45,23 +37,12 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
   const askedAt = Math.max(consent, direction);
   if (askedAt <= since) return null;
   const entry = log.entry(askedAt);
-  if (entry.type === 'consent-asked')
-    return { for: 'consent', askedAt, questionId: entry.questionId, request: entry.request };
+  if (entry.type === 'consent-asked') return { ...entry, for: 'consent', askedAt };
   if (entry.type !== 'direction-asked') return null;
-  const { questionId, proposal, answer, confidence, recommendation = null } = entry;
+  const { proposal, recommendation = null } = entry;
   const recommended = recommendedDirection({ proposal, recommendation });
   const rejected = entriesIn(log, entries, 'direction-refused', askedAt, seq).at(-1)?.received ?? null;
-  return {
-    for: 'direction',
-    askedAt,
-    questionId,
-    proposal,
-    recommended,
-    recommendation,
-    answer,
-    confidence,
-    rejected,
-  };
+  return { ...entry, for: 'direction', askedAt, recommendation, recommended, rejected };
 }
 
 /** Returns when the run's time limit ends its phases, in milliseconds since its start; null if no timer is recorded. It keeps running while the run waits for consent or a direction. */
@@ -69,7 +50,6 @@ export function runDeadlineMs(log: RunLog, { entries }: RunFold): number | null 
   return entriesIn(log, entries, 'timer-start').findLast(({ event }) => event === 'run.expired')?.dueMs ?? null;
 }
 
-/** The calls that wait for approval at an entry. */
 function approvalsAt(log: RunLog, entries: EntryIndex, seq: number): readonly ApprovalAsked[] {
   const asked = entries.of('approval-asked');
   if (asked.length === 0) return [];
@@ -80,13 +60,8 @@ function approvalsAt(log: RunLog, entries: EntryIndex, seq: number): readonly Ap
 }
 
 /** The delivery entry of an event, and why the chart rejected it; null if it did not. */
-interface Delivery {
-  readonly seq: number;
-  readonly rejection: string | null;
-}
-
 /** The delivery of an event that was sent when the run had `from` entries; null if it is not recorded yet. */
-export function deliveryOf(log: RunLog, { entries }: RunFold, event: unknown, from: number): Delivery | null {
+export function deliveryOf(log: RunLog, { entries }: RunFold, event: unknown, from: number) {
   const deliveries = entries.of('delivery');
   const expected = sorted(event);
   const found = deliveries.slice(countUpTo(deliveries, from - 1)).find((at) => {

@@ -1,22 +1,12 @@
 import type { RecordedState } from '../../machines/contracts/chain-state.ts';
+import type { RunStart } from '../../machines/contracts/journal.ts';
 import { type DecidedRun, type DecisionPoint, decidedRun } from '../../src/chain/journal/decided-run.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import type { ExplainedCandidate } from './explain.ts';
+import { humanize } from './format.ts';
 import { valueTitle } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
+import { excerpt } from './text.ts';
 import { type WhyView, why } from './why.ts';
-
-/** A number that a decision compared with a limit or threshold. */
-export interface DecidingNumber {
-  readonly path: string;
-  readonly title: string;
-  /** Null if the decision did not compare it. */
-  readonly compared: number | null;
-  readonly recorded: number;
-  readonly min: number;
-  readonly max: number;
-  readonly step: number;
-}
 
 interface Deciding {
   readonly path: `${'limits' | 'thresholds'}.${string}`;
@@ -75,7 +65,7 @@ export const settingTitle = (path: string): string =>
  * Returns the numbers that the decision at an entry compared; none while the states are unknown. For the last decision, those that only the
  * decision before it compared follow: with another number, the run could have ended there.
  */
-export function numbersAt(view: WhyView & WhatIfView, seq: number): readonly DecidingNumber[] {
+export function numbersAt(view: WhyView & WhatIfView, seq: number) {
   const [before, last] = view.fold.entries.of('decision').slice(-2);
   const own = comparedAt(view, seq);
   const paths = new Set(own.map(({ path }) => path));
@@ -84,31 +74,23 @@ export function numbersAt(view: WhyView & WhatIfView, seq: number): readonly Dec
     : own;
 }
 
-function comparedAt(view: WhyView & WhatIfView, seq: number): readonly DecidingNumber[] {
-  const state = view.stateCount === 0 ? null : (view.fold.states.after(seq) as RecordedState | null);
-  return state === null ? [] : decidingNumbers(state, why({ ...view, at: seq }).transition?.candidates ?? []);
-}
-
 /** The numbers that a decision compared, given the rules that were tried and the state after it. */
-function decidingNumbers(state: RecordedState, candidates: readonly ExplainedCandidate[]): readonly DecidingNumber[] {
+/** The numbers that a decision compared with limits or thresholds. */
+function comparedAt(view: WhyView & WhatIfView, seq: number) {
+  const state = view.stateCount === 0 ? null : (view.fold.states.after(seq) as RecordedState | null);
+  if (state === null) return [];
+  const { candidates = [] } = why({ ...view, at: seq }).transitions[0] ?? {};
   const tried = new Set(
     candidates.flatMap(({ name, result }) => (name === null || result === 'not-evaluated' ? [] : ruleOf(name))),
   );
-  return settableNumbers(state).filter(
-    ({ path, compared }) => compared !== null && DECIDING.some((one) => one.path === path && tried.has(one.rule)),
-  );
-}
-
-/** All numbers that decisions compare, with their values in a state. */
-function settableNumbers(state: RecordedState): readonly DecidingNumber[] {
-  return DECIDING.flatMap(({ path, title, compared }) => {
+  return DECIDING.flatMap(({ path, title, rule, compared: read }) => {
     const [root = '', name = ''] = path.split('.');
     const recorded = (state as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>)[root]?.[name];
-    const value = compared(state) ?? null;
-    if (typeof recorded !== 'number') return [];
+    const compared = read(state) ?? null;
+    if (typeof recorded !== 'number' || compared === null || !tried.has(rule)) return [];
     const isShare = root === 'thresholds' && name !== 'loopRepeats';
-    const max = isShare ? 1 : Math.max(10, recorded, value ?? 0);
-    return [{ path, title, compared: value, recorded, min: isShare ? 0 : 1, max, step: isShare ? 0.01 : 1 }];
+    const max = isShare ? 1 : Math.max(10, recorded, compared);
+    return [{ path, title, compared, recorded, min: isShare ? 0 : 1, max, step: isShare ? 0.01 : 1 }];
   });
 }
 
@@ -121,20 +103,9 @@ interface WhatIfView {
   readonly stateCount: number;
 }
 
-const decided = new WeakMap<RunFold, { readonly key: string; readonly run: DecidedRun | null }>();
-
-/** The decisions of a run with their states, computed once; null if the states are unknown. */
-export function decidedRunOf(view: WhatIfView): DecidedRun | null {
-  const { fold, count, stateCount } = view;
-  const key = `${count} ${stateCount}`;
-  const known = decided.get(fold);
-  if (known?.key === key) return known.run;
-  const run = count === 0 || stateCount === 0 ? null : readDecisions(view);
-  decided.set(fold, { key, run });
-  return run;
-}
-
-function readDecisions({ log, fold, count }: WhatIfView): DecidedRun {
+/** The decisions of a run with their states; null if the states are unknown. */
+export function decidedRunOf({ log, fold, count, stateCount }: WhatIfView): DecidedRun | null {
+  if (count === 0 || stateCount === 0) return null;
   const seqs = [...fold.entries.of('decision'), ...fold.entries.of('direction-asked')].sort(
     (one, other) => one - other,
   );
@@ -147,3 +118,25 @@ function readDecisions({ log, fold, count }: WhatIfView): DecidedRun {
   const state = fold.states.at(count - 1) as RecordedState | null;
   return decidedRun(points, { seq: count - 1, atMs: fold.timeLine.atMs(count - 1), state });
 }
+
+const MAX_CHARS = 60;
+
+/** What a fork changed, in words: `confidence to finish from 0.9 to 0.8`; empty for other runs. */
+export const forkChanges = (start: RunStart | null): readonly string[] =>
+  (start?.product.fork?.changes ?? []).flatMap((change) => {
+    if (change === 'prompt') return 'the prompt';
+    const [, path, json] = /^(.*?)=(.*)$/su.exec(change) ?? [];
+    // Other words name options that the fork has kept.
+    if (path === undefined || json === undefined) return [];
+    const [group = '', ...names] = path.split('.');
+    const words = excerpt(json.replace(/^"(.*)"$/su, '$1'), MAX_CHARS);
+    if (group === 'phase') return `continued with ${words}`;
+    if (group === 'reply') return `${names.map(humanize).join(', ')} of the reply: ${words}`;
+    const numbers = Object(group === 'limits' || group === 'thresholds' ? start?.input[group] : null) as Record<
+      string,
+      unknown
+    >;
+    const before = numbers[names[0] ?? ''];
+    const title = settingTitle(path).toLowerCase();
+    return typeof before === 'number' ? `${title} from ${before} to ${words}` : `${title} ${words}`;
+  });

@@ -9,21 +9,16 @@ import { chartIndexOf, placeIn } from '../fold/chart-index.ts';
 import { transitionName, transitionWords } from '../fold/chart-words.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { type Marks, marksAt } from '../fold/marks.ts';
-import { phaseVisit } from '../fold/phase-visit.ts';
 import type { RunFold } from '../fold/run-fold.ts';
 import type { ChartSelection, Selection } from '../fold/selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
-import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
+import { lastEntryInside, phaseVisit, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
-import { transitionLookup } from '../fold/transition-lookup.ts';
-import { chartAspect } from '../ui-state/chart-aspect.ts';
-import { chartSelection } from '../ui-state/chart-selection.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
-import { isChartFull, toggleChart } from '../ui-state/layout.ts';
-import { isNarrow, isPhone } from '../ui-state/media.ts';
+import { chartSelection, isChartFull, toggleChart } from '../ui-state/layout.ts';
+import { chartAspect, isNarrow, isPhone } from '../ui-state/media.ts';
 import type { PanelProps } from './panel.tsx';
 
-/** The colors of the phases, also used in the trace. */
 const HUES = {
   ...Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`])),
   synthesizing: 'var(--phase-synthesis)',
@@ -176,7 +171,6 @@ function TransitionNotes({ inspector, view: { fold }, charts, selected, at }: Tr
   if (chart === undefined || index === undefined) return null;
   const state = selected.kind === 'state' ? index.state(selected.stateId) : undefined;
   const isInState = (id: string): boolean => state !== undefined && index.isInside(id, state.id);
-  const lookup = transitionLookup(charts.charts);
   const recorded = fold.transitions.distinct.filter(({ machine }) => machine === selected.chartId);
   const items = new Map<string, { text: string; words: string; names: string; times: number; last: number }>();
   for (const [number, transition] of chart.transitions.entries()) {
@@ -191,7 +185,7 @@ function TransitionNotes({ inspector, view: { fold }, charts, selected, at }: Tr
     const words = transitionWords(chart.id, transition);
     const key = JSON.stringify([text, words]);
     const item = items.get(key) ?? { text, words, names: '', times: 0, last: -1 };
-    for (const { seqs } of recorded.filter((one) => lookup.indexOf(one) === number)) {
+    for (const { seqs } of recorded.filter((one) => index.indexOf(one) === number)) {
       item.times += countUpTo(seqs, at);
       item.last = Math.max(item.last, lastUpTo(seqs, at) ?? seqs[0] ?? -1);
     }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { formatNumber } from '../fold/format.ts';
+import { markedParts } from '../fold/origins.ts';
 import { revealHidden } from '../fold/text.ts';
 import { Toggle } from '../link-button.tsx';
 
@@ -51,3 +52,13 @@ const unpaired = (text: string): string => text.replace(/^[\uDC00-\uDFFF]|[\uD80
 
 /** The caret at the end of arriving text. A new element each time, so that it does not count as a layout shift. */
 export const Caret = ({ after }: { readonly after: number }) => <span key={after} class="caret" aria-hidden="true" />;
+
+/** Text with the words of a phrase marked. */
+export const Marked = ({ text, phrase }: { readonly text: string; readonly phrase: string }) => (
+  <>
+    {markedParts(text, phrase).map((part, nth) =>
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their order
+      part.isMatch ? <mark key={nth}>{part.text}</mark> : part.text,
+    )}
+  </>
+);

@@ -1,40 +1,36 @@
 import { batch, effect, signal } from '@preact/signals';
 import { type ChartSelection, isSelectionKind, type Selection } from '../fold/selection.ts';
-import { chartSelection } from './chart-selection.ts';
 import type { Inspector } from './inspector.ts';
-import { comparedRuns, isChartFull } from './layout.ts';
-
-/**
- * What the page shows, as written after the `#` of its address: `/` is the list of runs, `/run/ID` a run,
- * `/run/ID/SEQ` a run with the cursor at an entry, and `/compare/ID/ID` two runs; the selection follows as parameters.
- */
-interface Address {
-  /** Null is the list of runs; undefined leaves the choice to the server. */
-  readonly runId: string | null | undefined;
-  /** Null follows the latest entry. */
-  readonly seq: number | null;
-  /** The runs on the page Compare; null on other pages. */
-  readonly compared: readonly [string, string] | null;
-  readonly parameters: Parameters;
-}
+import { chartSelection, comparedRuns, isChartFull } from './layout.ts';
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** Reads an address; invalid parts are ignored. Never throws. */
-export function parseAddress(hash: string): Address {
+/**
+ * Reads what the page shows, as written after the `#` of its address: `/` is the list of runs, `/run/ID` a run, `/run/ID/SEQ` a run with the
+ * cursor at an entry, and `/compare/ID/ID` two runs; the selection follows as parameters. Invalid parts are ignored.
+ */
+export function parseAddress(hash: string) {
   const [path = '', query = ''] = hash.replace(/^#/u, '').split(/\?(.*)/su);
   const parameters = Object.fromEntries(new URLSearchParams(query));
   const [, kind, id = '', second = ''] = path.split('/');
   const isRun = kind === 'run' && id !== '';
+  const pair = [decoded(id), decoded(second)] as const;
   return {
+    /** Null is the list of runs; undefined leaves the choice to the server. */
     runId: isRun ? decoded(id) : path === '' ? undefined : null,
+    /** Null follows the latest entry. */
     seq: isRun && /^\d{1,15}$/u.test(second) ? Number(second) : null,
-    compared: kind === 'compare' && id !== '' && second !== '' ? [decoded(id), decoded(second)] : null,
+    compared: kind === 'compare' && id !== '' && second !== '' ? pair : null,
     parameters,
   };
 }
 
-export function printAddress({ runId, seq = null, compared = null, parameters }: Partial<Address>): string {
+export function printAddress({
+  runId,
+  seq = null,
+  compared = null,
+  parameters,
+}: Partial<ReturnType<typeof parseAddress>>): string {
   const entry = seq === null ? '' : `/${seq}`;
   const path =
     compared !== null
@@ -94,14 +90,6 @@ function runParameters({ held }: Inspector): Parameters {
 /** The search, filters and order of the list of runs. They stay when a run is opened. */
 export const addressParameters = signal<Parameters>({});
 
-/** The values that add an address to the history when they change. */
-interface Choice {
-  readonly runId: string | null | undefined;
-  readonly chosen: unknown;
-  readonly isChartFull: boolean;
-  readonly compared: string;
-}
-
 /** Browsers limit the changes per second. */
 const WRITE_MS = 200;
 
@@ -111,6 +99,15 @@ const WRITE_MS = 200;
  */
 export function followAddress(inspector: Inspector): void {
   const { selectedRunId, cursor, chosen, selectRun } = inspector;
+  /** The values that add an address to the history when they change. */
+  const choiceNow = () => ({
+    runId: selectedRunId.value,
+    chosen: chosen.value,
+    isChartFull: isChartFull.value,
+    compared: comparedRuns.value?.join() ?? '',
+  });
+
+  type Choice = ReturnType<typeof choiceNow>;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let written: Choice | null = null;
 
@@ -146,13 +143,6 @@ export function followAddress(inspector: Inspector): void {
       ? printAddress({ compared, parameters: addressParameters.value })
       : printAddress({ runId, seq: cursor.value, compared, parameters: runParameters(inspector) });
   }
-
-  const choiceNow = (): Choice => ({
-    runId: selectedRunId.value,
-    chosen: chosen.value,
-    isChartFull: isChartFull.value,
-    compared: comparedRuns.value?.join() ?? '',
-  });
 
   function write(how: 'pushState' | 'replaceState'): void {
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
 import { readEntry } from '../../src/chain/journal/stored-entries.ts';
 import {
   type InspectedMachines,
@@ -8,55 +8,48 @@ import {
   type SentLines,
 } from '../../src/inspection/wire.ts';
 import { chartsOfActors } from '../fold/actor-charts.ts';
-import { createRunFold, type RunFold } from '../fold/run-fold.ts';
+import { RunFold } from '../fold/run-fold.ts';
 import { type Selection, selectionAt } from '../fold/selection.ts';
 import { lastMove } from '../fold/system-step.ts';
 import type { ConnectionState, PageListener, PageSource } from '../wire/page-source.ts';
-import { createRunLog, type RunLog } from '../wire/run-log.ts';
+import { RunLog } from '../wire/run-log.ts';
 
 /** Whether the server sends the states of a run, omits them until they are requested, or is computing them on request. */
 type StatesSent = 'sent' | 'omitted' | 'requested';
 
 /** The selected run at the cursor: what every panel shows. */
-export interface PanelView {
-  readonly run: InspectedRun;
-  readonly log: RunLog;
-  readonly fold: RunFold;
-  readonly charts: RunCharts | null;
-  readonly count: number;
-  readonly stateCount: number;
-  readonly states: StatesSent;
-  readonly at: number;
-  /** What was selected, or else the step of the entry at the cursor; of an actor at its end, the last step with a transition. */
-  readonly selection: Selection;
-  readonly end: { readonly problem: string | null } | null;
-}
+export type PanelView = ReturnType<typeof viewOf>;
 
 /** Whether entries of a recorded run are still arriving, so that its state is not known yet. */
 export const isLoading = ({ run, end, count }: Pick<PanelView, 'run' | 'end' | 'count'>): boolean =>
   end === null && run.entries !== undefined && count < run.entries;
 
-export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
-  readonly connection: ReadonlySignal<ConnectionState>;
-  readonly events: ReadonlySignal<readonly string[]>;
+const emptySignals = () => ({
+  connection: signal<ConnectionState>('connecting'),
+  events: signal<readonly string[]>([]),
   /** The server resumes and forks recorded runs. */
-  readonly continues: ReadonlySignal<boolean>;
+  continues: signal(false),
   /** The model that continues a run whose journal names none; undefined if unknown. */
-  readonly model: ReadonlySignal<string | undefined>;
+  model: signal<string | undefined>(undefined),
   /** The durable machines of the server, by id. */
-  readonly machines: ReadonlySignal<InspectedMachines>;
-  readonly runs: ReadonlySignal<readonly InspectedRun[]>;
+  machines: signal<InspectedMachines>({}),
+  runs: signal<readonly InspectedRun[]>([]),
   /** How many recorded runs follow. */
-  readonly unread: ReadonlySignal<number>;
+  unread: signal(0),
   /** Null is the list of runs; undefined until the address or the server chooses. */
-  readonly selectedRunId: ReadonlySignal<string | null | undefined>;
-  readonly chosen: Signal<{ readonly selection: Selection; readonly runId: string } | null>;
+  selectedRunId: signal<string | null | undefined>(undefined),
+  chosen: signal<{ readonly selection: Selection; readonly runId: string } | null>(null),
+  /** The entry at the cursor; null follows the latest. */
+  cursor: signal<number | null>(null),
+  loaded: signal<readonly OpenedRun[]>([]),
+});
+
+type Known = ReturnType<typeof emptySignals>;
+
+export interface Inspector extends Omit<PageSource, 'start' | 'open'>, Known {
   /** The chosen step while the cursor is still there. */
   readonly held: ReadonlySignal<Selection | null>;
-  /** The entry at the cursor; null follows the latest. */
-  readonly cursor: Signal<number | null>;
   readonly view: ReadonlySignal<PanelView | null>;
-  readonly loaded: ReadonlySignal<readonly OpenedRun[]>;
   /** Null shows the list of runs. */
   selectRun(runId: string | null): void;
   /** Selects a step of the run and moves the cursor to its last entry. */
@@ -69,23 +62,6 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   moveTo(seq: number | null): void;
 }
 
-/** What the server has sent, and what the user has chosen. */
-function emptySignals() {
-  return {
-    connection: signal<ConnectionState>('connecting'),
-    events: signal<readonly string[]>([]),
-    continues: signal(false),
-    model: signal<string | undefined>(undefined),
-    machines: signal<InspectedMachines>({}),
-    runs: signal<readonly InspectedRun[]>([]),
-    unread: signal(0),
-    selectedRunId: signal<string | null | undefined>(undefined),
-    chosen: signal<{ readonly selection: Selection; readonly runId: string } | null>(null),
-    cursor: signal<number | null>(null),
-    loaded: signal<readonly OpenedRun[]>([]),
-  };
-}
-
 export function createInspector(source: PageSource): Inspector {
   const known = emptySignals();
   const { selectedRunId, chosen, cursor } = known;
@@ -94,7 +70,7 @@ export function createInspector(source: PageSource): Inspector {
   function openRun(runId: string): OpenedRun {
     const cached = opened.get(runId);
     if (cached !== undefined) return cached;
-    const run = createOpenedRun(runId, (states) => source.open(runId, states));
+    const run = new OpenedRun(runId, (states) => source.open(runId, states));
     opened.set(runId, run);
     known.loaded.value = [...opened.values()];
     source.open(runId);
@@ -148,9 +124,8 @@ export function createInspector(source: PageSource): Inspector {
   return inspector;
 }
 
-/** Returns a listener that stores what the source sends. */
 function listenerOf(
-  known: ReturnType<typeof emptySignals>,
+  known: Known,
   { openRun, selectRun }: Pick<Inspector, 'openRun' | 'selectRun'>,
   opened: ReadonlyMap<string, OpenedRun>,
 ): PageListener {
@@ -182,7 +157,12 @@ function listenerOf(
 }
 
 /** Returns a run with the cursor at an entry; null means the latest one. */
-function viewOf(run: InspectedRun, opened: OpenedRun, cursor: number | null, held: Selection | null): PanelView {
+export function viewOf(
+  run: InspectedRun,
+  opened: OpenedRun,
+  cursor: number | null = null,
+  held: Selection | null = null,
+) {
   const { log, fold, count, stateCount, states, charts, end } = opened;
   const last = Math.max(0, count.value - 1);
   const at = Math.min(cursor ?? last, last);
@@ -196,7 +176,7 @@ function viewOf(run: InspectedRun, opened: OpenedRun, cursor: number | null, hel
     charts: charts.value && chartsOfActors(charts.value, fold.charts),
     count: count.value,
     at,
-    // The address may name a step that has not arrived yet.
+    // What was selected, or else the step of the entry at the cursor. The address may name a step that has not arrived yet.
     selection: held !== null && held.to <= last ? held : (latest ?? selectionAt(fold, at, count.value)),
     stateCount: stateCount.value,
     states: states.value,
@@ -204,96 +184,83 @@ function viewOf(run: InspectedRun, opened: OpenedRun, cursor: number | null, hel
   };
 }
 
-/** A run the page follows. The log and the fold grow as entries arrive; `count` is updated once per frame. */
-export interface OpenedRun {
-  readonly runId: string;
-  readonly log: RunLog;
-  readonly fold: RunFold;
-  readonly count: ReadonlySignal<number>;
-  /** Changes when states arrive. */
-  readonly stateCount: ReadonlySignal<number>;
-  readonly states: ReadonlySignal<StatesSent>;
-  readonly charts: Signal<RunCharts | null>;
-  /** No more entries will arrive; `problem`: why the rest is missing. */
-  readonly end: ReadonlySignal<{ readonly problem: string | null } | null>;
-  add(from: number, lines: readonly string[], about?: SentLines): void;
-  addStates(from: number, frames: readonly string[]): void;
-  finish(problem: string | null): void;
-  requestStates(): void;
-  /** Requests the entries that another process appends to an ended recording. */
-  resume(): void;
-}
-
 /** While a long recording loads, the page updates less often: rendering each frame would take longer than loading. */
 const LOADING_PUBLISH_MS = 1_000;
 /** The states of a long recording arrive in many pieces, over many seconds. */
 const STATES_PUBLISH_MS = 200;
 
-function createOpenedRun(runId: string, openAgain: (states?: true) => void): OpenedRun {
-  const log = createRunLog();
-  const fold = createRunFold();
-  const count = signal(0);
-  const stateCount = signal(0);
-  const states = signal<StatesSent>('sent');
-  const end = signal<{ readonly problem: string | null } | null>(null);
-  let publishTimer: ReturnType<typeof setTimeout> | undefined;
-  let stateTimer: ReturnType<typeof setTimeout> | undefined;
+/** A run the page follows. The log and the fold grow as entries arrive; `count` is updated once per frame. */
+export class OpenedRun {
+  readonly runId: string;
+  readonly log = new RunLog();
+  readonly fold = new RunFold();
+  readonly count = signal(0);
+  /** Changes when states arrive. */
+  readonly stateCount = signal(0);
+  readonly states = signal<StatesSent>('sent');
+  readonly charts = signal<RunCharts | null>(null);
+  /** No more entries will arrive; `problem`: why the rest is missing. */
+  readonly end = signal<{ readonly problem: string | null } | null>(null);
+  readonly #openAgain: (states?: true) => void;
+  readonly #publishSoon = atMostOncePerFrame(() => this.#publish());
+  #publishTimer: ReturnType<typeof setTimeout> | undefined;
+  #stateTimer: ReturnType<typeof setTimeout> | undefined;
 
-  function publish(): void {
-    clearTimeout(publishTimer);
-    publishTimer = undefined;
-    count.value = log.count;
-    if (log.problem !== null) end.value = { problem: log.problem };
-  }
-  const publishSoon = atMostOncePerFrame(publish);
-
-  function publishStates(): void {
-    clearTimeout(stateTimer);
-    stateTimer = undefined;
-    stateCount.value = fold.states.count;
+  constructor(runId: string, openAgain: (states?: true) => void) {
+    this.runId = runId;
+    this.#openAgain = openAgain;
   }
 
-  return {
-    runId,
-    log,
-    fold,
-    count,
-    stateCount,
-    states,
-    end,
-    charts: signal(null),
-    add(from, lines, { more: hasMore, format } = {}) {
-      // After a reconnect, known entries may arrive again.
-      const more = lines.slice(Math.max(0, log.count - from));
-      if (format === 'actor') log.add(more, fold.takeOfActor as never, fold.readOfActor);
-      else log.add(more, fold.take, format === 'run' ? readEntry : null);
-      if (hasMore && count.peek() > 0) publishTimer ??= setTimeout(publish, LOADING_PUBLISH_MS);
-      else publishSoon();
-    },
-    addStates(from, frames) {
-      fold.takeStates(from, frames);
-      stateTimer ??= setTimeout(publishStates, STATES_PUBLISH_MS);
-    },
-    finish(problem) {
-      batch(() => {
-        publish();
-        publishStates();
-        end.value ??= { problem };
-        const areOmitted = stateCount.value === 0 && log.count > MAX_ENTRIES_WITH_STATES && states.value === 'sent';
-        states.value = areOmitted ? 'omitted' : 'sent';
-      });
-    },
-    requestStates() {
-      if (states.peek() !== 'omitted') return;
-      states.value = 'requested';
-      openAgain(true);
-    },
-    resume() {
-      if (end.peek() === null || log.problem !== null) return;
-      end.value = null;
-      openAgain();
-    },
-  };
+  #publish(): void {
+    clearTimeout(this.#publishTimer);
+    this.#publishTimer = undefined;
+    this.count.value = this.log.count;
+    if (this.log.problem !== null) this.end.value = { problem: this.log.problem };
+  }
+
+  #publishStates(): void {
+    clearTimeout(this.#stateTimer);
+    this.#stateTimer = undefined;
+    this.stateCount.value = this.fold.states.count;
+  }
+
+  add(from: number, lines: readonly string[], { more: hasMore, format }: SentLines = {}): void {
+    const { log, fold } = this;
+    // After a reconnect, known entries may arrive again.
+    const more = lines.slice(Math.max(0, log.count - from));
+    if (format === 'actor') log.add(more, fold.takeOfActor as never, fold.readOfActor);
+    else log.add(more, fold.take, format === 'run' ? readEntry : null);
+    if (hasMore && this.count.peek() > 0) this.#publishTimer ??= setTimeout(() => this.#publish(), LOADING_PUBLISH_MS);
+    else this.#publishSoon();
+  }
+
+  addStates(from: number, frames: readonly string[]): void {
+    this.fold.takeStates(from, frames);
+    this.#stateTimer ??= setTimeout(() => this.#publishStates(), STATES_PUBLISH_MS);
+  }
+
+  finish(problem: string | null): void {
+    batch(() => {
+      this.#publish();
+      this.#publishStates();
+      this.end.value ??= { problem };
+      const isOmitted = this.stateCount.value === 0 && this.states.value === 'sent';
+      this.states.value = isOmitted && this.log.count > MAX_ENTRIES_WITH_STATES ? 'omitted' : 'sent';
+    });
+  }
+
+  requestStates(): void {
+    if (this.states.peek() !== 'omitted') return;
+    this.states.value = 'requested';
+    this.#openAgain(true);
+  }
+
+  /** Requests the entries that another process appends to an ended recording. */
+  resume(): void {
+    if (this.end.peek() === null || this.log.problem !== null) return;
+    this.end.value = null;
+    this.#openAgain();
+  }
 }
 
 /**

@@ -12,7 +12,6 @@ export interface Key {
 
 const registered: Key[] = [];
 
-/** All shortcuts, in registration order. */
 export const knownKeys: readonly Key[] = registered;
 
 /** Registers shortcuts while a component is visible, and registers them again when `inputs` change. */
@@ -41,14 +40,15 @@ export function listenToKeys(page: Document): () => void {
       wasClicked = false;
       return;
     }
-    if (needsArrows(event.target, wasClicked)) return;
+    if (!wasClicked && isWithin(event.target, ARROWS)) return;
     onKeyDown(event);
     if (event.defaultPrevented) event.stopPropagation();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isWithin(event.target, TYPING))
+      return;
     const name = nameOf(event);
-    if (name === ' ' && isPressed(event.target)) return;
+    if (name === ' ' && isWithin(event.target, PRESSED)) return;
     const key = registered.find(({ keys, act }) => act !== undefined && keys.includes(name));
     if (key === undefined) return;
     event.preventDefault();
@@ -67,16 +67,12 @@ export function listenToKeys(page: Document): () => void {
 /** For characters, Shift is part of the key. */
 const nameOf = ({ key, shiftKey }: KeyboardEvent): string => (shiftKey && key.length > 1 ? `Shift+${key}` : key);
 
-/** Whether an element uses the arrow keys itself: the chart or a group of buttons that was focused by keyboard. */
-const needsArrows = (target: EventTarget | null, wasClicked: boolean): boolean =>
-  target instanceof Element && !wasClicked && target.closest('.chart-picture, [data-arrows]') !== null;
+const isWithin = (target: EventTarget | null, selector: string): boolean =>
+  target instanceof Element && target.closest(selector) !== null;
 
 /** Elements that handle keys themselves. */
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input, textarea, select, dialog, [contenteditable]') !== null;
-}
-
+const TYPING = 'input, textarea, select, dialog, [contenteditable]';
 /** Elements that the space bar activates. */
-function isPressed(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('button, summary, a[href], [role=button], [role=tab]') !== null;
-}
+const PRESSED = 'button, summary, a[href], [role=button], [role=tab]';
+/** What uses the arrow keys itself if it was focused by keyboard: the chart or a group of buttons. */
+const ARROWS = '.chart-picture, [data-arrows]';

@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
+import { isChartFull } from './layout.ts';
 
 function matching(query: string): Signal<boolean> {
   const list = matchMedia(query);
@@ -17,3 +18,6 @@ export const isNarrow = matching('(max-width: 900px), (max-height: 560px)');
 
 /** Whether a chart can also be a list. The chain's chart is a list until its picture, too large for a phone, is requested. */
 export const isPhone = matching('(max-width: 660px)');
+
+/** The approximate ratio of width to height of the space for a chart: on a phone, in place of the trace, or above it. */
+export const chartAspect = (): number => (isPhone.value ? 0.6 : isNarrow.value || isChartFull.value ? 1.5 : 2.7);

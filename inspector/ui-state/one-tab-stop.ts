@@ -6,7 +6,6 @@ const buttonsIn = (group: Element): readonly HTMLButtonElement[] => [
   ...group.querySelectorAll<HTMLButtonElement>('button:enabled'),
 ];
 
-/** Moves the focus to the button before or after the focused one. */
 function focusNext(event: KeyboardEvent): void {
   const step = STEPS[event.key];
   if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;

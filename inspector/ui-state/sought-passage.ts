@@ -8,7 +8,6 @@ interface SoughtPassage {
   readonly seq: number;
   /** Its text, which may follow a line of headings. */
   readonly content: string;
-  /** The words to mark. */
   readonly phrase: string;
 }
 

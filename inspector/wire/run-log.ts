@@ -1,57 +1,49 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
 
-/**
- * The entries of one run, append-only. They are kept as text, which takes a third of the memory, and parsed on demand;
- * the latest parsed ones are cached.
- */
-export interface RunLog {
-  readonly count: number;
-  /** Why the entries end early: one is invalid. Nothing is added after it. */
-  readonly problem: string | null;
-  /** Appends entries and passes each to `onEntry`. `read` converts stored entries, for example `readEntry` for those of a run. */
-  add(lines: readonly string[], onEntry: (entry: JournalEntry) => void, read?: ReadStored): void;
-  /** `seq` must be below `count`. */
-  entry(seq: number): JournalEntry;
-}
-
 type ReadStored = ((entry: DurableEntry) => unknown) | null;
 
 const CACHE_SIZE = 256;
 
-export function createRunLog(): RunLog {
-  const lines: string[] = [];
-  const parsed = new Map<number, JournalEntry>();
-  let problem: string | null = null;
+/**
+ * The entries of one run, append-only. They are kept as text, which takes a third of the memory, and parsed on demand;
+ * the latest parsed ones are cached.
+ */
+export class RunLog {
+  readonly #lines: string[] = [];
+  readonly #parsed = new Map<number, JournalEntry>();
+  /** Why the entries end early: one is invalid. Nothing is added after it. */
+  problem: string | null = null;
 
-  function read(seq: number): JournalEntry {
-    const entry = JSON.parse(lines[seq] ?? 'null') as JournalEntry;
-    if (parsed.size >= CACHE_SIZE)
-      for (const oldest of [...parsed.keys()].slice(0, CACHE_SIZE / 2)) parsed.delete(oldest);
-    parsed.set(seq, entry);
-    return entry;
+  get count(): number {
+    return this.#lines.length;
   }
 
-  return {
-    get count() {
-      return lines.length;
-    },
-    get problem() {
-      return problem;
-    },
-    add(more, onEntry, read = null) {
-      for (const line of more) {
-        if (problem !== null) return;
-        const seq = lines.length;
-        const entry = entryIn(line, seq, read);
-        lines.push(read === null ? line : JSON.stringify(entry));
-        if (entry !== null && isAccepted(entry, onEntry)) continue;
-        lines.pop();
-        problem = `Entry ${seq} cannot be read: not a journal entry. The entries before it are shown.`;
-      }
-    },
-    entry: (seq) => parsed.get(seq) ?? read(seq),
-  };
+  /** Appends entries and passes each to `onEntry`. `read` converts stored entries, for example `readEntry` for those of a run. */
+  add(lines: readonly string[], onEntry: (entry: JournalEntry) => void, read: ReadStored = null): void {
+    for (const line of lines) {
+      if (this.problem !== null) return;
+      const seq = this.count;
+      const entry = entryIn(line, seq, read);
+      this.#lines.push(read === null ? line : JSON.stringify(entry));
+      if (entry !== null && isAccepted(entry, onEntry)) continue;
+      this.#lines.pop();
+      this.problem = `Entry ${seq} cannot be read: not a journal entry. The entries before it are shown.`;
+    }
+  }
+
+  /** `seq` must be below `count`. */
+  entry(seq: number): JournalEntry {
+    return this.#parsed.get(seq) ?? this.#read(seq);
+  }
+
+  #read(seq: number): JournalEntry {
+    const entry = JSON.parse(this.#lines[seq] ?? 'null') as JournalEntry;
+    if (this.#parsed.size >= CACHE_SIZE)
+      for (const oldest of [...this.#parsed.keys()].slice(0, CACHE_SIZE / 2)) this.#parsed.delete(oldest);
+    this.#parsed.set(seq, entry);
+    return entry;
+  }
 }
 
 /** An entry without the members of its type is invalid, too. */

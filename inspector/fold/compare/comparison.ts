@@ -1,16 +1,15 @@
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { runStart } from '../answer.ts';
-import { changedFields, type FieldDifference } from '../differences.ts';
-import { entriesIn, entryAt } from '../entry-index.ts';
+import { entriesIn, entryAt, runStart } from '../entry-index.ts';
 import { comparedValues } from '../explain.ts';
-import { forkChanges } from '../fork-changes.ts';
 import { capitalize } from '../format.ts';
 import { comparedWords, guardTitle } from '../guard-words.ts';
 import type { LoadedEntries } from '../run-fold.ts';
 import { lastStartedBy, numbersIn } from '../sorted.ts';
 import { systemTrace } from '../system-trace.ts';
+import { changedFields, type FieldDifference } from '../system-words.ts';
 import { traceOf } from '../trace.ts';
 import { rowsIn, type TraceRow } from '../trace-row.ts';
+import { forkChanges } from '../what-if.ts';
 import { both, type Pair, type Rows, rowsOf } from './align.ts';
 
 export interface ComparedRun extends LoadedEntries {
@@ -19,7 +18,6 @@ export interface ComparedRun extends LoadedEntries {
   readonly isOver: boolean;
 }
 
-/** A row of the trace as a step of a path. */
 export interface ComparedStep {
   readonly row: TraceRow;
   /** `Cycle 2, Yield`, or the child actor that took it; empty for the root actor. */
@@ -28,26 +26,12 @@ export interface ComparedStep {
   readonly name: string;
 }
 
-/** Two runs compared, as far as their entries have arrived. */
-export interface Comparison extends Rows {
-  readonly paths: Pair<readonly ComparedStep[]>;
-  /** The settings that differ: request, limits, thresholds, models, prompts, … */
-  readonly settings: readonly FieldDifference[];
-  readonly forkedFrom: Pair<Fork | null>;
-  /** The first guard whose result differs at the first different step, as text for each run of the chain; null if there is none. */
-  readonly guards: Pair<string> | null;
-  /** The first row of equal steps whose events or contexts differ, or whose texts differ in runs of the chain; null if there is none. */
-  readonly firstData: number | null;
-}
+type Paths = Pair<readonly ComparedStep[]>;
 
-/** The run that a fork was made from, and the changes in words. */
-interface Fork {
-  readonly runId: string;
-  readonly changes: readonly string[];
-}
+export type Comparison = ReturnType<typeof compareRuns>;
 
-/** Takes at most a few hundred milliseconds, however long the runs are: too much for one frame. */
-export function compareRuns(runs: Pair<ComparedRun>): Comparison {
+/** Compares two runs, as far as their entries have arrived. Takes at most a few hundred milliseconds: too much for one frame. */
+export function compareRuns(runs: Pair<ComparedRun>) {
   const paths = both(runs, pathOf);
   const rows = rowsOf(...both(paths, (path) => path.map(({ name }) => name)));
   return {
@@ -102,7 +86,8 @@ function nameOf(
   return JSON.stringify([kind, words, moves, next, entryAt(log, from, 'decision')?.decision.rule, isFailed]);
 }
 
-function forkIn({ log }: ComparedRun): Fork | null {
+/** The run that a fork was made from, and the changes in words. */
+function forkIn({ log }: ComparedRun) {
   const start = runStart(log);
   return start?.forkedFrom ? { runId: start.forkedFrom.actorId, changes: forkChanges(start) } : null;
 }
@@ -137,9 +122,8 @@ const settingsThatDiffer = (runs: Pair<ComparedRun>): readonly FieldDifference[]
 /** The guards that were evaluated from the last equal step to the end of the one at a row, each with its place in the chart. */
 function guardsNear({ log, fold }: ComparedRun, path: readonly ComparedStep[], first: number) {
   const [before, at] = [path[Math.max(0, first - 1)]?.row, path[first]?.row];
-  const { stepOf } = fold.externalEvents;
-  const end = stepOf(at?.to ?? at?.from ?? log.count - 1).to - 1;
-  return numbersIn(fold.transitions.seqs, stepOf(before?.from ?? 0).from, end).flatMap((seq) => {
+  const end = fold.entries.stepOf(at?.to ?? at?.from ?? log.count - 1).to - 1;
+  return numbersIn(fold.transitions.seqs, fold.entries.stepOf(before?.from ?? 0).from, end).flatMap((seq) => {
     const { machine = '', source, candidates = [] } = entryAt(log, seq, 'transition') ?? {};
     return candidates
       .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated' && !REDUNDANT.has(guard))
@@ -151,7 +135,7 @@ function guardsNear({ log, fold }: ComparedRun, path: readonly ComparedStep[], f
 const REDUNDANT: ReadonlySet<string> = new Set(['nothingToRun', 'replyIsKnown']);
 
 /** The first guard, in the order of the run, that both runs evaluated in the same state with different results. The rows of actors have their guards. */
-function guardsAt(runs: Pair<ComparedRun>, paths: Comparison['paths'], first: number | null): Comparison['guards'] {
+function guardsAt(runs: Pair<ComparedRun>, paths: Paths, first: number | null): Pair<string> | null {
   if (first === null || runs[0].kind !== 'run') return null;
   const others = new Map(guardsNear(runs[1], paths[1], first).reverse());
   for (const [place, candidate] of guardsNear(runs[0], paths[0], first)) {
@@ -167,10 +151,9 @@ function guardsAt(runs: Pair<ComparedRun>, paths: Comparison['paths'], first: nu
   return null;
 }
 
-/** The most rows whose texts are read. */
 const MAX_READ = 2_000;
 
-function firstDataOf(runs: Pair<ComparedRun>, paths: Comparison['paths'], { rows, first }: Rows): number | null {
+function firstDataOf(runs: Pair<ComparedRun>, paths: Paths, { rows, first }: Rows): number | null {
   const isSystem = runs[0].kind === 'system';
   const dataOf = ({ row }: ComparedStep): string | undefined => (isSystem ? row.note : row.text);
   const at = rows.slice(0, Math.min(first ?? rows.length, MAX_READ)).findIndex(({ steps: [left, right] }) => {

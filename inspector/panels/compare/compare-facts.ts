@@ -1,6 +1,6 @@
 import type { SystemState } from '../../../src/inspection/wire.ts';
-import { answerUpTo } from '../../fold/answer.ts';
 import { both, type Pair } from '../../fold/compare/align.ts';
+import { answerUpTo } from '../../fold/entry-index.ts';
 import {
   capitalize,
   formatCost,

@@ -2,10 +2,9 @@ import './compare.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import { chartsOfActors } from '../../fold/actor-charts.ts';
-import { answerUpTo } from '../../fold/answer.ts';
 import type { ComparedRow, Pair } from '../../fold/compare/align.ts';
 import { type ComparedStep, type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
+import { answerUpTo } from '../../fold/entry-index.ts';
 import { pluralize, startedText } from '../../fold/format.ts';
 import { statusWords } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
@@ -13,11 +12,11 @@ import { excerpt, jsonExcerpt, shortRunId } from '../../fold/text.ts';
 import { settingTitle } from '../../fold/what-if.ts';
 import { WithArrows } from '../../icon.tsx';
 import { addressParameters, printAddress, stepAddress } from '../../ui-state/address.ts';
-import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
+import { type Inspector, type OpenedRun, viewOf } from '../../ui-state/inspector.ts';
 import { useKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
-import { Folded } from '../folded.tsx';
 import { useCutText } from '../head/answer-panel.tsx';
+import { Folded } from '../parts.tsx';
 import { type ComparedView, comparedFacts } from './compare-facts.ts';
 
 interface ComparePageProps {
@@ -38,9 +37,10 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
     run: runs.find((one) => one.runId === runId),
     opened: inspector.loaded.value.find((one) => one.runId === runId),
   }));
-  const [a, b] = sides.map(({ run, opened }) => viewOf(run, opened));
+  const [a, b] = sides.map(({ run, opened }) => comparedView(run, opened));
   const isMixed = new Set(sides.flatMap(({ run }) => (run === undefined ? [] : [run.kind]))).size > 1;
   const views: Pair<ComparedView> | null = a && b && !isMixed ? [a, b] : null;
+  const problems = sides.map(({ opened }) => opened?.end.value?.problem);
   const areAlike = a?.run.machine === b?.run.machine;
   const comparison = useComparison(views !== null && areAlike ? views : null, sides);
   return (
@@ -53,11 +53,12 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
           <div key={letter}>
             <RunChoice letter={letter} at={at} runIds={runIds} runs={runs} />
             {comparison !== null && <p class="verbatim muted">{forkWords(comparison, runIds, at)}</p>}
-            {[a, b][at] == null && <Absent opened={sides[at]?.opened} />}
-            {sides[at]?.opened?.end.value?.problem && [a, b][at] != null && (
+            {problems[at] ? (
               <p class="wrong verbatim" role="alert">
-                {excerpt(sides[at]?.opened?.end.value?.problem ?? '', 300)}
+                {excerpt(problems[at], 300)} {[a, b][at] == null && 'Choose another run.'}
               </p>
+            ) : (
+              [a, b][at] == null && <p role="status">Loading…</p>
             )}
           </div>
         ))}
@@ -90,22 +91,10 @@ function titleOf([a, b]: readonly (InspectedRun | undefined)[]): string {
 const NOT_ENDED: ReadonlySet<string> = new Set(['running', 'waiting', 'interrupted']);
 
 /** A run that has all its entries; one that is not over, if it has any. */
-function viewOf(run: InspectedRun | undefined, opened: OpenedRun | undefined): ComparedView | null {
+function comparedView(run: InspectedRun | undefined, opened: OpenedRun | undefined): ComparedView | null {
   if (run === undefined || opened === undefined || opened.count.value === 0) return null;
-  if (opened.end.value === null && !NOT_ENDED.has(run.status)) return null;
-  const { log, fold, charts, count } = opened;
-  void opened.stateCount.value;
-  return { run, log, fold, charts: charts.value && chartsOfActors(charts.value, fold.charts), count: count.value };
+  return opened.end.value === null && !NOT_ENDED.has(run.status) ? null : viewOf(run, opened);
 }
-
-const Absent = ({ opened }: { readonly opened: OpenedRun | undefined }) =>
-  opened?.end.value?.problem ? (
-    <p class="wrong verbatim" role="alert">
-      {excerpt(opened.end.value.problem, 300)} Choose another run.
-    </p>
-  ) : (
-    <p role="status">Loading…</p>
-  );
 
 interface RunChoiceProps extends Pick<ComparePageProps, 'runIds'> {
   readonly letter: string;
@@ -129,7 +118,7 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
     <div class="row">
       <b class="letter">{letter}</b>
       <select
-        class="fills one-line"
+        class="one-line"
         aria-label={`Run ${letter}`}
         value={own}
         onChange={({ currentTarget: { value } }) => {
@@ -217,7 +206,6 @@ const stepsAt = ({ paths }: Comparison, row: ComparedRow | undefined): readonly 
 interface StepLinkProps {
   readonly runId: string;
   readonly step: ComparedStep;
-  /** The most characters of its note and text. */
   readonly chars: number;
 }
 
@@ -246,7 +234,6 @@ function StepLink({ runId, step: { row }, chars }: StepLinkProps) {
 interface CompareTableProps {
   readonly caption: string;
   readonly hidesCaption?: boolean;
-  /** The title of the first column. */
   readonly head?: string;
   readonly children: ComponentChildren;
 }

@@ -108,7 +108,6 @@ function givenEvent({ log, fold }: PanelView, type: string): string {
 interface FieldInputProps {
   readonly field: EventField;
   readonly text: string;
-  /** The id of what is wrong with the text. */
   readonly wrong: string | undefined;
   readonly onText: (text: string) => void;
 }

@@ -90,8 +90,7 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
   const { machine = '', runId, title } = run;
   const { isBusy, act } = sender(inspector, runId);
   const after = forkPoint(view, machine, view.at, isOver(run));
-  const { from } = view.fold.externalEvents.stepOf(after.at);
-  const before = from === 0 ? null : forkPoint(view, machine, from - 1, false);
+  const before = after.from === 0 ? null : forkPoint(view, machine, after.from - 1, false);
   const [isBefore, chooseBefore] = useState(false);
   const { at, step, waits, next } = isBefore && before !== null ? before : after;
   const forms = inspector.machines.value[machine] ?? null;

@@ -55,20 +55,19 @@ interface QuestionFormProps {
 }
 
 /** Approves what a question asks about, as it is or edited, or denies it. */
-export function QuestionForm(props: QuestionFormProps) {
-  const {
-    label,
-    title,
-    about,
-    given,
-    noun,
-    hint,
-    problem = null,
-    canApprove = true,
-    canDeny = true,
-    isBusy,
-    onAnswer,
-  } = props;
+export function QuestionForm({
+  label,
+  title,
+  about,
+  given,
+  noun,
+  hint,
+  problem = null,
+  canApprove = true,
+  canDeny = true,
+  isBusy,
+  onAnswer,
+}: QuestionFormProps) {
   const original = safeJson(given, 2);
   const [text, setText] = useState(original);
   const [isEditing, setEditing] = useState(false);

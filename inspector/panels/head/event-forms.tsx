@@ -138,7 +138,6 @@ export function TextField({ label, hint, onText, rows, wrong, isNumber = false, 
 
 const NUMBER = '\\s*-?\\d+(\\.\\d+)?\\s*';
 
-/** JSON or, failing that, text. */
 export function valueIn(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -153,7 +152,6 @@ interface DirectFormProps extends EventFormProps {
   readonly proposal: string;
   /** What is preselected: a phase, or "finish". */
   readonly recommended: string;
-  /** The question that the direction answers. */
   readonly questionId: string;
 }
 

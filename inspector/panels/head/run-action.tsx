@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ActResult, InspectedRun, NeedsTrust, RequestResult, RunAction } from '../../../src/inspection/wire.ts';
 import { revealHidden } from '../../fold/text.ts';
@@ -6,18 +5,11 @@ import type { Inspector } from '../../ui-state/inspector.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { Problem } from './event-forms.tsx';
 
-interface ActionResult {
-  readonly isBusy: boolean;
-  readonly act: (action: RunAction) => Promise<void>;
-  /** The question whether to trust the run, and what went wrong. */
-  readonly messages: ComponentChildren;
-}
-
 /** A form near the lower edge grows below it. */
 const showWhole = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
 
-/** Acts on a recorded run. A new run opens, compared with this one. */
-export function useRunAction(inspector: Inspector, { runId }: InspectedRun): ActionResult {
+/** Acts on a recorded run. A new run opens, compared with this one. `messages`: whether to trust the run, and what went wrong. */
+export function useRunAction(inspector: Inspector, { runId }: InspectedRun) {
   const [isBusy, setBusy] = useState(false);
   const [asked, setAsked] = useState<{ readonly action: RunAction; readonly reply: RequestResult<ActResult> } | null>(
     null,

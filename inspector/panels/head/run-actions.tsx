@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
-import { runStart } from '../../fold/answer.ts';
-import type { RunLog } from '../../wire/run-log.ts';
+import { runStart } from '../../fold/entry-index.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { CompareButton } from '../runs/runs-table.tsx';
@@ -26,6 +25,8 @@ export function RunActions({ inspector, view }: PanelProps) {
   const isConnected = inspector.connection.value === 'open';
   const isFile = inspector.connection.value === 'file';
   const isLive = run.live && isConnected && fold.entries.of('end').length === 0 && log.count > 0;
+  const { profile = {} } = runStart(log)?.input ?? {};
+  const phases = Object.entries(profile).map((phase) => phase.join(': '));
   const form = sender(inspector, run.runId);
   const close = (): void => setOpen(null);
   const dialogButton = (name: DialogName, label: string) => (
@@ -52,7 +53,7 @@ export function RunActions({ inspector, view }: PanelProps) {
         <Dialog key={open} title={TITLES[open]} onClose={close}>
           {open === 'details' ? (
             <>
-              <RunFacts inspector={inspector} run={run} profile={profileText(log)} />
+              <RunFacts inspector={inspector} run={run} profile={phases.join(' · ')} />
               {isConnected && !inspector.continues.value && <p class="muted">{READ_ONLY}</p>}
             </>
           ) : (
@@ -102,14 +103,4 @@ function EventForm({ inspector, view: { run, fold, count }, name, onDone }: Even
       <JsonForm key={type} given={JSON.stringify({ type, ...members }, null, 2)} {...form} />
     </>
   );
-}
-
-/** The profile of the run, as in the option; null for the systems of other programs. */
-function profileText(log: RunLog): string | null {
-  const { profile } = runStart(log)?.input ?? {};
-  return profile === undefined
-    ? null
-    : Object.entries(profile)
-        .map((phase) => phase.join(': '))
-        .join(' · ');
 }

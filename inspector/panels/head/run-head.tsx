@@ -1,8 +1,7 @@
 import { LinkButton } from '../../link-button.tsx';
 import './head.css';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { answerUpTo, runStart } from '../../fold/answer.ts';
-import { forkChanges } from '../../fold/fork-changes.ts';
+import { answerUpTo, runStart } from '../../fold/entry-index.ts';
 import {
   capitalize,
   formatCost,
@@ -16,13 +15,13 @@ import { ageText, waitWords } from '../../fold/run-list.ts';
 import { askAgainCommand, endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
-import { numbersAt } from '../../fold/what-if.ts';
+import { forkChanges, numbersAt } from '../../fold/what-if.ts';
 import { isLoading } from '../../ui-state/inspector.ts';
 import { isPhone } from '../../ui-state/media.ts';
-import { CopyButton } from '../copy-button.tsx';
 import { ForkMark } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { CopyButton } from '../parts.tsx';
 import { isUnknown, NO_WHAT_IF } from '../step/what-if.tsx';
 import { useClock } from '../trace/use-clock.ts';
 import { Activity, Answer } from './answer-panel.tsx';
@@ -31,7 +30,6 @@ import { SendingResult } from './sending.tsx';
 import { SystemHead } from './system-head.tsx';
 import { WaitingBanner } from './waiting-banner.tsx';
 
-/** The request, its result and what went wrong: the first thing that a reader sees. */
 export const RunHead = (props: PanelProps) =>
   props.view.run.kind === 'system' ? <SystemHead {...props} /> : <ChainHead {...props} />;
 
@@ -111,7 +109,6 @@ function showWhatIf(inspector: PanelProps['inspector'], seq: number): void {
   requestAnimationFrame(() => document.querySelector('.what-if')?.scrollIntoView({ block: 'center' }));
 }
 
-/** The status, and how far the answer can be trusted. */
 function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps) {
   const answer = answerUpTo(log, fold, count - 1)?.answer;
   if (answer !== undefined && run.status !== 'damaged') {

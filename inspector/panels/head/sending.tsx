@@ -8,8 +8,8 @@ import { contextDifferences, movesText } from '../../fold/system-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { decidedWords } from '../../fold/trace-items.ts';
 import { deliveryOf } from '../../fold/user-events.ts';
+import { LinkButton } from '../../link-button.tsx';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
-import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
 
 interface Sent {
@@ -22,11 +22,6 @@ interface Sent {
 }
 
 const sent = signal<ReadonlyMap<string, Sent>>(new Map());
-
-/** Who comes back to an actor has read it. */
-function forget(runId: string): void {
-  if (sent.peek().get(runId)?.answer) sent.value = new Map([...sent.peek()].filter(([id]) => id !== runId));
-}
 
 type OnProblem = (problem: string) => void;
 
@@ -72,7 +67,11 @@ export function sender(inspector: Inspector, runId: string) {
 export function SendingResult({ inspector, view }: PanelProps) {
   const { run, log, fold } = view;
   const last = sent.value.get(run.runId);
-  useEffect(() => (run.kind === 'system' ? () => forget(run.runId) : undefined), [run.runId]);
+  // Who comes back to an actor has read it.
+  const forget = (): void => {
+    if (sent.peek().get(run.runId)?.answer) sent.value = new Map([...sent.peek()].filter(([id]) => id !== run.runId));
+  };
+  useEffect(() => (run.kind === 'system' ? forget : undefined), [run.runId]);
   const problem = last?.answer?.problem ?? null;
   const isDelivered = run.kind === 'run' && last?.answer?.problem === null;
   const delivery = isDelivered ? deliveryOf(log, fold, last.event, last.from) : null;
@@ -85,9 +84,7 @@ export function SendingResult({ inspector, view }: PanelProps) {
       {seq !== undefined && (
         <>
           {' '}
-          <EntryLink seq={seq} moveTo={inspector.moveTo}>
-            Show
-          </EntryLink>
+          <LinkButton onClick={() => inspector.moveTo(seq)}>Show</LinkButton>
         </>
       )}
     </p>

@@ -1,7 +1,6 @@
 import { Fragment } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ActorWait, InspectedRun } from '../../../src/inspection/wire.ts';
-import { changedFields } from '../../fold/differences.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { type ReachedState, reachedStates } from '../../fold/reached.ts';
 import { dueText, durationOf, namesText, statusWords, waitedText } from '../../fold/run-list.ts';
@@ -9,13 +8,13 @@ import { isOver } from '../../fold/step-title.ts';
 import { eventCounts } from '../../fold/summary.ts';
 import { thrownBy } from '../../fold/system-trace.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
-import { errorText } from '../../fold/system-words.ts';
+import { changedFields, errorText } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
+import { LinkButton } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { isPhone } from '../../ui-state/media.ts';
 import { useIsPast, useNow } from '../../ui-state/use-now.ts';
-import { EntryLink } from '../entry-link.tsx';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -40,12 +39,12 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const { label, tone } = statusWords(run);
   const blocked = blockedText(inspector, view);
   const isActor = run.machine !== undefined;
-  const states = statesOf(view);
+  const states = count === 0 ? [] : reachedStates(view, run.machine ?? fold.actors[0]?.machine ?? '', count - 1);
   const failure = excerpt(failureWords(view), 400);
   const due = useIsPast(run.waiting?.dueAtMs ?? null) && !run.exportedAt ? dueText(run, Date.now()) : null;
   const nowMs = useNow(30_000);
   const waited = run.exportedAt === undefined && run.status !== 'interrupted' ? waitedText(run, nowMs) : null;
-  const ended = endTime(view);
+  const end = fold.actors[0]?.end;
   return (
     <div class="run-head system">
       <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
@@ -59,7 +58,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
             , <b class="wrong">{due}</b>
           </>
         )}
-        {over && ended !== null && ` ${ended}`}
+        {over && end && ` ${startedText(clockStart(view, end.seq) + fold.timeLine.atMs(end.seq)) ?? ''}`}
         {run.forkedFrom !== undefined && ' · '}
         <ForkMark inspector={inspector} run={run} />
       </p>
@@ -75,7 +74,11 @@ export function SystemHead({ inspector, view }: PanelProps) {
           {failure}
         </p>
       )}
-      {over && <Output view={view} />}
+      {over && end?.status === 'done' && end.output != null && (
+        <p>
+          <span class="muted">Output:</span> <LongText text={jsonExcerpt(end.output, 4_000)} chars={240} />
+        </p>
+      )}
       {!over && <Next inspector={inspector} view={view} waits={waits} blocked={blocked} />}
       {isActor && inspector.connection.value !== 'file' && (
         <ActorToolbar inspector={inspector} view={view} blocked={blocked} />
@@ -106,11 +109,6 @@ function failureWords(view: PanelView): string {
   return `${isOwn ? `${call.name} failed: ` : ''}${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${text}`;
 }
 
-function endTime(view: PanelView): string | null {
-  const end = view.fold.actors[0]?.end;
-  return end == null ? null : startedText(clockStart(view, end.seq) + view.fold.timeLine.atMs(end.seq));
-}
-
 function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
   const { received, ignored } = eventCounts(fold);
   const { seqs, machines } = fold.transitions;
@@ -133,17 +131,11 @@ function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
   );
 }
 
-function statesOf({ run, fold, charts, count, log }: PanelView): readonly ReachedState[] {
-  const id = run.machine ?? fold.actors[0]?.machine ?? '';
-  return count === 0 ? [] : reachedStates({ log, fold, charts }, id, count - 1);
-}
-
-interface StatesProps extends PanelProps {
-  readonly states: readonly ReachedState[];
-}
-
-/** The active states, and which transitions led there. */
-function States({ inspector, view: { run, fold, selection }, states }: StatesProps) {
+function States({
+  inspector,
+  view: { run, fold, selection },
+  states,
+}: PanelProps & { states: readonly ReachedState[] }) {
   if (states.length === 0) return null;
   const isLater = (fold.transitions.seqs.at(-1) ?? 0) > selection.to;
   const isStopped = run.status === 'cancelled';
@@ -157,10 +149,7 @@ function States({ inspector, view: { run, fold, selection }, states }: StatesPro
             !isOver(run) && `, ${because}`
           ) : (
             <>
-              ,{' '}
-              <EntryLink seq={seq} moveTo={inspector.moveTo}>
-                {excerpt(because, 240)}
-              </EntryLink>
+              , <LinkButton onClick={() => inspector.moveTo(seq)}>{excerpt(because, 240)}</LinkButton>
             </>
           )}
         </li>
@@ -171,16 +160,6 @@ function States({ inspector, view: { run, fold, selection }, states }: StatesPro
 }
 
 const MAX_STATES = 6;
-
-function Output({ view: { fold } }: Pick<PanelProps, 'view'>) {
-  const end = fold.actors[0]?.end;
-  if (end?.status !== 'done' || end.output === undefined || end.output === null) return null;
-  return (
-    <p>
-      <span class="muted">Output:</span> <LongText text={jsonExcerpt(end.output, 4_000)} chars={240} />
-    </p>
-  );
-}
 
 interface NextProps extends PanelProps {
   readonly waits: readonly MachineWaits[];
@@ -275,10 +254,6 @@ interface ApprovalsProps extends Pick<ReturnType<typeof sender>, 'isBusy' | 'onS
   readonly hasTimers: boolean;
 }
 
-/** Who can answer an approval, and what happens until then. */
-const aboutApproval = (canAnswer: boolean, hasTimers: boolean): string =>
-  `It waits for an answer ${canAnswer ? 'here, or ' : ''}from a program that uses the actor. ${hasTimers ? 'Until then, its timers still fire.' : 'No timer ends the wait.'}`;
-
 const Approvals = ({ approvals, canAnswer, hasTimers, isBusy, onSend }: ApprovalsProps) => (
   <>
     {approvals.map(({ id, digest, question, askedAtMs }) => (
@@ -286,7 +261,7 @@ const Approvals = ({ approvals, canAnswer, hasTimers, isBusy, onSend }: Approval
         <QuestionForm
           label="Approval"
           title={`Approve this? Asked ${startedText(askedAtMs) ?? ''}`}
-          about={aboutApproval(canAnswer, hasTimers)}
+          about={`It waits for an answer ${canAnswer ? 'here, or ' : ''}from a program that uses the actor. ${hasTimers ? 'Until then, its timers still fire.' : 'No timer ends the wait.'}`}
           given={question}
           noun="question"
           hint="the machine receives the edited question, and may ignore it"

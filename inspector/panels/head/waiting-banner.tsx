@@ -1,13 +1,13 @@
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
-import { runStart } from '../../fold/answer.ts';
-import { decisionReason } from '../../fold/decision-words.ts';
+import { runStart } from '../../fold/entry-index.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
+import { decisionReason } from '../../fold/guard-words.ts';
 import { argumentWords, excerpt, revealHidden } from '../../fold/text.ts';
 import { type AwaitedAnswer, runDeadlineMs, waitingAt } from '../../fold/user-events.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
-import { CopyButton } from '../copy-button.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { CopyButton } from '../parts.tsx';
 import { READ_ONLY } from '../step/fork-form.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { ApprovalForm } from './approval-form.tsx';

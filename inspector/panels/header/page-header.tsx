@@ -5,6 +5,7 @@ import { Icon } from '../../icon.tsx';
 import { addressParameters, printAddress } from '../../ui-state/address.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { comparedRuns, isChartFull } from '../../ui-state/layout.ts';
+import { isNarrow } from '../../ui-state/media.ts';
 
 interface HeaderProps {
   readonly inspector: Inspector;
@@ -25,7 +26,8 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
           </a>
         )}
         <span class="product">PostChain</span>
-        {view !== null && (isChartFull.value || inspector.held.value !== null) && (
+        {/* On a narrow page, a step and the chart are far from the head of the run. */}
+        {view !== null && isNarrow.value && (isChartFull.value || inspector.held.value !== null) && (
           <p class="where verbatim">
             <b class="one-line">{excerpt(view.run.title, 80) || 'Untitled'}</b>
             <span class={`one-line ${statusWords(view.run).tone}`}>{statusWords(view.run).text}</span>

@@ -3,18 +3,17 @@ import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { formatNumber, startedText } from '../../fold/format.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
-import { CopyButton } from '../copy-button.tsx';
-import { Facts } from '../facts.tsx';
+import { CopyButton, Facts } from '../parts.tsx';
 
 interface RunDetailsProps {
   readonly inspector: Inspector;
   readonly run: InspectedRun;
-  /** Where its phases get their replies from; null if unknown. */
-  readonly profile?: string | null;
+  /** Where its phases get their replies from; empty if unknown. */
+  readonly profile?: string;
 }
 
 /** What else is known about a run: its id, its profile, how its journal was checked, what its recording omits. */
-export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
+export function RunFacts({ inspector, run, profile = '' }: RunDetailsProps) {
   const { runId, startedAt, kind, machine, fidelity, forkedFrom, problem, integrity, summary } = run;
   const unchecked = run.live ? 'In progress.' : 'Not checked: the run was not read from a journal with checksums.';
   const rows: readonly (readonly [string, ComponentChildren])[] = [

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import { listedCount } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { Dialog } from '../head/dialog.tsx';
-import { listedCount } from './list-words.ts';
 
 interface DeleteDialogProps {
   readonly inspector: Inspector;

@@ -4,6 +4,7 @@ import { capitalize, formatNumber, pluralize } from '../../fold/format.ts';
 import {
   type ColumnName,
   countedViews,
+  foundCount,
   hasFirstRows,
   OPTIONAL_COLUMNS,
   queriedRuns,
@@ -18,7 +19,6 @@ import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { LinkButton } from '../../link-button.tsx';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
-import { foundCount } from './list-words.ts';
 
 interface RunsFiltersProps {
   readonly runs: readonly InspectedRun[];
@@ -126,7 +126,6 @@ interface RunsSummaryProps {
   readonly found: readonly InspectedRun[];
   readonly query: RunQuery;
   readonly nowMs: number;
-  /** How many runs follow. */
   readonly unread: number;
   readonly onChange: (query: RunQuery) => void;
 }

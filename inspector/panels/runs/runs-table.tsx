@@ -16,6 +16,7 @@ import {
   durationOf,
   earlierFirst,
   isDue,
+  listedCount,
   parseRunQuery,
   printRunQuery,
   queriedRuns,
@@ -40,7 +41,6 @@ import { ExportDialog } from '../head/export-dialog.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, scrollerOf, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { listedCount } from './list-words.ts';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
@@ -68,12 +68,6 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
   return (
     <main class="runs" aria-label="Runs and actors">
-      {inspector.connection.value === 'lost' && (
-        <p class="lost" role="status">
-          The connection to the inspector is lost, so this list may be out of date. If it does not return, start{' '}
-          <code>postchain inspect</code> again.
-        </p>
-      )}
       <RunsSummary runs={runs} found={found} query={query} nowMs={nowMs} unread={unread} onChange={setQuery} />
       <RunsFilters runs={runs} query={query} columns={columns} nowMs={nowMs} onChange={setQuery} />
       <Grid
@@ -123,13 +117,8 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   );
 }
 
-interface CompareButtonProps {
-  readonly chosen: readonly InspectedRun[];
-  readonly runs: readonly InspectedRun[];
-}
-
 /** Compares two chosen runs, or one with the closest other run. */
-export function CompareButton({ chosen, runs }: CompareButtonProps) {
+export function CompareButton({ chosen, runs }: Readonly<Record<'chosen' | 'runs', readonly InspectedRun[]>>) {
   const [one, other = one && closestTo(one, runs)] = chosen;
   const areAlike = other !== undefined && one?.kind === other.kind;
   const title =
@@ -152,7 +141,6 @@ export function CompareButton({ chosen, runs }: CompareButtonProps) {
   );
 }
 
-/** A run that the address names and that is not in the list. */
 function AbsentRun({ inspector, runId }: { readonly inspector: Inspector; readonly runId: string }) {
   const problem = inspector.loaded.value.find((run) => run.runId === runId)?.end.value?.problem;
   return (
@@ -202,12 +190,7 @@ interface GridProps {
 }
 
 /** Which run was opened from the list, and how far the list was scrolled then. */
-interface ListPlace {
-  readonly runId: string | null;
-  readonly scrollTop: number;
-}
-
-const NO_PLACE: ListPlace = { runId: null, scrollTop: 0 };
+const NO_PLACE = { runId: null as string | null, scrollTop: 0 };
 let leftPlace = NO_PLACE;
 
 /** The heights in runs.css. */
@@ -426,12 +409,7 @@ const NUMERIC: ReadonlySet<ColumnName> = new Set(['waiting', 'due', 'duration', 
 
 const classOf = (name: ColumnName): string => `${name}${NUMERIC.has(name) ? ' numeric' : ''}`;
 
-interface SortHeaderProps {
-  readonly name: ColumnName;
-  readonly query: RunQuery;
-}
-
-function SortHeader({ name, query }: SortHeaderProps) {
+function SortHeader({ name, query }: { readonly name: ColumnName; readonly query: RunQuery }) {
   const { title, isDescending: first = false } = columnNamed(name);
   const isSorted = query.sort === name;
   const order = query.isDescending ? 'descending' : 'ascending';

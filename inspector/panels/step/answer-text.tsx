@@ -7,10 +7,10 @@ import { confidenceCap, writerOf } from '../../fold/summary.ts';
 import { excerpt, sourceText } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { Toggle } from '../../link-button.tsx';
-import { Facts } from '../facts.tsx';
 import { LongText } from '../long-text.tsx';
 import { Markdown, plainMarkdown } from '../markdown.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { Facts } from '../parts.tsx';
 import { OriginItems } from './origins.tsx';
 
 const MAX_SENTENCES = 100;
@@ -19,7 +19,6 @@ const MAX_SENTENCES = 100;
 const CHECK_MS = 50;
 
 interface AnswerProps extends PanelProps {
-  /** The entry of the answer. */
   readonly seq: number;
   readonly answer: FinalAnswer;
 }
@@ -91,12 +90,8 @@ export function AnswerWithSources({ inspector, view, seq, answer }: AnswerProps)
   );
 }
 
-interface SentenceProps extends PanelProps {
-  readonly sentence: CheckedSentence;
-}
-
 /** A sentence, whether the evidence supports it, and on request the passages. */
-function Sentence({ sentence, ...props }: SentenceProps) {
+function Sentence({ sentence, ...props }: PanelProps & { readonly sentence: CheckedSentence }) {
   const { text, support, isSupported, origins } = sentence;
   const [isOpen, open] = useState(false);
   const [hasMore, showMore] = useState(false);

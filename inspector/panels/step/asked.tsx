@@ -1,16 +1,15 @@
 import type { RecordedPrompt } from '../../../src/llm/recorded-prompts.ts';
 import { pluralize } from '../../fold/format.ts';
-import { type NumberedCall, promptSeq } from '../../fold/step.ts';
+import type { AttemptAt } from '../../fold/output.ts';
+import { promptSeq } from '../../fold/step.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
-import { CopyButton } from '../copy-button.tsx';
-import { Folded } from '../folded.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
-import { Section } from './section.tsx';
+import { CopyButton, Folded, Section } from '../parts.tsx';
 
 /** The prompt that a model call sent, the last user turn first. */
-export function Asked({ view, call }: { readonly view: PanelView; readonly call: NumberedCall }) {
+export function Asked({ view, call }: { readonly view: PanelView; readonly call: AttemptAt }) {
   const { log, fold, at } = view;
   const seq = promptSeq(log, fold, call);
   const prompt = seq === null || seq > at ? null : fold.prompts.at(seq);
@@ -23,7 +22,7 @@ export function Asked({ view, call }: { readonly view: PanelView; readonly call:
       aside={
         <>
           <span class="muted">
-            call {call.number}
+            call {call.span.number}
             {isEdited && ', edited for this call'}
           </span>
           <CopyButton what="prompt" text={() => turns.map((turn) => `${turn.role}:\n${textOf(turn)}`).join('\n\n')} />

@@ -3,7 +3,7 @@ import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
 import type { EntryOf } from '../../fold/entry-index.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
-import { Section } from './section.tsx';
+import { Section } from '../parts.tsx';
 
 /** A file can contain anything. */
 const PICTURE = /^image\/(?:avif|gif|jpeg|png|webp)$/u;
@@ -18,7 +18,11 @@ export function Attached({ view: { log, fold } }: { readonly view: PanelView }) 
       seqs.slice(0, MAX_FILES).map((seq) => {
         const file = log.entry(seq) as EntryOf<'attachment'>;
         const isPicture = PICTURE.test(file.mediaType) && BASE64.test(file.data);
-        return { seq, label: excerpt(attachmentLabel(file), 120), url: isPicture ? dataUrl(file) : null };
+        return {
+          seq,
+          label: excerpt(attachmentLabel(file), 120),
+          url: isPicture ? `data:${file.mediaType};base64,${file.data}` : null,
+        };
       }),
     [log, seqs.length],
   );
@@ -35,8 +39,6 @@ export function Attached({ view: { log, fold } }: { readonly view: PanelView }) 
     </Section>
   );
 }
-
-const dataUrl = ({ mediaType, data }: EntryOf<'attachment'>): string => `data:${mediaType};base64,${data}`;
 
 function Picture({ label, url }: { readonly label: string; readonly url: string }) {
   const [isLarge, enlarge] = useState(false);

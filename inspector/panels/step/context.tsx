@@ -4,7 +4,7 @@ import { capitalize, formatNumber, pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Toggle } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
-import { Section } from './section.tsx';
+import { Section } from '../parts.tsx';
 
 /** What the step did to the context, and how full it is; nothing if it did nothing. */
 export function Context({ view: { log, fold, selection, at } }: { readonly view: PanelView }) {
@@ -38,10 +38,16 @@ function Changes({ proposedBy, appliedBy, isAppliedHere, changes }: ContextChang
     const count = changes.filter((change) => change.kind === kind).length;
     return count === 0 ? [] : [`${formatNumber(count)} ${kind}`];
   });
+  const when =
+    appliedBy === null
+      ? 'not applied yet'
+      : isAppliedHere && appliedBy !== proposedBy
+        ? `decided in ${capitalize(proposedBy)}`
+        : `applied at the end of ${capitalize(appliedBy)}`;
   return (
     <div>
       <h3>
-        {counts.join(', ')} <span class="muted">{whenText({ proposedBy, appliedBy, isAppliedHere })}</span>
+        {counts.join(', ')} <span class="muted">{when}</span>
       </h3>
       <ul class="stack">
         {sorted.slice(0, isExpanded ? sorted.length : MAX_SHOWN).map((change, index) => (
@@ -54,13 +60,6 @@ function Changes({ proposedBy, appliedBy, isAppliedHere, changes }: ContextChang
       )}
     </div>
   );
-}
-
-function whenText({ proposedBy, appliedBy, isAppliedHere }: Omit<ContextChanges, 'changes'>): string {
-  if (appliedBy === null) return 'not applied yet';
-  return isAppliedHere && appliedBy !== proposedBy
-    ? `decided in ${capitalize(proposedBy)}`
-    : `applied at the end of ${capitalize(appliedBy)}`;
 }
 
 function Change({ kind, messageId, text, size, reason, isUndone }: ContextChange) {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import type { WhatIfChanges } from '../../../src/chain/journal/decided-run.ts';
-import { runStart } from '../../fold/answer.ts';
+import { runStart } from '../../fold/entry-index.ts';
 import { capitalize, formatNumber, PHASE_NAMES } from '../../fold/format.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
@@ -13,7 +13,6 @@ import { useRunAction } from '../head/run-action.tsx';
 export const canFork = ({ connection, continues }: Inspector, { run }: PanelView): boolean =>
   connection.value === 'open' && continues.value && run.kind === 'run' && !run.live && run.status !== 'running';
 
-/** Why runs cannot be continued here. */
 export const READ_ONLY = 'This inspector cannot continue or fork runs. Start it with postchain inspect.';
 
 /** The model that continues a run here. Only that of a run which `postchain run` started can be replaced. */
@@ -37,7 +36,6 @@ interface ForkFormProps {
   /** The entry from which the new run may differ, and its step in words. */
   readonly seq: number;
   readonly step: string;
-  /** The numbers to start with. */
   readonly given?: WhatIfChanges;
   /** The entry of the prompt that the step sent; null if it sent none. */
   readonly promptAt?: number | null;
@@ -55,12 +53,15 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
   const [otherModel, chooseModel] = useState('');
   // The current values of a long run are known only after a replay.
   useEffect(() => inspector.requestStates(view.run.runId), []);
+  const { states } = view.fold;
+  const { limits = {}, thresholds = {} } = ((states.after(seq) ?? states.at(seq)) as RecordedState | null) ?? {};
   const values = Object.entries(typed).filter(([, text]) => text.trim() !== '');
   const set = {
     ...Object.fromEntries(values.map(([path, text]) => [path, valueIn(text)])),
     ...(phase !== '' && { phase }),
   };
   const other = otherModel.trim();
+  const prompt = promptAt === null ? null : (turns ?? view.fold.prompts.at(promptAt)?.turns ?? []);
   const isChanged = Object.keys(set).length > 0 || turns !== null || other !== '';
   return (
     <SubmitForm
@@ -98,7 +99,7 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
       </Field>
       <details class="adjust" open={Object.keys(given).length > 0}>
         <summary>All values that can be changed</summary>
-        <ValueFields groups={valuesAt(view, seq)} typed={typed} onType={type} />
+        <ValueFields groups={{ limits, thresholds, reply: nextReply(view, seq) }} typed={typed} onType={type} />
       </details>
       {model.canChange && (
         <TextField
@@ -108,24 +109,30 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
           onText={chooseModel}
         />
       )}
-      {promptAt !== null && <Prompt turns={turns ?? view.fold.prompts.at(promptAt)?.turns ?? []} onEdit={edit} />}
+      {prompt !== null && (
+        <details>
+          <summary>Prompt of this call</summary>
+          {prompt.map((turn, index) => (
+            <TextField
+              // biome-ignore lint/suspicious/noArrayIndexKey: the turns keep their order
+              key={index}
+              label={turn.role}
+              rows={8}
+              value={turn.content}
+              onText={(content) => edit(prompt.with(index, { ...turn, content }))}
+            />
+          ))}
+        </details>
+      )}
       {messages}
     </SubmitForm>
   );
-}
-
-/** The limits and thresholds at an entry, and the fields of the next reply. */
-function valuesAt(view: PanelView, seq: number) {
-  const { states } = view.fold;
-  const { limits = {}, thresholds = {} } = ((states.after(seq) ?? states.at(seq)) as RecordedState | null) ?? {};
-  return { limits, thresholds, reply: nextReply(view, seq) };
 }
 
 /** What was typed, by `group.name`. */
 type Typed = Readonly<Record<string, string>>;
 
 interface ValueFieldsProps {
-  /** The current values, by group and name. */
   readonly groups: Readonly<Record<string, object>>;
   readonly typed: Typed;
   readonly onType: (typed: Typed) => void;
@@ -154,29 +161,6 @@ const ValueFields = ({ groups, typed, onType }: ValueFieldsProps) => (
   </>
 );
 
-interface PromptProps {
-  readonly turns: readonly ChatTurn[];
-  readonly onEdit: (turns: readonly ChatTurn[]) => void;
-}
-
-/** The prompt of a model call, to edit. */
-const Prompt = ({ turns, onEdit }: PromptProps) => (
-  <details>
-    <summary>Prompt of this call</summary>
-    {turns.map((turn, index) => (
-      <TextField
-        // biome-ignore lint/suspicious/noArrayIndexKey: the turns keep their order
-        key={index}
-        label={turn.role}
-        rows={8}
-        value={turn.content}
-        onText={(content) => onEdit(turns.with(index, { ...turn, content }))}
-      />
-    ))}
-  </details>
-);
-
-/** The fields of the next reply after an entry. */
 function nextReply({ log, fold, count }: PanelView, at: number): object {
   for (const seq of fold.entries.of('activity-event')) {
     if (seq < at || seq >= count) continue;

@@ -3,10 +3,10 @@ import { firstChars } from '../../../machines/text/clip.ts';
 import { formatScore } from '../../fold/format.ts';
 import { type Origin, originName, originsOf, originText } from '../../fold/origins.ts';
 import { revealHidden } from '../../fold/text.ts';
+import { LinkButton } from '../../link-button.tsx';
 import { useKeys } from '../../ui-state/keys.ts';
 import { showPassage } from '../../ui-state/sought-passage.ts';
-import { EntryLink } from '../entry-link.tsx';
-import { Marked } from '../marked.tsx';
+import { Marked } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 
 const MAX_SHOWN = 50;
@@ -131,15 +131,14 @@ export const OriginItems = ({ origins, phrase, inspector, view }: OriginItemsPro
   <ol class="origin-items stack">
     {origins.map(({ seq, kind, place, content, excerpt, support }) => (
       <li key={`${seq} ${kind} ${place}`}>
-        <EntryLink
-          seq={seq}
-          moveTo={() => {
+        <LinkButton
+          onClick={() => {
             if (kind === 'passage') showPassage(inspector, view, { seq, content, phrase });
             else inspector.moveTo(seq);
           }}
         >
           <span class="verbatim">{revealHidden(originName({ kind, place }))}</span>
-        </EntryLink>
+        </LinkButton>
         {support !== null && <span class="muted"> support {formatScore(support)}</span>}
         <p class="verbatim" dir="auto">
           <Marked text={excerpt} phrase={phrase} />

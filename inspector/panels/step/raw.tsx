@@ -4,13 +4,10 @@ import { formatNumber, formatTime, pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import { LinkButton } from '../../link-button.tsx';
 import { entryLine } from '../../ui-state/entry-line.ts';
-import { EntryLink } from '../entry-link.tsx';
-import { Folded } from '../folded.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { Section } from './section.tsx';
+import { Folded, Section } from '../parts.tsx';
 
-/** The entries of the step. */
 export function Raw(props: PanelProps) {
   const { from, to } = props.view.selection;
   const size = Math.max(1, Math.min(to, props.view.at) - from + 1);
@@ -55,9 +52,9 @@ function Entry({ inspector, view, seq }: PanelProps & { readonly seq: number }) 
   const entry = log.entry(seq);
   return (
     <li class="labeled">
-      <EntryLink seq={seq} moveTo={inspector.moveTo} isCurrent={seq === at}>
+      <LinkButton aria-current={seq === at} onClick={() => inspector.moveTo(seq)}>
         {formatNumber(seq)}
-      </EntryLink>
+      </LinkButton>
       <button type="button" class="plain" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
         <span class="muted">{formatTime(fold.timeLine.atMs(seq))}</span> <b>{excerpt(entry.type, 24)}</b>{' '}
         <span class={`verbatim ${entryTrouble(entry) === 'failed' ? 'wrong' : ''}`}>{entryLine(entry, view)}</span>

@@ -1,9 +1,7 @@
-import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PartialValue } from '../../../src/chain/presentation/partial-json.ts';
 import { formatDuration, formatScore, formatTokens, humanize } from '../../fold/format.ts';
-import { fieldsOf, type Issues, issuesByPlace, type ReplyField, replyAt } from '../../fold/output.ts';
-import type { NumberedCall } from '../../fold/step.ts';
+import { type AttemptAt, fieldsOf, type Issues, issuesByPlace, type ReplyField, replyAt } from '../../fold/output.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Toggle } from '../../link-button.tsx';
 import type { RunLog } from '../../wire/run-log.ts';
@@ -62,7 +60,7 @@ function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
       {parts.map((part) => (
         <div key={part.name} class="part labeled">
           <span class="muted part-name verbatim">
-            {value.kind === 'list' ? Number(part.name) + 1 : <FieldName name={part.name} />}
+            {value.kind === 'list' ? Number(part.name) + 1 : fieldName(part.name)}
           </span>
           <div class="part-value">
             {part.value === null ? (
@@ -95,22 +93,7 @@ function IssueList({ messages }: { readonly messages: readonly string[] }) {
   );
 }
 
-/** A name that breaks at its dots. */
-function FieldName({ name }: { readonly name: string }) {
-  const [first, ...others] = excerpt(name, 80).split('.');
-  return (
-    <>
-      {humanize(first ?? '')}
-      {others.map((part, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a name keep their order
-        <Fragment key={index}>
-          .<wbr />
-          {humanize(part)}
-        </Fragment>
-      ))}
-    </>
-  );
-}
+const fieldName = (name: string): string => excerpt(name, 80).split('.').map(humanize).join('.');
 
 /** The fields of a brief reply in words. */
 const BRIEF_WORDS: Readonly<Record<string, string>> = {
@@ -136,7 +119,7 @@ export function Fields({ fields, issues = NO_ISSUES, isBrief = false }: FieldsPr
     <dl class="fields stack">
       {fields.map(({ name, value }) => (
         <div key={name} class="labeled">
-          <dt class="verbatim">{(isBrief && BRIEF_WORDS[name]) || <FieldName name={name} />}</dt>
+          <dt class="verbatim">{(isBrief && BRIEF_WORDS[name]) || fieldName(name)}</dt>
           <dd>
             <ValueView value={value} path={name} issues={issues} />
             <IssueList messages={issues.at(name)} />
@@ -153,7 +136,7 @@ export function Fields({ fields, issues = NO_ISSUES, isBrief = false }: FieldsPr
 interface CallReplyProps {
   readonly log: RunLog;
   readonly at: number;
-  readonly call: NumberedCall;
+  readonly call: AttemptAt;
   /** Nothing more will arrive. */
   readonly isOver: boolean;
 }

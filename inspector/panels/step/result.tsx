@@ -1,20 +1,16 @@
-import { phaseFinding, replyValue } from '../../../src/chain/journal/phase-finding.ts';
-import { answerUpTo, runStart } from '../../fold/answer.ts';
-import { decisionReason } from '../../fold/decision-words.ts';
+import { phaseFinding } from '../../../src/chain/journal/phase-finding.ts';
+import { answerUpTo } from '../../fold/entry-index.ts';
 import { capitalize } from '../../fold/format.ts';
-import { fieldsOf, replyAt } from '../../fold/output.ts';
+import { fieldsOf, replyAt, replyOf } from '../../fold/output.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import type { PhaseSpan } from '../../fold/spans.ts';
 import type { StepCalls, ToolUse } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
-import { Icon } from '../../icon.tsx';
-import type { PanelView } from '../../ui-state/inspector.ts';
-import { CopyButton } from '../copy-button.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { CopyButton, Section } from '../parts.tsx';
 import { AnswerWithSources } from './answer-text.tsx';
 import { CallReply, Fields } from './reply-fields.tsx';
-import { Section } from './section.tsx';
 import { ToolResult } from './tools.tsx';
 
 interface ResultProps extends PanelProps {
@@ -22,10 +18,9 @@ interface ResultProps extends PanelProps {
   readonly uses: readonly ToolUse[];
 }
 
-/** What the step led to, as known at the cursor. */
 export function Result({ inspector, view, calls, uses }: ResultProps) {
   const { log, fold, at, selection } = view;
-  const { kind, from, to } = selection;
+  const { kind, to } = selection;
   const [use] = uses;
   if ((kind === 'capability' || kind === 'retrieval') && use !== undefined) {
     const text = use.kind === 'capability' ? (use.result?.output ?? '') : JSON.stringify(use.result?.passages, null, 2);
@@ -40,19 +35,6 @@ export function Result({ inspector, view, calls, uses }: ResultProps) {
       </Section>
     );
   }
-  if (kind === 'decision') {
-    const entry = log.entry(from);
-    if (entry.type !== 'decision') return null;
-    const { decision } = entry;
-    return (
-      <Section title="Result">
-        <p>
-          {decisionReason(decision, runStart(log)?.input.thresholds ?? null)} <Icon name="arrow-right" />{' '}
-          <b>{decision.nextPhase === null ? 'the answer' : capitalize(decision.nextPhase)}</b>
-        </p>
-      </Section>
-    );
-  }
   const answered = answerUpTo(log, fold, Math.min(to, at));
   if (answered !== null && kind === 'entry' && to >= answered.seq)
     return (
@@ -61,24 +43,18 @@ export function Result({ inspector, view, calls, uses }: ResultProps) {
       </Section>
     );
   const phase = kind === 'phase' ? lastStartedBy(fold.spans.phases, to) : undefined;
-  if (phase?.to != null && phase.to <= at) return <PhaseResult view={view} phase={phase} calls={calls} />;
+  if (phase?.to != null && phase.to <= at) return <PhaseResult {...{ inspector, view, phase, calls }} />;
   if (calls === null) return null;
   const { selected } = calls;
   return (
     <Section title="Result" aside={<CopyButton what="result" text={() => replyAt(log, selected.span, at).text()} />}>
-      <CallReply key={selected.number} log={log} at={at} call={selected} isOver={isOver(view.run)} />
+      <CallReply key={selected.span.number} log={log} at={at} call={selected} isOver={isOver(view.run)} />
     </Section>
   );
 }
 
-interface PhaseResultProps {
-  readonly view: PanelView;
-  readonly phase: PhaseSpan;
-  readonly calls: StepCalls | null;
-}
-
 /** The validated result of a phase that is done: its part of a reply, which may be an earlier call's. */
-function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps) {
+function PhaseResult({ view: { log, at }, phase, calls }: Omit<ResultProps, 'uses'> & { readonly phase: PhaseSpan }) {
   const end = phase.to === null ? null : log.entry(phase.to);
   const { source, failure } = phase;
   const summary = end?.type === 'phase-end' ? end.summary : '';
@@ -114,12 +90,11 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
   const prefix = `${phase.phase}.`;
   const own = all.filter(({ name }) => name.startsWith(prefix));
   const fields = own.length === 0 ? all : own.map((field) => ({ ...field, name: field.name.slice(prefix.length) }));
-  const number = fold.spans.attempts.indexOf(source) + 1;
   // One reply for several phases: what it means for this one.
   const isBrief = source.phases !== null;
-  const entry = source.reply === null ? null : log.entry(source.reply);
-  const finding = entry?.type === 'activity-event' ? phaseFinding(phase.phase, replyValue(entry)) : '';
-  const { answer: said } = Object(entry?.type === 'activity-event' ? replyValue(entry) : null) as { answer?: unknown };
+  const value = replyOf(log, source);
+  const finding = phaseFinding(phase.phase, value);
+  const { answer: said } = Object(value) as { readonly answer?: unknown };
   const answer = isBrief && phase.phase === 'yield' && typeof said === 'string' ? said : null;
   const isOwn = source.attemptId.startsWith(`s${phase.step}.`);
   return (
@@ -127,7 +102,7 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
       title="Result"
       aside={
         <>
-          {!isOwn && <span class="muted">from call {number}</span>}
+          {!isOwn && <span class="muted">from call {source.number}</span>}
           <CopyButton what="result" text={() => summary || reply.text()} />
         </>
       }
@@ -137,7 +112,7 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
       {fields.length > 0 &&
         (isBrief ? (
           <details>
-            <summary>The whole reply of call {number}</summary>
+            <summary>The whole reply of call {source.number}</summary>
             <Fields fields={fields} isBrief />
           </details>
         ) : (

@@ -1,12 +1,13 @@
 import './step.css';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { answerUpTo } from '../../fold/answer.ts';
+import { answerUpTo } from '../../fold/entry-index.ts';
 import { clockText } from '../../fold/format.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { isOver, stepTitle } from '../../fold/step-title.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { isNarrow } from '../../ui-state/media.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
+import { Section } from '../parts.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { Asked } from './asked.tsx';
 import { Attached } from './attached.tsx';
@@ -15,13 +16,11 @@ import { canFork, ForkForm } from './fork-form.tsx';
 import { Origins } from './origins.tsx';
 import { Raw } from './raw.tsx';
 import { Result } from './result.tsx';
-import { Section } from './section.tsx';
 import { ActorStep } from './system-step.tsx';
 import { ToolList } from './tools.tsx';
 import { WhatIfNumbers } from './what-if.tsx';
 import { Why } from './why.tsx';
 
-/** Everything about the selected step, in one scroll. */
 export function StepPanel(props: PanelProps) {
   const { inspector, view } = props;
   const { kind, from, stateId = '' } = view.selection;
@@ -67,12 +66,12 @@ function Step(props: PanelProps) {
   const isAnswer = selection.kind === 'entry' && answerUpTo(log, fold, Math.min(selection.to, at)) !== null;
   return (
     <>
-      <Head {...props} promptAt={promptOf(view)} />
+      <Head {...props} />
       {isAnswer && <Why {...props} />}
       {isOfCall ? <Result {...props} calls={calls} uses={uses} /> : <ActorStep {...props} />}
       {selection.kind === 'decision' && <WhatIfNumbers key={selection.from} {...props} seq={selection.from} />}
       {(isAnswer || calls !== null) && <Attached view={view} />}
-      {calls !== null && <Asked key={calls.selected.number} view={view} call={calls.selected} />}
+      {calls !== null && <Asked key={calls.selected.span.number} view={view} call={calls.selected} />}
       {uses.length > 0 && !isTool && (
         <Section title="Tools used">
           <ToolList view={view} uses={uses} />
@@ -85,21 +84,16 @@ function Step(props: PanelProps) {
   );
 }
 
-/** The entry of the prompt that the step sent last; null if it sent none. */
-function promptOf({ log, fold, selection, at }: PanelView): number | null {
-  const calls = stepCalls(fold, selection, at);
-  return calls === null ? null : promptSeq(log, fold, calls.selected);
-}
-
 /** `Nov 22, 22:14:05.250` */
 const clockOf = (view: PanelView, seq: number): string =>
   clockText(new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq)), new Date(Number.NaN)).join('');
 
 const TONES = { ok: 'completed', warn: 'degraded', bad: 'bad', asks: 'asks', plain: '' } as const;
 
-function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: number | null }) {
+function Head({ inspector, view }: PanelProps) {
   const [isForking, setForking] = useState(false);
   const { name, facts, status } = stepTitle(view);
+  const calls = stepCalls(view.fold, view.selection, view.at);
   const { kind, from, to } = view.selection;
   const answer = answerUpTo(view.log, view.fold, to);
   // Nothing follows the answer that could differ.
@@ -132,7 +126,7 @@ function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: n
           view={view}
           seq={Math.max(1, from)}
           step={`${name.charAt(0).toLowerCase()}${name.slice(1)}`}
-          promptAt={promptAt}
+          promptAt={calls === null ? null : promptSeq(view.log, view.fold, calls.selected)}
         />
       )}
     </header>

@@ -5,21 +5,20 @@ import type { SystemState } from '../../../src/inspection/wire.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
 import { forkStart, receivedText } from '../../fold/fork-point.ts';
-import { clockText, formatDelay, formatNumber, pluralize } from '../../fold/format.ts';
+import { clockText, formatDelay, formatNumber } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { contextsAfter, receivedSelection, type SystemStep, selectedCall, systemStep } from '../../fold/system-step.ts';
 import { systemWaits } from '../../fold/system-waits.ts';
-import { actorName } from '../../fold/system-words.ts';
+import { actorName, eventMembers } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
+import { LinkButton } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
-import { EntryLink } from '../entry-link.tsx';
-import { Facts } from '../facts.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { Facts, Folded, Section } from '../parts.tsx';
 import { clockStart } from '../trace/use-clock.ts';
-import { Section } from './section.tsx';
-import { Taken } from './why.tsx';
+import { Transitions } from './why.tsx';
 
 const MAX_SHOWN = 24;
 
@@ -41,11 +40,28 @@ export function ActorStep({ inspector, view }: PanelProps) {
         {contexts}
       </>
     );
+  const { event } = step;
+  // The result of a call is shown as such.
+  const isResult = event === null || endReportedBy(event.actor, event.event.type) !== null;
+  const members = isResult ? [] : eventMembers(event.event);
   return (
     <>
-      <EventMembers step={step} />
-      {step.ignored !== null && <Ignored {...step.ignored} />}
-      {step.transitions.length > 0 && <Transitions view={view} step={step} />}
+      {members.length > 0 && (
+        <Section title="Event">
+          <JsonTree value={Object.fromEntries(members)} />
+        </Section>
+      )}
+      {step.ignored !== null && (
+        <Section title="Why did nothing happen?">
+          <p class="warn verbatim">{excerpt(step.ignored.words, 400)}</p>
+          <Facts facts={step.ignored.facts.map(([label, text]) => [label, verbatim(excerpt(text, 600))])} />
+        </Section>
+      )}
+      {step.transitions.length > 0 && (
+        <Section title={step.transitions.length === 1 ? 'Transition' : 'Transitions'}>
+          <Transitions transitions={step.transitions} at={view.at} />
+        </Section>
+      )}
       <Ends inspector={inspector} view={view} step={step} />
       {!isParked(view, step) && contexts}
       <Started inspector={inspector} view={view} step={step} />
@@ -59,65 +75,6 @@ interface PartProps {
   readonly step: SystemStep;
 }
 
-/** What an approval's event is matched by, which its entry shows. Its decision, reason and author are what a person gave. */
-const APPROVAL_IDS: readonly string[] = ['id', 'digest', 'shownDigest'];
-
-function EventMembers({ step: { event } }: Pick<PartProps, 'step'>) {
-  // The result of a call is shown as such.
-  if (event === null || endReportedBy(event.actor, event.event.type) !== null) return null;
-  const { type, ...members } = event.event;
-  if (Object.keys(members).length === 0) return null;
-  const isTechnical = (name: string): boolean => type === 'approval.given' && APPROVAL_IDS.includes(name);
-  return (
-    <Section title="Event">
-      <JsonTree value={Object.fromEntries(Object.entries(members).filter(([name]) => !isTechnical(name)))} />
-    </Section>
-  );
-}
-
-function Ignored({ words, states, events }: NonNullable<SystemStep['ignored']>) {
-  return (
-    <Section title="Why did nothing happen?">
-      <p class="warn verbatim">{excerpt(words, 400)}</p>
-      <Facts
-        facts={[
-          ['Current states', verbatim(excerpt(states.join(', '), 600))],
-          ['Accepted events', verbatim(excerpt(states.length === 0 ? '' : events.join(', ') || 'none', 600))],
-        ]}
-      />
-    </Section>
-  );
-}
-
-function Transitions({ view: { at }, step: { transitions } }: PartProps) {
-  return (
-    <Section title={transitions.length === 1 ? 'Transition' : 'Transitions'}>
-      <ol class="stack" aria-label="Transitions">
-        {transitions.slice(0, MAX_SHOWN).map((transition) => (
-          <li key={transition.seq}>
-            <Taken
-              transition={transition}
-              moves={transition.moves}
-              about={[
-                transition.trigger,
-                transition.actor && `in ${transition.actor}`,
-                // The chart shows the states before it.
-                transition.seq > at && `not taken until entry ${formatNumber(transition.seq)}`,
-              ]
-                .filter(Boolean)
-                .join(', ')}
-            />
-            {transition.actions !== '' && <p class="muted verbatim">Actions: {excerpt(transition.actions, 300)}</p>}
-          </li>
-        ))}
-      </ol>
-      {transitions.length > MAX_SHOWN && (
-        <p class="muted">and {pluralize(transitions.length - MAX_SHOWN, 'more transition')}</p>
-      )}
-    </Section>
-  );
-}
-
 const MAX_ENDS = 12;
 
 /** The outputs and errors of the actors that ended in the step. */
@@ -128,7 +85,7 @@ function Ends({ inspector, view, step: { from, to } }: PanelProps & PartProps) {
   // The entries after the last transition of an actor that failed or was stopped do not show why.
   const isCut =
     view.fold.entries.typeOf(from) === 'end' && ends.some(({ path, end }) => path === '' && end?.status !== 'done');
-  const lastStep = isCut ? view.fold.externalEvents.stepOf(seqs.at(-1) ?? 0).from : null;
+  const lastStep = isCut ? view.fold.entries.stepOf(seqs.at(-1) ?? 0).from : null;
   return (
     <Section title="Result">
       {ends.map(({ path, machine, end }) => (
@@ -145,9 +102,9 @@ function Ends({ inspector, view, step: { from, to } }: PanelProps & PartProps) {
       {lastStep !== null && (
         <p class="muted">
           Its last step:{' '}
-          <EntryLink seq={lastStep} moveTo={(seq) => inspector.select(receivedSelection(view.fold, seq, view.count))}>
+          <LinkButton onClick={() => inspector.select(receivedSelection(view.fold, lastStep, view.count))}>
             {receivedText(view, lastStep)}
-          </EntryLink>
+          </LinkButton>
         </p>
       )}
     </Section>
@@ -190,26 +147,24 @@ function Contexts({ view: { fold, stateCount }, step, isLatest }: PartProps & { 
               </li>
             ))}
           </ul>
-          {fields.length > MAX_FIELDS && (
-            <p class="muted">and {pluralize(fields.length - MAX_FIELDS, 'more change')}</p>
-          )}
+          {fields.length > MAX_FIELDS && <p class="muted">and {fields.length - MAX_FIELDS} more changes</p>}
           {fields.length > 0 && before?.[path]?.context != null && (
-            <details>
-              <summary>The whole context before this step</summary>
-              <JsonTree value={before[path].context} />
-            </details>
+            <Folded
+              summary="The whole context before this step"
+              content={() => <JsonTree value={before[path]?.context} />}
+            />
           )}
-          <details open={isLatest}>
-            <summary>The whole context after this step</summary>
-            <JsonTree value={context} />
-          </details>
+          <Folded
+            isOpenFirst={isLatest}
+            summary="The whole context after this step"
+            content={() => <JsonTree value={context} />}
+          />
         </div>
       ))}
     </Section>
   );
 }
 
-/** Calls, timers and effects that the step started. */
 function Started({ inspector, view, step: { calls, timers, others } }: PanelProps & PartProps) {
   if (calls.length + timers.length + others.length === 0) return null;
   const { fold } = view;
@@ -222,10 +177,7 @@ function Started({ inspector, view, step: { calls, timers, others } }: PanelProp
       <ul>
         {calls.slice(0, MAX_SHOWN).map(({ seq, actor }) => (
           <li key={seq} class="verbatim">
-            Call{' '}
-            <EntryLink seq={seq} moveTo={inspector.moveTo}>
-              {excerpt(actorName(view, actor), 80)}
-            </EntryLink>
+            Call <LinkButton onClick={() => inspector.moveTo(seq)}>{excerpt(actorName(view, actor), 80)}</LinkButton>
           </li>
         ))}
         {timers.slice(0, MAX_SHOWN).map((timer) => (
@@ -285,16 +237,16 @@ function Call({ inspector, view }: PanelProps) {
   const call = selectedCall(fold, selection);
   const entry = log.entry(selection.from) as unknown as Extract<DurableEvent, { type: 'activity-start' }>;
   const end = call?.end != null && call.end.seq <= Math.max(at, selection.to) ? call.end : null;
-  const { from } = fold.externalEvents.stepOf(selection.from);
+  const { from } = fold.entries.stepOf(selection.from);
   return (
     <>
       <Section title="Result">
         {end === null && call?.end != null ? (
           <p class="muted">
             Not at this point. It {END_WORDS[call.end.status]} in{' '}
-            <EntryLink seq={call.end.seq} moveTo={inspector.moveTo}>
+            <LinkButton onClick={() => call.end && inspector.moveTo(call.end.seq)}>
               entry {formatNumber(call.end.seq)}
-            </EntryLink>
+            </LinkButton>
             .
           </p>
         ) : end === null ? (
@@ -308,10 +260,7 @@ function Call({ inspector, view }: PanelProps) {
       <Section title="Why">
         <p>
           Started by{' '}
-          <EntryLink seq={from} moveTo={inspector.moveTo}>
-            the step of entry {formatNumber(from)}
-          </EntryLink>
-          .
+          <LinkButton onClick={() => inspector.moveTo(from)}>the step of entry {formatNumber(from)}</LinkButton>.
         </p>
         {entry.subject != null && <JsonTree value={entry.subject} />}
         {entry.inputDigest && (

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { answerUpTo } from '../../fold/answer.ts';
+import { answerUpTo } from '../../fold/entry-index.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { hasFailed, type ToolUse, timesOf } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
@@ -8,10 +8,8 @@ import type { PanelView } from '../../ui-state/inspector.ts';
 import { soughtPassage } from '../../ui-state/sought-passage.ts';
 import { valueIn } from '../head/event-forms.tsx';
 import { JsonTree } from '../json-tree.tsx';
-import { LongText } from '../long-text.tsx';
-import { Marked } from '../marked.tsx';
+import { LongText, Marked } from '../long-text.tsx';
 
-/** The tools and searches of a step, each with its name and status. */
 export function ToolList({ view, uses }: { readonly view: PanelView; readonly uses: readonly ToolUse[] }) {
   return (
     <ul class="tools stack">
@@ -19,7 +17,13 @@ export function ToolList({ view, uses }: { readonly view: PanelView; readonly us
         <li key={use.from} class="stack">
           <p>
             <b class="verbatim">{use.kind === 'capability' ? excerpt(use.name, 80) : 'Document search'}</b>{' '}
-            <ToolStatus view={view} use={use} />
+            {use.ms === null ? (
+              <span class="muted">{use.isOver || isOver(view.run) ? 'no result' : 'running'}</span>
+            ) : hasFailed(use) ? (
+              <span class="wrong">failed after {timesOf(use).join(', ')}</span>
+            ) : (
+              <span class="muted">{timesOf(use).join(', ')}</span>
+            )}
           </p>
           <ToolResult view={view} use={use} />
         </li>
@@ -28,25 +32,16 @@ export function ToolList({ view, uses }: { readonly view: PanelView; readonly us
   );
 }
 
-function ToolStatus({ view, use }: { readonly view: PanelView; readonly use: ToolUse }) {
-  if (use.ms === null) return <span class="muted">{use.isOver || isOver(view.run) ? 'no result' : 'running'}</span>;
-  if (hasFailed(use)) return <span class="wrong">failed after {timesOf(use).join(', ')}</span>;
-  return <span class="muted">{timesOf(use).join(', ')}</span>;
-}
-
 /** The result of a tool or a search, error first, and its arguments. */
-export function ToolResult({ view, use }: { readonly view: PanelView; readonly use: ToolUse }) {
-  return use.kind === 'capability' ? <CapabilityResult view={view} use={use} /> : <SearchResult use={use} />;
-}
+export const ToolResult = ({ view, use }: { readonly view: PanelView; readonly use: ToolUse }) =>
+  use.kind === 'capability' ? <CapabilityResult view={view} use={use} /> : <SearchResult view={view} use={use} />;
 
-interface CapabilityProps {
-  readonly view: PanelView;
-  readonly use: Extract<ToolUse, { kind: 'capability' }>;
-}
+type ResultProps<Kind> = { readonly view: PanelView; readonly use: Extract<ToolUse, { readonly kind: Kind }> };
 
-function CapabilityResult({ view: { log, fold, count }, use }: CapabilityProps) {
-  const { name, result } = use;
+function CapabilityResult({ view: { log, fold, count }, use: { name, result } }: ResultProps<'capability'>) {
   if (result === null) return <p class="muted">It reported no result.</p>;
+  const isJson = /^\s*[[{]/u.test(result.output) && result.output.length <= 100_000;
+  const output = isJson ? valueIn(result.output) : result.output;
   const isReason = answerUpTo(log, fold, count - 1)?.answer.reasons.some(
     (reason) => reason.code === 'capability_failed' && reason.capability === name,
   );
@@ -61,7 +56,7 @@ function CapabilityResult({ view: { log, fold, count }, use }: CapabilityProps) 
       {result.success && (
         <div>
           {result.synthesized && <p class="muted">The model wrote this result.</p>}
-          <Output text={result.output} />
+          {typeof output === 'string' ? <LongText text={output} chars={1_200} /> : <JsonTree value={output} />}
         </div>
       )}
       <div>
@@ -70,11 +65,6 @@ function CapabilityResult({ view: { log, fold, count }, use }: CapabilityProps) 
       </div>
     </>
   );
-}
-
-function Output({ text }: { readonly text: string }) {
-  const value = /^\s*[[{]/u.test(text) && text.length <= 100_000 ? valueIn(text) : text;
-  return typeof value === 'string' ? <LongText text={value} chars={1_200} /> : <JsonTree value={value} />;
 }
 
 /** The text of a passage. If it was opened from words that it supports, it is shown in full, with these words marked. */
@@ -99,7 +89,7 @@ function PassageText({ text }: { readonly text: string }) {
 
 const MAX_PASSAGES = 30;
 
-function SearchResult({ use: { result, failure } }: { readonly use: Extract<ToolUse, { kind: 'retrieval' }> }) {
+function SearchResult({ use: { result, failure } }: ResultProps<'retrieval'>) {
   const passages = Array.isArray(result?.passages) ? result.passages : [];
   return (
     <>

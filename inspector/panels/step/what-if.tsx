@@ -1,16 +1,14 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { differs, outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
-import { type DecidingNumber, decidedRunOf, numbersAt } from '../../fold/what-if.ts';
+import { decidedRunOf, numbersAt } from '../../fold/what-if.ts';
 import { Field } from '../head/event-forms.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { canFork, ForkForm } from './fork-form.tsx';
 
-/** Why a decision has no what-if. */
 export const NO_WHAT_IF = 'No what-if: the run cannot be replayed here.';
 
-/** Whether the states of a whole run are missing. */
 export const isUnknown = ({ end, states, stateCount }: PanelProps['view']): boolean =>
   end !== null && stateCount === 0 && states === 'sent';
 
@@ -24,22 +22,23 @@ export function WhatIfNumbers({ inspector, view, seq }: PanelProps & { readonly 
   if (view.states !== 'sent') return <Replay inspector={inspector} view={view} />;
   if (numbers.length === 0) return isUnknown(view) ? <p class="muted">{NO_WHAT_IF}</p> : null;
   const isChanged = Object.keys(set).length > 0;
-  const withNumber = ({ path, recorded }: DecidingNumber, value: number): Changes => {
-    const { [path]: _, ...others } = set;
-    return value === recorded ? others : { ...others, [path]: value };
-  };
   return (
     <section class="what-if stack" aria-label="What if">
       <header class="row">
         <h2>What if</h2>
       </header>
-      {numbers.map((number) => (
-        <NumberField
-          key={number.path}
-          number={number}
-          value={set[number.path] ?? number.recorded}
-          onChange={(value) => change(withNumber(number, value))}
-        />
+      {numbers.map(({ path, title, compared, recorded, min, max, step }) => (
+        <Field key={path} label={title} hint={`reached ${formatScore(compared)}`}>
+          <input
+            type="number"
+            {...{ min, max, step, value: set[path] ?? recorded }}
+            onInput={({ currentTarget: { value, valueAsNumber } }) => {
+              if (value === '' || valueAsNumber < min || valueAsNumber > max) return;
+              const { [path]: _, ...others } = set;
+              change(valueAsNumber === recorded ? others : { ...others, [path]: valueAsNumber });
+            }}
+          />
+        </Field>
       ))}
       {isChanged ? (
         <Outcome inspector={inspector} view={view} set={set} onReset={() => change({})} />
@@ -50,56 +49,29 @@ export function WhatIfNumbers({ inspector, view, seq }: PanelProps & { readonly 
   );
 }
 
-interface NumberFieldProps {
-  readonly number: DecidingNumber;
-  readonly value: number;
-  readonly onChange: (value: number) => void;
-}
-
-function NumberField({ number: { title, compared, min, max, step }, value, onChange }: NumberFieldProps) {
-  return (
-    <Field label={title} {...(compared !== null && { hint: `reached ${formatScore(compared)}` })}>
-      <input
-        type="number"
-        {...{ min, max, step, value }}
-        onInput={({ currentTarget: { value: typed, valueAsNumber } }) => {
-          if (typed !== '' && valueAsNumber >= min && valueAsNumber <= max) onChange(valueAsNumber);
-        }}
-      />
-    </Field>
-  );
-}
-
 /** The numbers of a long run are known only after a replay, which takes seconds. */
 function Replay({ inspector, view: { run, count } }: PanelProps) {
   useEffect(() => inspector.requestStates(run.runId), []);
   return <p role="status">What if: replaying {formatNumber(count)} entries to compute the numbers…</p>;
 }
 
-interface OutcomeProps extends PanelProps {
-  readonly set: Changes;
-  readonly onReset: () => void;
-}
+type OutcomeProps = PanelProps & { readonly set: Changes; readonly onReset: () => void };
 
 function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
   const [isOpen, open] = useState(false);
-  const run = decidedRunOf(view);
+  const run = useMemo(() => decidedRunOf(view), [view.fold, view.count, view.stateCount]);
   if (run === null) return null;
-  const changes: { limits: Record<string, number>; thresholds: Record<string, number> } = {
-    limits: {},
-    thresholds: {},
-  };
-  for (const [path, value] of Object.entries(set)) {
-    const [root, name = ''] = path.split('.');
-    changes[root as 'limits' | 'thresholds'][name] = value;
-  }
-  const outcome = outcomeWith(run, changes);
-  const { currency } = view.fold.spans;
+  const changesOf = (root: 'limits' | 'thresholds') =>
+    Object.fromEntries(
+      Object.entries(set).flatMap(([path, value]) => (path.startsWith(root) ? [[path.split('.')[1], value]] : [])),
+    );
+  const outcome = outcomeWith(run, { limits: changesOf('limits'), thresholds: changesOf('thresholds') });
+  const isForkable = differs(outcome) && canFork(inspector, view);
   return (
     <>
-      <p role="status">This run {outcomeText(outcome, currency ?? '')}</p>
+      <p role="status">This run {outcomeText(outcome, view.fold.spans.currency ?? '')}</p>
       <div class="row">
-        {differs(outcome) && canFork(inspector, view) && (
+        {isForkable && (
           <button type="button" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
             Fork with {Object.keys(set).length === 1 ? 'this number' : 'these numbers'}…
           </button>
@@ -108,7 +80,7 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
           Reset
         </button>
       </div>
-      {isOpen && differs(outcome) && canFork(inspector, view) && (
+      {isOpen && isForkable && (
         <ForkForm
           key={JSON.stringify(set)}
           inspector={inspector}

@@ -1,129 +1,113 @@
-import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
-import type { ComparedValue, ExplainedCandidate, ExplainedTransition } from '../../fold/explain.ts';
-import { capitalize, pluralize, UNNAMED } from '../../fold/format.ts';
+import { lastName } from '../../fold/chart-index.ts';
+import type { ComparedValue } from '../../fold/explain.ts';
+import { capitalize, formatNumber, pluralize, UNNAMED } from '../../fold/format.ts';
 import { comparedText, flipWords, guardTitle, limitWords, valueText, valueTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
-import { type StepReasons as Explained, entryToExplain, why } from '../../fold/why.ts';
+import {
+  calledAgainBecause,
+  type ExplainedCandidate,
+  type ExplainedTransition,
+  enteredBecause,
+  entryToExplain,
+  type StepReasons,
+  why,
+} from '../../fold/why.ts';
 import { Icon, WithArrows } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
-import { EntryLink } from '../entry-link.tsx';
-import { Facts } from '../facts.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { Section } from './section.tsx';
+import { Facts, Section } from '../parts.tsx';
 
 /** Why the step happened: a sentence for phases and calls, the compared numbers for decisions and transitions. */
 export function Why(props: PanelProps) {
   const { view } = props;
   const { kind } = view.selection;
-  if (kind === 'phase' || kind === 'attempt' || kind === 'capability') return <Sentences view={view} />;
-  if (kind === 'retrieval' || kind === 'operations') return null;
+  if (kind === 'phase' || kind === 'attempt') return <Cause view={view} />;
+  if (kind === 'capability' || kind === 'retrieval' || kind === 'operations') return null;
   return <Explanation {...props} />;
 }
 
-function Sentences({ view: { log, fold, selection, at } }: { readonly view: PanelView }) {
-  const { kind, from, to } = selection;
-  const phase = kind === 'phase' ? lastStartedBy(fold.spans.phases, to) : undefined;
-  const calls = kind === 'attempt' ? stepCalls(fold, selection, at) : null;
-  const sentences = [
-    ...(phase === undefined ? [] : [enteredBecause(log, fold, phase)]),
-    ...(calls === null ? [] : [calledAgainBecause(log, fold, calls.selected.span)]),
-    ...(kind === 'attempt' ? [] : toolsEndedBecause(log, fold, from, Math.min(to, at))),
-  ].filter((sentence) => sentence !== null);
-  if (sentences.length === 0) return null;
+function Cause({ view: { log, fold, selection, at } }: { readonly view: PanelView }) {
+  const phase = selection.kind === 'phase' ? lastStartedBy(fold.spans.phases, selection.to) : undefined;
+  const call = stepCalls(fold, selection, at)?.selected.span;
+  const words = phase ? enteredBecause(log, fold, phase) : call && calledAgainBecause(log, fold, call);
   return (
-    <Section title="Why">
-      {sentences.map((sentence) => (
-        <p key={sentence} class="verbatim">
-          {excerpt(sentence, 600)}
-        </p>
-      ))}
-    </Section>
+    words && (
+      <Section title="Why">
+        <p class="verbatim">{excerpt(words, 600)}</p>
+      </Section>
+    )
   );
 }
 
-function Explanation({ inspector, view }: PanelProps) {
-  const at = entryToExplain(view, view.selection);
-  const explained = why({ ...view, at });
-  const { words, facts, outcome, caused, transition } = explained;
-  const isOwn = view.selection.kind !== 'state';
+function Explanation({ view }: PanelProps) {
+  const { kind } = view.selection;
+  const { words, facts, outcome, compared, transitions } = why({ ...view, at: entryToExplain(view, view.selection) });
+  const decided = transitions.length === 1 ? transitions[0] : undefined;
+  const isDecision = kind !== 'state' && decided !== undefined && lastName(decided.source) === 'deciding';
   return (
     <Section title="Why">
       {words !== '' && <p class="verbatim">{excerpt(words, 1_200)}</p>}
       {outcome !== null && <p class={outcome.isIgnored ? 'warn' : ''}>{revealHidden(outcome.words)}</p>}
       {facts.length > 0 && <Facts facts={facts.map(([label, text]) => [label, excerpt(text, 600)])} />}
-      {caused.length > 0 && (
-        <ol aria-label="Transitions it caused">
-          {caused.map(({ seq, source, target }) => (
-            <li key={seq}>
-              <EntryLink seq={seq} moveTo={inspector.moveTo}>
-                <Path source={source} target={target} />
-              </EntryLink>
-            </li>
-          ))}
-        </ol>
-      )}
-      {isOwn && transition?.source.name === 'deciding' ? (
-        <Decision explained={explained} />
+      {isDecision ? (
+        <Decision all={decided.candidates} compared={compared} />
       ) : (
-        transition !== null && <Taken transition={transition} />
+        transitions.length > 0 && <Transitions transitions={transitions} at={view.at} />
       )}
     </Section>
   );
 }
 
-function Path({ source, target }: Pick<ExplainedTransition, 'source' | 'target'>) {
-  return (
-    <span class="verbatim">
-      {revealHidden(source.path)} <Icon name="arrow-right" />{' '}
-      {target.length === 0 ? 'stays' : target.map(({ path }) => revealHidden(path)).join(', ')}
-    </span>
-  );
+interface TransitionsProps {
+  readonly transitions: readonly ExplainedTransition[];
+  readonly at: number;
 }
 
-interface TakenProps {
-  readonly transition: ExplainedTransition;
-  /** Default: its event and its machine. */
-  readonly about?: string;
-  /** Its states, as the trace has them. */
-  readonly moves?: string;
-}
+const MAX_SHOWN = 24;
 
-/** A transition with its event, and the candidates for it. */
-export function Taken({ transition, about, moves = '' }: TakenProps) {
-  const { machine, event, description, candidates } = transition;
-  return (
-    <section class="stack" aria-label="Transition">
-      <p>
-        <b class="verbatim">{moves === '' ? <Path {...transition} /> : <WithArrows text={moves} />}</b>{' '}
-        <span class="muted verbatim">
-          {revealHidden(about ?? `${event.startsWith('without an event') ? '' : 'on '}${event}, in ${machine}`)}
-        </span>
-      </p>
-      {description !== '' && <p class="muted verbatim">{revealHidden(description)}</p>}
-      {candidates.length > 0 && <Candidates all={candidates} />}
-    </section>
-  );
-}
+/** Transitions, each with its event and the candidates for it. */
+export const Transitions = ({ transitions, at }: TransitionsProps) => (
+  <>
+    <ol class="stack" aria-label="Transitions">
+      {transitions.slice(0, MAX_SHOWN).map(({ seq, moves, about, description, actions, candidates }) => (
+        <li key={seq} class="stack">
+          <p>
+            <b class="verbatim">
+              <WithArrows text={moves} />
+            </b>{' '}
+            <span class="muted verbatim">
+              {revealHidden(about)}
+              {/* The chart shows the states before it. */}
+              {seq > at && `, not taken until entry ${formatNumber(seq)}`}
+            </span>
+          </p>
+          {description !== '' && <p class="muted verbatim">{revealHidden(description)}</p>}
+          {candidates.length > 0 && <Candidates all={candidates} />}
+          {actions !== '' && <p class="muted verbatim">Actions: {excerpt(actions, 300)}</p>}
+        </li>
+      ))}
+    </ol>
+    {transitions.length > MAX_SHOWN && <p class="muted">and {transitions.length - MAX_SHOWN} more transitions</p>}
+  </>
+);
 
 /** Guards that only choose how to decide; they are not shown as reasons. */
 const PREPARING: ReadonlySet<string> = new Set(['gradingWanted', 'comparisonWanted', 'directionWanted']);
 
 /** The rules of Yield in a decision; the one that held also has the numbers that no other rule has. */
-function Decision({ explained: { transition, compared } }: { readonly explained: Explained }) {
-  const all = (transition?.candidates ?? []).filter(
+function Decision({ all, compared }: Pick<CandidatesProps, 'all'> & Pick<StepReasons, 'compared'>) {
+  const rules = all.filter(
     ({ name, result }) =>
       result === 'taken' ||
       (result === 'false' && name !== null && !PREPARING.has(name) && !name.startsWith('nextPhaseIs(')),
   );
-  const shown = new Set(all.flatMap((candidate) => candidate.compared.map(({ name }) => name)));
+  const shown = new Set(rules.flatMap((candidate) => candidate.compared.map(({ name }) => name)));
   const others = compared.filter(({ name, limit }) => limit !== null && !shown.has(name));
-  const rules = all.map((candidate) => {
-    const isChoice = candidate.result === 'taken' && candidate.name?.startsWith('nextPhaseIs(') === true;
-    return { ...candidate, target: [], compared: isChoice ? others : candidate.compared };
-  });
-  return <Candidates all={rules} isRule />;
+  const isChoice = ({ name, result }: ExplainedCandidate): boolean =>
+    result === 'taken' && name?.startsWith('nextPhaseIs(') === true;
+  return <Candidates all={rules.map((rule) => (isChoice(rule) ? { ...rule, compared: others } : rule))} isRule />;
 }
 
 interface CandidatesProps {
@@ -137,7 +121,7 @@ function Candidates({ all, isRule = false }: CandidatesProps) {
   const of = (wasTried: boolean) =>
     all
       .filter(({ result }) => (result !== 'not-evaluated') === wasTried)
-      .map((candidate) => <Candidate key={candidate.index} candidate={candidate} isRule={isRule} />);
+      .map((candidate) => <Candidate key={candidate.index} {...candidate} isRule={isRule} />);
   const rest = of(false);
   return (
     <>
@@ -156,16 +140,12 @@ function Candidates({ all, isRule = false }: CandidatesProps) {
   );
 }
 
-interface CandidateProps {
-  readonly candidate: ExplainedCandidate;
-  readonly isRule: boolean;
-}
-
 const ICONS = { taken: 'check', false: 'minus', 'not-evaluated': 'dot' } as const;
 const RESULTS = { taken: 'held', false: 'did not hold', 'not-evaluated': 'not tried' } as const;
 
-function Candidate({ candidate, isRule }: CandidateProps) {
-  const { index, guard, name, result, compared, target } = candidate;
+type CandidateProps = ExplainedCandidate & { readonly isRule: boolean };
+
+function Candidate({ index, guard, name, result, compared, target, isRule }: CandidateProps) {
   const flip = name === null || result === 'not-evaluated' ? null : flipWords(name, compared, result === 'taken');
   return (
     <li class={`labeled ${result}`} value={index + 1} aria-current={result === 'taken' ? 'true' : undefined}>
@@ -178,10 +158,7 @@ function Candidate({ candidate, isRule }: CandidateProps) {
             {!isRule && name !== null && name !== UNNAMED && <code class="verbatim"> {revealHidden(name)}</code>}{' '}
             {!isRule && (
               <>
-                <Icon name="arrow-right" />{' '}
-                <span class="verbatim">
-                  {target.length === 0 ? 'stays' : target.map((state) => revealHidden(state.name)).join(', ')}
-                </span>
+                <Icon name="arrow-right" /> <span class="verbatim">{revealHidden(target)}</span>
               </>
             )}
           </span>

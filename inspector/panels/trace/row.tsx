@@ -1,15 +1,14 @@
-import { Component } from 'preact';
 import { capitalize, clockText, formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
+import type { Range } from '../../fold/selection.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Scale } from '../../fold/time-axis.ts';
-import { type ListedRow, type Range, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
+import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon, WithArrows } from '../../icon.tsx';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { plainMarkdown } from '../markdown.tsx';
 import { Cuts } from './time-axis.tsx';
 import { clockStart } from './use-clock.ts';
 
-/** What the bars of all rows share. */
 export interface Moment {
   readonly view: PanelView;
   readonly isOver: boolean;
@@ -19,19 +18,15 @@ export interface Moment {
   readonly scale: Scale;
 }
 
-const SENTENCES: ReadonlySet<string> = new Set(['decision', 'limit', 'event', 'step', 'ignored', 'aside', 'end']);
-
 /** Rows of one sentence, without a bar. */
-const isSentence = ({ kind }: TraceRow): boolean => SENTENCES.has(kind);
+const isSentence = ({ kind }: TraceRow): boolean => /^(?:decision|limit|event|step|ignored|aside|end)$/u.test(kind);
 
 /** In a narrow trace, the note of a step has a line of its own. */
 const isStep = ({ kind }: TraceRow): boolean => kind === 'step' || kind === 'ignored';
 
-const hasResult = ({ kind }: TraceRow): boolean => kind === 'phase' || kind === 'answer';
-
 /** Whether the text has a line of its own, which is as wide as the trace. */
 const hasLine = (row: TraceRow): boolean =>
-  (hasResult(row) || row.kind === 'wait' || (row.status === 'failed' && row.sameErrorAs === undefined)) &&
+  (/^(?:phase|answer|wait)$/u.test(row.kind) || (row.status === 'failed' && row.sameErrorAs === undefined)) &&
   row.text !== '';
 
 /** `AXIS_PX`: the axis of a row, which has a line of its own in a narrow trace. */
@@ -91,18 +86,7 @@ interface RowProps extends ListedRow {
   readonly onToggle: () => void;
 }
 
-/** Rendered again only if something other than its handlers has changed. */
-export class Row extends Component<RowProps> {
-  override shouldComponentUpdate(next: RowProps): boolean {
-    const isSame = (name: keyof RowProps): boolean => next[name] === this.props[name] || name.startsWith('on');
-    return !(Object.keys(next) as (keyof RowProps)[]).every(isSame);
-  }
-  override render(props: RowProps) {
-    return <RowContent {...props} />;
-  }
-}
-
-function RowContent({ row, level, isOpen, moment, ...props }: RowProps) {
+export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
   const isLater = row.from > moment.view.at;
   const text = row.sameErrorAs === undefined ? row.text : `same error as ${row.sameErrorAs}`;
   const note = [row.note, !hasLine(row) && text].filter(Boolean).join(' · ');
@@ -158,17 +142,13 @@ function RowContent({ row, level, isOpen, moment, ...props }: RowProps) {
             <Icon name="arrow-right" /> {row.next}
           </span>
         )}
-        <StatusWord
-          row={row}
-          running={
-            isLoading(moment.view)
-              ? null
-              : moment.view.run.status !== 'running' || (moment.isWaiting && row.kind === 'phase')
-                ? 'waiting'
-                : 'running'
-          }
-        />
-        {isOpen === false && <TroubleWords row={row} />}
+        <StatusWord row={row} moment={moment} />
+        {isOpen === false &&
+          troubleWords(row).map(({ text, isBad }) => (
+            <span key={text} class={`word ${isBad ? 'bad' : 'warn'}`}>
+              {text}
+            </span>
+          ))}
         {note !== '' && (
           <span class="note one-line verbatim">
             <WithArrows text={excerpt(note, 300)} />
@@ -191,15 +171,18 @@ function RowContent({ row, level, isOpen, moment, ...props }: RowProps) {
   );
 }
 
-/** `running`: what an open step does; null while that is not known. */
-function StatusWord({ row, running }: { readonly row: TraceRow; readonly running: string | null }) {
+function StatusWord({ row, moment: { view, isWaiting } }: BarProps) {
   const { status, kind, to } = row;
   // The title of an event says it.
   if (status === 'failed' && !isSentence(row)) return <span class="word bad">failed</span>;
   if (status === 'ended' && kind !== 'wait' && !isSentence(row))
     return <span class="word warn">{kind === 'call' || kind === 'tool' ? 'no result' : 'stopped'}</span>;
-  if (running !== null && status === 'open' && to === null && kind !== 'wait' && kind !== 'actor')
-    return <span class="word">{running}</span>;
+  if (status === 'open' && to === null && kind !== 'wait' && kind !== 'actor' && !isLoading(view))
+    return (
+      <span class="word">
+        {view.run.status !== 'running' || (isWaiting && kind === 'phase') ? 'waiting' : 'running'}
+      </span>
+    );
   return null;
 }
 
@@ -218,22 +201,7 @@ function When({ view, seq }: { readonly view: PanelView; readonly seq: number })
   );
 }
 
-const TroubleWords = ({ row: { trouble, kind } }: { readonly row: TraceRow }) => (
-  <>
-    {(trouble === undefined ? [] : troubleWords({ ...trouble, ...(kind === 'phase' && { phases: 0 }) })).map(
-      ({ text, isBad }) => (
-        <span key={text} class={`word ${isBad ? 'bad' : 'warn'}`}>
-          {text}
-        </span>
-      ),
-    )}
-  </>
-);
-
-interface BarProps {
-  readonly row: TraceRow;
-  readonly moment: Moment;
-}
+type BarProps = { readonly row: TraceRow; readonly moment: Moment };
 
 function msOf({ from, to }: Range, { view: { fold, count }, sinceMs }: Moment): number {
   const { wallMs } = fold.timeLine;
@@ -255,7 +223,10 @@ function Figures({ row, moment }: BarProps) {
             {tokens > 0 && <span class="visually-hidden"> tokens</span>}
           </span>
           {currency !== null && (
-            <span class="number price">{usage.cost !== null && tokens > 0 && costText(usage.cost, currency)}</span>
+            // The head of the column names the currency.
+            <span class="number price">
+              {usage.cost !== null && tokens > 0 && formatCost({ amount: usage.cost, currency }).split(' ', 1)}
+            </span>
           )}
         </>
       )}
@@ -275,9 +246,6 @@ function Behind({ moment: { view, scale } }: { readonly moment: Moment }) {
     </>
   );
 }
-
-/** Without the currency, which the head of the column names. */
-const costText = (amount: number, currency: string): string => formatCost({ amount, currency }).split(' ', 1)[0] ?? '';
 
 /** Places just beyond the ends of the axis are at them. */
 const ROUNDING = 1e-6;

@@ -1,4 +1,3 @@
-import type { RefObject } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
 import {
@@ -20,19 +19,7 @@ import type { Key } from '../../ui-state/keys.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import { useMeasured } from '../../use-measured.ts';
 
-/** What the time axis shows: all of it, or the part that the user zoomed into. */
-export interface Axis {
-  readonly ruler: RefObject<HTMLSpanElement | null>;
-  readonly scale: Scale;
-  readonly isZoomed: boolean;
-  /** Zooms by a factor; `aroundMs` keeps its place. */
-  zoom(factor: number, aroundMs: number): void;
-  /** Shows only this part; null shows all. */
-  show(range: TimeRange | null): void;
-  /** Moves until some of a row is visible. */
-  follow(row: TraceRow): void;
-  middleOf(row: TraceRow): number;
-}
+export type Axis = ReturnType<typeof useAxis>;
 
 export const ZOOM_KEYS: readonly Key[] = [
   { keys: ['+', '-'], description: 'Zoom the time axis around the row', group: 'Trace' },
@@ -45,7 +32,7 @@ export const ZOOM_FACTORS: Readonly<Record<string, number>> = { '+': 0.5, '=': 0
 const FIRST_PX = 200;
 
 /** The time axis of the rows. While something is running, it grows. */
-export function useAxis({ fold: { timeLine, spans }, count }: PanelView, isOver: boolean, sinceMs: number): Axis {
+export function useAxis({ fold: { timeLine, spans }, count }: PanelView, isOver: boolean, sinceMs: number) {
   const ruler = useRef<HTMLSpanElement>(null);
   const axisPx = useMeasured(ruler, FIRST_PX, ({ clientWidth }) => clientWidth || FIRST_PX);
   const [range, show] = useState<TimeRange | null>(null);
@@ -65,14 +52,16 @@ export function useAxis({ fold: { timeLine, spans }, count }: PanelView, isOver:
     ruler,
     scale,
     isZoomed: range !== null,
-    middleOf: (row) => (timesOf(row).startMs + timesOf(row).endMs) / 2,
+    middleOf: (row: TraceRow) => (timesOf(row).startMs + timesOf(row).endMs) / 2,
+    /** Shows only this part; null shows all. */
     show,
-    zoom: (factor, aroundMs) => show(zoomed(scale, factor, aroundMs, wholeMs)),
-    follow: (row) => range !== null && show(movedTo(range, timesOf(row), wholeMs)),
+    /** `aroundMs` keeps its place. */
+    zoom: (factor: number, aroundMs: number) => show(zoomed(scale, factor, aroundMs, wholeMs)),
+    /** Moves until some of a row is visible. */
+    follow: (row: TraceRow) => range !== null && show(movedTo(range, timesOf(row), wholeMs)),
   };
 }
 
-/** `aroundMs` stays in place. */
 export function ZoomButtons({ axis, aroundMs }: { readonly axis: Axis; readonly aroundMs: number }) {
   const group = useOneTabStop<HTMLFieldSetElement>();
   const isDisabled = !axis.isZoomed;

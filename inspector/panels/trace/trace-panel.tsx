@@ -10,16 +10,16 @@ import { systemTrace } from '../../fold/system-trace.ts';
 import { traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listedRows, rowPathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
-import { chartSelection } from '../../ui-state/chart-selection.ts';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { type Key, useKeys } from '../../ui-state/keys.ts';
+import { chartSelection } from '../../ui-state/layout.ts';
 import { isNarrow } from '../../ui-state/media.ts';
 import { useMeasured } from '../../use-measured.ts';
 import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './row.tsx';
 import { type Axis, Ruler, useAxis, ZOOM_FACTORS, ZOOM_KEYS, ZoomButtons } from './time-axis.tsx';
 import { useClock } from './use-clock.ts';
-import { indexAfter, keepShown, partWith, type RowKeys, reusedKeys, reveal, useWindow } from './use-window.ts';
+import { indexAfter, keepShown, reveal, useWindow } from './use-window.ts';
 
 /** Up to this many cycles are all open. */
 const MAX_OPEN = 4;
@@ -36,9 +36,8 @@ const TRACE_KEYS: readonly Key[] = [
 ];
 
 /** Rows that matter are visible at first: tools, waits, limits, and all that failed or was tried again. */
-function matters({ kind, status, trouble }: TraceRow): boolean {
-  return kind === 'tool' || kind === 'wait' || kind === 'limit' || status === 'failed' || (trouble?.retries ?? 0) > 0;
-}
+const matters = ({ kind, status, isRetry = false }: TraceRow): boolean =>
+  kind === 'tool' || kind === 'wait' || kind === 'limit' || status === 'failed' || isRetry;
 
 function isOpenAtFirst(row: TraceRow, top: readonly TraceRow[]): boolean {
   switch (row.kind) {
@@ -48,7 +47,7 @@ function isOpenAtFirst(row: TraceRow, top: readonly TraceRow[]): boolean {
       return top.includes(row) && (top.length <= MAX_OPEN || row === top.findLast(({ kind }) => kind === 'cycle'));
     case 'phase':
     case 'answer':
-      return (row.trouble?.retries ?? 0) > 0 || rowsIn(row).some(matters);
+      return rowsIn(row).some(matters);
     default:
       return false;
   }
@@ -88,10 +87,7 @@ export function Trace({ inspector, view }: PanelProps) {
   const rows = useRows(inspector, view, { isOver, toggled, narrowPx });
   const selectedRow = rows.rows[rows.shown.get(rows.selected ?? '') ?? -1]?.row;
   const axis = useAxis(view, isOver, sinceMs);
-  const moment = useMemo(
-    (): Moment => ({ view, isOver, isWaiting, sinceMs, scale: axis.scale }),
-    [view, isOver, sinceMs, axis.scale],
-  );
+  const moment = { view, isOver, isWaiting, sinceMs, scale: axis.scale };
 
   function toggle({ row, isOpen }: ListedRow): void {
     setToggled((before) => new Map(before).set(row.id, isOpen !== true));
@@ -127,7 +123,7 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
   const [active, setActive] = useState<string | null>(null);
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
   const activeId = rows[current]?.row.id;
-  const { visible, keyOf, show } = useVisibleRows(inspector, moment, shownRows, list);
+  const { visible, show } = useVisibleRows(inspector, moment, shownRows, list);
   const { fold, charts, count } = moment.view;
   const inChart = chartSelection.value;
   const marked = useMemo(
@@ -175,7 +171,7 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
     >
       {visible.map(({ item, index }) => (
         <Row
-          key={keyOf(item.row.id)}
+          key={item.row.id}
           {...item}
           moment={moment}
           top={tops[index] ?? 0}
@@ -193,7 +189,7 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
   );
 }
 
-/** The rows to render with their keys, and a function that scrolls to a row. */
+/** The rows to render, and a function that scrolls to a row. */
 function useVisibleRows(
   inspector: TraceListProps['inspector'],
   { view: { run }, isOver }: Moment,
@@ -206,24 +202,17 @@ function useVisibleRows(
   const isGrowing = run.kind === 'system' ? !isOver : run.live;
   const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrow.value;
   const [seen, measure] = useWindow(list);
-  const revealed = useRef(selected);
-  // So that rows which the selection is about to scroll away are not rendered first.
-  const part = isFollowing && revealed.current !== selected ? partWith(seen, tops[selectedIndex] ?? 0) : seen;
-  const first = Math.max(0, countUpTo(tops, part.from) - 1);
+  const first = Math.max(0, countUpTo(tops, seen.from) - 1);
   const visible = rows
     .slice(
       first,
-      firstIndexWhere(tops, (bottom) => bottom >= part.to),
+      firstIndexWhere(tops, (bottom) => bottom >= seen.to),
     )
     .map((item, index) => ({ item, index: first + index }));
   // The selected row is always rendered, so that the page can return to it.
   const selectedRow = rows[selectedIndex];
   if (selectedRow !== undefined && !visible.some(({ index }) => index === selectedIndex))
     visible[selectedIndex < first ? 'unshift' : 'push']({ item: selectedRow, index: selectedIndex });
-  const keys = useRef<RowKeys>(new Map());
-  const ids = visible.map(({ item }) => item.row.id);
-  // In a run that grows, an element that moves would count as a layout shift.
-  if (!isGrowing) keys.current = reusedKeys(keys.current, ids);
 
   function show(index: number): void {
     if (list.current !== null)
@@ -232,14 +221,13 @@ function useVisibleRows(
   const showSelected = useRef(() => {});
   showSelected.current = () => show(selectedIndex);
   useLayoutEffect(() => {
-    revealed.current = selected;
     if (!isFollowing || list.current === null) return undefined;
     showSelected.current();
     measure();
     // The chart is drawn later, and then takes room from the trace.
     return keepShown(list.current, () => showSelected.current());
   }, [selected, isGrowing ? selectedIndex : 0]);
-  return { visible, keyOf: (id: string) => (isGrowing ? id : keys.current.get(id)), show };
+  return { visible, show };
 }
 
 interface Shown {

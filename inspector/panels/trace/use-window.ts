@@ -6,14 +6,9 @@ import { oncePerFrame } from '../../ui-state/inspector.ts';
 const STEP_PX = 100;
 const PAGE_ROWS = 10;
 
-interface VisiblePart {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Returns the visible part of a list with some margin, in pixels from its top, whatever scrolls it, and a function that measures it again. */
-export function useWindow(list: RefObject<HTMLElement | null>): readonly [VisiblePart, () => void] {
-  const [part, setPart] = useState<VisiblePart>({ from: 0, to: 1_200 });
+export function useWindow(list: RefObject<HTMLElement | null>) {
+  const [part, setPart] = useState({ from: 0, to: 1_200 });
   const measure = (): void => {
     if (list.current === null) return;
     const scroller = scrollerOf(list.current);
@@ -36,13 +31,7 @@ export function useWindow(list: RefObject<HTMLElement | null>): readonly [Visibl
       removeEventListener('resize', soon);
     };
   }, []);
-  return [part, measure];
-}
-
-/** Returns the part that is visible after scrolling to a row at `top`. */
-export function partWith({ from, to }: VisiblePart, top: number): VisiblePart {
-  const before = top < from ? 2 * STEP_PX : to - from - 2 * STEP_PX;
-  return top >= from && top < to ? { from, to } : { from: top - before, to: top - before + to - from };
+  return [part, measure] as const;
 }
 
 /** Scrolls whatever scrolls a list as little as possible, so that this part of it is seen below what sticks to the top. */
@@ -76,16 +65,6 @@ export function scrollerOf(list: HTMLElement): HTMLElement | null {
   let element = list.parentElement;
   while (element !== null && !scrolls(element)) element = element.parentElement;
   return element;
-}
-
-export type RowKeys = ReadonlyMap<string, number>;
-
-/** Returns the keys of the visible rows: rows that come into view take over the keys, and so the elements, of those that have left. */
-export function reusedKeys(before: RowKeys, ids: readonly string[]): RowKeys {
-  const stay = new Set(ids);
-  const free = [...before].flatMap(([id, key]) => (stay.has(id) ? [] : [key]));
-  let unused = Math.max(-1, ...before.values()) + 1;
-  return new Map(ids.map((id) => [id, before.get(id) ?? free.shift() ?? unused++]));
 }
 
 /** The row that a key leads to; null for other keys. */

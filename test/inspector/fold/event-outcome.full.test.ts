@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
-import { type EventOutcome, eventOutcome } from '../../../inspector/fold/event-outcome.ts';
-import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
+import { isExternalEvent } from '../../../inspector/fold/entry-index.ts';
+import { eventOutcome } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
@@ -11,7 +11,7 @@ import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnde
 import type { ScriptedRun } from '../../support/run-chain.ts';
 import { sampleSize } from '../../support/soak.ts';
 
-type Kind = EventOutcome['kind'];
+type Kind = ReturnType<typeof eventOutcome>['kind'];
 
 /** What XState did with each entry, according to its inspector and the transitions of the active states. */
 function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
@@ -35,9 +35,8 @@ function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
 }
 
 function outcomes(entries: readonly JournalEntry[]): ReadonlyMap<number, Kind> {
-  const { fold } = folded(entries);
-  const known = { fold, ended: true };
-  return new Map(entries.filter(isExternalEvent).map((entry) => [entry.seq, eventOutcome(entry, known).kind]));
+  const loaded = folded(entries);
+  return new Map(entries.filter(isExternalEvent).map(({ seq }) => [seq, eventOutcome(loaded, seq, true).kind]));
 }
 
 describe('the outcome of an external event', () => {
@@ -74,10 +73,7 @@ describe('the outcome of an external event', () => {
   it('is pending while more may follow the newest event', async () => {
     const entries = recordedEntries(await runToAnswer({}));
     const seq = entries.findIndex(({ type }) => type === 'activity-event');
-    const entry = entries[seq];
-    if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');
-    const { fold } = folded(entries.slice(0, seq + 1));
-    expect(eventOutcome(entry, { fold, ended: false })).toEqual({ kind: 'pending' });
+    expect(eventOutcome(folded(entries.slice(0, seq + 1)), seq, false)).toEqual({ kind: 'pending' });
   });
 
   it('covers unsolicited user events and those that the run only records', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countUpTo, lastStartedBy, lastUpTo } from '../../../inspector/fold/sorted.ts';
-import { createTimeLine, MIN_GAP_MS } from '../../../inspector/fold/time-line.ts';
+import { MIN_GAP_MS, TimeLine } from '../../../inspector/fold/time-line.ts';
 import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
@@ -122,14 +122,14 @@ describe('the folds of a run', () => {
 describe('the time axis', () => {
   const times = fc.array(fc.double({ min: 0, max: 5_000, noNaN: true }), { minLength: 1, maxLength: 3_000 });
   const lineOf = (gapsMs: readonly number[], isBusy = () => false) => {
-    const { timeLine, take } = createTimeLine(isBusy);
+    const line = new TimeLine(isBusy);
     let atMs = 0;
     for (const [seq, gapMs] of gapsMs.entries()) {
       // The line begins at the first entry.
       atMs += seq === 0 ? 0 : gapMs;
-      take({ seq, atMs, type: 'stopped' });
+      line.take({ seq, atMs, type: 'stopped' });
     }
-    return timeLine;
+    return line;
   };
 
   it('shortens no time in which a call was running', () => {

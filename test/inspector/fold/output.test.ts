@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AttemptAt, attemptAt, fieldsOf, issuesByPlace, replyAt } from '../../../inspector/fold/output.ts';
 import type { Spans } from '../../../inspector/fold/spans.ts';
+import type { RunLog } from '../../../inspector/wire/run-log.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { failingRun, folded, inSmallPieces, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import { jsonOf } from '../../support/inspector/partial-value.ts';
@@ -59,8 +60,7 @@ describe('the output view', () => {
     const { log, fold } = folded(entries);
     const fetched: number[] = [];
     const counted = {
-      ...log,
-      entry: (seq: number) => {
+      entry(seq: number) {
         fetched.push(seq);
         return log.entry(seq);
       },
@@ -69,7 +69,7 @@ describe('the output view', () => {
     if (span === undefined) throw new Error('Yield was asked');
     const last = span.deltas.at(-1) ?? 0;
     const path = [...Array(last - span.from).keys()].map((step) => span.from + step + 1);
-    for (const at of [...path, ...path.reverse()]) replyAt(counted, span, at);
+    for (const at of [...path, ...path.reverse()]) replyAt(counted as RunLog, span, at);
     expect(fetched).toEqual(span.deltas);
     expect(fetched.length).toBeGreaterThan(3);
   });

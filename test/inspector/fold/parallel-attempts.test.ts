@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { callIndexOf } from '../../../inspector/fold/call-index.ts';
+import { Spans } from '../../../inspector/fold/spans.ts';
 import { promptSeq } from '../../../inspector/fold/step.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { NO_USAGE } from '../../../machines/policies/usage.ts';
@@ -39,8 +39,10 @@ it('keeps the attempts of two actors apart, even if they have the same id', () =
 });
 
 it('numbers any number of calls of one step in linear time', () => {
-  const attempts = Array.from({ length: 200_000 }, () => ({ attemptId: 's1.action', task: 'action' }));
-  expect(callIndexOf({ spans: { attempts } } as never).byStep.get(1)).toHaveLength(attempts.length);
+  const [fold, calls] = [new Spans(), 200_000];
+  for (let seq = 0; seq < calls; seq += 1)
+    fold.take({ type: 'attempt-start', attemptId: 's1.action', task: 'action', seq } as never);
+  expect(fold.byStep.get(1)).toHaveLength(calls);
 });
 
 it('does not end a call for the last phase with the phases before it, which call no model', () => {

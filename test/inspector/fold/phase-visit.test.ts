@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
-import { phaseVisit } from '../../../inspector/fold/phase-visit.ts';
 import type { RunFold } from '../../../inspector/fold/run-fold.ts';
+import { phaseVisit } from '../../../inspector/fold/state-visit.ts';
 import { failingRun, folded, readmeRun } from '../../support/inspector/inspected-runs.ts';
 
 let runs: readonly { readonly fold: RunFold; readonly count: number }[] = [];

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createStateLog } from '../../../inspector/fold/state-log.ts';
+import { StateLog } from '../../../inspector/fold/state-log.ts';
 
 it('applies all changes that follow the same entry, and shows the last', () => {
-  const log = createStateLog();
+  const log = new StateLog();
   log.add(0, [
     JSON.stringify({ seq: 1, state: { messages: ['a'] } }),
     JSON.stringify({ seq: 1, changes: [{ path: ['messages'], at: 1, removed: 0, added: ['b'] }] }),

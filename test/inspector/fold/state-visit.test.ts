@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { entriesOfSelection, lastEntryInside, visitOf } from '../../../inspector/fold/state-visit.ts';
-import { createTransitionLog } from '../../../inspector/fold/transition-log.ts';
+import { TransitionLog } from '../../../inspector/fold/transition-log.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { threeRegions } from '../../support/inspector/example-charts.ts';
 import { folded, ownCharts, readmeRun } from '../../support/inspector/inspected-runs.ts';
 
 describe('the visit of a state', () => {
-  const { log, take } = createTransitionLog();
+  const log = new TransitionLog();
   const moved = (seq: number, states: readonly string[]): void =>
-    take({
+    log.take({
       type: 'transition',
       actor: '',
       seq,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { contextChanges } from '../../../inspector/fold/context-changes.ts';
-import { calledAgainBecause, enteredBecause } from '../../../inspector/fold/entered-because.ts';
 import { selectionAt, selectionOf } from '../../../inspector/fold/selection.ts';
 import type { PhaseSpan } from '../../../inspector/fold/spans.ts';
 import { hasFailed, stepCalls, toolUses } from '../../../inspector/fold/step.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { decidedRunOf } from '../../../inspector/fold/what-if.ts';
+import { calledAgainBecause, enteredBecause } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { outcomeWith } from '../../../src/chain/journal/decided-run.ts';
 import { readDecidingNumbers, whatIf } from '../../../src/chain/journal/what-if.ts';
@@ -89,7 +89,9 @@ describe('the title of a step', () => {
     const counted = fold.spans.phases.flatMap((span) => {
       const selection = selectionOf('phase', span, entries.length);
       const calls = stepCalls(fold, selection, entries.length - 1)?.all ?? [];
-      return calls.filter(({ span: call }) => call.attemptId.startsWith(`s${span.step}.`)).map(({ number }) => number);
+      return calls
+        .filter(({ span: call }) => call.attemptId.startsWith(`s${span.step}.`))
+        .map((call) => call.span.number);
     });
     const inPhases = fold.spans.attempts.filter(({ task }) => task !== 'synthesis').length;
     expect(counted).toEqual(Array.from({ length: inPhases }, (_, index) => index + 1));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cycleFrom, phaseFrom, transitionFrom } from '../../../inspector/fold/steps.ts';
 import { isInternal } from '../../../inspector/fold/transition-log.ts';
+import { cycleFrom, phaseFrom, transitionFrom } from '../../../inspector/ui-state/move-keys.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
 import { sampleSize } from '../../support/soak.ts';
 

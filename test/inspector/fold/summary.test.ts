@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decisionReason } from '../../../inspector/fold/decision-words.ts';
+import { decisionReason } from '../../../inspector/fold/guard-words.ts';
 import { confidenceCap, figuresOf, writerOf } from '../../../inspector/fold/summary.ts';
 import { traceOf } from '../../../inspector/fold/trace.ts';
 import type { TraceRow } from '../../../inspector/fold/trace-row.ts';

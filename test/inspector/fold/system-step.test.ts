@@ -116,7 +116,7 @@ it('says that a transition was taken without an event, and after which one', asy
   const view = foldedActor(await entriesOf(journals.read('c-1')), host);
   const from = view.fold.transitions.seqs.at(-1) ?? 0;
   const { transitions } = systemStep({ ...view, count: view.log.count, selection: { kind: 'entry', from, to: from } });
-  expect(transitions.map(({ moves, trigger }) => `${moves} ${trigger}`)).toEqual([
+  expect(transitions.map(({ moves, about }) => `${moves} ${about}`)).toEqual([
     'open → checking on ORDER',
     'checking → asking without an event, after ORDER',
   ]);

@@ -3,9 +3,9 @@ import { formatDuration } from '../../../inspector/fold/format.ts';
 import type { Selection } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { axisEnd, cutLabels, movedTo, scaleOf, ticksOf, zoomed } from '../../../inspector/fold/time-axis.ts';
-import { createTimeLine, type TimeLine } from '../../../inspector/fold/time-line.ts';
+import { TimeLine } from '../../../inspector/fold/time-line.ts';
 import { traceOf } from '../../../inspector/fold/trace.ts';
-import { listedRows, rowPathTo, rowsIn, type TraceRow } from '../../../inspector/fold/trace-row.ts';
+import { listedRows, rowPathTo, rowsIn, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
 import { entryToExplain } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
@@ -98,7 +98,8 @@ describe('the trace of a run', () => {
 
   it('counts what failed inside a cycle', () => {
     const ends = failing.flatMap((entry) => (entry.type === 'attempt-end' ? [entry] : []));
-    const total = top.reduce((sum, { trouble }) => sum + (trouble?.calls ?? 0), 0);
+    const words = top.flatMap(troubleWords).flatMap(({ text }) => /^(\d+) calls? failed/u.exec(text)?.[1] ?? []);
+    const total = words.reduce((sum, count) => sum + Number(count), 0);
     expect(total).toBe(ends.filter(({ failure }) => failure !== null).length);
   });
 
@@ -225,9 +226,9 @@ describe('the trace of a run with a user', () => {
 
 describe('the axis', () => {
   const lineOf = (...times: readonly number[]) => {
-    const { timeLine, take } = createTimeLine(() => false);
-    for (const [seq, atMs] of times.entries()) take({ seq, atMs, type: 'stopped' });
-    return timeLine;
+    const line = new TimeLine(() => false);
+    for (const [seq, atMs] of times.entries()) line.take({ seq, atMs, type: 'stopped' });
+    return line;
   };
   const scaled = (line: TimeLine, axisPx = 400, range = { startMs: 0, endMs: line.drawnMs(line.count - 1) }) =>
     scaleOf(line, range, axisPx, { nowMs: line.drawnMs(line.count - 1), idleMs: 0 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
-import { transitionLookup } from '../../../inspector/fold/transition-lookup.ts';
+import { chartIndexOf, indexChart } from '../../../inspector/fold/chart-index.ts';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
@@ -17,21 +17,15 @@ const byMachine = new Map<string, readonly AnyTransitionDefinition[]>(
 
 describe('transitions of a journal in a chart', () => {
   it('are found by exactly the XState event that takes them', () => {
-    const ways = transitionLookup(ownCharts.charts);
-    for (const { id, transitions } of ownCharts.charts)
+    for (const { id, transitions, indexOf } of chartIndexOf(ownCharts).all)
       for (const [place, { source, target, guard }] of transitions.entries()) {
         const taken = byMachine.get(id)?.[place];
         const event = taken?.eventType === '' ? 'anything.at.all' : (taken?.eventType ?? '');
-        const way = { machine: id, event, source, target, guard };
-        expect(ways.indexOf(way)).toBe(place);
-        expect(ways.indexOf({ ...way, guard: 'another' })).toBeNull();
-        if (taken?.eventType !== '') expect(ways.indexOf({ ...way, event: 'another' })).toBeNull();
+        const way = { event, source, target, guard };
+        expect(indexOf(way)).toBe(place);
+        expect(indexOf({ ...way, guard: 'another' })).toBeNull();
+        if (taken?.eventType !== '') expect(indexOf({ ...way, event: 'another' })).toBeNull();
       }
-  });
-
-  it('are unknown for a machine without a chart', () => {
-    const way = { machine: 'elsewhere', event: 'x', source: 'elsewhere.a', target: ['elsewhere.b'], guard: null };
-    expect(transitionLookup(ownCharts.charts).indexOf(way)).toBeNull();
   });
 
   it('prefer a named event over a wildcard, and match a wildcard by its prefix', () => {
@@ -45,7 +39,7 @@ describe('transitions of a journal in a chart', () => {
         { ...step, event: 'mouse.*' },
       ],
     };
-    const placeOf = (event: string) => transitionLookup([chart]).indexOf({ machine: 'm', event, ...step });
+    const placeOf = (event: string) => indexChart(chart).indexOf({ event, ...step });
     expect([placeOf('go'), placeOf('mouse.up'), placeOf('mouse'), placeOf('mice.up')]).toEqual([1, 2, 2, 0]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { chartIndexOf, statePath } from '../../../inspector/fold/chart-index.ts';
-import { type ComparedValue, explainTransition } from '../../../inspector/fold/explain.ts';
+import { chartIndexOf, nameIn, statePath } from '../../../inspector/fold/chart-index.ts';
+import type { ComparedValue } from '../../../inspector/fold/explain.ts';
+import { triggerText } from '../../../inspector/fold/system-words.ts';
 import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import { type StepReasons, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
@@ -27,6 +28,8 @@ function asked(entries: readonly JournalEntry[]): (at: number | undefined) => St
   return (at) => why({ run, log, fold, charts: ownCharts, at: at ?? entries.length - 1, end: null });
 }
 
+const sourceOf = ({ transitions }: StepReasons): string | undefined => transitions[0]?.source.split('.').at(-1);
+
 /** Parses the inputs back from their displayed form. */
 const inputsOf = (compared: readonly ComparedValue[]): Record<string, unknown> =>
   Object.fromEntries(
@@ -38,24 +41,29 @@ describe('the Why view', () => {
     for (const entries of runs) {
       const ask = asked(entries);
       for (const entry of all(entries, 'transition').filter((one) => !isInternal(one))) {
-        const { transition } = ask(entry.seq);
-        expect(transition?.seq).toBe(entry.seq);
-        expect([transition?.machine, transition?.source.id]).toEqual([entry.machine, entry.source]);
-        expect(transition?.target.map(({ id }) => id)).toEqual(entry.target);
+        const [transition] = ask(entry.seq).transitions;
+        expect([transition?.seq, transition?.source]).toEqual([entry.seq, entry.source]);
+        const chart = chartIndexOf(ownCharts).chart(entry.machine);
         const told = transition?.candidates.map(({ name, result, target, compared }) => ({
           guard: name,
-          target: target.map(({ id }) => id),
+          target,
           result,
           inputs: inputsOf(compared),
         }));
-        expect(told).toEqual(entry.candidates.map((candidate) => ({ ...candidate, inputs: candidate.inputs ?? {} })));
+        expect(told).toEqual(
+          entry.candidates.map((candidate) => ({
+            ...candidate,
+            target: candidate.target.map((id) => nameIn(chart, id)).join(', ') || 'stays',
+            inputs: candidate.inputs ?? {},
+          })),
+        );
       }
     }
   });
 
   it('shows a number next to the limit it was compared with', () => {
     const seq = all(stumbled, 'decision').at(-1)?.seq;
-    const { transition } = asked(stumbled)(seq);
+    const [transition] = asked(stumbled)(seq).transitions;
     const taken = transition?.candidates.find(({ result }) => result === 'taken');
     expect(taken?.guard).toBe('confidence reached');
     expect(taken?.compared[0]).toEqual({
@@ -74,29 +82,26 @@ describe('the Why view', () => {
     for (const entries of runs) {
       const ask = asked(entries);
       for (const { seq, decision } of all(entries, 'decision')) {
-        const { transition } = ask(seq);
+        const [transition] = ask(seq).transitions;
         const taken = transition?.candidates.find(({ result }) => result === 'taken')?.name;
         const guard = { nextPhaseChosen: `nextPhaseIs(${decision.nextPhase})`, directedByUser: 'directionFits' };
         expect(taken).toBe((guard as Record<string, string>)[decision.rule] ?? decision.rule);
         expect(entries.slice(transition?.seq, seq).filter(({ type }) => type === 'phase-start')).toEqual([]);
       }
-      for (const { seq } of all(entries, 'recovery')) expect(ask(seq).transition?.source.name).toBe('recovering');
-      for (const { seq } of all(entries, 'attempt-retry'))
-        expect(ask(seq).transition?.source.name).toBe('recordingFailure');
+      for (const { seq } of all(entries, 'recovery')) expect(sourceOf(ask(seq))).toBe('recovering');
+      for (const { seq } of all(entries, 'attempt-retry')) expect(sourceOf(ask(seq))).toBe('recordingFailure');
     }
   });
 
   it('shows at the end of a run what led to its answer', () => {
-    const { transition } = asked(stumbled)(undefined);
-    expect([transition?.source.name, transition?.target[0]?.name]).toEqual(['deciding', 'synthesizing']);
-    const finished = asked(directed)(undefined);
-    expect(finished.transition?.event).toBe('run.finished');
+    expect(asked(stumbled)(undefined).transitions[0]?.moves).toBe('cycling › yield › deciding → synthesizing');
+    expect(asked(directed)(undefined).transitions[0]?.about).toBe('on run.finished, in postChain');
   });
 
   it('shows the last transition before a run was stopped from outside', () => {
     const cut = stumbled.slice(0, 200);
     const stopped = [...cut, { seq: 200, atMs: 3_000, type: 'stopped' } as const];
-    const { transition } = asked(stopped)(200);
+    const [transition] = asked(stopped)(200).transitions;
     expect(transition?.seq).toBe(all(cut, 'transition').at(-1)?.seq);
   });
 
@@ -112,10 +117,14 @@ describe('the Why view', () => {
   });
 
   it('describes XState events in words and knows transitions without an event', () => {
-    const events = new Set(
-      all(stumbled, 'transition').map((entry) => explainTransition(entry, chartIndexOf(ownCharts)).event),
-    );
-    for (const reason of ['intention finished', 'without an event, after the start', 'after backoff', 'reply.ended'])
+    const { fold } = folded(stumbled);
+    const events = new Set(all(stumbled, 'transition').map((entry) => triggerText({ fold, charts: ownCharts }, entry)));
+    for (const reason of [
+      'on intention finished',
+      'without an event, after the start',
+      'on after backoff',
+      'on reply.ended',
+    ])
       expect(events).toContain(reason);
     for (const reason of events) expect(reason).not.toMatch(/xstate|^$/u);
   });

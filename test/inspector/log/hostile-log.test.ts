@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createRunFold } from '../../../inspector/fold/run-fold.ts';
-import { createRunLog } from '../../../inspector/wire/run-log.ts';
+import { RunFold } from '../../../inspector/fold/run-fold.ts';
+import { RunLog } from '../../../inspector/wire/run-log.ts';
 
 const KINDS = [
   ...[
@@ -22,8 +22,8 @@ const KINDS = [
 
 describe('an entry of an untrusted file', () => {
   it.each(KINDS)('of the type %s without other fields ends the log or is accepted', (type) => {
-    const log = createRunLog();
-    const fold = createRunFold();
+    const log = new RunLog();
+    const fold = new RunFold();
     const lines = [0, 1].map((seq) => JSON.stringify({ seq, atMs: 0, type }));
     log.add(lines, fold.take);
     expect(log.problem === null ? log.count : log.problem).toSatisfy(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRunLog } from '../../../inspector/wire/run-log.ts';
+import { RunLog } from '../../../inspector/wire/run-log.ts';
 import { readEntry, storedEntry } from '../../../src/chain/journal/stored-entries.ts';
 
 const lineOf = (seq: number): string =>
@@ -11,7 +11,7 @@ describe('the run log', () => {
   it('yields every entry once as it arrives, and any entry on request', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(300), { maxLength: 8 }), fc.array(fc.nat(2_000)), (cuts, asked) => {
-        const log = createRunLog();
+        const log = new RunLog();
         const heard: number[] = [];
         const all = lines(cuts.reduce((sum, cut) => sum + cut, 0));
         let from = 0;
@@ -27,7 +27,7 @@ describe('the run log', () => {
   });
 
   it('reads entries in the format of stored journals', () => {
-    const log = createRunLog();
+    const log = new RunLog();
     const stored = lines(3).map((line) => JSON.stringify(storedEntry(JSON.parse(line))));
     expect(stored).not.toEqual(lines(3));
     log.add(stored, () => {}, readEntry);
@@ -37,7 +37,7 @@ describe('the run log', () => {
   });
 
   it('ends before an entry that a fold rejects', () => {
-    const log = createRunLog();
+    const log = new RunLog();
     log.add(lines(5), ({ seq }) => {
       if (seq === 3) throw new TypeError('no such member');
     });
@@ -53,7 +53,7 @@ describe('the run log', () => {
     ['has no time', '{"seq":1,"type":"answer"}'],
     ['has no type', '{"seq":1,"atMs":0}'],
   ])('ends before a line that %s and reports its number', (_, line) => {
-    const log = createRunLog();
+    const log = new RunLog();
     const heard: number[] = [];
     log.add([lineOf(0), line, lineOf(2)], ({ seq }) => heard.push(seq));
     log.add([lineOf(1)], ({ seq }) => heard.push(seq));

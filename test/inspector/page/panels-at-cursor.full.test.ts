@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
+import { isExternalEvent } from '../../../inspector/fold/entry-index.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { PageMessage } from '../../../src/inspection/page-messages.ts';
 import { type ServerMessage, WIRE_VERSION } from '../../../src/inspection/wire.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, assign, fromPromise, setup, waitFor } from 'xstate';
 import * as z from 'zod';
-import { createRunFold } from '../../../inspector/fold/run-fold.ts';
+import { RunFold } from '../../../inspector/fold/run-fold.ts';
 import type { DurableActor } from '../../../src/durable/durable-actor.ts';
 import type { DurableEntry } from '../../../src/durable/entries.ts';
 import { defineCapability, generate, runTools } from '../../../src/entries/agents.ts';
@@ -236,7 +236,7 @@ describe('the prompts in the journal of an agent', () => {
   it('are whole in the inspector', async () => {
     const { model, machine } = longAgent(3);
     const { entries } = await run(machine, memoryJournals(), 'War and Peace');
-    const fold = createRunFold();
+    const fold = new RunFold();
     for (const entry of entries) fold.takeOfActor(fold.readOfActor(entry as never));
     const shown = entries.flatMap(({ seq }) => fold.prompts.at(seq)?.turns ?? []);
     expect(shown).toEqual(sentTo(model).flat());

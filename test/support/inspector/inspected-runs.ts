@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import { chartsOfActors } from '../../../inspector/fold/actor-charts.ts';
-import { createRunFold, type RunFold } from '../../../inspector/fold/run-fold.ts';
-import { createRunLog, type RunLog } from '../../../inspector/wire/run-log.ts';
+import { RunFold } from '../../../inspector/fold/run-fold.ts';
+import { RunLog } from '../../../inspector/wire/run-log.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { PassageSource } from '../../../machines/contracts/passage.ts';
 import { originOf, runStartOf } from '../../../src/chain/journal/run-start.ts';
@@ -149,8 +149,8 @@ export function inSmallPieces(recorded: readonly JournalEntry[]): readonly Journ
 
 /** Processes journal entries as the inspector's page does. */
 export function folded(entries: readonly JournalEntry[]): { readonly log: RunLog; readonly fold: RunFold } {
-  const log = createRunLog();
-  const fold = createRunFold();
+  const log = new RunLog();
+  const fold = new RunFold();
   log.add(
     entries.map((entry) => JSON.stringify(entry)),
     fold.take,
@@ -161,8 +161,8 @@ export function folded(entries: readonly JournalEntry[]): { readonly log: RunLog
 
 /** Processes the entries and state frames of a system, each as JSON, as the inspector's page does. */
 export function foldedSystem(lines: readonly string[], frames: readonly string[] = [], order = 'entries first') {
-  const log = createRunLog();
-  const fold = createRunFold();
+  const log = new RunLog();
+  const fold = new RunFold();
   if (order === 'states first') fold.takeStates(0, frames);
   log.add(lines, fold.takeOfActor as never, fold.readOfActor);
   if (order === 'entries first') fold.takeStates(0, frames);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { foundCount, listedCount } from '../../../../inspector/panels/runs/list-words.ts';
+import { foundCount, listedCount } from '../../../../inspector/fold/run-list.ts';
 import type { InspectedRun } from '../../../../src/inspection/wire.ts';
 
 it.each([

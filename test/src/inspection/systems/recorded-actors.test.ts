@@ -264,8 +264,9 @@ describe('an actor that invokes attempts', () => {
     await page.end('c-1');
     const { log, fold } = foldedSystem(page.lines('c-1'), page.frames('c-1'));
     expect(log.problem).toBeNull();
-    const { machines, positionsOf } = fold.transitions;
-    expect(machines.flatMap(positionsOf).filter(({ targets }) => targets.length === 0)).toEqual([]);
+    const { transitions } = fold;
+    const positions = transitions.machines.flatMap((machine) => transitions.positionsOf(machine));
+    expect(positions.filter(({ targets }) => targets.length === 0)).toEqual([]);
     const rows = systemTrace({ log, fold, charts: null, count: log.count, isOver: true });
     const calling = rows.filter(({ usage }) => usage !== null);
     expect(calling.map(({ title, note, usage }) => [title, note, usage?.modelCalls])).toEqual([

@@ -66,31 +66,20 @@ export class IndexedChart {
     this.#bySource = groupBy(indexed, ({ source }) => source);
   }
 
-  state(id: string): ChartState | undefined {
-    return this.#byId.get(id);
-  }
-
-  childrenOf(id: string): readonly ChartState[] {
-    return this.#children.get(id) ?? NONE;
-  }
-
+  readonly state = (id: string): ChartState | undefined => this.#byId.get(id);
+  readonly childrenOf = (id: string): readonly ChartState[] => this.#children.get(id) ?? NONE;
   /** Whether a state is `outer`, or inside it. */
-  isInside(id: string, outer: string): boolean {
-    return ancestorsOf(this, id).some((state) => state.id === outer);
-  }
-
+  readonly isInside = (id: string, outer: string): boolean => ancestorsOf(this, id).some((one) => one.id === outer);
   /** The transitions of a state, in the order in which they are tried for one event. */
-  transitionsFrom(id: string): readonly ChartTransition[] {
-    return this.#bySource.get(id) ?? NONE;
-  }
+  readonly transitionsFrom = (id: string): readonly ChartTransition[] => this.#bySource.get(id) ?? NONE;
 
   /** The configuration after entering these states. With none, and for regions without one, the initial configuration. */
-  entered(targets: readonly string[]): RecordedStates {
+  readonly entered = (targets: readonly string[]): RecordedStates => {
     const key = targets.join('\n');
     const known = this.#configurations.get(key) ?? configurationOf(this, targets);
     this.#configurations.set(key, known);
     return known;
-  }
+  };
 }
 
 export interface RecordedStates {

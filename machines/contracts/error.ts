@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'attempts_exhausted'
   | 'budget_exhausted'
   | 'no_event'
+  | 'event_ignored'
   | 'embedding_failed'
   | 'session_failed'
   | 'mcp_failed'

@@ -60,14 +60,6 @@ function requireMigrations(
     if (from === version || !Object.hasOwn(versions, from))
       throw invalid('migrate', 'earlier versions that "versions" contains', JSON.stringify(from));
     requireKnown('migrate', rule);
-    const { state = {}, context = String, events = {} } = rule as Record<string, unknown>;
-    const isValid = typeof context === 'function' && [typeof state, typeof events].every((type) => type !== 'string');
-    if (!isValid)
-      throw invalid(
-        `migrate[${JSON.stringify(from)}]`,
-        'state and events as objects, context as a function',
-        describeValue(rule),
-      );
   }
 }
 

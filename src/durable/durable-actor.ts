@@ -14,7 +14,7 @@ import type { ApprovalGiven } from './approval.ts';
 import { takeTurnOf } from './clock.ts';
 import { type Codec, copyOfJson, type Json } from './codec.ts';
 import type { DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
-import { Inbox, type Item, Sender } from './inbox.ts';
+import { Inbox, type Item, Sender, type StepListener } from './inbox.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 import { requireKnown } from './known-options.ts';
 import { type Pending, pendingOf, receivedBy } from './pending.ts';
@@ -190,7 +190,11 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     );
   }
 
-  async send(event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean> {
+  async send(
+    event: EventFromLogic<Machine> | ApprovalGiven,
+    options?: SendOptions,
+    onStep?: StepListener,
+  ): Promise<boolean> {
     if (options !== undefined) requireKnown('send', options);
     const id = options?.id;
     requireEvent(event, this.id);
@@ -203,7 +207,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     const isOpen = (): boolean => receivedBy(this.#system, event)?.actor === actor;
     const ownId = id ?? this.#system.nextSendId();
     const delivery = { type: 'delivery', actor, event: stored } as const;
-    return this.#offer(ownId === null ? delivery : { ...delivery, id: ownId }, isOpen);
+    return this.#offer(ownId === null ? delivery : { ...delivery, id: ownId }, isOpen, onStep);
   }
 
   async stop(): Promise<boolean> {
@@ -322,8 +326,8 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     this.#writer.append(event, this.#time.atMs);
   }
 
-  #offer(event: ExternalEvent, isOpen?: () => boolean): boolean | Promise<boolean> {
-    const sender = new Sender();
+  #offer(event: ExternalEvent, isOpen?: () => boolean, onStep?: StepListener): boolean | Promise<boolean> {
+    const sender = new Sender(onStep);
     if (this.isClosed) this.#refuse(sender);
     else {
       this.#inbox.add({ event, atMs: this.#time.nowMs, isOpen, sender });
@@ -408,6 +412,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
       this.#system.apply(event, this.#time.atMs);
       if (event.type === 'delivery' && this.entries.slice(last + 1).every(({ type }) => type === 'ignored'))
         this.#time.sinceMs = sinceMs;
+      sender?.onStep?.(this.entries.slice(last));
     } catch (error) {
       if (sender !== undefined && this.entries.length === last) return sender.reject(error);
       this.#writer.dropStep(error);

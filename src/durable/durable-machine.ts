@@ -1,4 +1,4 @@
-import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, EmittedFrom, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
@@ -52,6 +52,7 @@ import {
   startEntry,
   startOf,
 } from './replay.ts';
+import type { RepliedStep } from './reply.ts';
 import { type ReusedCalls, type ReuseOptions, reusedCalls } from './reused-calls.ts';
 import { Timekeeper } from './timekeeper.ts';
 import type { ValueCodec } from './value-codecs.ts';
@@ -158,6 +159,12 @@ export interface ActorView<Machine extends AnyStateMachine> {
   readonly pending: Pending;
 }
 
+/** What a machine did with an event. */
+export interface Reply<Machine extends AnyStateMachine> extends ActorView<Machine> {
+  /** The events that the actor emitted in the step, not those of its children. */
+  readonly emitted: readonly EmittedFrom<Machine>[];
+}
+
 export interface ActorReplay<Machine extends AnyStateMachine> extends ActorView<Machine> {
   /** The first difference from the journal, with which the replay has ended; null if there is none. */
   readonly divergence: Divergence | null;
@@ -197,6 +204,15 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * is skipped, and the `logger` receives its error.
    */
   wake(): Promise<readonly string[]>;
+  /**
+   * Sends an event, and resolves to what the machine replied in its step, once that is stored: with the `id` of an event that was sent before,
+   * to the same reply. Rejects with `event_ignored` if no transition was taken.
+   */
+  send(
+    id: string,
+    event: EventFromLogic<Machine> | ApprovalGiven,
+    options: SendOptions & { readonly reply: true },
+  ): Promise<Reply<Machine>>;
   /**
    * Sends an event to an actor, as its own `send` does. If no process holds the actor, opens it, and closes it once it only waits again.
    * Rejects with the errors of `open` too: then the event was not processed, and may be sent again.
@@ -365,9 +381,25 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (actor.failure !== null) throw actor.failure;
   }
 
-  async send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options: SendOptions = {}): Promise<boolean> {
-    requireKnown('send', options);
-    return this.#offer(id, (actor) => actor.send(event, options));
+  async send(
+    id: string,
+    event: EventFromLogic<Machine> | ApprovalGiven,
+    given: SendOptions & { readonly reply?: boolean } = {},
+  ): Promise<never> {
+    requireKnown('send of a durable machine', given);
+    const { reply = false, ...options } = given;
+    let step: RepliedStep | null = null;
+    const isNew = await this.#offer(id, (actor) => {
+      const onStep = (entries: readonly DurableEntry[]): void => {
+        step = { entries, snapshot: actor.getSnapshot(), pending: actor.pending };
+      };
+      return actor.send(event, options, reply ? onStep : undefined);
+    });
+    if (!reply) return isNew as never;
+    const { recordedStep, replyOf } = await import('./late-parts.ts');
+    if (!isNew)
+      step = recordedStep(await entriesOf(this.journals.read(id)), options.id, (past) => this.replaySteps(past));
+    return replyOf(id, event, step, this.#codec) as never;
   }
 
   stop(id: string): Promise<boolean> {

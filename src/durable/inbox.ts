@@ -1,5 +1,5 @@
 import type { EffectEnd } from './actor-system.ts';
-import type { DurableEvent, ExternalEvent } from './entries.ts';
+import type { DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
 
 /** An external event, a note of a reused call, or effects that have ended after the events that they sent. */
 export interface Item {
@@ -12,11 +12,19 @@ export interface Item {
   readonly sender?: Sender | undefined;
 }
 
+export type StepListener = (entries: readonly DurableEntry[]) => void;
+
 /** A caller that waits until its event is processed. Most events are processed at once: these need no promise. */
 export class Sender {
+  /** Receives the entries of the step of the event, directly after it. */
+  readonly onStep: StepListener | undefined;
   #isAccepted: boolean | undefined;
   #failure: { readonly error: unknown } | undefined;
   #waiting: { readonly resolve: (isAccepted: boolean) => void; readonly reject: (error: unknown) => void } | undefined;
+
+  constructor(onStep?: StepListener) {
+    this.onStep = onStep;
+  }
 
   resolve(isAccepted: boolean): void {
     this.#isAccepted = isAccepted;

@@ -10,6 +10,7 @@ const OPTIONS = {
   advance: 'signal onOpen isPaused onEntry mayPark',
   fork: 'at isBefore event id input product reuse isPaused onEntry mayPark',
   send: 'id',
+  'send of a durable machine': 'id reply',
   park: 'wait',
   'list of a durable machine': 'allMachines status waitingFor dueBefore where after limit',
   createWorker: 'hosts concurrency pollMs maxCrashes backoffMs clock onEvent',

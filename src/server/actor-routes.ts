@@ -110,6 +110,8 @@ export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedM
     const { owner } = c.var;
     const body = await bodyOf(c, eventSchema);
     const event = await accepted(acceptedEvent(body, { events: machine.events, by: owner }));
+    if (c.req.query('reply') === 'true')
+      return c.json(await actors.ask(owner, c.req.param('id'), event, idempotencyKeyOf(c).idempotencyKey));
     const changed = await actors.send(owner, c.req.param('id'), event, idempotencyKeyOf(c).idempotencyKey);
     return c.json({ changed });
   });

@@ -1,4 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { firstChars } from '../../machines/text/clip.ts';
 import type { Clock } from '../durable/clock.ts';
 import type { Json } from '../durable/codec.ts';
 import type { DurableActor } from '../durable/durable-actor.ts';
@@ -6,6 +8,7 @@ import type { ActorSummary } from '../durable/journals/journal-store.ts';
 import type { ActorEvent } from '../internal/accepted-events.ts';
 import { type ActorState, actorStateOf, type NumberedState, type ShownMachine, statesOf } from './actor-states.ts';
 import { createFeeds, type Feeds } from './feeds.ts';
+import { FINAL, HttpError } from './http-error.ts';
 import {
   type FollowableJournals,
   followable,
@@ -97,6 +100,16 @@ export class ActorService {
     });
   }
 
+  /** Sends an event, and resolves to the state after its step. Rejects with an `HttpError` 409 if the machine ignores it. */
+  ask(owner: Owner, id: string, event: ActorEvent, idempotencyKey?: string): Promise<ActorState> {
+    return this.#own.send(owner, id, async (entries) => {
+      if (!hasEnded(entries)) this.#own.requireFewEvents(entries);
+      const options = { ...(idempotencyKey !== undefined && { id: idempotencyKey }), reply: true } as const;
+      const reply = await this.#opened(owner, id, () => this.#host.send(id, event, options)).catch(ignored);
+      return actorStateOf(this.#options.machine, id, reply);
+    });
+  }
+
   /** Ends an actor, and resolves when that is stored: to false if it had ended. */
   stop(owner: Owner, id: string): Promise<boolean> {
     return this.#own.send(owner, id, async (entries) =>
@@ -165,14 +178,24 @@ export class ActorService {
     yield actorStateOf(this.#options.machine, id, await this.#host.query(id));
   }
 
-  async #send(owner: Owner, id: string, event: ActorEvent, key?: string): Promise<boolean> {
+  #send(owner: Owner, id: string, event: ActorEvent, key?: string): Promise<boolean> {
+    return this.#opened(owner, id, () => this.#host.send(id, event, key === undefined ? {} : { id: key }));
+  }
+
+  async #opened<Result>(owner: Owner, id: string, act: () => Promise<Result>): Promise<Result> {
     const open = () => this.#host.open(id, { mustExist: true, mayPark: this.#mayPark(id) });
     const actor = await this.#own.opening(owner, id, true, open);
     this.#track(owner, actor);
     try {
-      return await this.#host.send(id, event, key === undefined ? {} : { id: key }).catch(this.#own.busy);
+      return await act().catch(this.#own.busy);
     } finally {
       void actor.park({ wait: true });
     }
   }
+}
+
+/** Rethrows an error: as an `HttpError` if the machine has ignored the event. */
+function ignored(error: unknown): never {
+  if (!PostChainError.isInstance(error) || error.code !== 'event_ignored') throw error;
+  throw new HttpError(409, error.code, firstChars(error.message, 500), FINAL);
 }

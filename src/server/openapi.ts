@@ -110,6 +110,7 @@ const streamOf = (name: SchemaName) => ({
 
 const idempotency = parameter('Idempotency-Key', 'header', 'Requests with the same key take effect once.');
 const after = parameter('Last-Event-ID', 'header', 'The id of the last event that the client received.');
+const reply = parameter('reply', 'query', 'true: returns the state after the step; 409 if no transition is taken.');
 const page = [
   parameter('limit', 'query', 'From 1 to 100; 20 by default.'),
   parameter('before', 'query', 'Only those that started before this time (ISO 8601).'),
@@ -221,9 +222,9 @@ function machineOperations({ name, events, input }: NamedMachine, toJson: ToJson
     },
     [`POST ${path}/:id/events`]: {
       summary: 'Sends an event to an actor, or answers one of its approvals.',
-      parameters: [idempotency],
+      parameters: [idempotency, reply],
       ...body(content({ anyOf: [...(events ? known : [ANY_EVENT]), ref('Approval')] })),
-      ...answers('The event is stored and processed.', json('Changed')),
+      ...answers('The event is stored and processed.', content({ anyOf: [ref('Changed'), ref('ActorState')] })),
     },
     [`POST ${path}/:id/stop`]: {
       summary: 'Ends an actor, with the status "stopped". Its calls in progress are aborted.',

@@ -391,8 +391,6 @@ describe('migrations', () => {
     [{ migrate: { '2': {} }, versions: { '2': first } }, 'earlier versions that "versions" contains; received "2"'],
     [{ migrate: { '1': { states: {} } } }, 'states'],
     [{ migrate: { '1': 'waiting' } }, 'received'],
-    [{ migrate: { '1': { state: 'open' } } }, 'migrate["1"]: expected state and events as objects'],
-    [{ migrate: { '1': { context: {} } } }, 'context as a function'],
   ])('are refused when the machine is created (%#)', (options, message) => {
     expect(() =>
       createDurableMachine(second, { journals: memoryJournals(), versions: { '1': first }, ...options } as never),

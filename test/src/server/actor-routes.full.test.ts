@@ -203,6 +203,25 @@ describe('an actor of a durable machine', () => {
     await expect.poll(health).toMatchObject({ streams: 0, runs: 0 });
   });
 
+  it('replies to an event with its state after the step, again for the same key, and refuses one that it ignores', async () => {
+    const { begin, post } = await serveOrders();
+    const id = await begin();
+    const ask = async (event: object, key: string) => {
+      const response = await post(`/machines/order/${id}/events?reply=true`, event, {
+        headers: { 'idempotency-key': key },
+      });
+      return [response.status, await response.json()];
+    };
+    expect(await ask({ type: 'SHIP' }, '1')).toMatchObject([
+      409,
+      { code: 'event_ignored', message: expect.stringContaining('it accepts') },
+    ]);
+    expect(await ask({ type: 'PAY' }, '2')).toMatchObject([200, { id, value: 'asking', pending: { approvals: [{}] } }]);
+    expect(await ask({ type: 'CANCEL' }, '3')).toMatchObject([200, { value: 'canceled', status: 'done' }]);
+    expect(await ask({ type: 'PAY' }, '2')).toMatchObject([200, { id, value: 'asking', status: 'waiting' }]);
+    expect(await ask({ type: 'PAY' }, '4')).toMatchObject([409, { code: 'event_ignored' }]);
+  });
+
   it('exists for its owner only, also if other code has started it', async () => {
     const { host, begin, get, post } = await serveOrders();
     const id = await begin();

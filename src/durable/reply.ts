@@ -1,0 +1,51 @@
+import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { Codec } from './codec.ts';
+import { endOfStep } from './durable-format.ts';
+import type { DurableEntry } from './entries.ts';
+import type { Pending } from './pending.ts';
+import type { ReplayStep } from './replay.ts';
+
+/** The step of an event, and what the actor was and waited for after it. */
+export interface RepliedStep {
+  readonly entries: readonly DurableEntry[];
+  readonly snapshot: AnyMachineSnapshot;
+  readonly pending: Pending;
+}
+
+/** Returns the step of an event that was sent before; null if there is none. */
+export function recordedStep(
+  entries: readonly DurableEntry[],
+  eventId: string | undefined,
+  replay: (entries: readonly DurableEntry[]) => Generator<ReplayStep, unknown>,
+): RepliedStep | null {
+  const from = entries.findIndex((entry) => entry.type === 'delivery' && entry.id === eventId && eventId !== undefined);
+  if (from < 0) return null;
+  const to = endOfStep(entries, from);
+  let last: Pick<RepliedStep, 'snapshot' | 'pending'> | null = null;
+  for (const { snapshot, pending } of replay(entries.slice(0, to))) last = { snapshot, pending };
+  return last && { entries: entries.slice(from, to), ...last };
+}
+
+/** Returns what a machine replied in a step. Throws `event_ignored` if it took no transition, or if there is no step. */
+export function replyOf(id: string, event: { readonly type: string }, step: RepliedStep | null, codec: Codec) {
+  const { entries = [], snapshot, pending } = step ?? {};
+  if (!entries.some(({ type }) => type === 'transition'))
+    throw new PostChainError('event_ignored', `actor ${id}: ${reasonOf(event, step)}.`);
+  const emitted = entries.flatMap((entry) =>
+    entry.type === 'emitted' && entry.actor === '' ? [codec.decode(entry.event) as AnyEventObject] : [],
+  );
+  return { snapshot, pending, emitted };
+}
+
+function reasonOf({ type }: { readonly type: string }, step: RepliedStep | null): string {
+  const name = `the event ${JSON.stringify(type)}`;
+  if (step === null) return `${name} changed nothing, because the actor has ended or the approval is not open`;
+  const { entries, snapshot, pending } = step;
+  const guards = entries.flatMap((entry) => (entry.type === 'ignored' ? entry.candidates : []));
+  const names = [...new Set(guards.flatMap(({ guard }) => guard ?? []))];
+  const place = `in ${JSON.stringify(snapshot.value)}`;
+  const accepted = `it accepts ${pending.events.join(', ') || 'no events'}`;
+  if (names.length > 0) return `${name} was ignored ${place}, because ${names.join(' and ')} did not hold; ${accepted}`;
+  return `${name} was ignored ${place}; ${accepted}`;
+}

@@ -263,9 +263,11 @@ export class DurableActorSystem {
 
   /** Whether it only waits for events, delays and answers: a question can be asked again. */
   get isMigratable(): boolean {
-    const isApproval = ({ logic }: HostedActor): boolean => logic === (approval as unknown);
-    const others = [...this.#actors].filter(([path]) => path !== '');
-    return this.openEffects.size === 0 && this.#isActive() && others.every(([, actor]) => isApproval(actor));
+    if (this.openEffects.size > 0 || !this.#isActive()) return false;
+    const invoked = activeNodes(this.root.getSnapshot()).flatMap(({ invoke }) => invoke.map(({ id }) => id));
+    const isQuestion = ({ logic, parent, ref }: HostedActor): boolean =>
+      logic === (approval as unknown) && parent === this.root && invoked.includes(ref.id);
+    return [...this.#actors.values()].every((actor) => actor === this.#root || isQuestion(actor));
   }
 
   /** Returns what `restore` takes; null if the actor is not at rest or its context cannot be restored exactly. */
@@ -825,8 +827,7 @@ export class DurableActorSystem {
     const ref = step.actorRef as AnyActorRef;
     const actor = this.#pathOf(ref);
     this.#touched.add(actor);
-    const taken = this.#inEffect(ref, step);
-    if (step.event.type === ENTERING) return;
+    const taken = this.#inEffect(ref, step).filter(({ eventType }) => eventType !== ENTERING);
     // A machine that this one has started in the microstep has reported its own microsteps first.
     const { machine: own } = step.snapshot as AnyMachineSnapshot;
     const isOwn = ({ transition }: EvaluatedGuard): boolean => transition.source.machine === own;

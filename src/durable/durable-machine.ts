@@ -36,7 +36,7 @@ import type {
 import { entriesOf } from './journals/journal-store.ts';
 import { requireId } from './journals/line-store.ts';
 import { requireKnown } from './known-options.ts';
-import { lastMachineIn, machineIn, recordedMachine, versionFor, withoutGone } from './machine-versions.ts';
+import { lastMachineIn, machineIn, recordedMachine, versionFor } from './machine-versions.ts';
 import type { Migration } from './migrate.ts';
 import { type Pending, pendingOf } from './pending.ts';
 import {
@@ -54,7 +54,6 @@ import {
 } from './replay.ts';
 import type { RepliedStep } from './reply.ts';
 import { type ReusedCalls, type ReuseOptions, reusedCalls } from './reused-calls.ts';
-import { Timekeeper } from './timekeeper.ts';
 import type { ValueCodec } from './value-codecs.ts';
 
 export interface DurableMachineOptions {
@@ -691,8 +690,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const resumed: DurableEvent = { type: 'resumed', resumedAt, ...(isOther && { machine }) };
     const hasEnded = [...entries, ...unstored].some(({ type }) => type === 'end');
     // First: the delays of a step that the last process did not store begin now.
-    await actor.store(hasEnded ? unstored : [resumed, ...unstored], migratedAtMs);
-    if (!isPaused) actor.begin();
+    const isMigrated = migratedAtMs !== undefined;
+    await actor.store(hasEnded && !isMigrated ? unstored : [resumed, ...unstored], migratedAtMs);
+    if (!isPaused) actor.begin(isMigrated ? replayed.system.effects : undefined);
     return actor;
   }
 
@@ -700,7 +700,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async #latest(id: string, entries: readonly DurableEntry[]): Promise<ReplayedSystem> {
     if (!isPartial(entries)) return await this.#replayed(id, entries, isSameButKeyframes);
     try {
-      if (isSameBuild(startOf(entries), machineIn(entries), this.#machineOf(entries))) {
+      const recorded = machineIn(entries);
+      // Another version with the same states has the same digest.
+      const isKnown = recorded === startOf(entries).machine || !this.#isGone(recorded);
+      if (isKnown && isSameBuild(startOf(entries), recorded, this.#machineOf(entries))) {
         const continued = await this.#replayed(id, entries);
         if (continued.divergence === null) return continued;
         continued.system.close();
@@ -713,43 +716,19 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
   async #replayed(id: string, all: readonly DurableEntry[], isSame?: SameEntry): Promise<ReplayedSystem> {
-    const known = { [this.machine.version ?? '']: this.machine, ...this.#options.versions };
-    const entries = withoutGone(all, ({ version }) => known[version ?? ''] === undefined);
+    const hasMoved = this.#readOptions.fromKeyframe && all.some(({ type }) => type === 'migrated');
+    const entries = hasMoved ? (await import('./late-parts.ts')).withoutGone(all, this.#isGone) : all;
     const machine = this.#machineOf(entries, id);
     return await withPauses(replaySteps(entries, this.#parts(id, machine), isSame));
   }
 
-  /**
-   * Continues an actor on the current version of the machine, if it only waits and `migrate` says how. Rejects with the reason if that fails.
-   */
+  /** Continues an actor on the current version of the machine, if `migrate` says how. Rejects with the reason if that fails. */
   async #migrated(id: string, replayed: ReplayedSystem): Promise<ReplayedSystem> {
-    const { system, start, machine, entries, divergence, unstored } = replayed;
+    const { machine, divergence } = replayed;
     const rule = this.#options.migrate?.[machine.version ?? ''];
-    if (rule === undefined || machine === this.machine || divergence !== null || !system.isMigratable) return replayed;
-    const { migratedEvent } = await import('./late-parts.ts');
-    const to = this.machine;
-    const events: DurableEvent[] = [];
-    const owner = { record: (event: DurableEvent) => void events.push(event), receive() {}, recorded() {}, note() {} };
-    try {
-      const event = migratedEvent(system, { from: machine, to, rule, codec: this.#codec });
-      const { nowMs } = new Timekeeper(system, entries, this.#runningOptions(id, replayed));
-      const migrated = new DurableActorSystem(start, this.#parts(id, to), owner as never);
-      migrated.migrate(event, nowMs);
-      const { status, error } = migrated.root.getSnapshot() as { status: string; error?: unknown };
-      if (status === 'error') throw error;
-      return {
-        ...replayed,
-        system: migrated,
-        machine: to,
-        unstored: [...unstored, event, ...events],
-        migratedAtMs: nowMs,
-      };
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(
-        `actor ${id} cannot be migrated from version "${machine.version}": ${reason.replace(/\.$/u, '')}`,
-      );
-    }
+    if (rule === undefined || machine === this.machine || divergence !== null) return replayed;
+    const { migratedSystem } = await import('./late-parts.ts');
+    return migratedSystem(id, replayed, rule, this.#parts(id, this.machine), this.#runningOptions(id, replayed));
   }
 
   /** Returns the machine that recorded the first of these entries. Throws `invalid_journal` for an actor of another machine. */
@@ -760,16 +739,29 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         'invalid_journal',
         `actor ${id}: expected an actor of the machine "${this.machine.id}"; received one of "${recorded.id}". Open it with its own machine.`,
       );
-    return this.#versionOf(recorded);
+    return entries[1]?.type === 'migrated' ? this.#migratedVersion(id, recorded) : this.#versionOf(recorded);
   }
 
-  readonly #versionOf = (recorded: RecordedMachine): AnyStateMachine =>
-    versionFor(recorded, this.machine, this.#options.versions);
+  readonly #isGone = ({ version }: RecordedMachine): boolean =>
+    version !== (this.machine.version ?? null) && this.#options.versions?.[version ?? ''] === undefined;
+
+  #versionOf(recorded: RecordedMachine): AnyStateMachine {
+    return versionFor(recorded, this.machine, this.#options.versions);
+  }
+
+  /** Throws `diverged` if this process does not have the version to which an actor was migrated: its code may be older. */
+  #migratedVersion(id: string, recorded: RecordedMachine): AnyStateMachine {
+    if (!this.#isGone(recorded)) return this.#versionOf(recorded);
+    throw new PostChainError(
+      'diverged',
+      `actor ${id}: it was migrated to version "${recorded.version}", which this process lacks. Add it to "versions".`,
+    );
+  }
 
   #parts(actorId: string, machine: AnyStateMachine): SystemParts {
     return {
       machine,
-      versionOf: this.#versionOf,
+      versionOf: (recorded) => this.#migratedVersion(actorId, recorded),
       actorId,
       codec: this.#codec,
       describeCall: (source, input) =>

@@ -20,10 +20,10 @@ export function versionFor(
 }
 
 /** The places in a journal from which one version of the machine continues: its first entry that is not left out, and each migration. */
-const partsOf = (entries: readonly DurableEntry[]): readonly number[] => [
-  isPartial(entries) ? 1 : 0,
-  ...entries.flatMap(({ type }, at) => (type === 'migrated' && at > 1 ? [at] : [])),
-];
+function partsOf(entries: readonly DurableEntry[]): readonly number[] {
+  const first = isPartial(entries) ? 1 : 0;
+  return [first, ...entries.flatMap(({ type }, at) => (type === 'migrated' && at > first ? [at] : []))];
+}
 
 /** Returns the machine with which an actor continued last, from its first entry or from the entry at `from`, until it was migrated. */
 export function machineIn(entries: readonly DurableEntry[], from = isPartial(entries) ? 1 : 0): RecordedMachine {

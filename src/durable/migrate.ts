@@ -1,9 +1,19 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
-import { activeNodes } from '../internal/xstate-internals.ts';
-import type { DurableActorSystem } from './actor-system.ts';
-import type { Codec, Json } from './codec.ts';
-import { childPath, type Keyframe, type MigratedEvent } from './entries.ts';
+import { activeNodes, candidatesFor } from '../internal/xstate-internals.ts';
+import { DurableActorSystem, type SystemParts } from './actor-system.ts';
+import { nodesOf } from './charts/chart-nodes.ts';
+import type { Json } from './codec.ts';
+import {
+  childPath,
+  type DurableEvent,
+  isRedacted,
+  type Keyframe,
+  type MigratedEvent,
+  type StartEntry,
+} from './entries.ts';
 import { recordedMachine } from './machine-versions.ts';
+import type { ReplayedSystem } from './replay.ts';
+import { Timekeeper, type TimekeeperOptions } from './timekeeper.ts';
 
 /**
  * How actors of an earlier version of a machine continue on the current one. The idea of moving running work to a new definition by a map of
@@ -11,8 +21,8 @@ import { recordedMachine } from './machine-versions.ts';
  */
 export interface Migration {
   /**
-   * Where an actor continues: the path of a state in the earlier version (keys, joined by dots) and its path in the current one. A state
-   * takes the states inside it along. Or a function of the path of each innermost active state. By default, the state with the same path.
+   * Where an actor continues: paths of states in the current version (keys, joined by dots), by their paths in the earlier one. A state takes
+   * the states inside it along. Or a function of the path of each innermost active state. By default, the states with the same paths.
    */
   readonly state?: Readonly<Record<string, string>> | ((path: string, context: never) => string);
   /** Returns the context in the current version; by default, the same. */
@@ -21,41 +31,76 @@ export interface Migration {
   readonly events?: Readonly<Record<string, string | null>>;
 }
 
-/** The two versions of the machine, and how an actor gets from one to the other. */
-export interface MigrationParts {
+/** An actor that only waits, and how it gets to another version of its machine. */
+export interface MovedActor {
+  readonly system: Pick<DurableActorSystem, 'keyframe' | 'approvals'>;
   readonly from: AnyStateMachine;
-  readonly to: AnyStateMachine;
   readonly rule: Migration;
-  readonly codec: Codec;
+  readonly start: StartEntry;
+  /** Those of the actor in the current version. */
+  readonly parts: SystemParts;
+  readonly atMs: number;
 }
 
-/** Returns the entry with which an actor that only waits continues on another version. Throws an error with the reason if it cannot. */
-export function migratedEvent(
-  system: Pick<DurableActorSystem, 'keyframe' | 'approvals'>,
-  { from, to, rule, codec }: MigrationParts,
-): MigratedEvent {
+/** Returns the actor in the current version, and the entries of the step in which it moves. Throws an error with the reason if it cannot. */
+export function migrated({ start, parts, atMs, ...moved }: MovedActor) {
+  const event = migratedEvent({ ...moved, parts });
+  const events: DurableEvent[] = [event];
+  const owner = { record: (one: DurableEvent) => void events.push(one), receive() {}, recorded() {}, note() {} };
+  const system = new DurableActorSystem(start, parts, owner as never);
+  system.migrate(event, atMs);
+  const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
+  if (status === 'error') throw error;
+  return { system, events };
+}
+
+/**
+ * Returns the actor in the current version of its machine, or the same one if it does not only wait. Throws an error with the reason if it
+ * cannot be migrated.
+ */
+export function migratedSystem(
+  id: string,
+  replayed: ReplayedSystem,
+  rule: Migration,
+  parts: SystemParts,
+  options: TimekeeperOptions,
+): ReplayedSystem {
+  const { system, start, machine: from, entries, unstored } = replayed;
+  const time = new Timekeeper(system, entries, options);
+  const atMs = time.nowMs;
+  // A due delay belongs to the earlier version.
+  if (!system.isMigratable || time.nextDueMs <= atMs) return replayed;
+  try {
+    if (isRedacted(start)) throw new Error('its journal is redacted');
+    const next = migrated({ system, from, rule, start, parts, atMs });
+    const step = { unstored: [...unstored, ...next.events], migratedAtMs: atMs };
+    return { ...replayed, ...step, system: next.system, machine: parts.machine };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`actor ${id} cannot be migrated from version "${from.version}": ${reason.replace(/\.$/u, '')}`);
+  }
+}
+
+function migratedEvent({ system, from, rule, parts }: Omit<MovedActor, 'start' | 'atMs'>): MigratedEvent {
+  const { machine: to, codec } = parts;
+  requirePaths(rule, from, to);
   const state = system.keyframe(true);
   if (state === null)
     throw new Error(
-      'its context cannot be moved: expected no actors, and no object twice, in the context and delayed events',
+      'its state cannot be moved: expected a context without actors and without an object that occurs twice, and delayed events to itself, each with another id',
     );
   const given = codec.decode(state.snapshot.context);
-  const leaves = state.snapshot.nodes.map((id) => from.getStateNodeById(id)).filter(isLeaf);
-  const places = new Map(leaves.map((leaf) => [leaf, placeOf(leaf, to, rule, given)]));
+  const old = state.snapshot.nodes.map((id) => from.getStateNodeById(id));
+  const places = new Map(old.filter(isLeaf).map((leaf) => [leaf, placeOf(leaf, to, rule, given)]));
   const context = rule.context === undefined ? given : rule.context(given as never);
   if (typeof context !== 'object' || context === null)
     throw new Error(`context: expected an object; received ${JSON.stringify(context) ?? String(context)}`);
   const resolved = to.resolveState({ value: stateValue([...places.values()]), context } as never) as AnyMachineSnapshot;
-  if (resolved.status !== 'active') throw new Error(`version ${versionOf(to)} ends in ${listOf([...places.values()])}`);
   const nodes = activeNodes(resolved).toSorted((one, other) => one.order - other.order);
-  const old = state.snapshot.nodes.map((id) => from.getStateNodeById(id));
-  /** The active states of the new version by those of the old one. */
-  const counterparts = new Map(
-    old.flatMap((node) => {
-      const place = places.get(node) ?? nodeAt(to, mapped(node.path.join('.'), rule) ?? '');
-      return place !== undefined && nodes.includes(place) ? [[node, place]] : [];
-    }),
-  );
+  const pairing = new Pairing(places, nodes, rule);
+  const delays = pairing.pair(delaysOf);
+  const open = [...system.approvals.keys()];
+  const isOpen = (id: string): boolean => open.some((path) => path.replace(/#\d+$/u, '') === childPath('', id));
   return {
     type: 'migrated',
     machine: recordedMachine(to),
@@ -65,45 +110,63 @@ export function migratedEvent(
         value: resolved.value as Json,
         nodes: nodes.map(({ id }) => id),
         context: codec.encode(context, 'context', 'exact'),
-        historyValue: historyIn(state, to),
+        historyValue: historyIn(state, from, to, rule),
       },
-      timers: state.timers.flatMap((timer) => keptTimer(timer, counterparts, rule)),
+      timers: state.timers.flatMap((timer) => keptTimer(timer, delays, { from, to, rule })),
     },
-    ended: [...counterparts].flatMap(([one, other]) => [
-      ...endedInvokes(one, other, new Set(system.approvals.keys())),
-      ...[...one.transitions.keys()].filter(isDelay).map((type) => delayIn(other, type, one)),
-    ]),
+    ended: [
+      ...[...pairing.pair(invokesOf)].flatMap(([before, now]) => (isOpen(before) ? [] : [now])),
+      ...delays.values(),
+    ],
   };
 }
 
 const isLeaf = ({ states }: AnyStateNode): boolean => Object.keys(states).length === 0;
 
-const versionOf = ({ version = '(none)' }: AnyStateMachine & { readonly version?: string }): string => `"${version}"`;
+const pathOf = ({ path }: AnyStateNode): string => path.join('.');
 
-const listOf = (nodes: readonly AnyStateNode[]): string => nodes.map(({ path }) => `"${path.join('.')}"`).join(', ');
+const versionOf = ({ version = '(none)' }: AnyStateMachine & { readonly version?: string }): string =>
+  `version "${version}"`;
+
+const nodeAt = ({ root }: AnyStateMachine, path: string): AnyStateNode | undefined =>
+  path === '' ? root : path.split('.').reduce<AnyStateNode | undefined>((node, key) => node?.states[key], root);
+
+/** Misspelled paths and types would change nothing. */
+function requirePaths({ state, events }: Migration, from: AnyStateMachine, to: AnyStateMachine): void {
+  for (const [before, now] of typeof state === 'function' ? [] : Object.entries(state ?? {}))
+    for (const [machine, path] of [
+      [from, before],
+      [to, now],
+    ] as const)
+      if (nodeAt(machine, path) === undefined) throw new Error(`state: ${versionOf(machine)} has no state "${path}"`);
+  for (const type of Object.values(events ?? {}))
+    if (type !== null && !handles(to, type))
+      throw new Error(`events: no state of ${versionOf(to)} handles the event "${type}"`);
+}
+
+const handles = (machine: AnyStateMachine, type: string): boolean =>
+  nodesOf(machine).some((node) => candidatesFor(node, type).length > 0);
 
 /** Returns the path in the current version, according to the longest part of it that the rule names. */
-function mapped(path: string, { state = {} }: Migration): string | undefined {
+function mappedPath(path: string, { state }: Migration): string {
   if (typeof state === 'function') return path;
   const keys = path.split('.');
   for (let length = keys.length; length > 0; length -= 1) {
     const part = keys.slice(0, length).join('.');
-    if (Object.hasOwn(state, part)) return [state[part], ...keys.slice(length)].join('.');
+    if (Object.hasOwn(state ?? {}, part)) return [state?.[part], ...keys.slice(length)].join('.');
   }
   return path;
 }
 
 function placeOf(leaf: AnyStateNode, to: AnyStateMachine, rule: Migration, context: unknown): AnyStateNode {
-  const path = leaf.path.join('.');
-  const place = typeof rule.state === 'function' ? rule.state(path, context as never) : mapped(path, rule);
+  const path = pathOf(leaf);
+  const place = typeof rule.state === 'function' ? rule.state(path, context as never) : mappedPath(path, rule);
   const node = typeof place === 'string' ? nodeAt(to, place) : undefined;
-  if (node !== undefined && node.type !== 'history') return node;
-  const problem = node === undefined ? 'does not have' : 'has as a history state';
-  throw new Error(`state "${path}" leads to "${place}", which version ${versionOf(to)} ${problem}`);
+  const isEnd = node?.type === 'final' && leaf.type !== 'final';
+  if (node !== undefined && node.type !== 'history' && !isEnd) return node;
+  const problem = node === undefined ? 'does not have' : `has as a ${node.type} state`;
+  throw new Error(`state "${path}" leads to "${place}", which ${versionOf(to)} ${problem}`);
 }
-
-const nodeAt = ({ root }: AnyStateMachine, path: string): AnyStateNode | undefined =>
-  path === '' ? root : path.split('.').reduce<AnyStateNode | undefined>((node, key) => node?.states[key], root);
 
 /** Returns the value in which all these states are active. */
 function stateValue(nodes: readonly AnyStateNode[]): StateValue {
@@ -114,7 +177,9 @@ function stateValue(nodes: readonly AnyStateNode[]): StateValue {
     for (const key of node.path) {
       const other = Object.keys(within).find((name) => name !== key);
       if (parent.type !== 'parallel' && other !== undefined)
-        throw new Error(`the states ${listOf(nodes)} cannot be active together`);
+        throw new Error(
+          `the states ${nodes.map((one) => `"${pathOf(one)}"`).join(', ')} cannot be active together in ${versionOf(node.machine)}`,
+        );
       within[key] ??= {};
       within = within[key] as Record<string, object>;
       parent = parent.states[key] as AnyStateNode;
@@ -124,46 +189,101 @@ function stateValue(nodes: readonly AnyStateNode[]): StateValue {
 }
 
 /** What history states return to, as far as the current version has these states. */
-function historyIn({ snapshot }: Keyframe, to: AnyStateMachine): Json {
-  const ids = new Set(idsIn(to.root));
-  const entries = Object.entries(snapshot.historyValue as Readonly<Record<string, readonly { readonly id: string }[]>>);
-  return Object.fromEntries(
-    entries.filter(([id, nodes]) => ids.has(id) && nodes.every((node) => ids.has(node.id))),
-  ) as Json;
+function historyIn({ snapshot }: Keyframe, from: AnyStateMachine, to: AnyStateMachine, rule: Migration): Json {
+  const idNow = (id: string): string | undefined => {
+    const path = pathOf(from.getStateNodeById(id));
+    return nodeAt(to, typeof rule.state === 'function' ? rule.state(path, {} as never) : mappedPath(path, rule))?.id;
+  };
+  const known = snapshot.historyValue as Readonly<Record<string, readonly { readonly id: string }[]>>;
+  const entries = Object.entries(known).flatMap(([id, nodes]) => {
+    const [now, ...ids] = [id, ...nodes.map((node) => node.id)].map(idNow);
+    return now === undefined || ids.includes(undefined) ? [] : [[now, ids.map((one) => ({ id: one }))]];
+  });
+  return Object.fromEntries(entries) as Json;
 }
 
-const idsIn = (node: AnyStateNode): readonly string[] => [node.id, ...Object.values(node.states).flatMap(idsIn)];
-
-type KeptTimer = Keyframe['timers'][number];
-
-/** A delay of a state is kept if its counterpart has the same one: with the same name, or the same number. */
-function keptTimer(
-  timer: KeptTimer,
-  counterparts: ReadonlyMap<AnyStateNode, AnyStateNode>,
-  { events = {} }: Migration,
-): readonly KeptTimer[] {
-  const event = timer.event as { readonly type: string };
-  if (isDelay(event.type)) {
-    const pair = [...counterparts].find(([{ transitions }]) => transitions.has(event.type));
-    if (pair === undefined) return [];
-    const type = delayIn(pair[1], event.type, pair[0]);
-    return pair[1].transitions.has(type) ? [{ ...timer, event: { ...event, type }, id: type }] : [];
-  }
-  const type = Object.hasOwn(events, event.type) ? events[event.type] : event.type;
-  return type == null ? [] : [{ ...timer, event: { ...event, type } }];
+/** Something that a state starts when it is entered: the name that two versions share, and its id. */
+interface Started {
+  readonly name: string;
+  readonly id: string;
 }
 
 const isDelay = (type: string): boolean => type.startsWith('xstate.after.');
 
-/** Returns the event of a state for the same delay as that of another one. */
-const delayIn = (node: AnyStateNode, type: string, other: AnyStateNode): string =>
-  `${type.slice(0, -other.id.length)}${node.id}`;
+const delaysOf = ({ id, transitions }: AnyStateNode): readonly Started[] =>
+  [...transitions.keys()].filter(isDelay).map((type) => ({ name: type.slice(0, -id.length), id: type }));
 
-/** The actors that both states invoke have ended already, but for open questions. */
-function endedInvokes(one: AnyStateNode, other: AnyStateNode, open: ReadonlySet<string>): readonly string[] {
-  const own = new Map(one.invoke.map(({ id }, index) => [id === `${index}.${one.id}` ? index : id, id]));
-  return other.invoke.flatMap(({ id }, index) => {
-    const before = own.get(id === `${index}.${other.id}` ? index : id);
-    return before === undefined || open.has(childPath('', before)) ? [] : [id];
-  });
+const invokesOf = ({ invoke }: AnyStateNode): readonly Started[] =>
+  invoke.map(({ src, id }, index) => ({
+    name: typeof src === 'string' && !src.startsWith('xstate.invoke.') ? src : `inline ${index}`,
+    id,
+  }));
+
+/** Finds what the states of both versions start under the same name. */
+class Pairing {
+  readonly #places: ReadonlyMap<AnyStateNode, AnyStateNode>;
+  readonly #nodes: readonly AnyStateNode[];
+  readonly #rule: Migration;
+
+  constructor(places: ReadonlyMap<AnyStateNode, AnyStateNode>, nodes: readonly AnyStateNode[], rule: Migration) {
+    this.#places = places;
+    this.#nodes = nodes;
+    this.#rule = rule;
+  }
+
+  /** Returns the ids of what starts in the current version, by those in the earlier one. States with the same path come first. */
+  pair(startedBy: (node: AnyStateNode) => readonly Started[]): ReadonlyMap<string, string> {
+    const pairs = new Map<string, string>();
+    const now = this.#nodes.flatMap((node) => startedBy(node).map((started) => ({ node, ...started })));
+    for (const isClose of [this.#isSamePlace, this.#isRelated])
+      for (const { node, name, id } of now) {
+        if ([...pairs.values()].includes(id)) continue;
+        const before = this.#old.filter((one) => isClose(one, node)).flatMap(startedBy);
+        const free = before.find((one) => one.name === name && !pairs.has(one.id));
+        if (free !== undefined) pairs.set(free.id, id);
+      }
+    return pairs;
+  }
+
+  get #old(): readonly AnyStateNode[] {
+    return [...new Set([...this.#places.keys()].flatMap(withAncestors))];
+  }
+
+  readonly #isSamePlace = (before: AnyStateNode, now: AnyStateNode): boolean =>
+    (this.#places.get(before) ?? null) === now || mappedPath(pathOf(before), this.#rule) === pathOf(now);
+
+  /** Whether an innermost state leads from the one state, or from inside it, to the other one, or to a state around or inside it. */
+  readonly #isRelated = (before: AnyStateNode, now: AnyStateNode): boolean =>
+    [...this.#places].some(
+      ([leaf, place]) =>
+        withAncestors(leaf).includes(before) &&
+        (withAncestors(place).includes(now) || withAncestors(now).includes(place)),
+    );
+}
+
+const withAncestors = (node: AnyStateNode): readonly AnyStateNode[] => [
+  node,
+  ...(node.parent === undefined ? [] : withAncestors(node.parent)),
+];
+
+type KeptTimer = Keyframe['timers'][number];
+
+/** A delay of a state is kept if the current version has the same one; another delayed event, if it is wanted. */
+function keptTimer(
+  timer: KeptTimer,
+  delays: ReadonlyMap<string, string>,
+  { from, to, rule: { events = {} } }: Pick<MovedActor, 'from' | 'rule'> & { readonly to: AnyStateMachine },
+): readonly KeptTimer[] {
+  const event = timer.event as { readonly type: string };
+  if (isDelay(event.type)) {
+    const type = delays.get(event.type);
+    return type === undefined ? [] : [{ ...timer, event: { ...event, type }, id: type }];
+  }
+  const type = Object.hasOwn(events, event.type) ? events[event.type] : event.type;
+  if (type == null) return [];
+  if (handles(from, event.type) && !handles(to, type))
+    throw new Error(
+      `events: no state of ${versionOf(to)} handles the delayed event "${type}"; name its type there, or null to drop it`,
+    );
+  return [{ ...timer, event: { ...event, type } }];
 }

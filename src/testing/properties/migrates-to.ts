@@ -1,8 +1,10 @@
-import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
+import type { SystemParts } from '../../durable/actor-system.ts';
 import { approval } from '../../durable/approval.ts';
 import { createCodec, type Json } from '../../durable/codec.ts';
 import { childPath, type Keyframe, type OpenApproval } from '../../durable/entries.ts';
-import { type Migration, migratedEvent } from '../../durable/migrate.ts';
+import { type Migration, migrated } from '../../durable/migrate.ts';
+import { startEntry } from '../../durable/replay.ts';
 import { activeNodes, historyOf } from '../../internal/xstate-internals.ts';
 import type { Exploration, ExploredState } from '../exploration/exploration.ts';
 import { pathTo } from '../exploration/paths.ts';
@@ -15,7 +17,7 @@ type MovedState = Pick<AnyMachineSnapshot, 'value' | 'context'>;
 
 /**
  * A property of an earlier version of a machine: `migrate` of a durable machine can move each state in which an actor only waits to the current
- * version, into a state that `current` reaches by itself and in which `holds` returns true.
+ * version, into a state value that `current` reaches by itself and in which `holds` returns true. No call starts.
  */
 export function migratesTo(
   current: Pick<Exploration, 'machine' | 'states'>,
@@ -23,12 +25,12 @@ export function migratesTo(
   holds: (snapshot: MovedState) => boolean = () => true,
 ): Property {
   const { machine } = current;
-  const reached = new Set(current.states.map(({ value }) => JSON.stringify(value)));
+  const reached = new Set(current.states.map(({ value }) => sortedText(value)));
   const problemOf = (from: AnyStateMachine, state: ExploredState): string | null => {
     try {
       const moved = movedState(from, machine, migration, state);
       const name = JSON.stringify(moved.value);
-      if (!reached.has(name)) return `leads to ${name}, which the current version never reaches`;
+      if (!reached.has(sortedText(moved.value))) return `leads to ${name}, which the current version never reaches`;
       return holds(moved) ? null : `leads to ${name}, in which the condition does not hold`;
     } catch (error) {
       return `cannot be migrated: ${(error as Error | null)?.message ?? String(error)}`;
@@ -47,6 +49,14 @@ export function migratesTo(
   };
 }
 
+/** The order of parallel regions does not matter. */
+const sortedText = (value: StateValue): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null
+      ? Object.fromEntries(Object.entries(inner).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  );
+
 /** Whether an actor in this state only waits for events, delays and answers. */
 const isAtRest = ({ snapshot, ended }: ExploredState): boolean =>
   snapshot.status === 'active' && activeActors(snapshot, ended).every(({ id }) => isApproval(snapshot, id));
@@ -58,7 +68,7 @@ function isApproval(snapshot: AnyMachineSnapshot, id: string): boolean {
 
 function movedState(
   from: AnyStateMachine,
-  to: AnyStateMachine,
+  machine: AnyStateMachine,
   rule: Migration,
   { snapshot, ended, timers }: ExploredState,
 ): MovedState {
@@ -77,10 +87,23 @@ function movedState(
       id,
       dueMs: 0,
     })),
-    next: [0, 0, 0, 0],
+    next: [0, timers.length, 0, 1],
     random: 0,
     sentIds: [],
   };
-  const { state } = migratedEvent({ keyframe: () => keyframe, approvals: new Map(open) }, { from, to, rule, codec });
-  return { value: state.snapshot.value as MovedState['value'], context: codec.decode(state.snapshot.context) };
+  const nothing = (): null => null;
+  const parts: SystemParts = {
+    machine,
+    actorId: machine.id,
+    codec,
+    logger: nothing,
+    describeCall: nothing,
+    describeEnd: nothing,
+  };
+  const start = startEntry(from, { actorId: machine.id, input: null, seed: 0, startedAtMs: 0 });
+  const system = { keyframe: () => keyframe, approvals: new Map(open) };
+  const moved = migrated({ system, from, rule, start, parts, atMs: 0 }).system;
+  const { value, context } = moved.root.getSnapshot() as AnyMachineSnapshot;
+  moved.close();
+  return { value, context };
 }

@@ -270,9 +270,13 @@ describe('an actor of an earlier version', () => {
     [
       'a state that the new version lacks',
       { state: { waiting: 'open.nowhere' } },
-      'state "waiting" leads to "open.nowhere", which version "2" does not have',
+      'state: version "2" has no state "open.nowhere"',
     ],
-    ['a final state', { state: { waiting: 'lapsed' } }, 'version "2" ends in "lapsed"'],
+    [
+      'a final state',
+      { state: { waiting: 'lapsed' } },
+      'state "waiting" leads to "lapsed", which version "2" has as a final state',
+    ],
     ['a context that is none', { context: () => null as never }, 'context: expected an object; received null'],
     [
       'a context that throws',
@@ -387,8 +391,11 @@ describe('an actor that a compatible version continued', () => {
 
 describe('migrations', () => {
   it.each([
-    [{ migrate: { '0': {} } }, 'migrate: expected earlier versions that "versions" contains; received "0"'],
-    [{ migrate: { '2': {} }, versions: { '2': first } }, 'earlier versions that "versions" contains; received "2"'],
+    [
+      { migrate: { '0': {} } },
+      'migrate: expected versions of "versions" that differ from that of the machine; received "0"',
+    ],
+    [{ migrate: { '2': {} }, versions: { '2': first } }, 'that differ from that of the machine; received "2"'],
     [{ migrate: { '1': { states: {} } } }, 'states'],
     [{ migrate: { '1': 'waiting' } }, 'received'],
   ])('are refused when the machine is created (%#)', (options, message) => {

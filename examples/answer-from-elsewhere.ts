@@ -8,8 +8,15 @@ const payment = setup({ actors: { approval } }).createMachine({
   id: 'payment',
   initial: 'asking',
   states: {
-    asking: { invoke: { src: 'approval', input: { question: { order: 'A7', cents: 12_000 } }, onDone: 'paid' } },
+    asking: {
+      invoke: {
+        src: 'approval',
+        input: { question: { order: 'A7', cents: 12_000 } },
+        onDone: [{ guard: ({ event }) => event.output.decision === 'approve', target: 'paid' }, { target: 'denied' }],
+      },
+    },
     paid: { type: 'final' },
+    denied: { type: 'final' },
   },
 });
 const directory = mkdtempSync(join(tmpdir(), 'payments-'));

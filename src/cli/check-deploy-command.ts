@@ -66,14 +66,28 @@ function textOf(
 ): string {
   const { cyan, green, red } = colorsFor(stdout);
   const lines = [...checked, ...unchecked].map((actor) => {
-    const { id, status, problem } = actor;
-    const verdict = problem === null ? green('continues') : red(unchecked.includes(actor) ? 'unchecked' : 'fails    ');
-    return `${verdict}  ${cyan(oneLine(id))}  ${status}${problem === null ? '' : `  ${oneLine(problem)}`}`;
+    const { id, status, problem, version, migratesTo } = actor;
+    const good = migratesTo === undefined ? 'continues' : 'migrates ';
+    const verdict = problem === null ? green(good) : red(unchecked.includes(actor) ? 'unchecked' : 'fails    ');
+    const versions =
+      version === undefined
+        ? ''
+        : `  version ${[version ?? '(none)', ...(migratesTo ? [migratesTo] : [])].join(' → ')}`;
+    return `${verdict}  ${cyan(oneLine(id))}  ${status}${oneLine(versions)}${problem === null ? '' : `  ${oneLine(problem)}`}`;
   });
-  const differing = checked.filter(({ problem }) => problem !== null).length;
-  const summary =
-    differing === 0
-      ? `${checked.length} of ${checked.length} can continue on this version.`
-      : `${differing} of ${checked.length} cannot continue: finish them on the version that recorded them, or add it to "versions" of a durable machine.`;
-  return `${[...lines, ...(checked.length > 0 ? [summary] : [])].join('\n')}\n`;
+  const differing = checked.filter(({ problem }) => problem !== null);
+  const unmoved = differing.filter(({ migratesTo }) => migratesTo !== undefined).length;
+  const failing = differing.length - unmoved;
+  const summary = [
+    ...(differing.length === 0 ? [`${checked.length} of ${checked.length} can continue on this version.`] : []),
+    ...(failing === 0
+      ? []
+      : [
+          `${failing} of ${checked.length} cannot continue: finish them on the version that recorded them, or add it to "versions" of a durable machine.`,
+        ]),
+    ...(unmoved === 0
+      ? []
+      : [`${unmoved} of ${checked.length} cannot be migrated, and would continue on the earlier version.`]),
+  ];
+  return `${[...lines, ...(checked.length > 0 ? summary : [])].join('\n')}\n`;
 }

@@ -4,8 +4,12 @@ import { type Divergence, differenceText } from './replay.ts';
 export interface CheckedActor {
   readonly id: string;
   readonly status: string;
-  /** Why it cannot continue on the current code, in one line; null if it can. */
+  /** Why it cannot continue on the current code, or be migrated, in one line; null if it can. */
   readonly problem: string | null;
+  /** The version of the machine that it has, if that is not the current one. */
+  readonly version?: string | null;
+  /** The version to which it will be migrated when it is opened. With a `problem`, it continues on its own one instead. */
+  readonly migratesTo?: string;
 }
 
 interface ListedActor {
@@ -17,7 +21,12 @@ interface ListedActor {
 /** The methods of a durable machine that `checkDeploy` calls. */
 export interface CheckedMachine {
   list(options?: { readonly allMachines?: boolean }): Promise<readonly ListedActor[]>;
-  replay(id: string): Promise<{ readonly divergence: Divergence | null; readonly migrationProblem?: string | null }>;
+  replay(id: string): Promise<{
+    readonly divergence: Divergence | null;
+    readonly version?: string | null;
+    readonly migration?: { readonly problem: string | null } | null;
+  }>;
+  readonly machine?: { readonly version?: string };
 }
 
 const ENDED: ReadonlySet<string> = new Set(['done', 'error', 'stopped']);
@@ -28,9 +37,15 @@ const ENDED: ReadonlySet<string> = new Set(['done', 'error', 'stopped']);
  */
 export async function checkDeploy(machine: CheckedMachine): Promise<readonly CheckedActor[]> {
   const waiting = (await machine.list()).filter(({ status }) => !ENDED.has(status));
+  const current = machine.machine?.version ?? null;
   return checkEach(waiting, async ({ id }) => {
-    const { divergence, migrationProblem = null } = await machine.replay(id);
-    return divergence === null ? migrationProblem : differenceText(divergence);
+    const { divergence, version = current, migration = null } = await machine.replay(id);
+    const problem = divergence === null ? (migration?.problem ?? null) : differenceText(divergence);
+    return {
+      problem,
+      ...(version !== current && { version }),
+      ...(migration !== null && current !== null && { migratesTo: current }),
+    };
   });
 }
 
@@ -54,13 +69,15 @@ export async function uncheckedActors(
 /** Checks one actor at a time, so that only one journal is in memory. If a check throws, the message is the problem. */
 export async function checkEach<Actor extends { readonly id: string; readonly status: string }>(
   actors: readonly Actor[],
-  problemOf: (actor: Actor) => Promise<string | null>,
+  check: (actor: Actor) => Promise<Omit<CheckedActor, 'id' | 'status'>>,
 ): Promise<readonly CheckedActor[]> {
   const checked: CheckedActor[] = [];
   for (const actor of actors) {
     const { id, status } = actor;
-    const problem = await problemOf(actor).catch((error: unknown) => (error as Error | null)?.message ?? String(error));
-    checked.push({ id, status, problem });
+    const result = await check(actor).catch((error: unknown) => ({
+      problem: (error as Error | null)?.message ?? String(error),
+    }));
+    checked.push({ id, status, ...result });
   }
   return checked;
 }

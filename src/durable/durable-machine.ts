@@ -167,8 +167,10 @@ export interface Reply<Machine extends AnyStateMachine> extends ActorView<Machin
 export interface ActorReplay<Machine extends AnyStateMachine> extends ActorView<Machine> {
   /** The first difference from the journal, with which the replay has ended; null if there is none. */
   readonly divergence: Divergence | null;
-  /** Why `migrate` would fail if the actor were opened now; null if it would not, or if there is nothing to migrate. */
-  readonly migrationProblem: string | null;
+  /** The version of the machine that the actor has; null if that has none. */
+  readonly version: string | null;
+  /** Whether the actor would be migrated if it were opened now: null, or with the reason if that would fail. */
+  readonly migration: { readonly problem: string | null } | null;
 }
 
 /** An actor that a process should continue. */
@@ -437,16 +439,18 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (actor?.isStored) return { snapshot: actor.getSnapshot(), pending: actor.pending };
     // When a delay that pauses is due depends on all processes that had the actor.
     const entries = await entriesOf(this.journals.read(id, { fromKeyframe: this.#timeWithoutProcess === 'counts' }));
-    const { divergence, ...view } = ended<Machine>(await this.#latest(id, entries));
+    const { divergence, snapshot, pending } = ended<Machine>(await this.#latest(id, entries));
     requireSame(id, divergence);
-    return view;
+    return { snapshot, pending };
   }
 
   async replay(id: string): Promise<ActorReplay<Machine>> {
     const replayed = await this.#replayed(id, await this.#read(id));
     const migrated = await this.#migrated(id, replayed).catch((error: unknown) => error as Error);
-    if (!(migrated instanceof Error) && migrated !== replayed) migrated.system.close();
-    return { ...ended<Machine>(replayed), migrationProblem: migrated instanceof Error ? migrated.message : null };
+    if (migrated === replayed) return ended<Machine>(replayed);
+    const problem = migrated instanceof Error ? migrated.message : null;
+    if (!(migrated instanceof Error)) migrated.system.close();
+    return { ...ended<Machine>(replayed), migration: { problem } };
   }
 
   *replaySteps(
@@ -456,7 +460,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   ): Generator<ReplayStep, ActorReplay<Machine>> {
     const start = startOf(entries);
     const parts = this.#parts(id ?? start.actorId, this.#machineOf(entries));
-    return { ...ended<Machine>(yield* replaySteps(entries, parts, isSame)), migrationProblem: null };
+    return ended<Machine>(yield* replaySteps(entries, parts, isSame));
   }
 
   async fork(
@@ -840,15 +844,12 @@ function machineNow({ machine, entries }: Pick<ReplayedSystem, 'machine' | 'entr
   return recorded.version === (machine.version ?? null) ? recorded : recordedMachine(machine);
 }
 
-function ended<Machine extends AnyStateMachine>({
-  system,
-  divergence,
-  zeroMs,
-}: ReplayedSystem): Omit<ActorReplay<Machine>, 'migrationProblem'> {
+function ended<Machine extends AnyStateMachine>(replayed: ReplayedSystem): ActorReplay<Machine> {
+  const { system, divergence, zeroMs } = replayed;
   const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
   const pending = pendingOf(system, (ms) => zeroMs + ms);
   system.close();
-  return { divergence, snapshot, pending };
+  return { divergence, version: machineNow(replayed).version, migration: null, snapshot, pending };
 }
 
 /**

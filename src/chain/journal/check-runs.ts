@@ -14,7 +14,8 @@ export async function checkRuns(journals: JournalStore): Promise<readonly Checke
       const entries = await readRun(journals.read(id));
       requireSameChart(runStartOf(entries));
       const { divergence } = replay(entries);
-      return divergence === null ? null : `${divergenceText(divergence)}. Likely cause: ${divergence.cause}`;
+      const text = divergence && `${divergenceText(divergence)}. Likely cause: ${divergence.cause}`;
+      return { problem: text };
     },
   );
 }

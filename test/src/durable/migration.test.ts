@@ -305,7 +305,9 @@ describe('an actor of an earlier version', () => {
   it('needs its version no more after the migration, and is listed with its new one', async () => {
     const { older, newer, journals, clock } = hosts();
     await parked(older);
-    expect(await checkDeploy(newer)).toEqual([{ id: 'o', status: 'waiting', problem: null }]);
+    expect(await checkDeploy(newer)).toEqual([
+      { id: 'o', status: 'waiting', problem: null, version: '1', migratesTo: '2' },
+    ]);
     await (await newer.open('o')).close();
     expect((await newer.list())[0]?.machine).toMatchObject({ version: '2' });
     const later = createDurableMachine(second, { journals, clock });

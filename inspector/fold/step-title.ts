@@ -13,8 +13,8 @@ import type { Selection } from './selection.ts';
 import { firstIndexWhere, lastStartedBy } from './sorted.ts';
 import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
 import { hasFailed, type StepCalls, stepCalls, timesOf, toolUses } from './step.ts';
-import { isIgnored, selectedCall } from './system-step.ts';
-import { actorName, eventWords, lateText } from './system-words.ts';
+import { isIgnored, selectedCall, selectedEffect } from './system-step.ts';
+import { actorName, effectWords, eventWords, lateText } from './system-words.ts';
 import { excerpt, stateName } from './text.ts';
 import { taskWords } from './trace-items.ts';
 import { waitingAt } from './user-events.ts';
@@ -196,6 +196,11 @@ function systemTitle(view: StepView): StepTitle {
       facts: end === null && (call.end !== null || !isOver(view.run)) ? [] : [formatDuration(ms)],
       status: end === null ? openStatus(view, call.end !== null) : STATUS[end.status],
     };
+  }
+  const effect = selectedEffect(fold, selection);
+  if (effect !== null) {
+    const name = effectWords({ log, fold, charts: view.charts ?? null }, effect.machine, selection.from);
+    return { name, facts: [], status: effect.thrown && STATUS.error };
   }
   const title = actorEntryTitle(entry as unknown as DurableEvent);
   if (entry.type === 'delivery') {

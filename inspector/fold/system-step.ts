@@ -108,6 +108,15 @@ function isCancelled(
 export const selectedCall = ({ actors }: RunFold, { kind, from }: Selection): ActorRecord | undefined =>
   kind === 'entry' ? actors.find(({ started, isCall }) => started === from && !isCall) : undefined;
 
+/** The actor whose own action a selection is about, with the error if the action threw one; null if it is about something else. */
+export function selectedEffect({ actors }: RunFold, { kind, from }: Selection) {
+  for (const { machine, notes, end } of kind === 'entry' ? actors : []) {
+    const note = notes.find(({ seq, effect }) => seq === from && effect !== undefined);
+    if (note !== undefined) return { machine, thrown: note.isFailure && end?.status === 'error' ? end : null };
+  }
+  return null;
+}
+
 /** Selects the call whose result a step begins with; the step if it begins with something else. */
 export function receivedSelection(fold: RunFold, seq: number, count: number): Selection {
   const call = fold.actors.find(

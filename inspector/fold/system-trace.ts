@@ -1,10 +1,10 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
-import { ancestorsOf, chartIndexOf } from './chart-index.ts';
+import { chartIndexOf } from './chart-index.ts';
 import { ignoredWords, type Transition } from './explain.ts';
 import { forkStart } from './fork-point.ts';
-import { capitalize, pluralize, UNNAMED } from './format.ts';
+import { pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
@@ -13,6 +13,7 @@ import type { FieldDifference } from './system-words.ts';
 import {
   actorName,
   contextDifferences,
+  effectWords,
   errorText,
   eventMembers,
   eventWords,
@@ -243,32 +244,6 @@ function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): st
   return first.targets.some((id) => isInitial(chart, id)) ? `in ${words}` : `first recorded in ${words}`;
 }
 
-/** JavaScript names an inline function after its property: such an action has no name of its own. */
-const UNNAMED_ACTIONS: ReadonlySet<string> = new Set(['entry', 'exit', 'actions']);
-
-/** `Entry action of failed: notify`: an effect with the state whose action it is; without one in the chart, `Action notify in failed`. */
-function effectWords({ log, fold, charts }: LoadedEntries, machine: string | null, seq: number): string {
-  const { action } = log.entry(seq) as unknown as { readonly action: string };
-  const chart = chartIndexOf(charts).chart(machine ?? '');
-  const { from, to } = fold.entries.stepOf(seq);
-  const targetsAt = (at: number) => fold.transitions.positionAt(machine ?? '', at)?.targets ?? [];
-  const nameOf = (id: string) => statesText(chart, fold.charts.get(machine ?? '')?.of ?? machine ?? '', [id]);
-  const name = UNNAMED_ACTIONS.has(action) ? '' : excerpt(action, 80);
-  for (const [kind, at] of [
-    ['entry', to - 1],
-    ['exit', from - 1],
-  ] as const) {
-    const around = targetsAt(at).flatMap((id) => (chart === undefined ? [] : ancestorsOf(chart, id)));
-    const listed = name !== '' ? action : kind === action ? UNNAMED : '';
-    const state = around.find((one) => one[kind]?.includes(listed));
-    if (state !== undefined) return `${capitalize(kind)} action of ${nameOf(state.id)}${name && `: ${name}`}`;
-  }
-  const states = targetsAt(to - 1)
-    .map(nameOf)
-    .join(', ');
-  return `Action${name && ` ${name}`}${states && ` in ${states}`}`;
-}
-
 const thrownText = (end: ActorRecord['end']): string => (end?.status === 'error' ? errorText(end.error) : '');
 
 /** `Entry action of failed threw`: the effect whose error has ended an actor; null if none has. */
@@ -295,7 +270,15 @@ function noteRow(
   // Its step has what it waited for.
   const isParked = type === 'closed' && text !== '';
   const shown = isParked ? 'not in memory' : type === 'effect' && isFailure ? thrownText(end) : excerpt(text, 200);
-  return [{ ...row, text: shown, status: isFailure ? 'failed' : 'done' }];
+  return [
+    {
+      ...row,
+      text: shown,
+      status: isFailure ? 'failed' : 'done',
+      // What it threw is known when its actor has failed.
+      ...(type === 'effect' && isFailure && end !== null && { selection: { kind: 'entry', from: seq, to: end.seq } }),
+    },
+  ];
 }
 
 const MAX_FIELDS = 3;

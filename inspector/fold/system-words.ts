@@ -3,10 +3,10 @@ import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import { type ActorPath, idAt } from '../../src/durable/entries.ts';
 import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
-import { chartIndexOf, type IndexedChart, placeIn } from './chart-index.ts';
+import { ancestorsOf, chartIndexOf, type IndexedChart, placeIn } from './chart-index.ts';
 import { actorIn, humanizeEvent, type Transition } from './explain.ts';
-import { formatDuration, UNNAMED } from './format.ts';
-import type { RunFold } from './run-fold.ts';
+import { capitalize, formatDuration, UNNAMED } from './format.ts';
+import type { LoadedEntries, RunFold } from './run-fold.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 import { INIT } from './transition-log.ts';
 
@@ -192,3 +192,29 @@ export const changedFields = (before: object, after: object): readonly FieldDiff
     before: difference.type === 'CREATE' ? undefined : difference.oldValue,
     after: difference.type === 'REMOVE' ? undefined : difference.value,
   }));
+
+/** JavaScript names an inline function after its property: such an action has no name of its own. */
+const UNNAMED_ACTIONS: ReadonlySet<string> = new Set(['entry', 'exit', 'actions']);
+
+/** `Entry action of failed: notify`: an effect with the state whose action it is; without one in the chart, `Action notify in failed`. */
+export function effectWords({ log, fold, charts }: LoadedEntries, machine: string | null, seq: number): string {
+  const { action } = log.entry(seq) as unknown as { readonly action: string };
+  const chart = chartIndexOf(charts).chart(machine ?? '');
+  const { from, to } = fold.entries.stepOf(seq);
+  const targetsAt = (at: number) => fold.transitions.positionAt(machine ?? '', at)?.targets ?? [];
+  const nameOf = (id: string) => statesText(chart, fold.charts.get(machine ?? '')?.of ?? machine ?? '', [id]);
+  const name = UNNAMED_ACTIONS.has(action) ? '' : excerpt(action, 80);
+  for (const [kind, at] of [
+    ['entry', to - 1],
+    ['exit', from - 1],
+  ] as const) {
+    const around = targetsAt(at).flatMap((id) => (chart === undefined ? [] : ancestorsOf(chart, id)));
+    const listed = name !== '' ? action : kind === action ? UNNAMED : '';
+    const state = around.find((one) => one[kind]?.includes(listed));
+    if (state !== undefined) return `${capitalize(kind)} action of ${nameOf(state.id)}${name && `: ${name}`}`;
+  }
+  const states = targetsAt(to - 1)
+    .map(nameOf)
+    .join(', ');
+  return `Action${name && ` ${name}`}${states && ` in ${states}`}`;
+}

@@ -7,7 +7,14 @@ import { humanizeEvent } from '../../fold/explain.ts';
 import { forkStart, receivedText } from '../../fold/fork-point.ts';
 import { clockText, formatDelay, formatNumber } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
-import { contextsAfter, receivedSelection, type SystemStep, selectedCall, systemStep } from '../../fold/system-step.ts';
+import {
+  contextsAfter,
+  receivedSelection,
+  type SystemStep,
+  selectedCall,
+  selectedEffect,
+  systemStep,
+} from '../../fold/system-step.ts';
 import { systemWaits } from '../../fold/system-waits.ts';
 import { actorName, eventMembers } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
@@ -38,6 +45,20 @@ export function ActorStep({ inspector, view }: PanelProps) {
       <>
         <Call inspector={inspector} view={view} />
         {contexts}
+      </>
+    );
+  const effect = selectedEffect(fold, selection);
+  if (effect !== null)
+    return (
+      <>
+        {effect.thrown && (
+          <Section title="Result">
+            <Values output={null} error={effect.thrown.error} />
+          </Section>
+        )}
+        <Section title="Why">
+          <Cause inspector={inspector} view={view} word="Executed" />
+        </Section>
       </>
     );
   const { event } = step;
@@ -210,8 +231,7 @@ const isParked = ({ fold }: PanelView, { from }: SystemStep): boolean => fold.en
 /** What the machines waited for after a step of the past, or since they were parked; the head has what they wait for now. */
 function Waited({ view, step }: PartProps) {
   const { run, fold, charts, count, at } = view;
-  const seq = Math.max(at, step.to);
-  const all = systemWaits(fold, charts, seq).slice(0, MAX_ENDS);
+  const all = systemWaits(fold, charts, at).slice(0, MAX_ENDS);
   const facts = all.flatMap(({ machine, events, timers, actors, ends }) => {
     const rows = [
       ['Events', events.join(', ')],
@@ -222,12 +242,21 @@ function Waited({ view, step }: PartProps) {
       ([label, text]) => [all.length > 1 ? `${machine}: ${label.toLowerCase()}` : label, verbatim(text)] as const,
     );
   });
-  const isLatest = !isOver(run) && seq >= count - 1;
+  const isLatest = !isOver(run) && at >= count - 1;
   if ((isLatest && !isParked(view, step)) || facts.every(([, text]) => text === false)) return null;
   return (
     <Section title={isLatest ? 'Waits for' : 'Waited for'}>
       <Facts facts={facts} />
     </Section>
+  );
+}
+
+function Cause({ inspector, view, word }: PanelProps & { readonly word: string }) {
+  const { from } = view.fold.entries.stepOf(view.selection.from);
+  return (
+    <p>
+      {word} by <LinkButton onClick={() => inspector.moveTo(from)}>the step of entry {formatNumber(from)}</LinkButton>.
+    </p>
   );
 }
 
@@ -237,7 +266,6 @@ function Call({ inspector, view }: PanelProps) {
   const call = selectedCall(fold, selection);
   const entry = log.entry(selection.from) as unknown as Extract<DurableEvent, { type: 'activity-start' }>;
   const end = call?.end != null && call.end.seq <= Math.max(at, selection.to) ? call.end : null;
-  const { from } = fold.entries.stepOf(selection.from);
   return (
     <>
       <Section title="Result">
@@ -258,10 +286,7 @@ function Call({ inspector, view }: PanelProps) {
         )}
       </Section>
       <Section title="Why">
-        <p>
-          Started by{' '}
-          <LinkButton onClick={() => inspector.moveTo(from)}>the step of entry {formatNumber(from)}</LinkButton>.
-        </p>
+        <Cause inspector={inspector} view={view} word="Started" />
         {entry.subject != null && <JsonTree value={entry.subject} />}
         {entry.inputDigest && (
           <p class="muted">Its input is not recorded, only the digest {excerpt(entry.inputDigest, 40)}.</p>

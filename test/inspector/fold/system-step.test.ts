@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { createMachine, fromPromise, setup } from 'xstate';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
-import { lastMove, receivedSelection, systemStep } from '../../../inspector/fold/system-step.ts';
+import { lastMove, receivedSelection, selectedEffect, systemStep } from '../../../inspector/fold/system-step.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { approval, createDurableMachine, memoryJournals, type OpenApproval } from '../../../src/entries/durable.ts';
@@ -23,6 +23,8 @@ const machine = createMachine({
     },
   },
 });
+
+const ENDED = { kind: 'system', live: false, status: 'degraded' } as const;
 
 /** What the page of an ended actor shows of its journal. */
 async function ended(end: 'stop' | 'fail') {
@@ -48,19 +50,25 @@ it.each(['stop', 'fail'] as const)('selects the end of an actor at first: %s', a
 });
 
 it('shows which effect has ended an actor, what was sent with an event, and that a call had not failed yet', async () => {
-  const { rows, fold, log } = await ended('fail');
+  const { rows, fold, log, charts } = await ended('fail');
   const failed = rows.filter(({ text }) => text === 'out of order');
   expect(failed.map(({ title, status }) => [title, status])).toEqual([
     ['Entry action of over', 'failed'],
     ['Failed', 'failed'],
   ]);
+  const effect = failed[0]?.selection ?? { kind: 'entry', from: -1, to: -1 };
+  const [end = -1] = fold.entries.of('end');
+  expect([effect.to, selectedEffect(fold, effect)?.thrown?.error]).toMatchObject([end, { message: 'out of order' }]);
+  expect(stepTitle({ run: ENDED, log, fold, charts, at: end, selection: effect })).toMatchObject({
+    name: 'Entry action of over',
+    status: { word: 'failed' },
+  });
   expect(rows.find(({ title }) => title === 'PAY')?.note).toBe('cents: 80');
   const [from = -1] = fold.entries.of('activity-start');
   const to = fold.actors.find(({ started }) => started === from)?.end?.seq ?? -1;
   expect(receivedSelection(fold, to, log.count)).toEqual({ kind: 'entry', from, to });
   const selection = { kind: 'entry', from, to: from } as const;
-  const run = { kind: 'system', live: false, status: 'degraded' } as const;
-  expect(stepTitle({ run, log, fold, at: from, selection })).toMatchObject({
+  expect(stepTitle({ run: ENDED, log, fold, at: from, selection })).toMatchObject({
     facts: [],
     status: { word: 'not finished at this point' },
   });

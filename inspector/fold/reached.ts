@@ -1,9 +1,10 @@
 import { activeStatesAt } from './active-states.ts';
 import { endReportedBy } from './actor-entries.ts';
+import type { ActorRecord } from './actor-log.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart, placeIn, statePath } from './chart-index.ts';
 import type { LoadedEntries } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
-import { errorText, guardsText, isInitial, triggerText } from './system-words.ts';
+import { answerText, errorText, guardsText, isInitial, triggerText } from './system-words.ts';
 import { excerpt } from './text.ts';
 import { INIT } from './transition-log.ts';
 
@@ -29,23 +30,20 @@ export function reachedStates({ log, fold, charts }: LoadedEntries, machine: str
     if (entry?.type !== 'transition')
       return { path, seq: null, because: isInitial(chart, leaf) ? 'the initial state' : 'first recorded here' };
     const ended = endReportedBy('', entry.event);
-    const trigger = triggerText({ fold, charts }, entry) + (ended === null ? '' : errorOf(fold, ended, at));
+    const actor =
+      ended && fold.actors.findLast((one) => one.path === ended.path && one.end !== null && one.end.seq <= at);
+    const from = `entered from ${placeIn(chart, entry.source, leaf)}`;
+    const answer = actor ? answerText(log, actor) : '';
+    if (answer !== '') return { path, seq: entry.seq, because: `${from}, ${answer}` };
+    const because = `${from} ${triggerText({ fold, charts }, entry)}${errorOf(actor?.end)}`;
     const guards = guardsText(entry.candidates);
-    const because = `entered from ${placeIn(chart, entry.source, leaf)} ${trigger}`;
     return { path, seq: entry.seq, because: `${because}${guards && `, because ${guards}`}` };
   });
 }
 
 /** `: The hotel is full`, for an actor that has failed. */
-function errorOf(
-  { actors }: LoadedEntries['fold'],
-  { path, status }: NonNullable<ReturnType<typeof endReportedBy>>,
-  at: number,
-): string {
-  const end = actors.findLast((actor) => actor.path === path && actor.end !== null && actor.end.seq <= at)?.end;
-  if (status !== 'error' || end?.status !== 'error') return '';
-  return `: ${excerpt(errorText(end.error), MAX_ERROR_CHARS)}`;
-}
+const errorOf = (end: ActorRecord['end'] = null): string =>
+  end?.status === 'error' ? `: ${excerpt(errorText(end.error), MAX_ERROR_CHARS)}` : '';
 
 const MAX_ERROR_CHARS = 160;
 

@@ -15,6 +15,8 @@ export interface Selection {
   readonly from: number;
   readonly to: number;
   readonly stateId?: string;
+  /** A call whose start has no entry of its own: it shares `from` with the step that started it. */
+  readonly actor?: string;
 }
 
 export type ChartSelection =

@@ -37,9 +37,11 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number, forkedAt = 
   };
 }
 
-/** How many events the actors of a system received from outside, and how many its machines ignored. */
+/** How many events the actors of a system received from outside, without answers to approvals, and how many its machines ignored. */
 export function eventCounts({ actors }: Pick<RunFold, 'actors'>) {
-  const received = actors.flatMap(({ events }) => events.filter(({ isExternal }) => isExternal));
+  const received = actors.flatMap(({ events }) =>
+    events.filter(({ isExternal, type }) => isExternal && type !== 'approval.given'),
+  );
   const events = actors.flatMap((actor) => (actor.machine === null ? [] : actor.events));
   return { received: received.length, ignored: events.filter((event) => event.ignored !== null).length };
 }

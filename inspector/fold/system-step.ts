@@ -1,11 +1,11 @@
-import type { SystemState } from '../../src/inspection/wire.ts';
+import type { InspectedRun, SystemState } from '../../src/inspection/wire.ts';
 import type { ActorEntry } from './actor-entries.ts';
 import type { ActorRecord } from './actor-log.ts';
 import { chartIndexOf } from './chart-index.ts';
 import { actorIn, ignoredWords, type Transition } from './explain.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
-import { countUpTo } from './sorted.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
 import { machineWaits } from './system-waits.ts';
 import { contextDifferences } from './system-words.ts';
 import { currentStateFacts, explainTransition } from './why.ts';
@@ -105,8 +105,23 @@ function isCancelled(
 }
 
 /** The call that a selection is about; undefined if it is about something else. */
-export const selectedCall = ({ actors }: RunFold, { kind, from }: Selection): ActorRecord | undefined =>
-  kind === 'entry' ? actors.find(({ started, isCall }) => started === from && !isCall) : undefined;
+export const selectedCall = ({ actors }: RunFold, { kind, from, actor }: Selection): ActorRecord | undefined =>
+  kind === 'entry'
+    ? actors.find((one) =>
+        actor === undefined ? one.started === from && !one.isCall : one.path === actor && one.from === from,
+      )
+    : undefined;
+
+/** The questions of an approval: those that are open now, or the one that was answered, if its actor was parked before. */
+export function questionsOf({ log, fold: { entries }, run }: QuestionView, { events, end }: ActorRecord) {
+  if (end === null) return run.waiting?.approvals ?? [];
+  const given = events.findLast(({ type }) => type === 'approval.given')?.seq ?? 0;
+  const [parked, answer] = [lastUpTo(entries.of('closed'), given) ?? 0, given].map((seq) => Object(log.entry(seq)));
+  const { approvals = [] } = Object(parked.waiting) as Partial<NonNullable<InspectedRun['waiting']>>;
+  return approvals.filter(({ id }) => id === answer.event?.id);
+}
+
+type QuestionView = Pick<SystemView, 'log' | 'fold'> & { readonly run: Pick<InspectedRun, 'waiting'> };
 
 /** The actor whose own action a selection is about, with the error if the action threw one; null if it is about something else. */
 export function selectedEffect({ actors }: RunFold, { kind, from }: Selection) {

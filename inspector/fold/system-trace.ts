@@ -12,6 +12,7 @@ import { lastEntryOfStep } from './system-step.ts';
 import type { FieldDifference } from './system-words.ts';
 import {
   actorName,
+  answerText,
   contextDifferences,
   effectWords,
   errorText,
@@ -121,7 +122,8 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
     title: excerpt(name, 80),
     note: about.filter(Boolean).join(', '),
     get text() {
-      return isFailed ? errorText(end.error) : end?.output == null ? '' : jsonExcerpt(end.output, 120);
+      if (isFailed) return errorText(end.error);
+      return answerText(system.log, child) || (end?.output == null ? '' : jsonExcerpt(end.output, 120));
     },
     status: isFailed ? 'failed' : end?.status === 'done' ? 'done' : isOpen ? 'open' : 'ended',
     from: isRepeated ? forkedAt : begun,
@@ -132,7 +134,10 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
     to: end?.seq ?? (isOpen ? null : system.count - 1),
     usage: calls.length === 0 ? null : usageOf(calls, null),
     // The first step inside a machine begins with the same entry.
-    selection: machine !== null ? null : { kind: 'entry', from: begun, to: end?.seq ?? system.count - 1 },
+    selection:
+      machine !== null
+        ? null
+        : { kind: 'entry', from: begun, to: end?.seq ?? system.count - 1, ...(started === null && { actor: path }) },
     ...(hasRows && { children: () => partsOf(system, child) }),
   };
 }

@@ -1,8 +1,10 @@
 import microdiff from 'microdiff';
+import type { ApprovalGiven } from '../../src/durable/approval.ts';
 import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import { type ActorPath, idAt } from '../../src/durable/entries.ts';
 import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
 import { endReportedBy, parentPath } from './actor-entries.ts';
+import type { ActorRecord } from './actor-log.ts';
 import { ancestorsOf, chartIndexOf, type IndexedChart, placeIn } from './chart-index.ts';
 import { actorIn, humanizeEvent, type Transition } from './explain.ts';
 import { capitalize, formatDuration, UNNAMED } from './format.ts';
@@ -163,6 +165,20 @@ const MIN_LATE_MS = 1_000;
 
 /** What an approval's event is matched by, which its entry shows. Its decision, reason and author are what a person gave. */
 const APPROVAL_IDS: ReadonlySet<string> = new Set(['id', 'digest', 'shownDigest']);
+
+/** `denied by Ada: too dear`: the answer that ended an approval; empty for any other actor. */
+export function answerText(log: LoadedEntries['log'], { events, end }: Pick<ActorRecord, 'events' | 'end'>): string {
+  const last = events.at(-1);
+  if (last?.type !== 'approval.given' || end?.status !== 'done') return '';
+  const { event } = log.entry(last.seq) as { readonly event?: unknown };
+  const { decision, edited, by, reason } = Object(event) as Partial<ApprovalGiven>;
+  const words = [
+    decision === 'deny' ? 'denied' : 'approved',
+    edited === undefined ? '' : 'with edits',
+    by && `by ${excerpt(by, 60)}`,
+  ];
+  return `${words.filter(Boolean).join(' ')}${reason ? `: ${excerpt(reason, 160)}` : ''}`;
+}
 
 /** The members of an event, as far as a reader needs them. */
 export const eventMembers = ({

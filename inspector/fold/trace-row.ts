@@ -124,8 +124,8 @@ export function listedRows(
   });
 }
 
-const isSelected = (row: TraceRow | undefined, { kind, from }: Selection): boolean =>
-  row?.selection?.kind === kind && row.selection.from === from;
+const isSelected = (row: TraceRow | undefined, { kind, from, actor }: Selection): boolean =>
+  row?.selection?.kind === kind && row.selection.from === from && row.selection.actor === actor;
 
 const contains = ({ within, from, to }: TraceRow, selection: Selection): boolean =>
   (within?.from ?? from) <= selection.from && selection.to <= (within?.to ?? to ?? Number.POSITIVE_INFINITY);

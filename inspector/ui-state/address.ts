@@ -54,15 +54,20 @@ function decoded(text: string): string {
   }
 }
 
-/** The selected step, by its kind and first entry; `step=state-12-ID` also names a state. Null if there is none, or it is invalid. */
+/** The selected step, by its kind and first entry; `step=state-12-ID` also names a state, `step=entry-6-PATH` a call. Null if there is none, or it is invalid. */
 export function parseStep({ step = '' }: Parameters, to: number | null): Selection | null {
-  const [, kind = '', from = '', stateId] = /^([a-z]+)-(\d{1,15})(?:-(.*))?$/su.exec(step) ?? [];
+  const [, kind = '', from = '', place] = /^([a-z]+)-(\d{1,15})(?:-(.*))?$/su.exec(step) ?? [];
   if (!isSelectionKind(kind) || to === null || Number(from) > to) return null;
-  return { kind, from: Number(from), to, ...(stateId !== undefined && { stateId }) };
+  return {
+    kind,
+    from: Number(from),
+    to,
+    ...(place !== undefined && { [kind === 'state' ? 'stateId' : 'actor']: place }),
+  };
 }
 
-const printStep = ({ kind, from, stateId }: Selection): Parameters => ({
-  step: `${kind}-${from}${stateId === undefined ? '' : `-${stateId}`}`,
+const printStep = ({ kind, from, stateId, actor = stateId }: Selection): Parameters => ({
+  step: `${kind}-${from}${actor === undefined ? '' : `-${actor}`}`,
 });
 
 /** What is selected in the chart: a state, or the transitions of a line. */

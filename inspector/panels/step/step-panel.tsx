@@ -23,7 +23,7 @@ import { Why } from './why.tsx';
 
 export function StepPanel(props: PanelProps) {
   const { inspector, view } = props;
-  const { kind, from, stateId = '' } = view.selection;
+  const { kind, from, actor = '', stateId = actor } = view.selection;
   const panel = useRef<HTMLElement>(null);
   const chosen = inspector.chosen.value;
   const isShown = chosen?.selection === view.selection;

@@ -5,10 +5,11 @@ import type { SystemState } from '../../../src/inspection/wire.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
 import { forkStart, receivedText } from '../../fold/fork-point.ts';
-import { clockText, formatDelay, formatNumber } from '../../fold/format.ts';
+import { capitalize, clockText, formatDelay, formatNumber } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
 import {
   contextsAfter,
+  questionsOf,
   receivedSelection,
   type SystemStep,
   selectedCall,
@@ -16,7 +17,7 @@ import {
   systemStep,
 } from '../../fold/system-step.ts';
 import { systemWaits } from '../../fold/system-waits.ts';
-import { actorName, eventMembers } from '../../fold/system-words.ts';
+import { actorName, answerText, eventMembers } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { LinkButton } from '../../link-button.tsx';
@@ -266,9 +267,12 @@ function Call({ inspector, view }: PanelProps) {
   const call = selectedCall(fold, selection);
   const entry = log.entry(selection.from) as unknown as Extract<DurableEvent, { type: 'activity-start' }>;
   const end = call?.end != null && call.end.seq <= Math.max(at, selection.to) ? call.end : null;
+  const answer = end === null || call === undefined ? '' : answerText(log, call);
+  const asked = call === undefined || selection.actor === undefined ? [] : questionsOf(view, call);
   return (
     <>
       <Section title="Result">
+        {answer !== '' && <p class="verbatim">{capitalize(answer)}</p>}
         {end === null && call?.end != null ? (
           <p class="muted">
             Not at this point. It {END_WORDS[call.end.status]} in{' '}
@@ -279,12 +283,19 @@ function Call({ inspector, view }: PanelProps) {
           </p>
         ) : end === null ? (
           <p class="muted">{isOver(view.run) ? 'It was stopped before it returned.' : 'It has not returned yet.'}</p>
-        ) : end.output == null && end.error === undefined ? (
+        ) : end.output == null && answer !== '' ? null : end.output == null && end.error === undefined ? (
           <p class="muted">{end.status === 'done' ? 'It returned nothing.' : 'It was stopped.'}</p>
         ) : (
           <Values output={end.output} error={end.error} />
         )}
       </Section>
+      {asked.length > 0 && (
+        <Section title="Question">
+          {asked.map(({ id, question }) => (
+            <JsonTree key={id} value={question} />
+          ))}
+        </Section>
+      )}
       <Section title="Why">
         <Cause inspector={inspector} view={view} word="Started" />
         {entry.subject != null && <JsonTree value={entry.subject} />}

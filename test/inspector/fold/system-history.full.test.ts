@@ -55,7 +55,8 @@ function checkTransitions({ system, rows, read }: Shown, label: string): void {
       label,
     ).toContain(entry.seq);
     const [only, more] = step.transitions;
-    if (more === undefined && only?.moves !== '' && row?.from === step.from) expect(row.moves).toBe(only?.moves);
+    // A row has no words for a transition of the root that enters no state.
+    if (more === undefined && row?.moves !== '' && row?.from === step.from) expect(row.moves).toBe(only?.moves);
   }
 }
 

@@ -1,8 +1,20 @@
 import { expect, it, vi } from 'vitest';
 import { createMachine, fromPromise, setup } from 'xstate';
+import type { ActorRecord } from '../../../inspector/fold/actor-log.ts';
+import { reachedStates } from '../../../inspector/fold/reached.ts';
+import type { Selection } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
-import { lastMove, receivedSelection, selectedEffect, systemStep } from '../../../inspector/fold/system-step.ts';
+import { eventCounts } from '../../../inspector/fold/summary.ts';
+import {
+  lastMove,
+  questionsOf,
+  receivedSelection,
+  selectedCall,
+  selectedEffect,
+  systemStep,
+} from '../../../inspector/fold/system-step.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
+import { rowPathTo } from '../../../inspector/fold/trace-row.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { approval, createDurableMachine, memoryJournals, type OpenApproval } from '../../../src/entries/durable.ts';
 import { foldedActor, foldedSystem } from '../../support/inspector/inspected-runs.ts';
@@ -155,7 +167,7 @@ it('says that a timer was cancelled in the step that started it', async () => {
   ]);
 });
 
-it('lists the answer to an approval in the order of time, after the actor was parked, with its receiver', async () => {
+it('lists the answer to an approval in the order of time, after the actor was parked, with its receiver, and selects it by the row of its call', async () => {
   const [journals, clock] = [memoryJournals(), new TestClock()];
   const refund = setup({ actors: { approval } }).createMachine({
     id: 'refund',
@@ -170,10 +182,25 @@ it('lists the answer to an approval in the order of time, after the actor was pa
   clock.increment(60_000);
   const actor = await host.open('r-1');
   const [asked] = actor.pending.approvals as readonly [OpenApproval];
-  await actor.send({ type: 'approval.given', id: asked.id, digest: asked.digest, decision: 'approve' } as never);
+  await actor.send({
+    type: 'approval.given',
+    id: asked.id,
+    digest: asked.digest,
+    decision: 'deny',
+    reason: 'too dear',
+    by: 'Ada',
+  } as never);
   await actor.close();
   const view = foldedActor(await entriesOf(journals.read('r-1')), host);
-  const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
+  const count = view.log.count;
+  const rows = systemTrace({ ...view, count, isOver: false });
+  const row = rows.find(({ title }) => title === 'ask');
+  expect(row?.text).toBe('denied by Ada: too dear');
+  expect(rowPathTo(rows, row?.selection as Selection)).toEqual([row]);
+  const call = selectedCall(view.fold, row?.selection as Selection) as ActorRecord;
+  expect(questionsOf({ ...view, run: {} }, call).map(({ question }) => question)).toEqual([{ cents: 80 }]);
+  expect(reachedStates(view, 'refund', count - 1)[0]?.because).toBe('entered from asking, denied by Ada: too dear');
+  expect(eventCounts(view.fold)).toEqual({ received: 0, ignored: 0 });
   expect(rows.map(({ title }) => title)).toEqual([
     'Started',
     'ask',

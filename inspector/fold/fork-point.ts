@@ -3,6 +3,7 @@ import { type ActorEntry, endReportedBy } from './actor-entries.ts';
 import type { EntryOf } from './entry-index.ts';
 import { humanizeEvent } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
+import { lastEntryOfStep } from './system-step.ts';
 import { systemWaits } from './system-waits.ts';
 import { actorName } from './system-words.ts';
 
@@ -20,7 +21,8 @@ function pointAt(loaded: LoadedEntries, machine: string, at: number) {
   const { from, to } = fold.entries.stepOf(at);
   const next = Math.min(to, log.count);
   return {
-    at,
+    // Parking is no part of the step.
+    at: Math.min(at, lastEntryOfStep(fold, from, log.count)),
     from,
     step: receivedText(loaded, from),
     waits: systemWaits(fold, charts, next - 1).find((one) => one.machine === machine),

@@ -43,6 +43,15 @@ export function lastMove({ log, fold, count }: Pick<SystemView, 'log' | 'fold' |
 
 const MAX_ENTRIES = 500;
 
+/** The entries that the panel of a selection is about: a call, an effect, an entry between steps, or a whole step. */
+export function shownEntries(fold: RunFold, selection: Selection, count: number): Omit<Selection, 'kind'> {
+  const { kind, from, to } = selection;
+  if (kind !== 'entry' || selectedCall(fold, selection) !== undefined || selectedEffect(fold, selection) !== null)
+    return { from, to };
+  if (BETWEEN.has(fold.entries.typeOf(from))) return { from, to: from };
+  return { from: fold.entries.stepOf(from).from, to: lastEntryOfStep(fold, from, count) };
+}
+
 /** One external event of a system with everything that it caused. For an entry between steps, only that entry. */
 export function systemStep({ log, fold, charts, count, selection }: SystemView) {
   const isBetween = BETWEEN.has(fold.entries.typeOf(selection.from));

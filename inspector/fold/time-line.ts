@@ -17,6 +17,7 @@ export class TimeLine {
   #zeroMs = Number.NaN;
   #stoodStillMs = 0;
   #forkedAt: string | null = null;
+  #fork: { readonly seq: number; readonly ms: number } | null = null;
   /** The entries before which there was a gap. */
   readonly gaps: number[] = [];
   /** How long the clock stood still in what a fork has copied; otherwise 0. */
@@ -40,6 +41,12 @@ export class TimeLine {
   /** The length of the gap before an entry. The clock of a run does not count some gaps, such as the time between its original and a fork. */
   readonly gapMs = (seq: number): number => this.#lengths.get(seq) ?? 0;
 
+  /** Milliseconds on the wall clock from one entry to a later one, with the time between the original and a fork. */
+  passedMs(from: number, to: number): number {
+    const forkMs = this.#fork !== null && from < this.#fork.seq && to >= this.#fork.seq ? this.#fork.ms : 0;
+    return this.wallMs(to) - this.wallMs(from) + forkMs;
+  }
+
   /** Returns by how many milliseconds an entry moves the start of the clock. */
   #stoppedMs(entry: JournalEntry): number {
     if (entry.type !== 'start' && entry.type !== 'resumed') return 0;
@@ -61,9 +68,10 @@ export class TimeLine {
     }
     if (type === 'start')
       this.#forkedAt = (entry.forkedFrom as { readonly forkedAt?: string } | null)?.forkedAt ?? null;
-    if (type === 'resumed' && this.#forkedAt !== null && entry.resumedAt >= this.#forkedAt)
+    if (type === 'resumed' && this.#forkedAt !== null && entry.resumedAt >= this.#forkedAt) {
       [this.#forkedAt, this.copiedStopMs] = [null, this.#stoodStillMs];
-    else this.#stoodStillMs += stopped;
+      this.#fork = { seq: this.count, ms: stopped };
+    } else this.#stoodStillMs += stopped;
     this.#drawn.push(this.drawnMs(this.count - 1) + (isIdle ? 0 : passedMs));
     this.#at.push(atMs);
     this.#wall.push(atMs + this.#stoodStillMs);

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { entryTrouble } from '../../../src/chain/presentation/entry-words.ts';
 import { formatNumber, formatTime, pluralize } from '../../fold/format.ts';
+import { shownEntries } from '../../fold/system-step.ts';
 import { excerpt } from '../../fold/text.ts';
 import { LinkButton } from '../../link-button.tsx';
 import { entryLine } from '../../ui-state/entry-line.ts';
@@ -9,8 +10,10 @@ import type { PanelProps } from '../panel.tsx';
 import { Folded, Section } from '../parts.tsx';
 
 export function Raw(props: PanelProps) {
-  const { from, to } = props.view.selection;
-  const size = Math.max(1, Math.min(to, props.view.at) - from + 1);
+  const { fold, run, selection, at, count } = props.view;
+  const isSystem = run.kind === 'system';
+  const { from, to } = isSystem ? shownEntries(fold, selection, count) : selection;
+  const size = Math.max(1, (isSystem ? to : Math.min(to, at)) - from + 1);
   return (
     <Section title="Raw">
       <Folded
@@ -23,7 +26,7 @@ export function Raw(props: PanelProps) {
             </span>
           </>
         }
-        content={() => <Entries {...props} size={size} />}
+        content={() => <Entries {...props} from={from} size={size} />}
       />
     </Section>
   );
@@ -31,9 +34,9 @@ export function Raw(props: PanelProps) {
 
 const PAGE = 50;
 
-function Entries({ inspector, view, size }: PanelProps & { readonly size: number }) {
+function Entries({ inspector, view, from, size }: PanelProps & { readonly from: number; readonly size: number }) {
   const [shown, show] = useState(PAGE);
-  const seqs = Array.from({ length: Math.min(shown, size) }, (_, place) => view.selection.from + place);
+  const seqs = Array.from({ length: Math.min(shown, size) }, (_, place) => from + place);
   return (
     <>
       <ol class="entries small">

@@ -87,6 +87,8 @@ interface RowProps extends ListedRow {
 }
 
 export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
+  const { count, fold } = moment.view;
+  const { timeLine } = fold;
   const isLater = row.from > moment.view.at;
   const text = row.sameErrorAs === undefined ? row.text : `same error as ${row.sameErrorAs}`;
   const note = [row.note, !hasLine(row) && text].filter(Boolean).join(' · ');
@@ -162,7 +164,9 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
       {!isSentence(row) && <Figures row={row} moment={moment} />}
       {row.stays !== undefined && (
         <span class="number stays" title="Until the next transition">
-          {formatDuration(msOf({ from: row.from, to: row.stays }, moment))}
+          {formatDuration(
+            timeLine.passedMs(row.from, row.stays ?? count - 1) + (row.stays === null ? moment.sinceMs : 0),
+          )}
         </span>
       )}
       {moment.view.run.kind === 'system' && <When view={moment.view} seq={row.from} />}

@@ -62,6 +62,8 @@ it('separates copied steps of a fork from its own, with the time between them, a
   ]);
   // No step took the time between the original and the fork.
   expect(view.fold.timeLine.wallMs(start)).toBe(view.fold.timeLine.wallMs(booked));
+  // But the state of the original stayed until then.
+  expect(view.fold.timeLine.passedMs(booked, start)).toBe(3_600_000);
   expect(figuresOf(view.log, view.fold, view.log.count).ms).toBe(trip.entries[booked]?.atMs);
   const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
   expect(rows.map(({ title }) => title)).toEqual(['Started', 'BOOK', 'Fork begins', 'book', 'book finished']);
@@ -86,4 +88,12 @@ it('names the state that was left if a state around it handled the event, and wh
   const view = foldedActor(await entriesOf(journals.read('n-1')), actors);
   const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
   expect(rows.map(({ moves = '' }) => moves).slice(-2)).toEqual(['one → two', 'two → over (transition of nested)']);
+});
+
+it('forks a parked actor after the last entry of its step', async () => {
+  const { journals, trips, trip } = await heldTrip();
+  await trip.park();
+  const view = foldedActor(await entriesOf(journals.read('t-1')), trips);
+  const [closed = -1] = view.fold.entries.of('closed');
+  expect(forkPoint(view, 'trip', closed, false)).toMatchObject({ at: closed - 1, step: 'the result of book' });
 });

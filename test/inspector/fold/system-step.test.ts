@@ -11,6 +11,7 @@ import {
   receivedSelection,
   selectedCall,
   selectedEffect,
+  shownEntries,
   systemStep,
 } from '../../../inspector/fold/system-step.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
@@ -122,7 +123,7 @@ it('says how late a timer fired that was due while no process ran', async () => 
   expect(stepTitle({ ...view, run, at: selection.to, selection }).facts).toContain('2 min 42 s late');
 });
 
-it('says that a transition was taken without an event, and after which one', async () => {
+it('says that a transition was taken without an event, and shows the same entries for each part of a step', async () => {
   const journals = memoryJournals();
   const checked = createMachine({
     id: 'checked',
@@ -139,6 +140,16 @@ it('says that a transition was taken without an event, and after which one', asy
   expect(transitions.map(({ moves, about }) => `${moves} ${about}`)).toEqual([
     'open → checking on ORDER',
     'checking → asking without an event, after ORDER',
+  ]);
+  const [order] = view.fold.entries.of('delivery');
+  const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
+  const row = rows.find(({ title }) => title === 'ORDER')?.selection as Selection;
+  const shown = [row, { kind: 'entry', from, to: from } as const].map((one) =>
+    shownEntries(view.fold, one, view.log.count),
+  );
+  expect(shown).toEqual([
+    { from: order, to: row.to },
+    { from: order, to: row.to },
   ]);
 });
 

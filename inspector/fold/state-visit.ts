@@ -8,29 +8,33 @@ import { firstIndexWhere, lastStartedBy } from './sorted.ts';
 import type { PhaseSpan } from './spans.ts';
 import type { MachinePosition, RecordedTransition, TransitionLog } from './transition-log.ts';
 
+/** The visits of a state, in order of time. */
+export function visitsOf(
+  log: TransitionLog,
+  charts: RunCharts,
+  { chartId, stateId }: StateRef,
+  count: number,
+): readonly Selection[] {
+  const chart = chartIndexOf(charts).chart(chartId);
+  const positions = chart === undefined ? [] : log.positionsOf(chartId);
+  const isIn = positions.map(({ targets }) => chart?.entered(targets).active.has(stateId) === true);
+  return positions.flatMap(({ since: from }, first) => {
+    if (isIn[first] !== true || isIn[first - 1] === true) return [];
+    const next = isIn.indexOf(false, first);
+    const to = (positions[next]?.since ?? count) - 1;
+    return [{ kind: 'state' as const, from, to: Math.max(from, to), stateId }];
+  });
+}
+
 /** The latest visit of a state up to an entry, or else the first after it; null if it was never active. */
 export function visitOf(
   log: TransitionLog,
   charts: RunCharts,
-  { chartId, stateId }: StateRef,
+  state: StateRef,
   { at, count }: { readonly at: number; readonly count: number },
 ): Selection | null {
-  const chart = chartIndexOf(charts).chart(chartId);
-  if (chart === undefined) return null;
-  const positions = log.positionsOf(chartId);
-  const isIn = (index: number): boolean => {
-    const position = positions[index];
-    return position !== undefined && chart.entered(position.targets).active.has(stateId);
-  };
-  const visits = [...positions.keys()].filter(isIn);
-  const last = visits.findLast((index) => (positions[index]?.since ?? 0) <= at) ?? visits[0];
-  if (last === undefined) return null;
-  let [first, end] = [last, last];
-  while (isIn(first - 1)) first -= 1;
-  while (isIn(end + 1)) end += 1;
-  const from = positions[first]?.since ?? 0;
-  const to = (positions[end + 1]?.since ?? count) - 1;
-  return { kind: 'state', from, to: Math.max(from, to), stateId };
+  const visits = visitsOf(log, charts, state, count);
+  return visits.findLast(({ from }) => from <= at) ?? visits[0] ?? null;
 }
 
 /** The entries at which a state was entered or left, or at which one of the transitions was taken. */

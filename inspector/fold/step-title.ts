@@ -26,6 +26,8 @@ export interface StepView {
   readonly charts?: RunCharts | null;
   readonly at: number;
   readonly selection: Selection;
+  /** Since the latest entry, while time passes. */
+  readonly sinceMs?: number;
 }
 
 export interface StepTitle {
@@ -122,7 +124,11 @@ export function stepTitle(view: StepView): StepTitle {
     case 'operations':
       return { name: 'Changes of the context', facts: where, status: null };
     case 'state':
-      return { name: `State ${excerpt(stateName(stateId ?? ''), 80)}`, facts: [duration], status: null };
+      return {
+        name: `State ${excerpt(stateName(stateId ?? ''), 80)}`,
+        facts: [visitText(view, selection)],
+        status: null,
+      };
     default: {
       if (view.run.kind === 'system' && log.count > 0) return systemTitle(view);
       const answer = answerUpTo(log, fold, at);
@@ -139,6 +145,16 @@ export function stepTitle(view: StepView): StepTitle {
       return { name: log.count === 0 ? 'Nothing recorded' : entryName(view), facts, status: null };
     }
   }
+}
+
+/** How long a state was active: up to the entry that left it. `12 min so far` if none has. */
+export function visitText(
+  { run, log, fold, sinceMs = 0 }: Pick<StepView, 'run' | 'log' | 'fold' | 'sinceMs'>,
+  { from, to }: Selection,
+): string {
+  const isOpen = to >= log.count - 1;
+  const ms = fold.timeLine.passedMs(from, Math.min(to + 1, log.count - 1)) + (isOpen ? sinceMs : 0);
+  return `${formatDuration(ms)}${isOpen && !isOver(run) ? ' so far' : ''}`;
 }
 
 function phaseStatus(view: StepView, phase: PhaseSpan | undefined): StepTitle['status'] {

@@ -1,14 +1,12 @@
 import './step.css';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/entry-index.ts';
-import { clockText } from '../../fold/format.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { isOver, stepTitle } from '../../fold/step-title.ts';
-import type { PanelView } from '../../ui-state/inspector.ts';
 import { isNarrow } from '../../ui-state/media.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
 import { Section } from '../parts.tsx';
-import { clockStart } from '../trace/use-clock.ts';
+import { useClock } from '../trace/use-clock.ts';
 import { Asked } from './asked.tsx';
 import { Attached } from './attached.tsx';
 import { Context } from './context.tsx';
@@ -16,7 +14,7 @@ import { canFork, ForkForm } from './fork-form.tsx';
 import { Origins } from './origins.tsx';
 import { Raw } from './raw.tsx';
 import { Result } from './result.tsx';
-import { ActorStep } from './system-step.tsx';
+import { ActorStep, clockOf } from './system-step.tsx';
 import { ToolList } from './tools.tsx';
 import { WhatIfNumbers } from './what-if.tsx';
 import { Why } from './why.tsx';
@@ -84,15 +82,12 @@ function Step(props: PanelProps) {
   );
 }
 
-/** `Nov 22, 22:14:05.250` */
-const clockOf = (view: PanelView, seq: number): string =>
-  clockText(new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq)), new Date(Number.NaN)).join('');
-
 const TONES = { ok: 'completed', warn: 'degraded', bad: 'bad', asks: 'asks', plain: '' } as const;
 
 function Head({ inspector, view }: PanelProps) {
   const [isForking, setForking] = useState(false);
-  const { name, facts, status } = stepTitle(view);
+  const sinceMs = useClock(view);
+  const { name, facts, status } = stepTitle({ ...view, sinceMs });
   const calls = stepCalls(view.fold, view.selection, view.at);
   const { kind, from, to } = view.selection;
   const answer = answerUpTo(view.log, view.fold, to);

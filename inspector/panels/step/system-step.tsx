@@ -3,10 +3,12 @@ import { actorEntryWords } from '../../../src/chain/presentation/entry-words.ts'
 import type { DurableEvent } from '../../../src/durable/entries.ts';
 import type { SystemState } from '../../../src/inspection/wire.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
+import { chartIndexOf } from '../../fold/chart-index.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
 import { forkStart, receivedText } from '../../fold/fork-point.ts';
 import { capitalize, clockText, formatDelay, formatNumber } from '../../fold/format.ts';
-import { isOver } from '../../fold/step-title.ts';
+import { visitsOf } from '../../fold/state-visit.ts';
+import { isOver, visitText } from '../../fold/step-title.ts';
 import {
   contextsAfter,
   questionsOf,
@@ -22,13 +24,18 @@ import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { LinkButton } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
+import { chartSelection } from '../../ui-state/layout.ts';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Facts, Folded, Section } from '../parts.tsx';
-import { clockStart } from '../trace/use-clock.ts';
+import { clockStart, useClock } from '../trace/use-clock.ts';
 import { Transitions } from './why.tsx';
 
 const MAX_SHOWN = 24;
+
+/** `Nov 22, 22:14:05.250` */
+export const clockOf = (view: PanelView, seq: number): string =>
+  clockText(new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq)), new Date(Number.NaN)).join('');
 
 /** How an actor ended, as the words after its name. */
 const END_WORDS = { done: 'finished', error: 'failed', stopped: 'was stopped' } as const;
@@ -73,6 +80,7 @@ export function ActorStep({ inspector, view }: PanelProps) {
           <JsonTree value={Object.fromEntries(members)} />
         </Section>
       )}
+      <Visits inspector={inspector} view={view} />
       {step.ignored !== null && (
         <Section title="Why did nothing happen?">
           <p class="warn verbatim">{excerpt(step.ignored.words, 400)}</p>
@@ -89,6 +97,33 @@ export function ActorStep({ inspector, view }: PanelProps) {
       <Started inspector={inspector} view={view} step={step} />
       <Waited view={view} step={step} />
     </>
+  );
+}
+
+/** When a selected state was entered, and for how long; the head has the selected visit. */
+function Visits({ inspector, view }: PanelProps) {
+  const { fold, charts, selection, count } = view;
+  const { kind, stateId = '' } = selection;
+  const sinceMs = useClock(view);
+  if (kind !== 'state' || charts === null) return null;
+  const own = chartIndexOf(charts).all.find(
+    ({ id, state }) => (chartSelection.value?.chartId ?? id) === id && state(stateId),
+  );
+  const visits = visitsOf(fold.transitions, charts, { chartId: own?.id ?? '', stateId }, count);
+  if (visits.length < 2) return null;
+  return (
+    <Section title={`Visits (${formatNumber(visits.length)})`}>
+      <ol>
+        {visits.slice(-MAX_SHOWN).map((visit) => (
+          <li key={visit.from}>
+            <LinkButton aria-current={visit.from === selection.from} onClick={() => inspector.select(visit)}>
+              {clockOf(view, visit.from)}
+            </LinkButton>{' '}
+            {visitText({ ...view, sinceMs }, visit)}
+          </li>
+        ))}
+      </ol>
+    </Section>
   );
 }
 

@@ -204,7 +204,9 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
     const startedAt = Number.isNaN(startMs) ? '' : new Date(startMs).toISOString();
     const named = typeof Object(first.machine).id === 'string' ? first.machine : null;
     this.#summary = { ...NO_SUMMARY, ...read, machine: named, startedAt };
-    this.#ending = endingOf(this.#summary, this.id, ends);
+    // What a fork has copied took no time of its own.
+    const copiedMs = startMs - clockStartOf(first) || 0;
+    this.#ending = endingOf(this.#summary, this.id, ends, copiedMs);
     this.#isCounted &&= !isNew;
     if (ends.lastSeq > MAX_WANTED_ENTRIES) this.#counted = this.#listed = null;
   }
@@ -231,7 +233,12 @@ function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWai
 }
 
 /** Returns how an actor ended, according to its last entries; undefined if it has not. */
-function endingOf({ status }: Omit<ActorSummary, 'id'>, id: string, ends: JournalEnds): InspectedRun['ending'] {
+function endingOf(
+  { status }: Omit<ActorSummary, 'id'>,
+  id: string,
+  ends: JournalEnds,
+  copiedMs: number,
+): InspectedRun['ending'] {
   if (status !== 'done' && status !== 'error' && status !== 'stopped') return undefined;
   const last = ends.last as readonly DurableEntry[];
   const end = last.find((entry) => entry.type === 'end');
@@ -241,7 +248,7 @@ function endingOf({ status }: Omit<ActorSummary, 'id'>, id: string, ends: Journa
   return {
     states: names.join(', '),
     failure: status === 'error' ? why : '',
-    durationMs: last.at(-1)?.atMs ?? 0,
+    durationMs: Math.max(0, (last.at(-1)?.atMs ?? 0) - copiedMs),
   };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
-import { entriesOfSelection, lastEntryInside, visitOf } from '../../../inspector/fold/state-visit.ts';
+import { entriesOfSelection, lastEntryInside, visitOf, visitsOf } from '../../../inspector/fold/state-visit.ts';
+import { visitText } from '../../../inspector/fold/step-title.ts';
 import { TransitionLog } from '../../../inspector/fold/transition-log.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { threeRegions } from '../../support/inspector/example-charts.ts';
@@ -35,6 +36,19 @@ describe('the visit of a state', () => {
   it('is the first if there was none before the entry, and null if there was none at all', () => {
     expect(visit('b.on', 1)).toMatchObject({ from: 4, to: 11 });
     expect(visit('c.on', 11)).toBeNull();
+  });
+
+  it('takes up to the entry that left it, or until now; every visit is listed', () => {
+    const state = { chartId: 'regions', stateId: 'regions.a.on' };
+    const visits = visitsOf(log, threeRegions, state, 12);
+    expect(visits.map(({ from, to }) => [from, to])).toEqual([
+      [2, 6],
+      [9, 11],
+    ]);
+    const timeLine = { passedMs: (from: number, to: number) => 1_000 * (to - from) };
+    const view = { run: { kind: 'system', live: true, status: 'running' }, log: { count: 12 }, fold: { timeLine } };
+    const texts = visits.map((visit) => visitText({ ...view, sinceMs: 720_000 } as never, visit));
+    expect(texts).toEqual(['5.0 s', '12 min 2 s so far']);
   });
 
   it('was entered or left at the entries that a selected state marks, also by a transition of the states around it', () => {

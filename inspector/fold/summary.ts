@@ -1,5 +1,6 @@
 import { followsPhases } from '../../machines/contracts/phase.ts';
 import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import type { Usage } from '../../machines/contracts/usage.ts';
 import { commandLine, shellWord } from '../../machines/text/quoting.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, entryAt, runStart } from './entry-index.ts';
@@ -27,15 +28,19 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number, forkedAt = 
     cycles: metadata?.cycles ?? completedCycles(log, fold, count),
     calls: used.modelCalls,
     reused: begun.length - started.length,
+    reusedTokens: tokensIn(usageOf(begun.slice(0, begun.length - started.length), null)),
     unfinishedCalls: metadata === undefined ? started.filter(({ to }) => to === null || to >= count).length : 0,
     hasNoUsage: metadata === undefined && started.length > 0 && ended.length === 0,
-    tokens: used.inputTokens + used.outputTokens,
+    tokens: tokensIn(used),
     inputTokens: used.inputTokens,
     outputTokens: used.outputTokens,
     isEstimated: used.estimated,
     cost: total?.cost ?? (currency === null || used.cost === null ? null : { amount: used.cost, currency }),
   };
 }
+
+const tokensIn = ({ inputTokens, outputTokens }: Pick<Usage, 'inputTokens' | 'outputTokens'>): number =>
+  inputTokens + outputTokens;
 
 /** How many events the actors of a system received from outside, without answers to approvals, and how many its machines ignored. */
 export function eventCounts({ actors }: Pick<RunFold, 'actors'>) {

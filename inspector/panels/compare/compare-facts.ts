@@ -99,14 +99,19 @@ function actorTexts(view: ComparedView): Readonly<Record<string, string>> {
 
 const MAX_LINES = 12;
 
-/** A title, the numbers of both runs, their format, and the words for a larger and a smaller number in B. */
-type Figure = readonly [string, Pair<number | null>, (value: number) => string, string, string];
+/** A title, the numbers of both runs, their format, the words for a larger and a smaller number in B, and what a fork has reused of each. */
+type Figure = readonly [string, Pair<number | null>, (value: number) => string, string, string, Pair<number>?];
 
 function figureFacts(views: Pair<ComparedView>): readonly ComparedFact[] {
   const figures = views[0].run.kind === 'system' ? actorFigures(views) : chainFigures(views);
-  return figures.map(([label, [left, right], format, more, fewer]) => {
-    const texts: Pair<string> = [left === null ? '' : format(left), right === null ? '' : format(right)];
-    if (left === null || right === null || texts[0] === texts[1]) return [label, texts];
+  return figures.map(([label, [left, right], format, more, fewer, [copied, reused] = [0, 0]]) => {
+    const textOf = (all: number, part: number): string =>
+      part === 0 ? format(all) : `${format(all - part)} own, ${format(part)} reused`;
+    const texts: Pair<string> = [
+      left === null ? '' : textOf(left, copied),
+      right === null ? '' : textOf(right, reused),
+    ];
+    if (left === null || right === null || format(left) === format(right)) return [label, texts];
     const difference = `${format(Math.abs(right - left))} ${right > left ? more : fewer}`;
     return [label, [texts[0], `${texts[1]} (${difference})`]];
   });
@@ -125,21 +130,20 @@ function actorFigures(views: Pair<ComparedView>): readonly Figure[] {
   ];
 }
 
-/** The figures of whole runs: those of a fork include what it has copied, as if it had run with its change from the start. */
+/** The figures of whole runs: those of a fork are in two parts, its own and what it has copied; the difference is of both. */
 function chainFigures(views: Pair<ComparedView>): readonly Figure[] {
   const [a, b] = both(views, ({ run, log, fold, count }) => {
-    const { reused } = figuresOf(log, fold, count);
+    const { reused, reusedTokens } = figuresOf(log, fold, count);
     const all = figuresOf(log, fold, count, null);
-    return { ...all, ms: durationOf(run, Date.now()) ?? all.ms, reused: reused || null };
+    return { ...all, ms: durationOf(run, Date.now()) ?? all.ms, reused, reusedTokens };
   });
   const { currency } = a.cost ?? b.cost ?? {};
   const costs: Pair<number | null> = [a.cost?.amount ?? null, b.cost?.amount ?? null];
   return [
     ['Time', [a.ms, b.ms], formatDuration, 'longer', 'shorter'],
     ['Cycles', [a.cycles, b.cycles], formatNumber, 'more', 'fewer'],
-    ['Model calls', [a.calls, b.calls], formatNumber, 'more', 'fewer'],
-    ['Calls reused from the original', [a.reused, b.reused], formatNumber, 'more', 'fewer'],
-    ['Tokens', [a.tokens, b.tokens], formatNumber, 'more', 'fewer'],
+    ['Model calls', [a.calls, b.calls], formatNumber, 'more', 'fewer', [a.reused, b.reused]],
+    ['Tokens', [a.tokens, b.tokens], formatNumber, 'more', 'fewer', [a.reusedTokens, b.reusedTokens]],
     ...(currency !== undefined && a.cost?.currency === b.cost?.currency
       ? [['Cost', costs, (amount: number) => formatCost({ amount, currency }), 'more', 'less'] as const]
       : []),

@@ -156,7 +156,6 @@ function Figures({ inspector, view }: PanelProps) {
   const figures = useMemo(() => figuresOf(log, fold, count), [fold, count]);
   const { ms, cycles, calls, reused, unfinishedCalls, hasNoUsage, inputTokens, outputTokens, isEstimated, cost } =
     figures;
-  const hasCalls = calls > 0 || reused === 0;
   const { sessionId = null, models = [] } = run.summary ?? {};
   // Before its last entry has arrived, longer words would shift what follows.
   const isOver = view.end !== null;
@@ -181,18 +180,20 @@ function Figures({ inspector, view }: PanelProps) {
       <span class="wide-only">{cycles === 0 && isOver ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
       <span>
         {pluralize(calls, reused > 0 ? 'own model call' : 'model call')}
-        {reused > 0 && `, ${formatNumber(reused)} reused`}
+        {reused > 0 && ` (${formatNumber(reused)} reused)`}
         {unfinishedCalls > 0 &&
           isOver &&
           `, ${unfinishedCalls === calls ? '' : `${formatNumber(unfinishedCalls)} `}unfinished`}
       </span>
       {/* One text: the parts of several would move when the numbers grow. */}
-      {hasCalls && (
-        <span>
-          {hasNoUsage ? 'tokens not reported' : tokenTotal({ inputTokens, outputTokens, estimated: isEstimated })}
-        </span>
-      )}
-      {hasCalls && cost !== null && <span>{formatCost(cost)}</span>}
+      <span>
+        {reused > 0
+          ? `${pluralize(figures.tokens, isEstimated ? 'own estimated token' : 'own token')} (${formatNumber(figures.reusedTokens)} reused)`
+          : hasNoUsage
+            ? 'tokens not reported'
+            : tokenTotal({ inputTokens, outputTokens, estimated: isEstimated })}
+      </span>
+      {(calls > 0 || reused === 0) && cost !== null && <span>{formatCost(cost)}</span>}
       {run.forkedFrom !== undefined && (
         <ForkMark inspector={inspector} run={run} changes={forkChanges(runStart(log))} />
       )}

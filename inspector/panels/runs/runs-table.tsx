@@ -490,8 +490,12 @@ function cellText(
     }
     case 'tokens': {
       if (!summary?.tokens) return null;
-      const { input, output, estimated } = summary.tokens;
-      return [`${estimated ? '~' : ''}${formatNumber(input + output)}`, estimated ? 'Estimated' : null];
+      const { input, output, estimated, reused } = summary.tokens;
+      const title = [estimated && 'Estimated', reused && `${formatNumber(reused)} more reused from its original`];
+      return [
+        `${estimated ? '~' : ''}${formatNumber(input + output)}${reused ? ' own' : ''}`,
+        title.filter(Boolean).join(', ') || null,
+      ];
     }
     case 'cost':
       return summary?.cost ? [formatCost(summary.cost)] : null;

@@ -77,7 +77,9 @@ describe('the figures of a run', () => {
     // The fork writes its own answer.
     const written = fork.entries.findLast((entry) => entry.type === 'attempt-end')?.usage;
     const tokens = (written?.inputTokens ?? 0) + (written?.outputTokens ?? 0);
-    expect(figures).toMatchObject({ cycles: 1, calls: 1, reused: calls, tokens });
+    const copied = fork.entries.flatMap((entry) => (entry.type === 'attempt-end' ? [entry.usage] : [])).slice(0, -1);
+    const reusedTokens = copied.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+    expect(figures).toMatchObject({ cycles: 1, calls: 1, reused: calls, tokens, reusedTokens });
     const rows = traceOf(copy.log, copy.fold, fork.entries.length, true);
     expect(rows.reduce((sum, { usage }) => sum + (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0), 0)).toBe(
       tokens,
@@ -89,7 +91,7 @@ describe('the figures of a run', () => {
     const listed = [true, false].map((isWhole) => new FiguresFold(fork.entries[0] as RunStart, isWhole));
     for (const entry of fork.entries) for (const list of listed) list.take(entry);
     expect(listed.map((list) => list.figures().tokens)).toMatchObject([
-      { input: written?.inputTokens, output: written?.outputTokens },
+      { input: written?.inputTokens, output: written?.outputTokens, reused: reusedTokens },
       null,
     ]);
   });

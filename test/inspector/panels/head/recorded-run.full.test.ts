@@ -54,7 +54,10 @@ describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
     await page.waitForFunction(() => /^#\/compare\/whole\/new-/u.test(location.hash));
     const forkId = new URL(page.url()).hash.split('/').at(-1);
     expect((await journals.list()).map(({ id }) => id)).toContain(forkId);
-    await page.getByText('Calls reused from the original').waitFor();
+    await page
+      .getByText(/own, \d+ reused/u)
+      .first()
+      .waitFor();
     await openRun(page, forkId ?? '');
     await page.locator('.run-head').getByText(`at entry ${at}: confidence to finish from 0.9 to 0.99`).waitFor();
   });

@@ -16,11 +16,11 @@ export function formatDuration(ms: number): string {
 /** A duration in its largest unit: `5 min`, `2 h`, `3 d`. */
 export const formatRoughly = (ms: number): string => formatDuration(ms).split(' ', 2).join(' ');
 
-/** Formats a delay of a chart: milliseconds as `60 s` or `5 min`, a named delay as its name. */
+/** Formats a delay of a chart: milliseconds as `30 s` or `5 min`, a named delay as its name. */
 export function formatDelay(delay: string): string {
   const ms = Number(delay);
   if (!/^\d+$/u.test(delay)) return delay;
-  return ms < 1_000 ? `${ms} ms` : ms <= 120_000 ? `${ms / 1_000} s` : formatDuration(ms);
+  return ms < 1_000 ? `${ms} ms` : ms < 60_000 ? `${ms / 1_000} s` : formatDuration(ms);
 }
 
 /** The message of an error with times as people read them: `30 s` for `30000 ms`. */

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, formatTime, formatTokens, pluralize, tokenTotal } from '../../../inspector/fold/format.ts';
+import {
+  formatDelay,
+  formatDuration,
+  formatTime,
+  formatTokens,
+  pluralize,
+  tokenTotal,
+} from '../../../inspector/fold/format.ts';
 
 describe('a duration', () => {
   it.each([
@@ -55,4 +62,8 @@ describe('the tokens of a call or of several', () => {
       '744 estimated tokens (744 in, 0 out)',
     );
   });
+});
+
+it('gives delays of a minute or more in minutes', () => {
+  expect(['500', '30000', '60000', '120000', '180000'].map(formatDelay).join()).toBe('500 ms,30 s,1 min,2 min,3 min');
 });

@@ -43,7 +43,7 @@ export const SORT_COLUMNS = [
   { name: 'state', title: 'State', of: ({ ending }) => ending?.states || null },
   { name: 'waiting', title: 'Waiting', of: (run) => -(waitOf(run)?.sinceMs ?? 0) || null, isDescending: true },
   { name: 'due', title: 'Due', of: dueAt },
-  { name: 'duration', title: 'Duration', of: knownMs, isDescending: true },
+  { name: 'duration', title: 'Time', of: knownMs, isDescending: true },
   { name: 'tokens', title: 'Tokens', of: tokensOf, isDescending: true },
   { name: 'cost', title: 'Cost', of: ({ summary }) => summary?.cost?.amount ?? null, isDescending: true },
   { name: 'model', title: 'Model', of: ({ summary }) => summary?.models.join(', ') || null },
@@ -108,7 +108,7 @@ type Parameters = Readonly<Record<string, string>>;
 
 const ANY = { text: '', status: '', machine: '', session: '', model: '', since: '' };
 
-/** All runs, newest first; those that wait for a person come first, then those that are due. */
+/** All runs, newest first; those that need attention come before them. */
 const DEFAULT_QUERY: RunQuery = { ...ANY, columns: '', sort: 'started', isDescending: true };
 
 export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
@@ -148,7 +148,7 @@ export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery
 /** The periods of the filter `since`, in milliseconds. */
 const PERIODS: Readonly<Record<string, number>> = { '1h': 3.6e6, '24h': 8.64e7, '7d': 6.048e8, '30d': 2.592e9 };
 
-/** Returns the runs that a query accepts, in its order; in the default order, those that wait for a person come first, then those that are due. Every word of the text must occur in one of the texts of a run. */
+/** Returns the runs that a query accepts, in its order; in the default order, those that wait for you, that are due, that wait for their program or that failed within a day come first. Every word of the text must occur in one of the texts of a run. */
 export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowMs: number): readonly InspectedRun[] {
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
   const fromMs = Object.hasOwn(PERIODS, query.since) ? nowMs - (PERIODS[query.since] ?? 0) : null;
@@ -173,8 +173,15 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
 const isDefaultOrder = ({ sort, isDescending }: RunQuery): boolean =>
   sort === DEFAULT_QUERY.sort && isDescending === DEFAULT_QUERY.isDescending;
 
-const attentionRank = (run: InspectedRun, nowMs: number): number =>
-  askedOf(run) !== null ? 0 : isDue(run, nowMs) ? 1 : 2;
+/** The views whose runs come first in the default order. */
+const URGENT = ['for-you', 'due', 'for-its-program'];
+
+function attentionRank(run: InspectedRun, nowMs: number): number {
+  const rank = URGENT.findIndex((view) => viewsOf(run, nowMs).includes(view));
+  if (rank >= 0) return rank;
+  const isRecent = nowMs - Date.parse(run.startedAt) < (PERIODS['24h'] ?? 0);
+  return URGENT.length + (stateOf(run) === 'failed' && isRecent ? 0 : 1);
+}
 
 /** Whether the order of the query puts some of the runs first although others started later. */
 export const hasFirstRows = (runs: readonly InspectedRun[], query: RunQuery, nowMs: number): boolean =>
@@ -240,13 +247,18 @@ const byStart = (one: InspectedRun, other: InspectedRun): number => compared(one
 export const earlierFirst = (one: InspectedRun, other: InspectedRun): readonly [string, string] =>
   byStart(one, other) <= 0 ? [one.runId, other.runId] : [other.runId, one.runId];
 
-/** The run to compare a run with: a fork or its original, or else one with the same request; undefined if there is none. */
+/** The machine of an actor; the question of a run. */
+export const subjectOf = ({ kind, machine, title }: InspectedRun): string | undefined =>
+  kind === 'system' ? machine : title;
+
+/** The run to compare a run with: a fork or its original, or else one with the same request or machine; undefined if there is none. */
 export function closestTo(run: InspectedRun, runs: readonly InspectedRun[]): InspectedRun | undefined {
   const isFork = (one: InspectedRun, other: InspectedRun): boolean => one.forkedFrom?.runId === other.runId;
   const distance = (other: InspectedRun): number =>
-    isFork(run, other) || isFork(other, run) ? 0 : other.title === run.title ? 1 : 2;
+    isFork(run, other) || isFork(other, run) ? 0 : subjectOf(other) === subjectOf(run) ? 1 : 2;
   return runs
     .filter(({ runId, kind, status }) => runId !== run.runId && kind === run.kind && status !== 'damaged')
+    .filter((other) => distance(other) < 2)
     .toSorted((one, other) => distance(one) - distance(other) || byStart(other, one))[0];
 }
 

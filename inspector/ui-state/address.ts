@@ -7,7 +7,7 @@ type Parameters = Readonly<Record<string, string>>;
 
 /**
  * Reads what the page shows, as written after the `#` of its address: `/` is the list of runs, `/run/ID` a run, `/run/ID/SEQ` a run with the
- * cursor at an entry, and `/compare/ID/ID` two runs; the selection follows as parameters. Invalid parts are ignored.
+ * cursor at an entry, and `/compare/ID/ID` two runs (the second may be yet to be chosen); the selection follows as parameters. Invalid parts are ignored.
  */
 export function parseAddress(hash: string) {
   const [path = '', query = ''] = hash.replace(/^#/u, '').split(/\?(.*)/su);
@@ -20,7 +20,7 @@ export function parseAddress(hash: string) {
     runId: isRun ? decoded(id) : path === '' ? undefined : null,
     /** Null follows the latest entry. */
     seq: isRun && /^\d{1,15}$/u.test(second) ? Number(second) : null,
-    compared: kind === 'compare' && id !== '' && second !== '' ? pair : null,
+    compared: kind === 'compare' && id !== '' ? pair : null,
     parameters,
   };
 }

@@ -6,7 +6,7 @@ import type { ComparedRow, Pair } from '../../fold/compare/align.ts';
 import { type ComparedStep, type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
 import { answerUpTo } from '../../fold/entry-index.ts';
 import { pluralize, startedText } from '../../fold/format.ts';
-import { statusWords } from '../../fold/run-list.ts';
+import { statusWords, subjectOf } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { excerpt, jsonExcerpt, shortRunId } from '../../fold/text.ts';
 import { settingTitle } from '../../fold/what-if.ts';
@@ -30,7 +30,7 @@ const LETTERS: Pair<string> = ['A', 'B'];
 export function ComparePage({ inspector, runIds }: ComparePageProps) {
   const runs = inspector.runs.value;
   useEffect(() => {
-    for (const runId of new Set(runIds)) inspector.openRun(runId);
+    for (const runId of new Set(runIds)) if (runId !== '') inspector.openRun(runId);
   }, [runIds.join('\n')]);
   useKeys([{ keys: ['Escape'], description: 'Back to the list', group: 'Page', act: showRuns }]);
   const sides = runIds.map((runId) => ({
@@ -58,7 +58,12 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
                 {excerpt(problems[at], 300)} {[a, b][at] == null && 'Choose another run.'}
               </p>
             ) : (
-              [a, b][at] == null && <p role="status">Loading…</p>
+              [a, b][at] == null &&
+              (runIds[at] === '' ? (
+                <p>No other run has the same question or machine.</p>
+              ) : (
+                <p role="status">Loading…</p>
+              ))
             )}
           </div>
         ))}
@@ -80,10 +85,10 @@ function showRuns(): void {
 }
 
 function titleOf([a, b]: readonly (InspectedRun | undefined)[]): string {
-  if (a?.kind === 'system')
-    return a.machine === b?.machine
+  if (a?.kind === 'system' && b !== undefined)
+    return a.machine === b.machine
       ? `Two actors of ${a.machine ?? 'other programs'}`
-      : `Actors of ${a.machine} and ${b?.machine}`;
+      : `Actors of ${a.machine} and ${b.machine}`;
   if (a === undefined || b === undefined) return 'Two runs';
   return a.title === b.title ? a.title : 'Two runs with different questions';
 }
@@ -108,8 +113,7 @@ const MAX_CHOICES = 100;
 function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
   const [own, other] = [runIds[at] ?? '', runIds[1 - at] ?? ''];
   const against = runs.find(({ runId }) => runId === other);
-  const isSame = ({ kind, machine, title }: InspectedRun): boolean =>
-    kind === 'system' ? machine === against?.machine : title === against?.title;
+  const isSame = (run: InspectedRun): boolean => against !== undefined && subjectOf(run) === subjectOf(against);
   const offered = runs
     .filter(({ runId, kind }) => runId !== other && kind === (against?.kind ?? kind))
     .sort((one, next) => Number(isSame(next)) - Number(isSame(one)))
@@ -125,7 +129,7 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
           comparedRuns.value = at === 0 ? [value, other] : [other, value];
         }}
       >
-        {!offered.some(({ runId }) => runId === own) && <option value={own}>{excerpt(own, 60)}</option>}
+        {!offered.some(({ runId }) => runId === own) && <option value={own}>{excerpt(own, 60) || 'Choose…'}</option>}
         {offered.map((run) => (
           <option key={run.runId} value={run.runId}>
             {[
@@ -139,7 +143,7 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
           </option>
         ))}
       </select>
-      <a href={`#/run/${encodeURIComponent(own)}`}>Open</a>
+      {own !== '' && <a href={`#/run/${encodeURIComponent(own)}`}>Open</a>}
     </div>
   );
 }

@@ -120,19 +120,19 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
 /** Compares two chosen runs, or one with the closest other run. */
 export function CompareButton({ chosen, runs }: Readonly<Record<'chosen' | 'runs', readonly InspectedRun[]>>) {
   const [one, other = one && closestTo(one, runs)] = chosen;
-  const areAlike = other !== undefined && one?.kind === other.kind;
-  const title =
-    other === undefined
-      ? 'No other run to compare with'
-      : !areAlike
-        ? 'A run and an actor cannot be compared'
-        : 'Compares this run with its fork or original, or the most similar run. You can choose another on the page.';
+  const areAlike = other === undefined || one?.kind === other.kind;
+  const hasOther = runs.some(({ runId, kind }) => runId !== one?.runId && kind === one?.kind);
+  const title = !hasOther
+    ? 'No other run to compare with'
+    : !areAlike
+      ? 'A run and an actor cannot be compared'
+      : 'Compares this run with its fork or original, or one with the same question. You can choose another on the page.';
   return (
     <button
       type="button"
-      disabled={chosen.length > 2 || !areAlike}
+      disabled={chosen.length > 2 || !areAlike || !hasOther}
       onClick={() => {
-        if (one !== undefined && other !== undefined) comparedRuns.value = earlierFirst(one, other);
+        if (one !== undefined) comparedRuns.value = other === undefined ? [one.runId, ''] : earlierFirst(one, other);
       }}
       title={title}
     >
@@ -392,7 +392,7 @@ const ForkMark = ({ forkedFrom }: InspectedRun) =>
 
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
   title: 'minmax(180px, 1fr)',
-  status: 'minmax(200px, 0.5fr)',
+  status: 'minmax(200px, 0.7fr)',
   state: 'minmax(96px, 0.35fr)',
   waiting: '104px',
   due: '136px',

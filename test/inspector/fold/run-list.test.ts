@@ -107,17 +107,21 @@ describe('the list of runs', () => {
     expect(statusWords(asks).detail).toBe('waits for its program');
   });
 
-  it('begins with the runs that wait for a person, then those that are due, in the default order only', () => {
+  it('begins with the runs that wait for you, are due, wait for their program or failed within a day, in the default order only', () => {
     const asks = aRun('a', { ...day(1), status: 'waiting' }, { waitingFor: 'direction' });
     const waiting = { sinceMs: 0, dueAtMs: NOW_MS, events: [], approvals: [] };
     const due = aRun('b', { ...day(2), kind: 'system', status: 'waiting', summary: null, waiting });
-    const all = [aRun('c', day(3)), aRun('d', day(4)), due, asks];
+    const elsewhere = aRun('e', { ...day(4), status: 'waiting', blocked: 'Elsewhere.' }, { waitingFor: 'approval' });
+    const failed = ([1, 4] as const).map((of) =>
+      aRun(`f${of}`, { ...day(of), kind: 'system', status: 'degraded', summary: null }),
+    );
+    const all = [aRun('c', day(3)), aRun('d', day(4)), ...failed, elsewhere, due, asks];
     expect(hasFirstRows(all, parseRunQuery({}), NOW_MS)).toBe(true);
     expect(hasFirstRows(all, parseRunQuery({ sort: 'title' }), NOW_MS)).toBe(false);
     const order = (parameters: Record<string, string>) =>
       queriedRuns(all, parseRunQuery(parameters), NOW_MS).map(({ runId }) => runId);
-    expect(order({})).toEqual(['a', 'b', 'd', 'c']);
-    expect(order({ sort: '-title' })).toEqual(['d', 'c', 'b', 'a']);
+    expect(order({})).toEqual(['a', 'b', 'e', 'f4', 'd', 'c', 'f1']);
+    expect(order({ sort: '-title' })).toEqual(['f4', 'f1', 'e', 'd', 'c', 'b', 'a']);
   });
 
   it('is written to the address as it was read, without what is as at first', () => {
@@ -305,8 +309,8 @@ describe('the runs that a run can be compared with', () => {
     aRun('system', { ...day(9), kind: 'system' }),
   ];
 
-  it('is its fork or original, else one with the same question, else the newest; never a damaged run or a system', () => {
-    const order = ['fork', 'same', 'new', undefined];
+  it('is its fork or original, else one with the same question, else none; never a damaged run or a system', () => {
+    const order = ['fork', 'same', undefined];
     for (const [at, expected] of order.entries())
       expect(
         closestTo(

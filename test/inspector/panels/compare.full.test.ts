@@ -105,6 +105,20 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     await page.locator('.cause').waitFor();
   });
 
+  it('asks which run to compare with if no other one has the same question', async () => {
+    const held = runs.map((one, at) => ({
+      ...one,
+      run: { ...one.run, title: `question ${at}`, forkedFrom: undefined },
+    }));
+    const page = await open('run-0/run-2', { held: held as unknown as typeof runs });
+    await page.locator('body').press('Escape');
+    await page.getByRole('checkbox').first().check();
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByText('No other run has the same question or machine.').waitFor();
+    await page.getByRole('combobox', { name: 'Run B' }).selectOption({ index: 1 });
+    await page.locator('.cause').waitFor();
+  });
+
   it('shows two actors that are not over, whose entries have no end yet', async () => {
     const held = runs.map((one, at) => ({
       ...one,

@@ -50,7 +50,7 @@ describe('an address of the page', () => {
   it('leaves out what makes no sense, and leaves the run open if it names none', () => {
     expect(parseAddress('#/run/r1/-3')).toEqual({ runId: 'r1', seq: null, compared: null, parameters: {} });
     expect(parseAddress('').runId).toBe(undefined);
-    expect(parseAddress('#/compare/r1')).toMatchObject({ runId: null, compared: null });
+    expect(parseAddress('#/compare/r1')).toMatchObject({ runId: null, compared: ['r1', ''] });
     expect(parseAddress('#/elsewhere').runId).toBe(null);
     expect(parseAddress('#/run/%E0%A4%A').runId).toBe('%E0%A4%A');
   });

@@ -26,11 +26,21 @@ export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelV
   return run.blocked ?? null;
 }
 
+interface ActorToolbarProps extends PanelProps {
+  readonly blocked: string | null;
+  /** Called when one of its dialogs opens. */
+  readonly onOpen: () => void;
+}
+
 /** Continue, stop, fork, check the replay, download. What cannot be done is disabled; the reason is `blocked`. */
-export function ActorToolbar({ inspector, view, blocked }: PanelProps & { readonly blocked: string | null }) {
+export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarProps) {
   const { run } = view;
   const { isBusy, act } = sender(inspector, run.runId);
   const [open, setOpen] = useState<'stop' | 'fork' | 'export' | null>(null);
+  const show = (dialog: typeof open): void => {
+    onOpen();
+    setOpen(dialog);
+  };
   const isDue = useIsPast(run.waiting?.dueAtMs ?? null);
   // Both only read its journal.
   const canRead = run.machine !== undefined && Object.hasOwn(inspector.machines.value, run.machine);
@@ -53,18 +63,18 @@ export function ActorToolbar({ inspector, view, blocked }: PanelProps & { readon
           class="danger"
           disabled={blocked !== null}
           aria-haspopup="dialog"
-          onClick={() => setOpen('stop')}
+          onClick={() => show('stop')}
         >
           Stop…
         </button>
       )}
-      <button type="button" disabled={!isConnected || !canRead} aria-haspopup="dialog" onClick={() => setOpen('fork')}>
+      <button type="button" disabled={!isConnected || !canRead} aria-haspopup="dialog" onClick={() => show('fork')}>
         Fork…
       </button>
       <button type="button" disabled={!isConnected || !canRead} onClick={() => void act({ type: 'replay' })}>
         Check the replay
       </button>
-      <button type="button" disabled={!isConnected} aria-haspopup="dialog" onClick={() => setOpen('export')}>
+      <button type="button" disabled={!isConnected} aria-haspopup="dialog" onClick={() => show('export')}>
         Download…
       </button>
       <SendingResult inspector={inspector} view={view} />
@@ -95,9 +105,9 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
   const { at, step, waits, next } = isBefore && before !== null ? before : after;
   const forms = inspector.machines.value[machine] ?? null;
   const accepted = (waits?.events ?? []).filter((type) => forms === null || Object.hasOwn(forms, type));
-  const types = [...accepted, ...(forms === null ? [OTHER_EVENT] : []), NONE];
+  const types = [NONE, ...accepted, ...(forms === null ? [OTHER_EVENT] : [])];
   const [wanted, choose] = useState<string | null>(null);
-  const chosen = types.find((type) => type === wanted) ?? accepted[0] ?? NONE;
+  const chosen = types.find((type) => type === wanted) ?? NONE;
   const leadsTo = (type: string): string => {
     const text = waits?.leadsTo[type] ?? '';
     return text === '' ? '' : ` → ${excerpt(text, 80)}`;

@@ -78,8 +78,9 @@ export function QuestionForm({
   const wasEditing = useRef(isEditing);
   // If the focused element has been removed, the focus moves to what replaces it.
   useLayoutEffect(() => {
-    if (wasEditing.current !== isEditing && document.activeElement === document.body)
-      form.current?.querySelector<HTMLElement>(isEditing ? 'textarea' : '[data-edit]')?.focus();
+    const isChanged = wasEditing.current !== isEditing && document.activeElement === document.body;
+    if (isChanged) form.current?.querySelector<HTMLElement>(isEditing ? 'textarea' : '[data-edit]')?.focus();
+    if (isEditing) form.current?.querySelector('textarea')?.setSelectionRange(0, 0);
     wasEditing.current = isEditing;
   }, [isEditing]);
   const why = reason === '' ? {} : { reason };
@@ -113,7 +114,7 @@ export function QuestionForm({
         <TextField
           label={capitalize(noun)}
           {...(hint !== undefined && { hint })}
-          rows={Math.min(4, original.split('\n').length)}
+          rows={Math.min(12, original.split('\n').length)}
           value={text}
           wrong={invalid === '' ? undefined : id}
           onText={setText}

@@ -52,7 +52,7 @@ export interface SubmitFormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form with one button, which Enter presses, and a second one to cancel if it can be closed. */
+/** A form with one button, which Enter presses, and a second one to cancel if it can be closed, as Escape does. */
 export function SubmitForm(form: SubmitFormProps) {
   const { label, isBusy, submit, missing = '', warning = '', onSubmit, onCancel, children, ...props } = form;
   return (
@@ -62,6 +62,11 @@ export function SubmitForm(form: SubmitFormProps) {
       onSubmit={(submitted) => {
         submitted.preventDefault();
         if (!isBusy && missing === '') onSubmit();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || onCancel === undefined) return;
+        event.preventDefault();
+        onCancel();
       }}
     >
       {children}

@@ -8,6 +8,7 @@ import { contextDifferences, movesText } from '../../fold/system-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { decidedWords } from '../../fold/trace-items.ts';
 import { deliveryOf } from '../../fold/user-events.ts';
+import { WithArrows } from '../../icon.tsx';
 import { LinkButton } from '../../link-button.tsx';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import type { PanelProps } from '../panel.tsx';
@@ -80,7 +81,7 @@ export function SendingResult({ inspector, view }: PanelProps) {
   const seq = delivery?.seq ?? differsAt;
   return (
     <p class={`sent ${rejection !== null ? 'wrong' : differsAt === undefined ? '' : 'warn'} verbatim`} role="status">
-      {last && (run.kind === 'run' ? runWords(view, last) : actorWords(view, last))}
+      {last && <WithArrows text={run.kind === 'run' ? runWords(view, last) : actorWords(view, last)} />}
       {seq !== undefined && (
         <>
           {' '}

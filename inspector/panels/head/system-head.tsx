@@ -1,6 +1,7 @@
 import { Fragment } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ActorWait, InspectedRun } from '../../../src/inspection/wire.ts';
+import { eventFields } from '../../fold/event-fields.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { type ReachedState, reachedStates } from '../../fold/reached.ts';
 import { dueText, durationOf, namesText, statusWords, waitedText } from '../../fold/run-list.ts';
@@ -45,6 +46,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const nowMs = useNow(30_000);
   const waited = run.exportedAt === undefined && run.status !== 'interrupted' ? waitedText(run, nowMs) : null;
   const end = fold.actors[0]?.end;
+  const [chosen, choose] = useState<string | null>(null);
   return (
     <div class="run-head system">
       <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
@@ -79,9 +81,11 @@ export function SystemHead({ inspector, view }: PanelProps) {
           <span class="muted">Output:</span> <LongText text={jsonExcerpt(end.output, 4_000)} chars={240} />
         </p>
       )}
-      {!over && <Next inspector={inspector} view={view} waits={waits} blocked={blocked} />}
+      {!over && (
+        <Next inspector={inspector} view={view} waits={waits} blocked={blocked} chosen={chosen} choose={choose} />
+      )}
       {isActor && inspector.connection.value !== 'file' && (
-        <ActorToolbar inspector={inspector} view={view} blocked={blocked} />
+        <ActorToolbar inspector={inspector} view={view} blocked={blocked} onOpen={() => choose(null)} />
       )}
       {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
       <Figures view={view} />
@@ -164,12 +168,14 @@ const MAX_STATES = 6;
 interface NextProps extends PanelProps {
   readonly waits: readonly MachineWaits[];
   readonly blocked: string | null;
+  /** The event whose form is open. */
+  readonly chosen: string | null;
+  readonly choose: (type: string | null) => void;
 }
 
 /** What can happen next: open questions, events with where they lead, timers with when they are due, calls in progress. */
-function Next({ inspector, view, waits, blocked }: NextProps) {
+function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
   const { run } = view;
-  const [chosen, choose] = useState<string | null>(null);
   const form = sender(inspector, run.runId);
   const { machine, waiting } = run;
   const own = waits.find((one) => one.machine === (machine ?? one.machine));
@@ -182,6 +188,7 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
   const total = waits.flatMap((one) => [...one.events, ...one.timers]).length + calls.length + approvals.length;
   const canSend = (type: string): boolean => machine !== undefined && (forms === null || Object.hasOwn(forms, type));
   const area = useRef<HTMLDivElement>(null);
+  const buttons = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => area.current?.querySelector<HTMLElement>('input, select, textarea, button')?.focus(), [chosen]);
   const onSend = async (event: unknown, onProblem?: (problem: string) => void): Promise<boolean> => {
     const isSent = await form.onSend(event, `Sent ${excerpt(String(Object(event).type), 60)}.`, onProblem);
@@ -189,12 +196,24 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
     return isSent;
   };
   const isFile = inspector.connection.value === 'file';
+  const hasData = (type: string): boolean => {
+    const schema = forms !== null && Object.hasOwn(forms, type) ? forms[type] : undefined;
+    return schema === undefined || eventFields(schema)?.length !== 0;
+  };
+  const press = (type: string): void => {
+    if (hasData(type)) choose(chosen === type ? null : type);
+    else void onSend({ type });
+  };
+  const close = (): void => {
+    buttons.current?.querySelector<HTMLElement>('[aria-expanded=true]')?.focus();
+    choose(null);
+  };
   const eventButton = (type: string) => (
     <button
       type="button"
-      aria-expanded={chosen === type}
+      aria-expanded={hasData(type) ? chosen === type : undefined}
       disabled={blocked !== null}
-      onClick={() => choose(chosen === type ? null : type)}
+      onClick={() => press(type)}
     >
       {excerpt(type, 60)}
       {type === OTHER_EVENT && '…'}
@@ -211,7 +230,7 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
           accepted={own && [...events, ...(approvals.length > 0 ? ['approval.given'] : [])]}
           isBusy={form.isBusy}
           onSend={onSend}
-          onCancel={() => choose(null)}
+          onCancel={close}
         />
       </div>
     );
@@ -223,7 +242,7 @@ function Next({ inspector, view, waits, blocked }: NextProps) {
         hasTimers={waits.some(({ timers }) => timers.length > 0)}
         {...form}
       />
-      <ul class="next row" aria-label="What can happen next">
+      <ul ref={buttons} class="next row" aria-label="What can happen next">
         {events.slice(0, MAX_EVENTS).map((type) => (
           <Fragment key={type}>
             <li class="verbatim">

@@ -174,13 +174,11 @@ const isDefaultOrder = ({ sort, isDescending }: RunQuery): boolean =>
   sort === DEFAULT_QUERY.sort && isDescending === DEFAULT_QUERY.isDescending;
 
 /** The views whose runs come first in the default order. */
-const URGENT = ['for-you', 'due', 'for-its-program'];
+const URGENT = ['for-you', 'due', 'for-its-program', 'failed'];
 
 function attentionRank(run: InspectedRun, nowMs: number): number {
-  const rank = URGENT.findIndex((view) => viewsOf(run, nowMs).includes(view));
-  if (rank >= 0) return rank;
-  const isRecent = nowMs - Date.parse(run.startedAt) < (PERIODS['24h'] ?? 0);
-  return URGENT.length + (stateOf(run) === 'failed' && isRecent ? 0 : 1);
+  const views = viewsOf(run, nowMs).filter((view) => view !== 'failed' || nowMs - Date.parse(run.startedAt) < 8.64e7);
+  return [...URGENT, ''].findIndex((view) => view === '' || views.includes(view));
 }
 
 /** Whether the order of the query puts some of the runs first although others started later. */

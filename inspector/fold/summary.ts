@@ -1,6 +1,5 @@
 import { followsPhases } from '../../machines/contracts/phase.ts';
 import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import type { Usage } from '../../machines/contracts/usage.ts';
 import { commandLine, shellWord } from '../../machines/text/quoting.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, entryAt, runStart } from './entry-index.ts';
@@ -19,6 +18,7 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number, forkedAt = 
   const { attempts, currency } = spans;
   const begun = attempts.filter(({ from }) => from < count);
   const started = begun.filter(({ from }) => from > (forkedAt ?? -1));
+  const copied = usageOf(begun.slice(0, begun.length - started.length), null);
   const ended = started.filter(({ usage, to }) => usage !== null && to !== null && to < count);
   const metadata = answerUpTo(log, fold, count - 1)?.answer.metadata;
   const total = forkedAt === null ? metadata : undefined;
@@ -28,19 +28,16 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number, forkedAt = 
     cycles: metadata?.cycles ?? completedCycles(log, fold, count),
     calls: used.modelCalls,
     reused: begun.length - started.length,
-    reusedTokens: tokensIn(usageOf(begun.slice(0, begun.length - started.length), null)),
+    reusedTokens: copied.inputTokens + copied.outputTokens,
     unfinishedCalls: metadata === undefined ? started.filter(({ to }) => to === null || to >= count).length : 0,
     hasNoUsage: metadata === undefined && started.length > 0 && ended.length === 0,
-    tokens: tokensIn(used),
+    tokens: used.inputTokens + used.outputTokens,
     inputTokens: used.inputTokens,
     outputTokens: used.outputTokens,
     isEstimated: used.estimated,
     cost: total?.cost ?? (currency === null || used.cost === null ? null : { amount: used.cost, currency }),
   };
 }
-
-const tokensIn = ({ inputTokens, outputTokens }: Pick<Usage, 'inputTokens' | 'outputTokens'>): number =>
-  inputTokens + outputTokens;
 
 /** How many events the actors of a system received from outside, without answers to approvals, and how many its machines ignored. */
 export function eventCounts({ actors }: Pick<RunFold, 'actors'>) {

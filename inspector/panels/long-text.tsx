@@ -13,15 +13,18 @@ interface LongTextProps {
 }
 
 const MAX_CHARS = 200_000;
+/** The length of the button: to hide less would save nothing. */
+const LINK_CHARS = 40;
 
 /** Text of a model or a document; long text is cut until the user expands it. */
 export function LongText({ text, chars = 420, open = false, quoted = false }: LongTextProps) {
   const [isExpanded, setExpanded] = useState(false);
-  const max = isExpanded ? MAX_CHARS : chars;
+  const isLong = text.length > chars + (open ? 0 : LINK_CHARS);
+  const max = isExpanded || !isLong ? MAX_CHARS : chars;
   const isCut = text.length > max;
   const shown = revealHidden(unpaired(isCut ? (open ? text.slice(-max) : text.slice(0, max)) : text));
   const quote = quoted ? '"' : '';
-  const toggle = text.length > chars && (
+  const toggle = isLong && (
     <Toggle isOpen={isExpanded} open={setExpanded} more={`show all ${formatNumber(text.length)} characters`} />
   );
   // While text arrives its start is cut; the button is at the start, so that new text does not move it.

@@ -70,7 +70,6 @@ export class FiguresFold {
   readonly #start: FoldedStart;
   #answer: z.infer<typeof answerSchema>['answer'] | null = null;
   #tokens: RunFigures['tokens'] = null;
-  #reused = 0;
   #durationMs: number | null = null;
   #clockStartMs: number;
   /** When the fork was made; null once it has continued. */
@@ -128,11 +127,8 @@ export class FiguresFold {
         break;
       case 'attempt-end': {
         // The entry of the end of a copied call may follow the start of the fork.
+        if (this.#own?.has(entry.attemptId) === false) break;
         const { inputTokens, outputTokens, estimated } = entry.usage;
-        if (this.#own?.has(entry.attemptId) === false) {
-          this.#reused += inputTokens + outputTokens;
-          break;
-        }
         const { input, output, estimated: before } = this.#tokens ?? NO_TOKENS;
         this.#tokens = { input: input + inputTokens, output: output + outputTokens, estimated: before || estimated };
         break;
@@ -187,7 +183,7 @@ export class FiguresFold {
       reason: null,
       answer: '',
       unsupported: null,
-      tokens: whole(this.#tokens && (this.#own === null ? this.#tokens : { ...this.#tokens, reused: this.#reused })),
+      tokens: whole(this.#tokens),
       cost: null,
       durationMs: whole(this.#durationMs),
       confidence: null,

@@ -94,13 +94,8 @@ export interface RunFigures {
   readonly phase: string | null;
   /** `approval`, `consent` or `direction` while a question to the user is pending; `timer` for a delay. */
   readonly waitingFor: string | null;
-  /** `estimated`: some were counted as characters / 4. `reused`: of the calls that a fork has copied, not included in the others. */
-  readonly tokens: {
-    readonly input: number;
-    readonly output: number;
-    readonly estimated: boolean;
-    readonly reused?: number;
-  } | null;
+  /** `estimated`: some were counted as characters / 4. */
+  readonly tokens: { readonly input: number; readonly output: number; readonly estimated: boolean } | null;
   /** Null without prices. `currency` as in the price table, for example EUR. */
   readonly cost: { readonly amount: number; readonly currency: string } | null;
   readonly durationMs: number | null;

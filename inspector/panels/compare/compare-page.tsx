@@ -58,12 +58,9 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
                 {excerpt(problems[at], 300)} {[a, b][at] == null && 'Choose another run.'}
               </p>
             ) : (
-              [a, b][at] == null &&
-              (runIds[at] === '' ? (
-                <p>No other run has the same question or machine.</p>
-              ) : (
-                <p role="status">Loading…</p>
-              ))
+              [a, b][at] == null && (
+                <p role="status">{runIds[at] === '' ? 'Choose what to compare with.' : 'Loading…'}</p>
+              )
             )}
           </div>
         ))}

@@ -26,11 +26,7 @@ export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelV
   return run.blocked ?? null;
 }
 
-interface ActorToolbarProps extends PanelProps {
-  readonly blocked: string | null;
-  /** Called when one of its dialogs opens. */
-  readonly onOpen: () => void;
-}
+type ActorToolbarProps = PanelProps & { readonly blocked: string | null; readonly onOpen: () => void };
 
 /** Continue, stop, fork, check the replay, download. What cannot be done is disabled; the reason is `blocked`. */
 export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarProps) {

@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { messageText } from '../../fold/format.ts';
-import { isNoAnswer, NO_ANSWER } from '../../fold/run-list.ts';
+import { isNoAnswer } from '../../fold/run-list.ts';
 import { answerSelection } from '../../fold/selection.ts';
-import { activityOf, failedPhaseOf } from '../../fold/summary.ts';
+import { activityOf } from '../../fold/summary.ts';
 import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { Toggle } from '../../link-button.tsx';
@@ -18,9 +18,7 @@ const MAX_SOURCES = 6;
 export function Answer({ inspector, view, answer }: PanelProps & { readonly answer: FinalAnswer }) {
   const { answerText, confidence, sources } = answer;
   const isNone = isNoAnswer(answerText, confidence);
-  const whole = isNone ? messageText(answerText) : answerText;
-  // The verdict has the error of the phase.
-  const { text, button } = useCutText(whole, isNone && failedPhaseOf(answer) !== undefined ? NO_ANSWER : whole);
+  const { text, button } = useCutText(isNone ? messageText(answerText) : answerText);
   return (
     <section class={isNone ? 'answer none' : 'answer'} aria-label="Answer">
       {text}
@@ -44,8 +42,8 @@ export function Answer({ inspector, view, answer }: PanelProps & { readonly answ
   );
 }
 
-/** Formatted text that is cut to a few lines, or to `brief`, and the button that shows all of it. */
-export function useCutText(markdown: string, brief = markdown) {
+/** Formatted text that is cut to a few lines, and the button that shows all of it. */
+export function useCutText(markdown: string) {
   const [isOpen, setOpen] = useState(false);
   const [isCut, setCut] = useState(false);
   const box = useRef<HTMLDivElement>(null);
@@ -62,10 +60,10 @@ export function useCutText(markdown: string, brief = markdown) {
   return {
     text: (
       <div ref={box} class={isOpen ? 'text' : isCut ? 'text cut fades' : 'text cut'}>
-        <Markdown text={isOpen ? markdown : brief} />
+        <Markdown text={markdown} />
       </div>
     ),
-    button: (isCut || brief !== markdown) && <Toggle isOpen={isOpen} open={setOpen} more="Show all" less="Show less" />,
+    button: isCut && <Toggle isOpen={isOpen} open={setOpen} more="Show all" less="Show less" />,
   };
 }
 

@@ -81,13 +81,13 @@ export function SystemHead({ inspector, view }: PanelProps) {
           <span class="muted">Output:</span> <LongText text={jsonExcerpt(end.output, 4_000)} chars={240} />
         </p>
       )}
-      {!over && (
-        <Next inspector={inspector} view={view} waits={waits} blocked={blocked} chosen={chosen} choose={choose} />
-      )}
-      {isActor && inspector.connection.value !== 'file' && (
-        <ActorToolbar inspector={inspector} view={view} blocked={blocked} onOpen={() => choose(null)} />
-      )}
-      {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
+      <div class="acts">
+        {!over && <Next {...{ inspector, view, waits, blocked, chosen, choose }} />}
+        {isActor && inspector.connection.value !== 'file' && (
+          <ActorToolbar inspector={inspector} view={view} blocked={blocked} onOpen={() => choose(null)} />
+        )}
+        {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
+      </div>
       <Figures view={view} />
       {run.fidelity.length > 0 && (
         <details>
@@ -168,7 +168,6 @@ const MAX_STATES = 6;
 interface NextProps extends PanelProps {
   readonly waits: readonly MachineWaits[];
   readonly blocked: string | null;
-  /** The event whose form is open. */
   readonly chosen: string | null;
   readonly choose: (type: string | null) => void;
 }
@@ -188,7 +187,6 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
   const total = waits.flatMap((one) => [...one.events, ...one.timers]).length + calls.length + approvals.length;
   const canSend = (type: string): boolean => machine !== undefined && (forms === null || Object.hasOwn(forms, type));
   const area = useRef<HTMLDivElement>(null);
-  const buttons = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => area.current?.querySelector<HTMLElement>('input, select, textarea, button')?.focus(), [chosen]);
   const onSend = async (event: unknown, onProblem?: (problem: string) => void): Promise<boolean> => {
     const isSent = await form.onSend(event, `Sent ${excerpt(String(Object(event).type), 60)}.`, onProblem);
@@ -196,16 +194,9 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
     return isSent;
   };
   const isFile = inspector.connection.value === 'file';
-  const hasData = (type: string): boolean => {
-    const schema = forms !== null && Object.hasOwn(forms, type) ? forms[type] : undefined;
-    return schema === undefined || eventFields(schema)?.length !== 0;
-  };
-  const press = (type: string): void => {
-    if (hasData(type)) choose(chosen === type ? null : type);
-    else void onSend({ type });
-  };
+  const hasData = (type: string): boolean => eventFields(forms?.[type] ?? {})?.length !== 0;
   const close = (): void => {
-    buttons.current?.querySelector<HTMLElement>('[aria-expanded=true]')?.focus();
+    area.current?.closest('.acts')?.querySelector<HTMLElement>('[aria-expanded=true]')?.focus();
     choose(null);
   };
   const eventButton = (type: string) => (
@@ -213,7 +204,7 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
       type="button"
       aria-expanded={hasData(type) ? chosen === type : undefined}
       disabled={blocked !== null}
-      onClick={() => press(type)}
+      onClick={() => (hasData(type) ? choose(chosen === type ? null : type) : void onSend({ type }))}
     >
       {excerpt(type, 60)}
       {type === OTHER_EVENT && '…'}
@@ -242,7 +233,7 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
         hasTimers={waits.some(({ timers }) => timers.length > 0)}
         {...form}
       />
-      <ul ref={buttons} class="next row" aria-label="What can happen next">
+      <ul class="next row" aria-label="What can happen next">
         {events.slice(0, MAX_EVENTS).map((type) => (
           <Fragment key={type}>
             <li class="verbatim">

@@ -490,12 +490,9 @@ function cellText(
     }
     case 'tokens': {
       if (!summary?.tokens) return null;
-      const { input, output, estimated, reused } = summary.tokens;
-      const title = [estimated && 'Estimated', reused && `${formatNumber(reused)} more reused from its original`];
-      return [
-        `${estimated ? '~' : ''}${formatNumber(input + output)}${reused ? ' own' : ''}`,
-        title.filter(Boolean).join(', ') || null,
-      ];
+      const { input, output, estimated } = summary.tokens;
+      const text = `${estimated ? '~' : ''}${formatNumber(input + output)}`;
+      return [run.forkedFrom ? `${text} own` : text, estimated ? 'Estimated' : null];
     }
     case 'cost':
       return summary?.cost ? [formatCost(summary.cost)] : null;

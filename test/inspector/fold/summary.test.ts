@@ -91,7 +91,7 @@ describe('the figures of a run', () => {
     const listed = [true, false].map((isWhole) => new FiguresFold(fork.entries[0] as RunStart, isWhole));
     for (const entry of fork.entries) for (const list of listed) list.take(entry);
     expect(listed.map((list) => list.figures().tokens)).toMatchObject([
-      { input: written?.inputTokens, output: written?.outputTokens, reused: reusedTokens },
+      { input: written?.inputTokens, output: written?.outputTokens },
       null,
     ]);
   });

@@ -114,7 +114,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     await page.locator('body').press('Escape');
     await page.getByRole('checkbox').first().check();
     await page.getByRole('button', { name: 'Compare' }).click();
-    await page.getByText('No other run has the same question or machine.').waitFor();
+    await page.getByText('Choose what to compare with.').waitFor();
     await page.getByRole('combobox', { name: 'Run B' }).selectOption({ index: 1 });
     await page.locator('.cause').waitFor();
   });

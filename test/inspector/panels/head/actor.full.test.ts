@@ -51,7 +51,8 @@ const events = {
   ask: z.object({}),
 };
 const start = async (id: string): Promise<void> => void (await (await host.open(id)).park());
-for (const id of ['form', 'approve', 'deny', 'edit', 'edited', 'stop', 'fork', 'plain', 'file', 'replay']) await start(id);
+for (const id of ['form', 'approve', 'deny', 'edit', 'edited', 'stop', 'fork', 'plain', 'file', 'replay'])
+  await start(id);
 for (const id of ['approve', 'deny', 'edit', 'edited']) await host.send(id, { type: 'ask' });
 const [asked] = (await host.list()).find(({ id }) => id === 'edited')?.waiting?.approvals ?? [];
 await host.send('edited', { type: 'approval.given', ...asked, decision: 'approve' } as never);
@@ -176,6 +177,12 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     const form = page.getByRole('form', { name: 'Approval' });
     await form.getByText('No timer ends the wait').or(form.getByText('its timers still fire')).waitFor();
     expect(await form.locator(':focus').count()).toBe(0);
+    // The status is beside the title, above the question.
+    const [status, question] = await Promise.all(
+      ['.verdict', '.banner'].map((selector) => page.locator(selector).boundingBox()),
+    );
+    expect(status?.x).toBeLessThan((question?.x ?? 0) + (question?.width ?? 0));
+    expect(status?.y).toBeLessThan(question?.y ?? 0);
     await form.getByRole('button', { name: 'Edit question' }).press('Enter');
     await form.getByText('the machine receives the edited question, and may ignore it').waitFor();
     const text = form.locator('textarea:focus');

@@ -47,8 +47,25 @@ function States(props: StatesProps) {
     isOwn || index.states.length <= MAX_OPEN
       ? children
       : [...children].sort((one, other) => Number(active.has(other.id)) - Number(active.has(one.id)));
+  const waysFrom = (id: string, ways: ReturnType<typeof index.transitionsFrom>) =>
+    ways.map(({ index: at, target, ...way }) => (
+      <p key={at} class={taken.has(at) ? (last?.transition === at ? 'way last' : 'way') : 'way muted'}>
+        {id === chartId && 'any state: '}
+        {excerpt(transitionWords(chartId, { ...way, target }), 80)} {countText(taken.get(at) ?? 0)}{' '}
+        <Icon name="arrow-right" /> {excerpt(target.map((one) => placeIn(index, one, id)).join(', '), 80)}
+      </p>
+    ));
+  const fromRoot = isOwn || parent !== chartId ? [] : index.transitionsFrom(parent);
   return (
     <ul>
+      {fromRoot.length > 0 && (
+        <li>
+          {waysFrom(
+            parent,
+            fromRoot.filter(({ target }) => target.length > 0),
+          )}
+        </li>
+      )}
       {ordered.map(({ id, name, invokes }) => {
         const own = index.transitionsFrom(id);
         const isWithin = (one: string): boolean => index.isInside(one, id);
@@ -60,7 +77,7 @@ function States(props: StatesProps) {
             : [];
         const isFolded = !isOpen(id) && !isOwn && own.length + index.childrenOf(id).length > 0;
         const ways = sources
-          .flatMap(index.transitionsFrom)
+          .flatMap((source) => index.transitionsFrom(source))
           .filter(
             ({ index: at, source, target }) =>
               target.length > 0 && (source === id || !target.some(isWithin)) && (!isOwn || taken.has(at)),
@@ -85,12 +102,7 @@ function States(props: StatesProps) {
               {isFolded && <Icon name="plus" />}
               <span class={isFailed ? 'wrong' : 'muted'}>{excerpt(note, 80)}</span>
             </button>
-            {ways.map(({ index: at, target, ...way }) => (
-              <p key={at} class={taken.has(at) ? (last?.transition === at ? 'way last' : 'way') : 'way muted'}>
-                {excerpt(transitionWords(chartId, { ...way, target }), 80)} {countText(taken.get(at) ?? 0)}{' '}
-                <Icon name="arrow-right" /> {excerpt(target.map((one) => placeIn(index, one, id)).join(', '), 80)}
-              </p>
-            ))}
+            {waysFrom(id, ways)}
             {isSelected(id) && props.children}
             {isOpen(id) && index.childrenOf(id).length > 0 && <States {...props} parent={id} />}
             {inner !== undefined && (active.has(id) || isSelected(id)) && (

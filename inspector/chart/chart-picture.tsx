@@ -256,6 +256,9 @@ interface Line {
   /** The label has a count at each of its words. */
   readonly isEach: boolean;
   readonly isLast: boolean;
+  /** How many frames of the label were taken, which are its first, and the one of the latest transition. */
+  readonly done: number;
+  readonly latest: number;
 }
 
 function lineOf(edge: DrawnEdge, { chart, index, taken: counts, last }: KnownMarks): Line {
@@ -268,6 +271,8 @@ function lineOf(edge: DrawnEdge, { chart, index, taken: counts, last }: KnownMar
   const counted = new Map(words.map((word) => [word, 0]));
   for (const [at, word] of words.entries()) counted.set(word, (counted.get(word) ?? 0) + timesOf(ordered[at] ?? -1));
   const isEach = !isOwnChart(chart.id);
+  const lastAt = last?.transition == null ? -1 : ordered.indexOf(last.transition);
+  const isOne = !isEach || edge.isBranch;
   return {
     edge,
     words,
@@ -279,7 +284,9 @@ function lineOf(edge: DrawnEdge, { chart, index, taken: counts, last }: KnownMar
     names: ways.map(transitionName),
     times,
     isEach,
-    isLast: last?.transition != null && edge.transitions.includes(last.transition),
+    isLast: lastAt >= 0,
+    done: isOne ? Number(times > 0) : [...counted.values()].filter((count) => count > 0).length,
+    latest: isOne ? Math.min(lastAt, 0) : [...counted.keys()].indexOf(words[lastAt] ?? ''),
   };
 }
 
@@ -531,7 +538,7 @@ function measured(text: string, isBold: boolean): number {
 }
 
 /** A label on a gap in its line, or beside it: of other programs, a frame for each transition. The box may be larger than the text. */
-function Label({ label, frames, points, line: { isEach, isLast } }: LabelProps) {
+function Label({ label, frames, points, line: { isEach, done, latest } }: LabelProps) {
   const pad = isEach ? CHIP_PAD : NO_CHIP;
   const { x, y, width, height } = label;
   const isBeside = points.every((point) => point.x <= x);
@@ -541,7 +548,7 @@ function Label({ label, frames, points, line: { isEach, isLast } }: LabelProps) 
   return (
     <>
       {frames.map((texts, number) => {
-        const shown = Math.max(0, ...texts.map((text) => measured(text, isLast)));
+        const shown = Math.max(0, ...texts.map((text) => measured(text, number === latest)));
         const top = bottom;
         bottom += heights[number] ?? 0;
         return (
@@ -555,7 +562,12 @@ function Label({ label, frames, points, line: { isEach, isLast } }: LabelProps) 
               rx={5}
             />
             {texts.map((text, at) => (
-              <text key={text} class={isBeside ? 'beside' : ''} x={middle} y={top + pad.y + (at + 0.5) * LABEL_LINE}>
+              <text
+                key={text}
+                class={classNames({ beside: isBeside, done: number < done, latest: number === latest })}
+                x={middle}
+                y={top + pad.y + (at + 0.5) * LABEL_LINE}
+              >
                 {text}
               </text>
             ))}

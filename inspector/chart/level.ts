@@ -162,8 +162,12 @@ function edgesOf(
   };
   const nameOf = (id: string): string => placeIn(tree, id);
   const around = ancestorsOf(tree, root.id).map((state) => state.id);
+  const simple = chart.states.filter(({ id }) => tree.childrenOf(id).length === 0);
+  /** Of the whole chart, it is no state of the level. */
   const anyState = (id: string): string =>
-    stub('any', root.id, id === root.id || id === chart.id ? 'any state' : `any state of ${nameOf(id)}`);
+    id === chart.id && id !== root.id && !isOwnChart(id)
+      ? stub('from', root.id, `any of ${simple.length} states`)
+      : stub('any', root.id, id === root.id || id === chart.id ? 'any state' : `any state of ${nameOf(id)}`);
   /** The ends of a transition into or out of the state around the level; null for other transitions and in the chain's charts. */
   const endsAround = (source: string, target: string): readonly [string, string] | null => {
     if (root.parent === null || isOwnChart(chart.id)) return null;

@@ -178,10 +178,10 @@ function TransitionNotes({ inspector, view: { fold }, charts, selected, at }: Tr
     const isShown =
       selected.kind === 'transitions'
         ? selected.transitions.includes(number)
-        : isInState(source) !== target.some(isInState) && source !== chart.id;
+        : isInState(source) !== target.some(isInState);
     if (!isShown) continue;
     const to = target.map((id) => placeIn(index, id, source)).join(', ');
-    const text = `${placeIn(index, source)} → ${to || 'stays'}`;
+    const text = `${source === chart.id ? 'any state' : placeIn(index, source)} → ${to || 'stays'}`;
     const words = transitionWords(chart.id, transition);
     const key = JSON.stringify([text, words]);
     const item = items.get(key) ?? { text, words, names: '', times: 0, last: -1 };

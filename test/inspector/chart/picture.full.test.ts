@@ -128,7 +128,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await textsOf(page, '.edge.last > text')).toBe('succeeded ×2');
   });
 
-  it('keeps all transitions of a line of another program, with delays in seconds, and counts those taken', async () => {
+  it('keeps all transitions of a line of another program, with delays in seconds, and counts and marks those taken', async () => {
     const page = await openChart({ charts: trafficLight, root: 'light' });
     await page.locator('.state').first().waitFor();
     const { transitions } = trafficLight.charts[0] as RunCharts['charts'][number];
@@ -137,6 +137,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await callPage(page, 'mark', { active: {}, where: {}, taken: { light: [[timer, 2]] }, last: null });
     expect(await textsOf(page, '.edge.taken > text')).toContain('after 3 s ×2 PEDESTRIAN');
     expect(await page.locator('.edge.taken > .bordered').count()).toBe(2);
+    expect(await textsOf(page, '.edge > .done')).toBe('after 3 s ×2');
   });
 
   it('dashes the borders of regions, and no line', async () => {

@@ -86,6 +86,16 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     expect(await scale()).toBe(before);
   });
 
+  it('lists transitions that are possible in any state, at the state that they lead to and in the list of states', async () => {
+    const { page } = await tests.open('/run/order', { width: 1440, height: 900 });
+    await state(page, 'cancelled').click();
+    await page.locator('.selection-note', { hasText: /CANCEL any state\s+cancelled/u }).waitFor();
+    const { page: phone } = await tests.open('/run/order', { width: 390, height: 844 });
+    await phone.getByRole('button', { name: 'Chart', exact: true }).click();
+    await phone.getByRole('button', { name: 'List', exact: true }).click();
+    await phone.locator('.chart-list .way', { hasText: /any state: CANCEL\s+cancelled/u }).waitFor();
+  });
+
   it('shows a failed state as failed when it is selected', async () => {
     const { page } = await tests.open('/run/order', { width: 1440, height: 900 });
     const stroke = () =>

@@ -15,7 +15,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
   'src/durable': { lines: 10910, exported: 178, floors: 11 },
   'src/entries': { lines: 490, exported: 0, floors: 1 },
-  'src/inspection': { lines: 5150, exported: 77, floors: 13 },
+  'src/inspection': { lines: 5160, exported: 77, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2920, exported: 138, floors: 4 },
   'src/llm': { lines: 4780, exported: 82, floors: 9 },
@@ -24,8 +24,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6410, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 17931, exported: 420, floors: 16 },
-  test: { lines: 85200, exported: 391, floors: 7 },
+  inspector: { lines: 18170, exported: 429, floors: 18 },
+  test: { lines: 85340, exported: 391, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

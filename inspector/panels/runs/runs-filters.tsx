@@ -97,7 +97,9 @@ export function RunsFilters({ runs, query, columns, nowMs, onChange }: RunsFilte
         </select>
       </label>
       {hasFirstRows(runs, query, nowMs) && (
-        <span class="muted small wide-only">Those that wait for a person, are due or failed within a day come first.</span>
+        <span class="muted small wide-only">
+          Those that wait for a person, are due or failed within a day come first.
+        </span>
       )}
       <details class="columns wide-only">
         <summary>Columns</summary>

@@ -123,7 +123,7 @@ interface Tick {
 }
 
 /** In pixels. Times between whole seconds of a long run are longer. */
-const [TICK_PX, LONG_TICK_PX, CHARACTER_PX, WIDE_CHARACTER_PX, LABEL_GAP_PX] = [52, 84, 5.6, 7, 10];
+const [TICK_PX, LONG_TICK_PX, CHARACTER_PX, WIDE_CHARACTER_PX, LABEL_GAP_PX] = [52, 96, 5.6, 7, 10];
 
 /** Returns labels with the lengths of gaps: the longest first, as many as fit. */
 export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
@@ -172,15 +172,14 @@ export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale
   return [{ at: 0, label: roundDuration(startMs + hidden) }, ...ticks];
 }
 
-/** A time in its largest unit: `5 s`, `1:30 min`, `2:00:05.5 h`. */
+/** An exact time in the units of durations: `5 s`, `1 min 30 s`, `2 h 5.5 s`. */
 function roundDuration(exactMs: number): string {
   const ms = Number(exactMs.toFixed(1));
   if (ms < SECOND) return ms === 0 ? '0 s' : `${ms} ms`;
-  if (ms < MINUTE) return `${ms / SECOND} s`;
-  const minutes = Math.floor(ms / MINUTE);
-  const seconds = Number(((ms % MINUTE) / SECOND).toFixed(4));
-  const [unit, parts] =
-    ms < HOUR ? ['min', [minutes, seconds]] : ['h', [Math.floor(minutes / 60), minutes % 60, seconds]];
-  while (parts.at(-1) === 0) parts.pop();
-  return `${parts.map((part, at) => (at > 0 && part < 10 ? `0${part}` : part)).join(':')} ${unit}`;
+  const parts = [
+    [Math.floor(ms / HOUR), 'h'],
+    [Math.floor(ms / MINUTE) % 60, 'min'],
+    [Number(((ms % MINUTE) / SECOND).toFixed(4)), 's'],
+  ] as const;
+  return parts.flatMap(([number, unit]) => (number === 0 ? [] : `${number} ${unit}`)).join(' ');
 }

@@ -72,8 +72,12 @@ export const order = setup({
   output: ({ context }) => context.receipt,
 });
 
-export const ordersIn = (folder: string) =>
-  createDurableMachine(order, { journals: fileJournals(folder), logger: () => {} });
+export const ordersIn = (folder: string, clock?: object) =>
+  createDurableMachine(order, {
+    journals: fileJournals(folder),
+    logger: () => {},
+    ...(clock && { clock: clock as never }),
+  });
 
 /** A clock that is two days behind, and whose timers never fire. */
 export const past = { now: () => Date.now() - 2 * DAY_MS, setTimeout: () => 0, clearTimeout: () => {} };

@@ -32,7 +32,7 @@ export const ZOOM_FACTORS: Readonly<Record<string, number>> = { '+': 0.5, '=': 0
 const FIRST_PX = 200;
 
 /** The time axis of the rows. While something is running, it grows. */
-export function useAxis({ fold: { timeLine, spans }, count }: PanelView, isOver: boolean, sinceMs: number) {
+export function useAxis({ run, fold: { timeLine, spans }, count }: PanelView, isOver: boolean, sinceMs: number) {
   const ruler = useRef<HTMLSpanElement>(null);
   const axisPx = useMeasured(ruler, FIRST_PX, ({ clientWidth }) => clientWidth || FIRST_PX);
   const [range, show] = useState<TimeRange | null>(null);
@@ -41,7 +41,13 @@ export function useAxis({ fold: { timeLine, spans }, count }: PanelView, isOver:
   const [nowMs, idleMs] = isIdle ? [lastMs, sinceMs] : [lastMs + sinceMs, 0];
   const wholeMs = isOver || isIdle ? Math.max(lastMs, 1) : axisEnd(nowMs);
   const scale = useMemo(
-    () => scaleOf(timeLine, range ?? { startMs: 0, endMs: wholeMs }, axisPx, { nowMs, idleMs }),
+    () =>
+      scaleOf(
+        timeLine,
+        range ?? { startMs: run.kind === 'system' ? Math.min(timeLine.drawnMs(0), wholeMs - 1) : 0, endMs: wholeMs },
+        axisPx,
+        { nowMs, idleMs },
+      ),
     [timeLine, count, range, wholeMs, axisPx, nowMs, idleMs],
   );
   const timesOf = ({ from, to }: TraceRow): TimeRange => ({

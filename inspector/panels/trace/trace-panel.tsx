@@ -123,6 +123,8 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
   const [active, setActive] = useState<string | null>(null);
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
   const activeId = rows[current]?.row.id;
+  // Other keys and the chart select rows, too.
+  useLayoutEffect(() => setActive(null), [selected]);
   const { visible, show } = useVisibleRows(inspector, moment, shownRows, list);
   const { fold, charts, count } = moment.view;
   const inChart = chartSelection.value;

@@ -19,7 +19,7 @@ import { scenarios } from '../../../support/durable-machines.ts';
 import { runScenario } from '../../../support/durable-runs.ts';
 import { openPage, startInspector, type TestPage } from '../../../support/inspection-server.ts';
 import { foldedSystem } from '../../../support/inspector/inspected-runs.ts';
-import { checkingMachine, order, ordersIn, storeActors } from '../../../support/recorded-actors.ts';
+import { checkingMachine, order, ordersIn, past, storeActors } from '../../../support/recorded-actors.ts';
 
 /** Opens an actor and returns what its page shows, once an entry has this type. */
 async function opened(page: TestPage, runId: string, type: ActorEntry['type']) {
@@ -227,8 +227,9 @@ describe('the store of a durable machine', () => {
   });
 
   it('is replayed without side effects for a fork, whose clock starts with that of its original', async () => {
-    const orders = ordersIn(temporaryFolder());
-    const original = await orders.open('o-1', { input: { amount: 40 } });
+    const folder = temporaryFolder();
+    const [orders, earlier] = [ordersIn(folder), ordersIn(folder, past)];
+    const original = await earlier.open('o-1', { input: { amount: 40 } });
     await original.send({ type: 'deliver' });
     const fork = await orders.fork('o-1', { at: 1, id: 'o-2', event: { type: 'reject' } });
     await fork.output;
@@ -237,7 +238,10 @@ describe('the store of a durable machine', () => {
     const { of } = await opened(page, 'o-2', 'end');
     expect(of('transition').at(-1)).toMatchObject({ event: 'reject', target: ['order.rejected'] });
     const { runs } = await page.runs();
-    expect(runs.find(({ runId }) => runId === 'o-2')?.forkedFrom?.runId).toBe('o-1');
+    const shown = runs.find(({ runId }) => runId === 'o-2');
+    expect(shown?.forkedFrom?.runId).toBe('o-1');
+    // The two days since its original are not its own.
+    expect(shown?.ending?.durationMs).toBeLessThan(86_400_000);
   });
 });
 

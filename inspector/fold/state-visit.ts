@@ -16,7 +16,7 @@ export function visitsOf(
   count: number,
 ): readonly Selection[] {
   const chart = chartIndexOf(charts).chart(chartId);
-  const positions = chart === undefined ? [] : log.positionsOf(chartId);
+  const positions = log.positionsOf(chartId);
   const isIn = positions.map(({ targets }) => chart?.entered(targets).active.has(stateId) === true);
   return positions.flatMap(({ since: from }, first) => {
     if (isIn[first] !== true || isIn[first - 1] === true) return [];

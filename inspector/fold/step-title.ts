@@ -47,7 +47,7 @@ export const isOver = ({ kind, live, status }: StepView['run']): boolean =>
 
 function openStatus({ run, log, fold, at }: StepView, isCut: boolean): StepTitle['status'] {
   if (isCut) return { word: 'not finished at this point', tone: 'plain' };
-  if (waitingAt(log, fold, at) !== null) return { word: 'waiting', tone: 'asks' };
+  if (run.status === 'waiting' || waitingAt(log, fold, at) !== null) return { word: 'waiting', tone: 'asks' };
   return isOver(run) ? { word: 'stopped', tone: 'warn' } : { word: 'running', tone: 'plain' };
 }
 

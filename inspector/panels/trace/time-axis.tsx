@@ -40,14 +40,10 @@ export function useAxis({ run, fold: { timeLine, spans }, count }: PanelView, is
   const isIdle = sinceMs > MIN_GAP_MS && spans.calls.every(({ to }) => to !== null);
   const [nowMs, idleMs] = isIdle ? [lastMs, sinceMs] : [lastMs + sinceMs, 0];
   const wholeMs = isOver || isIdle ? Math.max(lastMs, 1) : axisEnd(nowMs);
+  // A process takes a moment to start an actor.
+  const startMs = run.kind === 'system' ? Math.min(timeLine.drawnMs(0), wholeMs - 1) : 0;
   const scale = useMemo(
-    () =>
-      scaleOf(
-        timeLine,
-        range ?? { startMs: run.kind === 'system' ? Math.min(timeLine.drawnMs(0), wholeMs - 1) : 0, endMs: wholeMs },
-        axisPx,
-        { nowMs, idleMs },
-      ),
+    () => scaleOf(timeLine, range ?? { startMs, endMs: wholeMs }, axisPx, { nowMs, idleMs }),
     [timeLine, count, range, wholeMs, axisPx, nowMs, idleMs],
   );
   const timesOf = ({ from, to }: TraceRow): TimeRange => ({

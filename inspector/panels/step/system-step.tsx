@@ -106,10 +106,9 @@ function Visits({ inspector, view }: PanelProps) {
   const { kind, stateId = '' } = selection;
   const sinceMs = useClock(view);
   if (kind !== 'state' || charts === null) return null;
-  const own = chartIndexOf(charts).all.find(
-    ({ id, state }) => (chartSelection.value?.chartId ?? id) === id && state(stateId),
-  );
-  const visits = visitsOf(fold.transitions, charts, { chartId: own?.id ?? '', stateId }, count);
+  const { chartId = chartIndexOf(charts).all.find((one) => one.state(stateId) !== undefined)?.id ?? '' } =
+    chartSelection.value ?? {};
+  const visits = visitsOf(fold.transitions, charts, { chartId, stateId }, count);
   if (visits.length < 2) return null;
   return (
     <Section title={`Visits (${formatNumber(visits.length)})`}>

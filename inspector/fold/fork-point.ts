@@ -3,7 +3,6 @@ import { type ActorEntry, endReportedBy } from './actor-entries.ts';
 import type { EntryOf } from './entry-index.ts';
 import { humanizeEvent } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
-import { lastEntryOfStep } from './system-step.ts';
 import { systemWaits } from './system-waits.ts';
 import { actorName } from './system-words.ts';
 
@@ -22,7 +21,7 @@ function pointAt(loaded: LoadedEntries, machine: string, at: number) {
   const next = Math.min(to, log.count);
   return {
     // Parking is no part of the step.
-    at: Math.min(at, lastEntryOfStep(fold, from, log.count)),
+    at: fold.entries.typeOf(at) === 'closed' ? at - 1 : at,
     from,
     step: receivedText(loaded, from),
     waits: systemWaits(fold, charts, next - 1).find((one) => one.machine === machine),

@@ -298,7 +298,7 @@ export const reasonWords = (reason: string): string =>
 export const failedPhaseWords = ({ phase, message }: NonNullable<RunFigures['failedPhase']>): string =>
   `${capitalize(phase)} failed (${excerpt(messageText(message), 80)})`;
 
-export const NO_ANSWER = 'No answer was reached.';
+const NO_ANSWER = 'No answer was reached.';
 
 /** Whether the text of an answer is only the engine's statement that it has none. */
 export const isNoAnswer = (text: string, confidence: number | null): boolean =>

@@ -100,7 +100,7 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
 }
 
 /** The failed phase that is why an answer is degraded. */
-export const failedPhaseOf = ({ reasons, metadata }: FinalAnswer) =>
+const failedPhaseOf = ({ reasons, metadata }: FinalAnswer) =>
   reasons[0]?.code === 'incomplete_state' ? metadata.failures.at(-1) : undefined;
 
 /** How far an answer can be trusted: `Completed`, with the confidence of the answer itself and what supports it. */

@@ -67,10 +67,12 @@ function RunPage({ inspector, view }: PanelProps) {
   const hasChart = canChart && (!hasSwitch || isChartFull.value);
   const hasTrace = !hasChart || !isChartFull.value;
   const { charts } = view;
-  // On a phone, the chart is laid out before it is requested.
+  // On a phone and for full size, the chart is laid out before it is requested.
   useEffect(() => {
     if (!isSystem || charts === null || bakedDrawingsOf(charts) !== null) return undefined;
-    return layoutOf({ ...charts, aspect: chartAspect() }, () => {});
+    return layoutOf({ ...charts, aspect: chartAspect() }, ({ isPart }) => {
+      if (!isPart) layoutOf({ ...charts, aspect: chartAspect(true) }, () => {});
+    });
   }, [charts]);
   const wasFull = useRef(isChartFull.value);
   useLayoutEffect(() => {

@@ -384,6 +384,8 @@ function StateShape(props: StateShapeProps) {
     .join(', ');
   const baseline = y + head / 2;
   const isAlone = isPlain && !isInside && badge === '';
+  // In an overview, a box may be small.
+  const spare = width - widthOf(excerpt(name, MAX_NAME), FONT.name);
   return (
     // biome-ignore lint/a11y/useSemanticElements: SVG has no buttons
     <g
@@ -407,12 +409,16 @@ function StateShape(props: StateShapeProps) {
       {type === 'final' && <rect class="inner" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={5} />}
       {hue !== undefined && <rect class="stripe" x={x + 1} y={y + 6} width={4} height={height - 12} rx={2} />}
       {around?.initial === id && <circle class="initial" cx={x} cy={y} r={4} />}
-      <text class={isAlone ? 'name alone' : 'name'} x={isAlone ? x + width / 2 : x + 12} y={baseline}>
-        {excerpt(name, MAX_NAME)}
-      </text>{' '}
-      <text class="badge" x={x + width - (isInside ? 32 : 12)} y={baseline}>
-        {excerpt(badge, MAX_BADGE)}
-      </text>{' '}
+      {spare > 0 && (
+        <text class={isAlone ? 'name alone' : 'name'} x={isAlone ? x + width / 2 : x + 12} y={baseline}>
+          {excerpt(name, MAX_NAME)}
+        </text>
+      )}{' '}
+      {spare > widthOf(badge, FONT.label) && (
+        <text class="badge" x={x + width - (isInside ? 32 : 12)} y={baseline}>
+          {excerpt(badge, MAX_BADGE)}
+        </text>
+      )}{' '}
       {lines.length > 0 && !isOpen && <path class="rule" d={`M${x} ${y + BOX.head}h${width}`} />}
       <Lines lines={linesOf(props)} x={x + BOX.side} y={y + BOX.head + 3} known={props.known} onStub={props.onStub} />
       {isInside && (

@@ -1,6 +1,6 @@
 import './chart.css';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { ancestorsOf, indexChart } from '../fold/chart-index.ts';
@@ -12,10 +12,11 @@ import { useMeasured } from '../use-measured.ts';
 import { ChartLegend } from './chart-legend.tsx';
 import { ChartList } from './chart-list.tsx';
 import { ChartPicture, type ChartViewProps, isLarge, MARGIN, marksOfCopy, type ShownLevel } from './chart-picture.tsx';
-import { type Drawing, type LaidOut, ownOf } from './drawing.ts';
+import { type Drawing, type LaidOut, ownOf, type Point } from './drawing.ts';
 import { FONT, LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
 import { MiniMap } from './mini-map.tsx';
+import { overviewOf } from './overview.ts';
 
 /** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows a list. */
 export function ChartView(props: ChartViewProps) {
@@ -25,7 +26,8 @@ export function ChartView(props: ChartViewProps) {
   const given = layout?.charts === charts ? layout : null;
   const drawings = baked ?? given?.drawings ?? null;
 
-  useEffect(
+  // A layout that is already known is the first one that is painted.
+  useLayoutEffect(
     () => (baked === null ? layoutOf({ ...charts, aspect }, (done) => setLayout({ charts, ...done })) : undefined),
     [charts, baked, aspect],
   );
@@ -44,6 +46,7 @@ export function ChartView(props: ChartViewProps) {
 
 const ZOOM_STEP = 1.25;
 const MAX_FIT = 1.25;
+const MAX_ZOOM = 4;
 
 interface LevelsProps extends ChartViewProps {
   readonly drawings: Readonly<Record<string, Drawing>>;
@@ -55,6 +58,9 @@ const spaceOf = ({ clientWidth, clientHeight }: Element): Space => ({ width: cli
 
 /** A level of another program opens whole if its texts then have at least 9 px: small text is better than a chart that is cut off. */
 const SMALLEST = 9 / FONT.label;
+
+/** At a smaller scale, a level is an overview of the states around its others. */
+const TINY = 8 / FONT.label;
 
 /** Returns the scale that shows a whole level, the one at which its texts are readable, and the one at which it opens. */
 function scalesOf(level: Space | undefined, space: Space, chartId: string) {
@@ -135,6 +141,8 @@ function Levels(props: LevelsProps) {
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const scroll = useRef<HTMLDivElement>(null);
   const hasMoved = useRef(false);
+  /** Where the wheel zooms: on the screen, and as a share of the picture. */
+  const zoomedAt = useRef<(Record<'left' | 'top', number> & Point) | null>(null);
   const space = useMeasured<Space>(scroll, { width: 800, height: 500 }, spaceOf);
   /** The text about a selected state takes space, but the chart keeps its size. */
   const spaceUnselected = useMeasured<Space>(scroll, space, (element) => {
@@ -159,6 +167,7 @@ function Levels(props: LevelsProps) {
       : zoom === 'readable'
         ? readable
         : (zoom ?? scalesOf(level, spaceUnselected, place.chartId).opened);
+  const isTiny = scale < TINY && level?.states.some(({ isOpen }) => isOpen) === true && !isOwnChart(place.chartId);
   /** Whether a part of a chart with many states is shown, which moves with the active ones. */
   const isMap = level !== undefined && scale > whole && isLarge(level, place.chartId);
   /** The level and the size that were shown before: when a level opens, the chart around its active state is visible on all sides. */
@@ -171,8 +180,14 @@ function Levels(props: LevelsProps) {
       .find((one) => scroll.current?.querySelector(one));
     const picture = `${place.copy} ${place.level} ${scale}`;
     const isNew = centered.current !== picture;
-    if (scroll.current !== null && selector !== undefined)
-      bringIntoView(scroll.current, selector, isNew, selected === null && (isMap || (isNew && zoom === null)));
+    if (scroll.current !== null && selector !== undefined && zoomedAt.current === null)
+      bringIntoView(
+        scroll.current,
+        selector,
+        isNew,
+        selected === null && (isMap || (isNew && zoom === null)),
+        selected === null && isMap ? known?.chart.transitions[known.last?.transition ?? -1]?.source : undefined,
+      );
     centered.current = picture;
   }, [marks, path, level, scale, selected]);
 
@@ -206,6 +221,27 @@ function Levels(props: LevelsProps) {
     event.preventDefault();
   };
 
+  useLayoutEffect(() => {
+    const { current: view } = scroll;
+    const pointed = zoomedAt.current;
+    zoomedAt.current = null;
+    const picture = view?.firstElementChild?.getBoundingClientRect();
+    if (view === null || pointed === null || picture === undefined) return;
+    view.scrollBy({
+      left: picture.x + pointed.x * picture.width - pointed.left,
+      top: picture.y + pointed.y * picture.height - pointed.top,
+      behavior: 'instant',
+    });
+  }, [scale]);
+  const turn = (event: WheelEvent): void => {
+    const picture = scroll.current?.firstElementChild?.getBoundingClientRect();
+    if (!(event.ctrlKey || event.metaKey) || picture === undefined) return;
+    event.preventDefault();
+    const { clientX: left, clientY: top } = event;
+    zoomedAt.current = { left, top, x: (left - picture.x) / picture.width, y: (top - picture.y) / picture.height };
+    setZoom(Math.max(whole, Math.min(MAX_ZOOM, scale * Math.exp(-event.deltaY / 500))));
+  };
+
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: its states have the focus; the keys are also buttons
     <div class="chart-view" onKeyDown={press}>
@@ -214,25 +250,34 @@ function Levels(props: LevelsProps) {
       <div
         class={`chart-scroll${scale > whole ? ' zoomed' : ''}${isMap ? ' map' : ''}`}
         ref={scroll}
+        onWheel={turn}
         onPointerDown={(event) => isMap && drag(event, hasMoved)}
         onClickCapture={(event) => hasMoved.current && event.stopPropagation()}
       >
-        {level !== undefined && (
+        {level !== undefined && known !== null && (
           <ChartPicture
             key={`${place.copy} ${place.level}`}
             {...props}
             place={place}
-            level={level}
-            scale={scale}
+            level={
+              isTiny ? overviewOf(level, known, scale - (2 * MARGIN) / Math.min(level.width, level.height)) : level
+            }
+            scale={isTiny ? 1 : scale}
             hasInside={(id) => insideOf(id) !== null}
             onOpen={(id) => {
               const inside = insideOf(id);
               if (inside !== null) goTo([...path, inside]);
+              else if (isTiny) setZoom('readable');
             }}
           />
         )}
       </div>
-      {isMap && known !== null && <MiniMap level={level} known={known} scroll={scroll} />}
+      {isMap && known !== null && (
+        <MiniMap
+          {...{ level, known, scroll }}
+          onShow={(id) => scroll.current && bringIntoView(scroll.current, stateSelector(id), false, true)}
+        />
+      )}
     </div>
   );
 }
@@ -263,15 +308,26 @@ export function focusChart(): void {
 /** Room for the states at the ends of a line. */
 const ENDS_PX = 90;
 
-/** Scrolls only this element, at once or with a motion, and without `isCentered` only if something is not visible. With a state, as much of the states around it is shown as fits. */
-function bringIntoView(element: HTMLElement, selector: string, isAtOnce: boolean, isCentered: boolean): void {
+const stateSelector = (id: string): string => `[data-state="${CSS.escape(id)}"]`;
+
+/** Scrolls only this element, at once or with a motion, and without `isCentered` only if something is not visible. With a state, `source` and as much of the states around them is shown as fits. */
+function bringIntoView(
+  element: HTMLElement,
+  selector: string,
+  isAtOnce: boolean,
+  isCentered: boolean,
+  source?: string,
+): void {
   const view = element.getBoundingClientRect();
   const label = element.querySelector(selector);
   const line = label?.closest('.edge')?.querySelector('.line')?.getBoundingClientRect();
   const ends = line && new DOMRect(line.x - ENDS_PX, line.y, line.width + 2 * ENDS_PX, line.height);
   const isSmall = ends !== undefined && ends.width < view.width && ends.height < view.height;
-  const box = isSmall ? ends : label?.getBoundingClientRect();
-  if (box === undefined) return;
+  const one = isSmall ? ends : label?.getBoundingClientRect();
+  if (one === undefined) return;
+  const other = source && element.querySelector(stateSelector(source))?.getBoundingClientRect();
+  const both = other && union(one, other);
+  const box = both && both.width < view.width && both.height < view.height ? both : one;
   const around = [...element.querySelectorAll('.state.open > .box')]
     .map((open) => open.getBoundingClientRect())
     .filter(
@@ -294,4 +350,9 @@ function bringIntoView(element: HTMLElement, selector: string, isAtOnce: boolean
   };
   const [left, top] = [distance('left', 'right'), distance('top', 'bottom')];
   element.scrollBy({ left, top, behavior: isAtOnce ? 'instant' : 'auto' });
+}
+
+function union(one: DOMRect, other: DOMRect): DOMRect {
+  const [x, y] = [Math.min(one.x, other.x), Math.min(one.y, other.y)];
+  return new DOMRect(x, y, Math.max(one.right, other.right) - x, Math.max(one.bottom, other.bottom) - y);
 }

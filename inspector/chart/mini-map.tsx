@@ -1,33 +1,49 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { placeIn } from '../fold/chart-index.ts';
+import { transitionName } from '../fold/chart-words.ts';
+import { excerpt } from '../fold/text.ts';
 import { type KnownMarks, MARGIN } from './chart-picture.tsx';
 import type { DrawnLevel } from './drawing.ts';
+import { BOX } from './label-text.ts';
 
 interface MiniMapProps {
   readonly level: DrawnLevel;
   readonly known: KnownMarks;
   /** What shows a part of the level. */
   readonly scroll: RefObject<HTMLElement | null>;
+  readonly onShow: (stateId: string) => void;
 }
 
-/** The whole of a level that is larger than its space: its groups, the lines that were taken, and the part that is visible. A click shows another part. */
-export function MiniMap({ level, known: { active, taken, last }, scroll }: MiniMapProps) {
+/**
+ * The whole of a level that is larger than its space: its groups, the lines that were taken, and the part that is visible. A click shows another part.
+ * Beside it, the source of the latest transition, if that is not visible.
+ */
+export function MiniMap({ level, known: { chart, index, active, taken, last }, scroll, onShow }: MiniMapProps) {
   const { width, height, states, edges } = level;
   const part = useRef<SVGRectElement>(null);
+  const from = useRef<HTMLButtonElement>(null);
+  const way = chart.transitions[last?.transition ?? -1];
+  const source = states.find(({ id }) => id === way?.source);
   useEffect(() => {
     const { current: view } = scroll;
     const show = (): void => {
       const [shown, picture] = [view, view?.firstElementChild].map((one) => one?.getBoundingClientRect());
       if (shown === undefined || picture === undefined) return;
       const perPixel = width / picture.width;
-      const [x, y] = [(shown.x - picture.x) * perPixel, (shown.y - picture.y) * perPixel];
-      for (const [name, length] of Object.entries({
-        x,
-        y,
-        width: shown.width * perPixel,
-        height: shown.height * perPixel,
-      }))
+      /** The visible part along one axis, inside the level. */
+      const range = (start: 'x' | 'y', size: 'width' | 'height'): readonly [number, number] => {
+        const at = (shown[start] - picture[start]) * perPixel;
+        const [low, high] = [at, at + shown[size] * perPixel].map((end) => Math.max(0, Math.min(level[size], end)));
+        return [low ?? 0, high ?? 0];
+      };
+      const [[x, right], [y, bottom]] = [range('x', 'width'), range('y', 'height')];
+      for (const [name, length] of Object.entries({ x, y, width: right - x, height: bottom - y }))
         part.current?.setAttribute(name, String(length));
+      if (from.current === null || source === undefined) return;
+      // Of a state with others inside, its name is enough.
+      from.current.hidden =
+        source.x >= x && source.y >= y && source.y + BOX.head <= bottom && source.x + 2 * BOX.head <= right;
     };
     show();
     view?.addEventListener('scroll', show);
@@ -46,25 +62,32 @@ export function MiniMap({ level, known: { active, taken, last }, scroll }: MiniM
   const isTaken = ({ transitions }: DrawnLevel['edges'][number]): boolean => transitions.some((one) => taken.has(one));
   const shape = Math.min(200 / width, 110 / height);
   return (
-    <svg
-      class="mini-map"
-      viewBox={`${-MARGIN} ${-MARGIN} ${width + 2 * MARGIN} ${height + 2 * MARGIN}`}
-      width={width * shape}
-      height={height * shape}
-      aria-hidden="true"
-      onClick={goTo}
-    >
-      {states.map(({ id, isOpen, x, y, width: w, height: h }) => (
-        <rect key={id} class={active.has(id) ? 'active' : isOpen ? 'group' : ''} x={x} y={y} width={w} height={h} />
-      ))}
-      {edges.filter(isTaken).map(({ transitions, points }) => (
-        <polyline
-          key={transitions.join()}
-          class={last?.transition != null && transitions.includes(last.transition) ? 'last' : ''}
-          points={points.map(({ x, y }) => `${x},${y}`).join(' ')}
-        />
-      ))}
-      <rect class="part" ref={part} />
-    </svg>
+    <>
+      {way !== undefined && source !== undefined && (
+        <button type="button" class="map-from" ref={from} onClick={() => onShow(way.source)}>
+          {excerpt(transitionName(way), 40)} from <b>{excerpt(placeIn(index, way.source), 40)}</b>
+        </button>
+      )}
+      <svg
+        class="mini-map"
+        viewBox={`${-MARGIN} ${-MARGIN} ${width + 2 * MARGIN} ${height + 2 * MARGIN}`}
+        width={width * shape}
+        height={height * shape}
+        aria-hidden="true"
+        onClick={goTo}
+      >
+        {states.map(({ id, isOpen, x, y, width: w, height: h }) => (
+          <rect key={id} class={active.has(id) ? 'active' : isOpen ? 'group' : ''} x={x} y={y} width={w} height={h} />
+        ))}
+        {edges.filter(isTaken).map(({ transitions, points }) => (
+          <polyline
+            key={transitions.join()}
+            class={last?.transition != null && transitions.includes(last.transition) ? 'last' : ''}
+            points={points.map(({ x, y }) => `${x},${y}`).join(' ')}
+          />
+        ))}
+        <rect class="part" ref={part} />
+      </svg>
+    </>
   );
 }

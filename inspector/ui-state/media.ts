@@ -20,4 +20,5 @@ export const isNarrow = matching('(max-width: 900px), (max-height: 560px)');
 export const isPhone = matching('(max-width: 660px)');
 
 /** The approximate ratio of width to height of the space for a chart: on a phone, in place of the trace, or above it. */
-export const chartAspect = (): number => (isPhone.value ? 0.6 : isNarrow.value || isChartFull.value ? 1.5 : 2.7);
+export const chartAspect = (isFull = isChartFull.value): number =>
+  isPhone.value ? 0.6 : isNarrow.value || isFull ? 1.5 : 2.7;

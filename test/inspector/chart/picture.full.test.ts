@@ -248,6 +248,26 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await middle()).not.toBe(before + 40);
   });
 
+  it('shows the groups of a large chart as boxes with readable names and counts if its other texts are not readable', async () => {
+    const charts = groupsOf(10, 5);
+    const page = await openChart({ charts, root: 'groups', size: { width: 1100, height: 400 } });
+    await page.locator('.edge').first().waitFor();
+    const { transitions } = charts.charts[0] as RunCharts['charts'][number];
+    const takenTo = (...ids: readonly string[]) =>
+      ids.map((id) => [transitions.findIndex(({ target }) => target.includes(id)), 2]);
+    const taken = { groups: takenTo('group4', 'groups.group4.step1') };
+    const active = ['groups', 'group4', 'groups.group4.step1'];
+    await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken });
+    await page.getByRole('button', { name: 'Whole chart' }).click();
+    await page.locator('[data-state="groups.group4.step1"]').waitFor({ state: 'detached' });
+    expect(await flawsOf(page, 12)).toEqual([]);
+    expect(await textsOf(page, '.name')).toBe(Array.from({ length: 10 }, (_, at) => `group${at}`).join(' '));
+    expect(await textsOf(page, '.leaf > text')).toMatch(/^group4 ×2( step1 )?$/u);
+    expect(await page.locator('.edge').count()).toBe(1);
+    for (const _ of 'ab') await page.locator('[data-state=group4]').click();
+    await page.locator('[data-state="groups.group4.step1"]').waitFor();
+  });
+
   it('opens the legend beside the chart, which Escape closes', async () => {
     const page = await openChart();
     await page.getByRole('button', { name: 'Legend' }).click();

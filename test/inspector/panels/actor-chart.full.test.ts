@@ -96,6 +96,17 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     await phone.locator('.chart-list .way', { hasText: /any state: CANCEL\s+cancelled/u }).waitFor();
   });
 
+  it('has the layout for full size at once', async () => {
+    const { page } = await tests.open('/run/groups', { width: 1440, height: 900 });
+    const sizeOf = () => page.locator('.chart-picture').getAttribute('viewBox');
+    const before = await sizeOf();
+    while (page.workers().length > 0) await page.evaluate(() => new Promise(requestAnimationFrame));
+    await page.route('**/layout.js', (route) => route.abort());
+    await page.keyboard.press('c');
+    await page.locator('.trace-area').waitFor({ state: 'detached' });
+    expect(await sizeOf()).not.toBe(before);
+  });
+
   it('shows a failed state as failed when it is selected', async () => {
     const { page } = await tests.open('/run/order', { width: 1440, height: 900 });
     const stroke = () =>

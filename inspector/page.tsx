@@ -108,7 +108,7 @@ function RunPage({ inspector, view }: PanelProps) {
         </section>
       )}
       <section class="step-area" aria-label="Details">
-        {isNarrow.value && inspector.cursor.value !== null && (
+        {isNarrow.value && (hasTrace || !isSystem) && inspector.cursor.value !== null && (
           <button type="button" class="to-trace" onClick={backToTrace}>
             Back to the {hasTrace ? 'trace' : 'chart'}
           </button>

@@ -17,6 +17,7 @@ import { excerpt } from '../fold/text.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
 import { chartSelection, isChartFull, toggleChart } from '../ui-state/layout.ts';
 import { chartAspect, isNarrow, isPhone } from '../ui-state/media.ts';
+import { transitionFrom } from '../ui-state/move-keys.ts';
 import type { PanelProps } from './panel.tsx';
 
 const HUES = {
@@ -132,7 +133,23 @@ export function ChartPanel({ inspector, view }: PanelProps) {
           {notes}
         </div>
       )}
+      {isPhone.value && <Steps inspector={inspector} view={view} />}
     </>
+  );
+}
+
+/** Moves between transitions, for pages without keys. */
+function Steps({ inspector, view: { fold, at } }: PanelProps) {
+  const { seqs } = fold.transitions;
+  const step = (label: string, text: string, to: 1 | -1) => (
+    <button type="button" aria-label={label} onClick={() => inspector.moveTo(transitionFrom(fold, at, to))}>
+      {text}
+    </button>
+  );
+  return (
+    <p class="chart-steps">
+      {step('Previous step', '‹', -1)} step {countUpTo(seqs, at)} of {seqs.length} {step('Next step', '›', 1)}
+    </p>
   );
 }
 

@@ -248,6 +248,42 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await middle()).not.toBe(before + 40);
   });
 
+  it('names the source of the latest transition if it is not visible, and shows it on request; Ctrl and the wheel zoom', async () => {
+    const charts = groupsOf(10, 5);
+    const page = await openChart({ charts, root: 'groups', size: { width: 480, height: 300 } });
+    await page.locator('.edge').first().waitFor();
+    const { transitions } = charts.charts[0] as RunCharts['charts'][number];
+    const done = transitions.findIndex(({ event, target }) => event === 'DONE' && target.includes('group0'));
+    const last = { chartId: 'groups', transition: done, target: 'group0' };
+    const active = ['groups', 'group0', 'groups.group0.step0'];
+    await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken: { groups: [[done, 1]] }, last });
+    const boxOf = async (selector: string) =>
+      await page.locator(selector).evaluate((one) => {
+        const { left, top, right, bottom } = one.getBoundingClientRect();
+        return { left, top, right, bottom };
+      });
+    const isIn = async (selector: string, around: string): Promise<boolean> => {
+      const [inner, outer] = [await boxOf(selector), await boxOf(around)];
+      return (
+        inner.left >= outer.left && inner.top >= outer.top && inner.right <= outer.right && inner.bottom <= outer.bottom
+      );
+    };
+    const source = `[data-state="${transitions[done]?.source}"]`;
+    expect(await isIn('.mini-map > .part', '.mini-map')).toBe(true);
+    expect(await isIn(source, '.chart-scroll')).toBe(false);
+    await page.getByRole('button', { name: 'DONE from group9 › step4' }).click();
+    await page.locator('.map-from').waitFor({ state: 'hidden' });
+    expect(await isIn(source, '.chart-scroll')).toBe(true);
+    const { left, top } = await boxOf(source);
+    const before = (await boxOf('.chart-picture')).right;
+    await page.mouse.move(left, top);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -200);
+    await expect.poll(async () => (await boxOf('.chart-picture')).right).not.toBe(before);
+    const after = await boxOf(source);
+    expect(Math.hypot(after.left - left, after.top - top)).toBeLessThan(3);
+  });
+
   it('shows the groups of a large chart as boxes with readable names and counts if its other texts are not readable', async () => {
     const charts = groupsOf(10, 5);
     const page = await openChart({ charts, root: 'groups', size: { width: 1100, height: 400 } });

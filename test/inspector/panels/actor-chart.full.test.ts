@@ -201,4 +201,15 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     expect((box?.y ?? 999) + (box?.height ?? 0)).toBeLessThanOrEqual((view?.y ?? 0) + (view?.height ?? 0));
     await page.getByRole('button', { name: 'List', exact: true }).waitFor();
   });
+
+  it('moves between steps with buttons below the chart on a phone', async () => {
+    const { page } = await tests.open('/run/order', { width: 390, height: 844 });
+    await page.getByRole('button', { name: 'Chart', exact: true }).click();
+    await page.locator('.chart-steps', { hasText: 'step 4 of 4' }).waitFor();
+    await page.getByRole('button', { name: 'Previous step' }).click();
+    await page.locator('.chart-steps', { hasText: 'step 3 of 4' }).waitFor();
+    await page.locator('[data-state="order.charging"].leaf').waitFor();
+    expect(await page.getByRole('button', { name: 'Back to the chart' }).count()).toBe(0);
+    expect((await page.getByRole('button', { name: 'Zoom in' }).boundingBox())?.width).toBe(44);
+  });
 });

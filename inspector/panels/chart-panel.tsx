@@ -17,7 +17,6 @@ import { excerpt } from '../fold/text.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
 import { chartSelection, isChartFull, toggleChart } from '../ui-state/layout.ts';
 import { chartAspect, isNarrow, isPhone } from '../ui-state/media.ts';
-import { transitionFrom } from '../ui-state/move-keys.ts';
 import type { PanelProps } from './panel.tsx';
 
 const HUES = {
@@ -141,14 +140,16 @@ export function ChartPanel({ inspector, view }: PanelProps) {
 /** Moves between transitions, for pages without keys. */
 function Steps({ inspector, view: { fold, at } }: PanelProps) {
   const { seqs } = fold.transitions;
-  const step = (label: string, text: string, to: 1 | -1) => (
-    <button type="button" aria-label={label} onClick={() => inspector.moveTo(transitionFrom(fold, at, to))}>
+  const now = countUpTo(seqs, at);
+  const step = (label: string, text: string, to: number | null) => (
+    <button type="button" aria-label={label} onClick={() => inspector.moveTo(to)}>
       {text}
     </button>
   );
   return (
     <p class="chart-steps">
-      {step('Previous step', '‹', -1)} step {countUpTo(seqs, at)} of {seqs.length} {step('Next step', '›', 1)}
+      {step('Previous step', '‹', seqs[now - 2] ?? 0)} step {now} of {seqs.length}{' '}
+      {step('Next step', '›', seqs[now] ?? null)}
     </p>
   );
 }

@@ -24,8 +24,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6410, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 18170, exported: 429, floors: 18 },
-  test: { lines: 85340, exported: 391, floors: 7 },
+  inspector: { lines: 18340, exported: 429, floors: 16 },
+  test: { lines: 85430, exported: 391, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

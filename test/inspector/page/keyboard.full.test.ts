@@ -78,7 +78,10 @@ function unreached(): readonly string[] {
   const isWalked = (element: Element): boolean => {
     for (let at: Element | null = element; at !== null; at = at.parentElement) if (window.walked.has(at)) return true;
     // In a group of buttons, a radio group and a chart, one item is the tab stop and the arrow keys move from there.
-    const group = element.closest('[role=radiogroup], [data-arrows], .chart-picture');
+    const group =
+      element.closest('[role=radiogroup], [data-arrows], .chart-picture') ??
+      // What dragging and the wheel do, the keys of the chart do too.
+      (element.matches('.chart-scroll') ? element.querySelector('.chart-picture') : null);
     if (group !== null) return [...window.walked].some((one) => group.contains(one));
     // The keys + and - of the trace zoom its axis, too.
     return element.matches('.ruler') && [...window.walked].some((one) => one.matches('.trace-list'));

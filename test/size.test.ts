@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6410, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 18340, exported: 429, floors: 16 },
+  inspector: { lines: 18350, exported: 429, floors: 16 },
   test: { lines: 85430, exported: 391, floors: 7 },
 };
 

@@ -1,5 +1,4 @@
 import microdiff from 'microdiff';
-import type { ApprovalGiven } from '../../src/durable/approval.ts';
 import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import { type ActorPath, idAt } from '../../src/durable/entries.ts';
 import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
@@ -166,12 +165,19 @@ const MIN_LATE_MS = 1_000;
 /** What an approval's event is matched by, which its entry shows. Its decision, reason and author are what a person gave. */
 const APPROVAL_IDS: ReadonlySet<string> = new Set(['id', 'digest', 'shownDigest']);
 
+interface Answer {
+  readonly decision?: string;
+  readonly edited?: unknown;
+  readonly by?: string;
+  readonly reason?: string;
+}
+
 /** `denied by Ada: too dear`: the answer that ended an approval; empty for any other actor. */
 export function answerText(log: LoadedEntries['log'], { events, end }: Pick<ActorRecord, 'events' | 'end'>): string {
   const last = events.at(-1);
   if (last?.type !== 'approval.given' || end?.status !== 'done') return '';
   const { event } = log.entry(last.seq) as { readonly event?: unknown };
-  const { decision, edited, by, reason } = Object(event) as Partial<ApprovalGiven>;
+  const { decision, edited, by, reason } = Object(event) as Answer;
   const words = [
     decision === 'deny' ? 'denied' : 'approved',
     edited === undefined ? '' : 'with edits',

@@ -15,6 +15,7 @@ export {
   type DurableMachineOptions,
   type ForkActorOptions,
   type OpenActorOptions,
+  type Reply,
   type RunActorOptions,
   type StartActorOptions,
 } from '../durable/durable-machine.ts';

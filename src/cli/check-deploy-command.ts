@@ -69,25 +69,20 @@ function textOf(
     const { id, status, problem, version, migratesTo } = actor;
     const good = migratesTo === undefined ? 'continues' : 'migrates ';
     const verdict = problem === null ? green(good) : red(unchecked.includes(actor) ? 'unchecked' : 'fails    ');
-    const versions =
-      version === undefined
-        ? ''
-        : `  version ${[version ?? '(none)', ...(migratesTo ? [migratesTo] : [])].join(' → ')}`;
-    return `${verdict}  ${cyan(oneLine(id))}  ${status}${oneLine(versions)}${problem === null ? '' : `  ${oneLine(problem)}`}`;
+    const from = version === undefined ? [] : [`version ${version ?? '(none)'}${migratesTo ? ` → ${migratesTo}` : ''}`];
+    return [verdict, cyan(oneLine(id)), status, ...[...from, ...(problem === null ? [] : [problem])].map(oneLine)].join(
+      '  ',
+    );
   });
   const differing = checked.filter(({ problem }) => problem !== null);
   const unmoved = differing.filter(({ migratesTo }) => migratesTo !== undefined).length;
   const failing = differing.length - unmoved;
-  const summary = [
-    ...(differing.length === 0 ? [`${checked.length} of ${checked.length} can continue on this version.`] : []),
-    ...(failing === 0
-      ? []
-      : [
-          `${failing} of ${checked.length} cannot continue: finish them on the version that recorded them, or add it to "versions" of a durable machine.`,
-        ]),
-    ...(unmoved === 0
-      ? []
-      : [`${unmoved} of ${checked.length} cannot be migrated, and would continue on the earlier version.`]),
-  ];
-  return `${[...lines, ...(checked.length > 0 ? summary : [])].join('\n')}\n`;
+  const all = checked.length;
+  if (all > 0 && differing.length === 0) lines.push(`${all} of ${all} can continue on this version.`);
+  if (failing > 0)
+    lines.push(
+      `${failing} of ${all} cannot continue: finish them on the version that recorded them, or add it to "versions" of a durable machine.`,
+    );
+  if (unmoved > 0) lines.push(`${unmoved} of ${all} cannot be migrated, and would continue on the earlier version.`);
+  return `${lines.join('\n')}\n`;
 }

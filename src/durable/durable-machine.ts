@@ -158,6 +158,8 @@ export interface ActorView<Machine extends AnyStateMachine> {
   readonly pending: Pending;
 }
 
+type SentEvent<Machine extends AnyStateMachine> = EventFromLogic<Machine> | ApprovalGiven;
+
 /** What a machine did with an event. */
 export interface Reply<Machine extends AnyStateMachine> extends ActorView<Machine> {
   /** The events that the actor emitted in the step, not those of its children. */
@@ -209,16 +211,12 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * Sends an event, and resolves to what the machine replied in its step, once that is stored: with the `id` of an event that was sent before,
    * to the same reply. Rejects with `event_ignored` if no transition was taken.
    */
-  send(
-    id: string,
-    event: EventFromLogic<Machine> | ApprovalGiven,
-    options: SendOptions & { readonly reply: true },
-  ): Promise<Reply<Machine>>;
+  send(id: string, event: SentEvent<Machine>, options: SendOptions & { readonly reply: true }): Promise<Reply<Machine>>;
   /**
    * Sends an event to an actor, as its own `send` does. If no process holds the actor, opens it, and closes it once it only waits again.
    * Rejects with the errors of `open` too: then the event was not processed, and may be sent again.
    */
-  send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean>;
+  send(id: string, event: SentEvent<Machine>, options?: SendOptions): Promise<boolean>;
   /** As an actor's own `stop`. One that no process holds fires no due delay and starts no call again. Also rejects with the errors of `open`. */
   stop(id: string): Promise<boolean>;
   /**
@@ -382,11 +380,13 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (actor.failure !== null) throw actor.failure;
   }
 
+  send(id: string, event: SentEvent<Machine>, options: SendOptions & { readonly reply: true }): Promise<Reply<Machine>>;
+  send(id: string, event: SentEvent<Machine>, options?: SendOptions): Promise<boolean>;
   async send(
     id: string,
-    event: EventFromLogic<Machine> | ApprovalGiven,
+    event: SentEvent<Machine>,
     given: SendOptions & { readonly reply?: boolean } = {},
-  ): Promise<never> {
+  ): Promise<boolean | Reply<Machine>> {
     requireKnown('send of a durable machine', given);
     const { reply = false, ...options } = given;
     let step: RepliedStep | null = null;
@@ -396,11 +396,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       };
       return actor.send(event, options, reply ? onStep : undefined);
     });
-    if (!reply) return isNew as never;
+    if (!reply) return isNew;
     const { recordedStep, replyOf } = await import('./late-parts.ts');
     if (!isNew)
       step = recordedStep(await entriesOf(this.journals.read(id)), options.id, (past) => this.replaySteps(past));
-    return replyOf(id, event, step, this.#codec) as never;
+    return replyOf(id, event, step, this.#codec) as Reply<Machine>;
   }
 
   stop(id: string): Promise<boolean> {

@@ -46,8 +46,12 @@ export interface MovedActor {
 export function migrated({ start, parts, atMs, ...moved }: MovedActor) {
   const event = migratedEvent({ ...moved, parts });
   const events: DurableEvent[] = [event];
-  const owner = { record: (one: DurableEvent) => void events.push(one), receive() {}, recorded() {}, note() {} };
-  const system = new DurableActorSystem(start, parts, owner as never);
+  const system = new DurableActorSystem(start, parts, {
+    record: (one) => void events.push(one),
+    receive: () => {},
+    recorded: () => undefined,
+    note: () => {},
+  });
   system.migrate(event, atMs);
   const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
   if (status === 'error') throw error;

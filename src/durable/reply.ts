@@ -1,4 +1,4 @@
-import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
+import type { AnyMachineSnapshot } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Codec } from './codec.ts';
 import { endOfStep } from './durable-format.ts';
@@ -28,12 +28,12 @@ export function recordedStep(
 }
 
 /** Returns what a machine replied in a step. Throws `event_ignored` if it took no transition, or if there is no step. */
-export function replyOf(id: string, event: { readonly type: string }, step: RepliedStep | null, codec: Codec) {
-  const { entries = [], snapshot, pending } = step ?? {};
-  if (!entries.some(({ type }) => type === 'transition'))
+export function replyOf(id: string, event: { readonly type: string }, step: RepliedStep | null, codec: Codec): object {
+  if (!step?.entries.some(({ type }) => type === 'transition'))
     throw new PostChainError('event_ignored', `actor ${id}: ${reasonOf(event, step)}.`);
+  const { entries, snapshot, pending } = step;
   const emitted = entries.flatMap((entry) =>
-    entry.type === 'emitted' && entry.actor === '' ? [codec.decode(entry.event) as AnyEventObject] : [],
+    entry.type === 'emitted' && entry.actor === '' ? [codec.decode(entry.event)] : [],
   );
   return { snapshot, pending, emitted };
 }

@@ -26,6 +26,28 @@ it('check-deploy names the waiting actors of machines that no module exports, an
   await expect(checkDeployCommand([module], { journals: '.' })).rejects.toThrow('--journals selects recorded runs');
 });
 
+it('check-deploy names the versions of the actors that would be migrated, and why one cannot be', async () => {
+  const journals = memoryJournals();
+  const machineOf = (version: string) => createMachine({ id: 'm', version, context: { n: version } });
+  for (const id of ['good', 'bad']) await (await createDurableMachine(machineOf('1'), { journals }).open(id)).park();
+  const check = async (context: () => object) => {
+    const migrate = { '1': { context } };
+    const migrating = createDurableMachine(machineOf('2'), { journals, versions: { '1': machineOf('1') }, migrate });
+    Object.assign(globalThis, { migrating });
+    const module = join(temporaryFolder(), 'm.mjs');
+    writeFileSync(module, 'export default globalThis.migrating;');
+    return checkDeployCommand([module], {});
+  };
+  const moved = await check(() => ({}));
+  expect(moved).toMatchObject({ code: 0, text: expect.stringContaining('migrates   good  waiting  version 1 → 2\n') });
+  const { text, code } = await check(() => null as never);
+  expect(text).toContain(
+    'fails      bad  waiting  version 1 → 2  actor bad cannot be migrated from version "1": context',
+  );
+  expect(text).toContain('2 of 2 cannot be migrated, and would continue on the earlier version.\n');
+  expect(code).toBe(1);
+});
+
 it('check-deploy without a module names the waiting actors beside the runs, and exits with 1', async () => {
   const place = temporaryFolder();
   const orders = createDurableMachine(createMachine({ id: 'orders' }), { journals: fileJournals(place) });

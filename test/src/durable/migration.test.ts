@@ -193,28 +193,6 @@ describe('an actor of an earlier version', () => {
     expect(done).toEqual(['welcome']);
   });
 
-  it('does not repeat a call that its state had made before', async () => {
-    let calls = 0;
-    const call = fromPromise(async () => {
-      calls += 1;
-    });
-    const build = (version: string) =>
-      setup({ actors: { call } }).createMachine({
-        id: 'm',
-        version,
-        initial: 'a',
-        states: { a: { invoke: [{ src: 'call' }, ...(version === '1' ? [] : [{ src: 'call' as const }])] } },
-      });
-    const journals = memoryJournals();
-    const actor = await createDurableMachine(build('1'), { journals }).open('x');
-    await actor.park({ wait: true });
-    expect(calls).toBe(1);
-    const newer = createDurableMachine(build('2'), { journals, versions: { '1': build('1') }, migrate: { '1': {} } });
-    const migrated = await newer.open('x');
-    await migrated.park({ wait: true });
-    expect(calls).toBe(2);
-  });
-
   it('maps each region of a parallel state, with the states inside a mapped one, and what history states remember', async () => {
     const region = { initial: 'one', states: { one: { on: { GO: 'two' } }, two: {} } } as const;
     const build = (version: string, left: string) =>

@@ -31,7 +31,7 @@ describe('500 random machines, with calls, sources, children, delays and effects
     },
   );
 
-  it('do the same on another version with the same states, to which they are migrated at any step [D9]', async () => {
+  it('do the same on another version with the same states, to which they are migrated at any step', async () => {
     let migrated = 0;
     for (let number = 0; number < MACHINES; number += 1) {
       const random = createRandom(SEED + number);

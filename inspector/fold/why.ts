@@ -31,8 +31,8 @@ export function explainTransition(entry: Transition, { fold, charts }: Loaded) {
   return {
     seq,
     source,
-    /** Its states, as the trace has them: `asking → booking`. */
-    moves: (isRun ? '' : movesText({ fold, charts }, [entry])) || `${pathsOf([source])} → ${pathsOf(entry.target)}`,
+    /** Its states, as the trace has them: `asking → booking`. Empty for a transition of the root that enters no state. */
+    moves: isRun ? `${pathsOf([source])} → ${pathsOf(entry.target)}` : movesText({ fold, charts }, [entry]),
     /** Its event and its actor: `on ORDER, in payment`. */
     about: [triggerText({ fold, charts }, entry), place && `in ${place}`].filter(Boolean).join(', '),
     description: chart?.state(entry.target[0] ?? source)?.description ?? '',

@@ -71,11 +71,11 @@ const MAX_SHOWN = 24;
 export const Transitions = ({ transitions, at }: TransitionsProps) => (
   <>
     <ol class="stack" aria-label="Transitions">
-      {transitions.slice(0, MAX_SHOWN).map(({ seq, moves, about, description, actions, candidates }) => (
+      {transitions.slice(0, MAX_SHOWN).map(({ seq, source, moves, about, description, actions, candidates }) => (
         <li key={seq} class="stack">
           <p>
             <b class="verbatim">
-              <WithArrows text={moves} />
+              <WithArrows text={moves || `${lastName(source)} → stays`} />
             </b>{' '}
             <span class="muted verbatim">
               {revealHidden(about)}

@@ -13,8 +13,8 @@ import { sampleSize } from '../../support/soak.ts';
 const ENTRIES = sampleSize('entries of a run on the page', 20_000, 100_000);
 /** The chart accounts for more than half of them. */
 const MOST_NODES = 5_000;
-/** Those around a cursor, and inside the visible rows of a list. */
-const MOST_READ = 400;
+/** Those around a cursor and the visible rows of a list. */
+const MOST_READ = 250;
 
 const entries: readonly JournalEntry[] = longRun(recordedEntries(await failingRun()), ENTRIES);
 const tests = await inspectorTests('the page on a long run', { journals: storeOf([entries]) });

@@ -1,22 +1,11 @@
-import type { ExternalEvent, JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { isStored } from '../../src/chain/journal/run-start.ts';
+import { isExternal } from '../../src/durable/entries.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { countUpTo, lastUpTo, numbersIn } from './sorted.ts';
 
 type EntryType = JournalEntry['type'];
-
-/** Charts act only on these, and all effects are recorded before the next one. */
-const EXTERNAL: ReadonlySet<string> = new Set<ExternalEvent['type'] | 'migrated'>([
-  'delivery',
-  'activity-event',
-  'timer',
-  'failed',
-  'stopped',
-  'migrated',
-]);
-
-export const isExternalEvent = (entry: JournalEntry): entry is JournalEntry & ExternalEvent => EXTERNAL.has(entry.type);
 
 const NONE: readonly number[] = [];
 
@@ -24,14 +13,16 @@ const NONE: readonly number[] = [];
 export class EntryIndex {
   readonly #byType = new Map<EntryType, number[]>();
   readonly #types: EntryType[] = [];
+  /** Charts act only on these, and all effects are recorded before the next one. */
   readonly #external: number[] = [];
 
-  take({ type, seq }: JournalEntry): void {
+  take(entry: JournalEntry): void {
+    const { type, seq } = entry;
     const known = this.#byType.get(type);
     if (known === undefined) this.#byType.set(type, [seq]);
     else known.push(seq);
     this.#types.push(type);
-    if (EXTERNAL.has(type)) this.#external.push(seq);
+    if (isExternal(entry)) this.#external.push(seq);
   }
 
   of(type: EntryType): readonly number[] {

@@ -2,8 +2,9 @@ import type { Decision } from '../../machines/contracts/decision.ts';
 import { refusalText } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { type ApprovalAsked, foldApprovals, recommendedDirection } from '../../machines/policies/questions.ts';
+import { isExternal } from '../../src/durable/entries.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { type EntryIndex, type EntryOf, entriesIn, isExternalEvent } from './entry-index.ts';
+import { type EntryIndex, type EntryOf, entriesIn } from './entry-index.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
@@ -59,7 +60,6 @@ function approvalsAt(log: RunLog, entries: EntryIndex, seq: number): readonly Ap
     .reduce<readonly ApprovalAsked[]>((pending, at) => foldApprovals(pending, log.entry(at)), []);
 }
 
-/** The delivery entry of an event, and why the chart rejected it; null if it did not. */
 /** The delivery of an event that was sent when the run had `from` entries; null if it is not recorded yet. */
 export function deliveryOf(log: RunLog, { entries }: RunFold, event: unknown, from: number) {
   const deliveries = entries.of('delivery');
@@ -75,7 +75,7 @@ export function deliveryOf(log: RunLog, { entries }: RunFold, event: unknown, fr
 export function rejectionAfter(log: RunLog, event: number, last = log.count - 1): string | null {
   for (let seq = event + 1; seq <= last; seq += 1) {
     const entry = log.entry(seq);
-    if (isExternalEvent(entry)) return null;
+    if (isExternal(entry)) return null;
     const rejection = rejectionIn(entry);
     if (rejection !== null) return rejection;
   }

@@ -1,10 +1,11 @@
 import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
 import { entryWords } from '../../src/chain/presentation/entry-words.ts';
+import { isExternal } from '../../src/durable/entries.ts';
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { chartIndexOf, type IndexedChart, nameIn, statePath } from './chart-index.ts';
 import { actionNames } from './chart-words.ts';
-import { answerUpTo, entriesIn, entryAt, isExternalEvent, runStart } from './entry-index.ts';
+import { answerUpTo, entriesIn, entryAt, runStart } from './entry-index.ts';
 import { type ComparedValue, comparedValues, decisionValues, ignoredWords, type Transition } from './explain.ts';
 import { capitalize, humanizeGuard } from './format.ts';
 import { decisionReason } from './guard-words.ts';
@@ -120,7 +121,7 @@ export function why(view: WhyView): StepReasons {
     const outcome = { words: 'It was stopped from outside.', isIgnored: false };
     return { ...NOTHING, outcome, transitions: explained(view, latest) };
   }
-  if (isExternalEvent(entry)) return whyReceived(view, entry);
+  if (isExternal(entry)) return whyReceived(view, entry);
   if (entry.type === 'direction-refused' || entry.type === 'answer-refused')
     return { ...NOTHING, words: entryWords(entry) };
   if (answerUpTo(log, fold, at) !== null)

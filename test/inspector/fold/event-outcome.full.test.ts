@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnyMachineSnapshot, InspectionEvent } from 'xstate';
-import { isExternalEvent } from '../../../inspector/fold/entry-index.ts';
 import { eventOutcome } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { isExternal } from '../../../src/durable/entries.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
 import { folded, manualRun, recordedEntries, runToAnswer } from '../../support/inspector/inspected-runs.ts';
@@ -16,7 +16,7 @@ type Kind = ReturnType<typeof eventOutcome>['kind'];
 /** What XState did with each entry, according to its inspector and the transitions of the active states. */
 function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
   const kinds = new Map<number, Kind>();
-  const latest = (): JournalEntry | undefined => run.entries.findLast(isExternalEvent);
+  const latest = (): JournalEntry | undefined => run.entries.findLast(isExternal);
   run.ref.system.inspect((event: InspectionEvent) => {
     const entry = latest();
     if (entry === undefined) return;
@@ -36,7 +36,7 @@ function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
 
 function outcomes(entries: readonly JournalEntry[]): ReadonlyMap<number, Kind> {
   const loaded = folded(entries);
-  return new Map(entries.filter(isExternalEvent).map(({ seq }) => [seq, eventOutcome(loaded, seq, true).kind]));
+  return new Map(entries.filter(isExternal).map(({ seq }) => [seq, eventOutcome(loaded, seq, true).kind]));
 }
 
 describe('the outcome of an external event', () => {

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createMachine, fromPromise, setup } from 'xstate';
+import { createMachine, fromPromise, type MachineConfig, setup } from 'xstate';
 import type { ActorRecord } from '../../../inspector/fold/actor-log.ts';
 import { reachedStates } from '../../../inspector/fold/reached.ts';
 import type { Selection } from '../../../inspector/fold/selection.ts';
@@ -123,30 +123,36 @@ it('says how late a timer fired that was due while no process ran', async () => 
   expect(stepTitle({ ...view, run, at: selection.to, selection }).facts).toContain('2 min 42 s late');
 });
 
-it('says that a transition was taken without an event, and shows the same entries for each part of a step', async () => {
+/** The page of an actor that was sent an order, and the step that its last transition belongs to. */
+async function ordered(states: MachineConfig<object, { type: 'ORDER' }>['states']) {
   const journals = memoryJournals();
-  const checked = createMachine({
-    id: 'checked',
-    initial: 'open',
-    states: { open: { on: { ORDER: 'checking' } }, checking: { always: 'asking' }, asking: {} },
+  const host = createDurableMachine(createMachine({ id: 'checked', initial: 'open', states }), {
+    journals,
+    logger: () => {},
   });
-  const host = createDurableMachine(checked, { journals, logger: () => {} });
   const actor = await host.open('c-1');
   await actor.send({ type: 'ORDER' });
   await actor.close();
-  const view = foldedActor(await entriesOf(journals.read('c-1')), host);
-  const from = view.fold.transitions.seqs.at(-1) ?? 0;
-  const { transitions } = systemStep({ ...view, count: view.log.count, selection: { kind: 'entry', from, to: from } });
-  expect(transitions.map(({ moves, about }) => `${moves} ${about}`)).toEqual([
+  const folded = foldedActor(await entriesOf(journals.read('c-1')), host);
+  const from = folded.fold.transitions.seqs.at(-1) ?? 0;
+  const selection = { kind: 'entry', from, to: from } as const;
+  const view = { ...folded, count: folded.log.count, selection };
+  return { view, step: systemStep(view) };
+}
+
+it('says that a transition was taken without an event, and shows the same entries for each part of a step', async () => {
+  const { view, step } = await ordered({
+    open: { on: { ORDER: 'checking' } },
+    checking: { always: 'asking' },
+    asking: {},
+  });
+  expect(step.transitions.map(({ moves, about }) => `${moves} ${about}`)).toEqual([
     'open → checking on ORDER',
     'checking → asking without an event, after ORDER',
   ]);
   const [order] = view.fold.entries.of('delivery');
-  const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
-  const row = rows.find(({ title }) => title === 'ORDER')?.selection as Selection;
-  const shown = [row, { kind: 'entry', from, to: from } as const].map((one) =>
-    shownEntries(view.fold, one, view.log.count),
-  );
+  const row = systemTrace({ ...view, isOver: false }).find(({ title }) => title === 'ORDER')?.selection as Selection;
+  const shown = [row, view.selection].map((one) => shownEntries(view.fold, one, view.count));
   expect(shown).toEqual([
     { from: order, to: row.to },
     { from: order, to: row.to },
@@ -154,25 +160,13 @@ it('says that a transition was taken without an event, and shows the same entrie
 });
 
 it('says that a timer was cancelled in the step that started it', async () => {
-  const journals = memoryJournals();
-  const checked = createMachine({
-    id: 'checked',
-    initial: 'open',
-    states: {
-      open: { on: { ORDER: 'checking' } },
-      checking: { always: 'asking', after: { 60000: 'over' } },
-      asking: { after: { 90000: 'over' } },
-      over: {},
-    },
+  const { step } = await ordered({
+    open: { on: { ORDER: 'checking' } },
+    checking: { always: 'asking', after: { 60000: 'over' } },
+    asking: { after: { 90000: 'over' } },
+    over: {},
   });
-  const host = createDurableMachine(checked, { journals, logger: () => {} });
-  const actor = await host.open('c-1');
-  await actor.send({ type: 'ORDER' });
-  await actor.close();
-  const view = foldedActor(await entriesOf(journals.read('c-1')), host);
-  const from = view.fold.transitions.seqs.at(-1) ?? 0;
-  const { timers } = systemStep({ ...view, count: view.log.count, selection: { kind: 'entry', from, to: from } });
-  expect(timers.map(({ event, isCancelled }) => [event, isCancelled])).toEqual([
+  expect(step.timers.map(({ event, isCancelled }) => [event, isCancelled])).toEqual([
     ['xstate.after.60000.checked.checking', true],
     ['xstate.after.90000.checked.asking', false],
   ]);

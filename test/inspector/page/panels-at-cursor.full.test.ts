@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { isExternalEvent } from '../../../inspector/fold/entry-index.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { isExternal } from '../../../src/durable/entries.ts';
 import type { PageMessage } from '../../../src/inspection/page-messages.ts';
 import { type ServerMessage, WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { failingRun, manualRun, ownCharts, recordedEntries } from '../../support/inspector/inspected-runs.ts';
@@ -14,7 +14,7 @@ const journals = [recordedEntries(await failingRun()), recordedEntries(await man
 
 /** What one event causes is stored at once, so a journal ends between two steps. */
 const endOfStep = (entries: readonly JournalEntry[], seq: number): number => {
-  const next = entries.findIndex((entry, at) => at > seq && isExternalEvent(entry));
+  const next = entries.findIndex((entry, at) => at > seq && isExternal(entry));
   return next < 0 ? entries.length - 1 : next - 1;
 };
 
@@ -67,7 +67,7 @@ describe.skipIf(tests.areSkipped)('the selected step at an entry', () => {
     for (const { at, whole, part, entries } of looks) {
       // For a received event, Why shows what it led to, which is later.
       const entry = entries[at];
-      if (entry === undefined || isExternalEvent(entry)) continue;
+      if (entry === undefined || isExternal(entry)) continue;
       await choose(part);
       const expected = await toldBy(page);
       await choose(whole);

@@ -10,19 +10,13 @@ export interface Link {
   readonly end: number;
 }
 
-export interface BlockGrid extends Size {
-  readonly places: readonly Point[];
-  /** The corners of each link. */
-  readonly paths: readonly (readonly Point[])[];
-}
-
 /** The distance of lines beside each other, and of blocks without lines between them. */
 const [TRACK, GAP] = [8, 14];
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
 
 /** Puts blocks into rows, in their order, and each link on tracks of its own in the channels between rows and columns. */
-export function blockGrid(sizes: readonly Size[], links: readonly Link[], columns: number): BlockGrid {
+export function blockGrid(sizes: readonly Size[], links: readonly Link[], columns: number) {
   const row = (block: number): number => Math.floor(block / columns);
   const column = (block: number): number => block % columns;
   const rows = row(sizes.length - 1) + 1;
@@ -71,8 +65,9 @@ export function blockGrid(sizes: readonly Size[], links: readonly Link[], column
   return {
     width: x.length,
     height: y.length,
-    places: sizes.map((_, block) => ({ x: left(block), y: top(block) })),
-    paths: links.map((link) => {
+    places: sizes.map((_, block): Point => ({ x: left(block), y: top(block) })),
+    /** The corners of each link. */
+    paths: links.map((link): readonly Point[] => {
       const [leave, enter] = [y.track(row(link.from) + 1, link), y.track(row(link.to), link, true)];
       const aside = isNext(link) ? [] : [[turn(link), leave] as const, [turn(link), enter] as const];
       const bottom = top(link.from) + (sizes[link.from]?.height ?? 0);

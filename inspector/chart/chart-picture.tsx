@@ -126,7 +126,6 @@ export function ChartPicture(props: ChartPictureProps) {
           key={drawn.id}
           {...props}
           drawn={drawn}
-          index={index}
           isFirst={number === 0}
           status={{
             ...statusOf(drawn.id, level, known),
@@ -193,11 +192,7 @@ function pressed(event: KeyboardEvent, svg: SVGSVGElement | null, select: (at: n
   event.preventDefault();
 }
 
-function statusOf(
-  stateId: string,
-  level: DrawnLevel,
-  { index, active, visited }: NonNullable<ReturnType<typeof marksOfCopy>>,
-) {
+function statusOf(stateId: string, level: DrawnLevel, { index, active, visited }: KnownMarks) {
   const hasActiveInside = level.states.some(({ id }) => index.state(id)?.parent === stateId && active.has(id));
   return {
     active: active.has(stateId),
@@ -347,7 +342,6 @@ function waysOf(id: string, index: IndexedChart, lines: readonly Line[]): string
 interface StateShapeProps
   extends Pick<ChartPictureProps, 'hues' | 'hasInside' | 'onOpen' | 'place' | 'charts' | 'isStopped'> {
   readonly drawn: DrawnState;
-  readonly index: IndexedChart;
   readonly isFirst: boolean;
   readonly status: Readonly<Record<'active' | 'leaf' | 'never' | 'failed' | 'selected' | 'ringed', boolean>>;
   readonly badge: string;
@@ -358,7 +352,8 @@ interface StateShapeProps
 }
 
 function StateShape(props: StateShapeProps) {
-  const { drawn, index, isFirst, status, badge, ways, hues, place, isStopped, hasInside, onOpen, onChoose } = props;
+  const { drawn, isFirst, status, badge, ways, known, hues, place, isStopped, hasInside, onOpen, onChoose } = props;
+  const { index } = known;
   const { id, x, y, width, height, isOpen, lines } = drawn;
   const state = index.state(id);
   if (state === undefined) return null;
@@ -379,7 +374,7 @@ function StateShape(props: StateShapeProps) {
       : status.never
         ? 'not visited'
         : 'visited';
-  const label = [excerpt(name, 80), badge, ...linesOf(props).map((line) => lineText(line, props.known)), words, kind]
+  const label = [excerpt(name, 80), badge, ...linesOf(props).map((line) => lineText(line, known)), words, kind]
     .filter((part) => part !== '')
     .join(', ');
   const baseline = y + head / 2;
@@ -420,7 +415,7 @@ function StateShape(props: StateShapeProps) {
         </text>
       )}{' '}
       {lines.length > 0 && !isOpen && <path class="rule" d={`M${x} ${y + BOX.head}h${width}`} />}
-      <Lines lines={linesOf(props)} x={x + BOX.side} y={y + BOX.head + 3} known={props.known} onStub={props.onStub} />
+      <Lines lines={linesOf(props)} x={x + BOX.side} y={y + BOX.head + 3} known={known} onStub={props.onStub} />
       {isInside && (
         <g class="fold">
           <rect x={x + width - 28} y={y + 2} width={26} height={head - 4} />
@@ -437,7 +432,7 @@ const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
 const lineText = (line: BoxLine, known: KnownMarks): string => `${line.text} ${countText(timesOf(line, known))}`.trim();
 
 /** What a folded state shows of its inside: the path of the active state; empty if there is none. */
-function activePath({ drawn: { id }, index, known: { active } }: StateShapeProps): string {
+function activePath({ drawn: { id }, known: { index, active } }: StateShapeProps): string {
   const activeIn = (parent: string) => index.childrenOf(parent).find((state) => active.has(state.id));
   const names: string[] = [];
   for (let inner = activeIn(id); inner !== undefined; inner = activeIn(inner.id)) names.push(inner.name);

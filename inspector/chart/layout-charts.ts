@@ -74,9 +74,13 @@ async function layOutLevel(
     return isOwn ? drawnLevel : straightened(drawnLevel);
   };
   const found: DrawnLevel[] = [];
-  const free = variantsFor(level.states.length + lines.length, lines.length, isOwn, aspect);
-  const variants = around === null || lines.length === 0 ? free : [{ ...around.way, ...STRAIGHT }];
-  for (const variant of variants) {
+  const isVaried = isOwn || level.states.length + lines.length <= MAX_VARIED;
+  // The chain's chart has to fit its area at a readable size. Of others, `COMPACT` is hardly ever smaller.
+  const variants = (around === null ? waysFor(isVaried, aspect) : [around.way]).map((way) => ({
+    ...way,
+    ...(isOwn ? COMPACT : STRAIGHT),
+  }));
+  for (const variant of lines.length === 0 ? [PACKED] : variants) {
     try {
       found.push(await layOut(level, lines, { ...variant, ...order }));
     } catch {
@@ -98,7 +102,7 @@ function cheapest(drawn: readonly DrawnLevel[], aspect: number): DrawnLevel | un
 async function layOutBlocks(level: Level, chart: Chart, elk: ELK, aspect: number): Promise<DrawnLevel> {
   const { lines } = boxTextOf(level.root, chart, level);
   const found: DrawnLevel[] = [];
-  for (const way of chart.states.length <= MAX_VARIED ? [DOWN, RIGHT] : [aspect > LOW ? RIGHT : DOWN]) {
+  for (const way of waysFor(chart.states.length <= MAX_VARIED, aspect)) {
     const [parts, drawn] = [partsOf(level), [] as DrawnLevel[]];
     for (const part of parts) {
       const isBlock = level.blocks.includes(part.level);
@@ -109,12 +113,8 @@ async function layOutBlocks(level: Level, chart: Chart, elk: ELK, aspect: number
   return cheapest(found, aspect) as DrawnLevel;
 }
 
-function variantsFor(size: number, lines: number, isBaked: boolean, aspect: number): readonly Options[] {
-  if (lines === 0) return [PACKED];
-  const ways = isBaked || size <= MAX_VARIED ? [DOWN, RIGHT] : [aspect > LOW ? RIGHT : DOWN];
-  // The chain's chart has to fit its area at a readable size. Of others, `COMPACT` is hardly ever smaller.
-  return ways.map((way) => ({ ...way, ...(isBaked ? COMPACT : STRAIGHT) }));
-}
+const waysFor = (isVaried: boolean, aspect: number): readonly Options[] =>
+  isVaried ? [DOWN, RIGHT] : [aspect > LOW ? RIGHT : DOWN];
 
 /** What each bend of a line costs, in pixels of the larger side of a level. */
 const BEND = 5;
@@ -150,7 +150,7 @@ const WIDE: Options = {
   'elk.layered.spacing.edgeNodeBetweenLayers': '7',
 };
 
-/** For blocks from left to right in a low space. */
+/** For little space: the chart of the whole chain, and blocks from left to right in a low space. */
 const NEAR: Options = {
   'elk.layered.spacing.nodeNodeBetweenLayers': '4',
   'elk.layered.spacing.edgeNodeBetweenLayers': '3',
@@ -174,9 +174,7 @@ const LEVEL_OPTIONS: Readonly<Record<string, Options>> = {
   postChain: {
     'elk.layered.layering.strategy': 'LONGEST_PATH',
     'elk.spacing.edgeNode': '7',
-    'elk.layered.spacing.nodeNodeBetweenLayers': '4',
-    'elk.layered.spacing.edgeNodeBetweenLayers': '3',
-    'elk.layered.spacing.edgeEdgeBetweenLayers': '3',
+    ...NEAR,
   },
 };
 

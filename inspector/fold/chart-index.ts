@@ -3,7 +3,7 @@ import { type TakenTransition, transitionFinder } from '../../src/durable/charts
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { groupBy } from './group-by.ts';
 
-export interface ChartIndex {
+interface ChartIndex {
   chart(machine: string): IndexedChart | undefined;
   /** The run's own chart; undefined if there is none. */
   readonly first: IndexedChart | undefined;

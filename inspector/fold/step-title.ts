@@ -19,7 +19,7 @@ import { excerpt, stateName } from './text.ts';
 import { taskWords } from './trace-items.ts';
 import { waitingAt } from './user-events.ts';
 
-export interface StepView {
+interface StepView {
   readonly run: Pick<InspectedRun, 'kind' | 'live' | 'status'>;
   readonly log: RunLog;
   readonly fold: RunFold;
@@ -30,7 +30,7 @@ export interface StepView {
   readonly sinceMs?: number;
 }
 
-export interface StepTitle {
+interface StepTitle {
   /** `Experience, cycle 2`. */
   readonly name: string;
   /** `call 3`, `0.8 s`, `1,302 tokens`. */

@@ -10,7 +10,7 @@ import { machineWaits } from './system-waits.ts';
 import { contextDifferences } from './system-words.ts';
 import { currentStateFacts, explainTransition } from './why.ts';
 
-export interface SystemView extends LoadedEntries {
+interface SystemView extends LoadedEntries {
   readonly count: number;
   readonly selection: Selection;
 }

@@ -25,7 +25,7 @@ const migration = {
   context: ({ cents }: { cents: number }) => ({ euros: cents / 100 }),
 };
 
-// In a test: every state in which an order can wait leads to one that the new version reaches.
+// In a test: checks that every state in which an order can wait moves to one that the new version reaches.
 const findings = findingsOf(explore(first), [migratesTo(explore(second), migration)]);
 console.log(findings.map(describeFinding).join('\n'));
 

@@ -13,7 +13,7 @@ import {
   type Configuration,
   candidatesFor,
   continueExactly,
-  ENTERING,
+  ENTRY_EVENT,
   type HostedActor,
   type HostedLogic,
   historyOf,
@@ -25,7 +25,7 @@ import {
   type Scheduled,
   type SystemHooks,
   scheduleOwn,
-  startActive,
+  startInvokesAndDelays,
   transitionsTaken,
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
@@ -261,8 +261,8 @@ export class DurableActorSystem {
     return status === 'active' && Object.keys(children).length === 0;
   }
 
-  /** Whether it only waits for events, delays and answers: a question can be asked again. */
-  get isMigratable(): boolean {
+  /** Whether it only waits for events, delays and answers to questions, which can be asked again. */
+  get canMigrate(): boolean {
     if (this.openEffects.size > 0 || !this.#isActive()) return false;
     const invoked = activeNodes(this.root.getSnapshot()).flatMap(({ invoke }) => invoke.map(({ id }) => id));
     const isQuestion = ({ logic, parent, ref }: HostedActor): boolean =>
@@ -318,8 +318,8 @@ export class DurableActorSystem {
   migrate({ state, ended }: Pick<MigratedEvent, 'state' | 'ended'>, atMs: number): void {
     this.restore(state);
     const known = new Set([...ended, ...Array.from(this.timers.values(), ({ scheduled }) => scheduled?.id)]);
-    this.#externalType = ENTERING;
-    this.#step(atMs, true, () => startActive(this.#root as HostedActor, (id) => known.has(id)));
+    this.#externalType = ENTRY_EVENT;
+    this.#step(atMs, true, () => startInvokesAndDelays(this.#root as HostedActor, (id) => known.has(id)));
   }
 
   #restore({ snapshot, timers, next, random, sentIds }: Keyframe): void {
@@ -827,7 +827,7 @@ export class DurableActorSystem {
     const ref = step.actorRef as AnyActorRef;
     const actor = this.#pathOf(ref);
     this.#touched.add(actor);
-    const taken = this.#inEffect(ref, step).filter(({ eventType }) => eventType !== ENTERING);
+    const taken = this.#inEffect(ref, step).filter(({ eventType }) => eventType !== ENTRY_EVENT);
     // A machine that this one has started in the microstep has reported its own microsteps first.
     const { machine: own } = step.snapshot as AnyMachineSnapshot;
     const isOwn = ({ transition }: EvaluatedGuard): boolean => transition.source.machine === own;

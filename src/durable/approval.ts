@@ -77,7 +77,7 @@ export const approval = declareOutcomes(logic as object as ApprovalLogic, (input
     name,
     output: { question: asked, isEdited: asked !== question, reason: null, by: null, decision },
   });
-  // A question without strings, numbers and booleans has no such edit.
+  // A question without strings, numbers and booleans cannot be edited like this.
   const isEditable = sortedText(edited) !== sortedText(question);
   const ifEdited = isEditable ? [answer('edited', 'approve', edited)] : [];
   return [answer('approved', 'approve'), ...ifEdited, answer('denied', 'deny')];

@@ -6,9 +6,9 @@ export interface CheckedActor {
   readonly status: string;
   /** Why it cannot continue on the current code, or be migrated, in one line; null if it can. */
   readonly problem: string | null;
-  /** The version of the machine that it has, if that is not the current one. */
+  /** The version of its machine, if that is not the current one. */
   readonly version?: string | null;
-  /** The version to which it will be migrated when it is opened. With a `problem`, it continues on its own one instead. */
+  /** The version to which it will be migrated when it is opened. With a `problem`, it continues on its own version instead. */
   readonly migratesTo?: string;
 }
 

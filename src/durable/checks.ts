@@ -58,7 +58,7 @@ function requireMigrations(
 ): void {
   for (const [from, rule] of Object.entries(migrate)) {
     if (from === version || !Object.hasOwn(versions, from))
-      throw invalid('migrate', 'versions of "versions" that differ from that of the machine', JSON.stringify(from));
+      throw invalid('migrate', 'keys of "versions", without the version of the machine itself', JSON.stringify(from));
     requireKnown('migrate', rule);
   }
 }

@@ -66,7 +66,7 @@ export async function deriveSystem(
   if (migrated !== undefined)
     throw new PostChainError(
       'invalid_option',
-      `at: expected an entry before ${migrated.seq}, because another input is not migrated; received a later one.`,
+      `at: expected an entry before the migration (entry ${migrated.seq}), because a fork with another input cannot repeat it; received a later one.`,
     );
   let hasBegun = false;
   const pause = pauses();

@@ -62,8 +62,8 @@ export interface DurableMachineOptions {
   /** Earlier versions of the machine, by their `version`: actors that were started on one of them continue on it. */
   readonly versions?: Readonly<Record<string, AnyStateMachine>>;
   /**
-   * How actors of these `versions` continue on the current machine: when an actor is opened that only waits for events, delays or approvals.
-   * If that fails, the `logger` receives the reason, and the actor continues on its version.
+   * How actors of these `versions` move to the current machine when they are opened, if they only wait for events, delays or approvals.
+   * If a migration fails, the `logger` receives the reason, and the actor continues on its version.
    */
   readonly migrate?: Readonly<Record<string, Migration>>;
   /** How values of your classes are stored. JSON, Date, Map, Set, Error and BigInt need none. */
@@ -160,7 +160,7 @@ export interface ActorView<Machine extends AnyStateMachine> {
 
 type SentEvent<Machine extends AnyStateMachine> = EventFromLogic<Machine> | ApprovalGiven;
 
-/** What a machine did with an event. */
+/** The reply of a machine to an event. */
 export interface Reply<Machine extends AnyStateMachine> extends ActorView<Machine> {
   /** The events that the actor emitted in the step, not those of its children. */
   readonly emitted: readonly EmittedFrom<Machine>[];
@@ -169,9 +169,9 @@ export interface Reply<Machine extends AnyStateMachine> extends ActorView<Machin
 export interface ActorReplay<Machine extends AnyStateMachine> extends ActorView<Machine> {
   /** The first difference from the journal, with which the replay has ended; null if there is none. */
   readonly divergence: Divergence | null;
-  /** The version of the machine that the actor has; null if that has none. */
+  /** The version of the actor's machine; null if the machine has none. */
   readonly version: string | null;
-  /** Whether the actor would be migrated if it were opened now: null, or with the reason if that would fail. */
+  /** Null if opening the actor would not migrate it. `problem`: why the migration would fail; null if it would succeed. */
   readonly migration: { readonly problem: string | null } | null;
 }
 
@@ -208,8 +208,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    */
   wake(): Promise<readonly string[]>;
   /**
-   * Sends an event, and resolves to what the machine replied in its step, once that is stored: with the `id` of an event that was sent before,
-   * to the same reply. Rejects with `event_ignored` if no transition was taken.
+   * Sends an event, and resolves to the machine's reply once its step is stored; with the `id` of an event that was sent before, to the reply
+   * to that event. Rejects with `event_ignored` if the event causes no transition.
    */
   send(id: string, event: SentEvent<Machine>, options: SendOptions & { readonly reply: true }): Promise<Reply<Machine>>;
   /**
@@ -397,7 +397,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       return actor.send(event, options, reply ? onStep : undefined);
     });
     if (!reply) return isNew;
-    const { recordedStep, replyOf } = await import('./late-parts.ts');
+    const { recordedStep, replyOf } = await import('./lazy-parts.ts');
     if (!isNew)
       step = recordedStep(await entriesOf(this.journals.read(id)), options.id, (past) => this.replaySteps(past));
     return replyOf(id, event, step, this.#codec) as Reply<Machine>;
@@ -504,7 +504,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const derived =
       input === undefined
         ? null
-        : await (await import('./late-parts.ts')).deriveSystem(past, start, parts, reuse?.keyOf);
+        : await (await import('./lazy-parts.ts')).deriveSystem(past, start, parts, reuse?.keyOf);
     this.#requireNotOpen(id);
     const writer = this.journals.create(id);
     const reused = reuse && reusedCalls({ ...reuse, entries, from });
@@ -706,7 +706,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     try {
       const recorded = machineIn(entries);
       // Another version with the same states has the same digest.
-      const isKnown = recorded === startOf(entries).machine || !this.#isGone(recorded);
+      const isKnown = recorded === startOf(entries).machine || !this.#isMissing(recorded);
       if (isKnown && isSameBuild(startOf(entries), recorded, this.#machineOf(entries))) {
         const continued = await this.#replayed(id, entries);
         if (continued.divergence === null) return continued;
@@ -721,7 +721,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
   async #replayed(id: string, all: readonly DurableEntry[], isSame?: SameEntry): Promise<ReplayedSystem> {
     const hasMoved = this.#readOptions.fromKeyframe && all.some(({ type }) => type === 'migrated');
-    const entries = hasMoved ? (await import('./late-parts.ts')).withoutGone(all, this.#isGone) : all;
+    const entries = hasMoved ? (await import('./lazy-parts.ts')).withoutMissingVersions(all, this.#isMissing) : all;
     const machine = this.#machineOf(entries, id);
     return await withPauses(replaySteps(entries, this.#parts(id, machine), isSame));
   }
@@ -731,7 +731,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const { machine, divergence } = replayed;
     const rule = this.#options.migrate?.[machine.version ?? ''];
     if (rule === undefined || machine === this.machine || divergence !== null) return replayed;
-    const { migratedSystem } = await import('./late-parts.ts');
+    const { migratedSystem } = await import('./lazy-parts.ts');
     return migratedSystem(id, replayed, rule, this.#parts(id, this.machine), this.#runningOptions(id, replayed));
   }
 
@@ -746,7 +746,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return entries[1]?.type === 'migrated' ? this.#migratedVersion(id, recorded) : this.#versionOf(recorded);
   }
 
-  readonly #isGone = ({ version }: RecordedMachine): boolean =>
+  readonly #isMissing = ({ version }: RecordedMachine): boolean =>
     version !== (this.machine.version ?? null) && this.#options.versions?.[version ?? ''] === undefined;
 
   #versionOf(recorded: RecordedMachine): AnyStateMachine {
@@ -755,7 +755,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   /** Throws `diverged` if this process does not have the version to which an actor was migrated: its code may be older. */
   #migratedVersion(id: string, recorded: RecordedMachine): AnyStateMachine {
-    if (!this.#isGone(recorded)) return this.#versionOf(recorded);
+    if (!this.#isMissing(recorded)) return this.#versionOf(recorded);
     throw new PostChainError(
       'diverged',
       `actor ${id}: it was migrated to version "${recorded.version}", which this process lacks. Add it to "versions".`,
@@ -838,7 +838,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 }
 
-/** Returns the machine that an actor has now: as its journal names it, if that has the same version. */
+/** Returns the machine of an actor as its journal records it, if that is the same version. */
 function machineNow({ machine, entries }: Pick<ReplayedSystem, 'machine' | 'entries'>): RecordedMachine {
   const recorded = lastMachineIn(entries);
   return recorded.version === (machine.version ?? null) ? recorded : recordedMachine(machine);

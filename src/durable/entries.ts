@@ -79,7 +79,7 @@ export interface MigratedEvent {
   readonly machine: RecordedMachine;
   /** Its state in that version, with the delays that it keeps. */
   readonly state: Keyframe;
-  /** The ids of the invoked actors and delays that its states had in the earlier version too: those that are over do not start again. */
+  /** The ids of the invoked actors and delays that its states also had in the earlier version. Those that have ended do not start again. */
   readonly ended: readonly string[];
 }
 
@@ -172,7 +172,7 @@ export type Annotation =
   | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
   /**
    * Another process opened the actor here, or, with `wasPaused`, this process began it after a pause of 1 s or more. `machine`: the version
-   * with which it continues, if that is another one than before.
+   * with which it continues, if it is not the same as before.
    */
   | {
       readonly type: 'resumed';
@@ -188,12 +188,12 @@ export type Annotation =
       readonly waiting?: Waiting;
       /** The result of the option `describeWait`; left out for null. */
       readonly summary?: Json;
-      /** Its machine, if it is another one than at the start. */
+      /** Its machine, if it is not the same as at the start. */
       readonly machine?: RecordedMachine;
     }
   /**
    * The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. `machine`: that of the actor
-   * here, if it is another one than at the start.
+   * here, if it is not the same as at the start.
    */
   | { readonly type: 'keyframe'; readonly state: Keyframe; readonly machine?: RecordedMachine };
 
@@ -278,7 +278,7 @@ export const hasState = <Entry extends { readonly type: string }>(
 ): entry is Extract<Entry, { readonly type: 'keyframe' | 'migrated' }> =>
   entry?.type === 'keyframe' || entry?.type === 'migrated';
 
-/** Whether the entries between the first one and one with the state are left out. */
+/** Whether the entries between the first one and one that contains the state are left out. */
 export const isPartial = ([, second]: readonly DurableEntry[]): boolean => hasState(second) && second.seq > 1;
 
 /** Returns how many processes have continued an actor since something last happened to it or it was closed. */

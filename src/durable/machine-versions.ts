@@ -19,13 +19,13 @@ export function versionFor(
   return older ?? current;
 }
 
-/** The places in a journal from which one version of the machine continues: its first entry that is not left out, and each migration. */
+/** Returns the indexes at which a version of the machine takes over: the first entry that is not left out, and each migration. */
 function partsOf(entries: readonly DurableEntry[]): readonly number[] {
   const first = isPartial(entries) ? 1 : 0;
   return [first, ...entries.flatMap(({ type }, at) => (type === 'migrated' && at > first ? [at] : []))];
 }
 
-/** Returns the machine with which an actor continued last, from its first entry or from the entry at `from`, until it was migrated. */
+/** Returns the last machine that is recorded from the entry at `from`, by default the first one, to the next migration. */
 export function machineIn(entries: readonly DurableEntry[], from = isPartial(entries) ? 1 : 0): RecordedMachine {
   const [start] = entries;
   const first = entries[from];
@@ -39,16 +39,16 @@ export function machineIn(entries: readonly DurableEntry[], from = isPartial(ent
   return recorded;
 }
 
-/** Returns the machine with which an actor continued last. */
+/** Returns the last recorded machine of an actor. */
 export const lastMachineIn = (entries: readonly DurableEntry[]): RecordedMachine =>
   machineIn(entries, partsOf(entries).at(-1));
 
-/** Leaves out the entries of versions of the machine that are gone: the migration from one of them contains the state. */
-export function withoutGone(
+/** Leaves out the entries before the last migration from a missing version: the migration contains the state. */
+export function withoutMissingVersions(
   entries: readonly DurableEntry[],
-  isGone: (recorded: RecordedMachine) => boolean,
+  isMissing: (recorded: RecordedMachine) => boolean,
 ): readonly DurableEntry[] {
   const parts = partsOf(entries);
-  const from = parts.findLast((_, index) => index > 0 && isGone(machineIn(entries, parts[index - 1])));
+  const from = parts.findLast((_, index) => index > 0 && isMissing(machineIn(entries, parts[index - 1])));
   return from === undefined ? entries : [...entries.slice(0, 1), ...entries.slice(from)];
 }

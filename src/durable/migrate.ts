@@ -21,23 +21,23 @@ import { Timekeeper, type TimekeeperOptions } from './timekeeper.ts';
  */
 export interface Migration {
   /**
-   * Where an actor continues: paths of states in the current version (keys, joined by dots), by their paths in the earlier one. A state takes
-   * the states inside it along. Or a function of the path of each innermost active state. By default, the states with the same paths.
+   * Maps paths of states in the earlier version (keys, joined by dots) to paths in the current one. The states inside a state move with it.
+   * Or a function that returns the new path of each innermost active state. By default, paths stay the same.
    */
   readonly state?: Readonly<Record<string, string>> | ((path: string, context: never) => string);
-  /** Returns the context in the current version; by default, the same. */
+  /** Returns the context in the current version; by default, it stays the same. */
   readonly context?: (context: never) => object;
-  /** The types in the current version of delayed events that wait, by their types in the earlier one; null for those to drop. By default, the same. */
+  /** Maps types of delayed events to types in the current version, or to null to drop them. By default, types stay the same. */
   readonly events?: Readonly<Record<string, string | null>>;
 }
 
-/** An actor that only waits, and how it gets to another version of its machine. */
+/** An actor that only waits, and how it moves to another version of its machine. */
 export interface MovedActor {
   readonly system: Pick<DurableActorSystem, 'keyframe' | 'approvals'>;
   readonly from: AnyStateMachine;
   readonly rule: Migration;
   readonly start: StartEntry;
-  /** Those of the actor in the current version. */
+  /** For the actor in the current version. */
   readonly parts: SystemParts;
   readonly atMs: number;
 }
@@ -59,7 +59,7 @@ export function migrated({ start, parts, atMs, ...moved }: MovedActor) {
 }
 
 /**
- * Returns the actor in the current version of its machine, or the same one if it does not only wait. Throws an error with the reason if it
+ * Returns the actor in the current version of its machine, or unchanged if something is in progress. Throws an error with the reason if it
  * cannot be migrated.
  */
 export function migratedSystem(
@@ -73,7 +73,7 @@ export function migratedSystem(
   const time = new Timekeeper(system, entries, options);
   const atMs = time.nowMs;
   // A due delay belongs to the earlier version.
-  if (!system.isMigratable || time.nextDueMs <= atMs) return replayed;
+  if (!system.canMigrate || time.nextDueMs <= atMs) return replayed;
   try {
     if (isRedacted(start)) throw new Error('its journal is redacted');
     const next = migrated({ system, from, rule, start, parts, atMs });
@@ -91,18 +91,18 @@ function migratedEvent({ system, from, rule, parts }: Omit<MovedActor, 'start' |
   const state = system.keyframe(true);
   if (state === null)
     throw new Error(
-      'its state cannot be moved: expected a context without actors and without an object that occurs twice, and delayed events to itself, each with another id',
+      'its state cannot be moved: its context contains actors or the same object twice, or a delayed event is for another actor or shares its id',
     );
   const given = codec.decode(state.snapshot.context);
   const old = state.snapshot.nodes.map((id) => from.getStateNodeById(id));
-  const places = new Map(old.filter(isLeaf).map((leaf) => [leaf, placeOf(leaf, to, rule, given)]));
+  const targets = new Map(old.filter(isLeaf).map((leaf) => [leaf, targetOf(leaf, to, rule, given)]));
   const context = rule.context === undefined ? given : rule.context(given as never);
   if (typeof context !== 'object' || context === null)
     throw new Error(`context: expected an object; received ${JSON.stringify(context) ?? String(context)}`);
-  const resolved = to.resolveState({ value: stateValue([...places.values()]), context } as never) as AnyMachineSnapshot;
-  const nodes = activeNodes(resolved).toSorted((one, other) => one.order - other.order);
-  const pairing = new Pairing(places, nodes, rule);
-  const delays = pairing.pair(delaysOf);
+  const moved = to.resolveState({ value: stateValue([...targets.values()]), context } as never) as AnyMachineSnapshot;
+  const nodes = activeNodes(moved).toSorted((one, other) => one.order - other.order);
+  const matcher = new Matcher(targets, nodes, rule);
+  const delays = matcher.match(delaysOf);
   const open = [...system.approvals.keys()];
   const isOpen = (id: string): boolean => open.some((path) => path.replace(/#\d+$/u, '') === childPath('', id));
   return {
@@ -111,7 +111,7 @@ function migratedEvent({ system, from, rule, parts }: Omit<MovedActor, 'start' |
     state: {
       ...state,
       snapshot: {
-        value: resolved.value as Json,
+        value: moved.value as Json,
         nodes: nodes.map(({ id }) => id),
         context: codec.encode(context, 'context', 'exact'),
         historyValue: historyIn(state, from, to, rule),
@@ -119,7 +119,7 @@ function migratedEvent({ system, from, rule, parts }: Omit<MovedActor, 'start' |
       timers: state.timers.flatMap((timer) => keptTimer(timer, delays, { from, to, rule })),
     },
     ended: [
-      ...[...pairing.pair(invokesOf)].flatMap(([before, now]) => (isOpen(before) ? [] : [now])),
+      ...[...matcher.match(invokesOf)].flatMap(([before, now]) => (isOpen(before) ? [] : [now])),
       ...delays.values(),
     ],
   };
@@ -135,7 +135,7 @@ const versionOf = ({ version = '(none)' }: AnyStateMachine & { readonly version?
 const nodeAt = ({ root }: AnyStateMachine, path: string): AnyStateNode | undefined =>
   path === '' ? root : path.split('.').reduce<AnyStateNode | undefined>((node, key) => node?.states[key], root);
 
-/** Misspelled paths and types would change nothing. */
+/** A misspelled path or type would otherwise have no effect. */
 function requirePaths({ state, events }: Migration, from: AnyStateMachine, to: AnyStateMachine): void {
   for (const [before, now] of typeof state === 'function' ? [] : Object.entries(state ?? {}))
     for (const [machine, path] of [
@@ -162,14 +162,14 @@ function mappedPath(path: string, { state }: Migration): string {
   return path;
 }
 
-function placeOf(leaf: AnyStateNode, to: AnyStateMachine, rule: Migration, context: unknown): AnyStateNode {
+function targetOf(leaf: AnyStateNode, to: AnyStateMachine, rule: Migration, context: unknown): AnyStateNode {
   const path = pathOf(leaf);
-  const place = typeof rule.state === 'function' ? rule.state(path, context as never) : mappedPath(path, rule);
-  const node = typeof place === 'string' ? nodeAt(to, place) : undefined;
+  const target = typeof rule.state === 'function' ? rule.state(path, context as never) : mappedPath(path, rule);
+  const node = typeof target === 'string' ? nodeAt(to, target) : undefined;
   const isEnd = node?.type === 'final' && leaf.type !== 'final';
   if (node !== undefined && node.type !== 'history' && !isEnd) return node;
-  const problem = node === undefined ? 'does not have' : `has as a ${node.type} state`;
-  throw new Error(`state "${path}" leads to "${place}", which ${versionOf(to)} ${problem}`);
+  const problem = node === undefined ? 'does not exist' : `is a ${node.type} state`;
+  throw new Error(`state "${path}" maps to "${target}", which ${problem} in ${versionOf(to)}; map it to another state`);
 }
 
 /** Returns the value in which all these states are active. */
@@ -192,7 +192,7 @@ function stateValue(nodes: readonly AnyStateNode[]): StateValue {
   return value as StateValue;
 }
 
-/** What history states return to, as far as the current version has these states. */
+/** Returns the states to which history states return, without those that the current version lacks. */
 function historyIn({ snapshot }: Keyframe, from: AnyStateMachine, to: AnyStateMachine, rule: Migration): Json {
   const idNow = (id: string): string | undefined => {
     const path = pathOf(from.getStateNodeById(id));
@@ -206,7 +206,7 @@ function historyIn({ snapshot }: Keyframe, from: AnyStateMachine, to: AnyStateMa
   return Object.fromEntries(entries) as Json;
 }
 
-/** Something that a state starts when it is entered: the name that two versions share, and its id. */
+/** An invoked actor or a delay of a state. Its name is the same in both versions; its id may differ. */
 interface Started {
   readonly name: string;
   readonly id: string;
@@ -223,45 +223,45 @@ const invokesOf = ({ invoke }: AnyStateNode): readonly Started[] =>
     id,
   }));
 
-/** Finds what the states of both versions start under the same name. */
-class Pairing {
-  readonly #places: ReadonlyMap<AnyStateNode, AnyStateNode>;
+/** Matches the invoked actors or delays of both versions by name. */
+class Matcher {
+  readonly #targets: ReadonlyMap<AnyStateNode, AnyStateNode>;
   readonly #nodes: readonly AnyStateNode[];
   readonly #rule: Migration;
 
-  constructor(places: ReadonlyMap<AnyStateNode, AnyStateNode>, nodes: readonly AnyStateNode[], rule: Migration) {
-    this.#places = places;
+  constructor(targets: ReadonlyMap<AnyStateNode, AnyStateNode>, nodes: readonly AnyStateNode[], rule: Migration) {
+    this.#targets = targets;
     this.#nodes = nodes;
     this.#rule = rule;
   }
 
-  /** Returns the ids of what starts in the current version, by those in the earlier one. States with the same path come first. */
-  pair(startedBy: (node: AnyStateNode) => readonly Started[]): ReadonlyMap<string, string> {
-    const pairs = new Map<string, string>();
+  /** Returns the ids in the current version, by those in the earlier one. States with the same path are matched first. */
+  match(startedBy: (node: AnyStateNode) => readonly Started[]): ReadonlyMap<string, string> {
+    const matches = new Map<string, string>();
     const now = this.#nodes.flatMap((node) => startedBy(node).map((started) => ({ node, ...started })));
-    for (const isClose of [this.#isSamePlace, this.#isRelated])
+    for (const isClose of [this.#isSameState, this.#isRelated])
       for (const { node, name, id } of now) {
-        if ([...pairs.values()].includes(id)) continue;
+        if ([...matches.values()].includes(id)) continue;
         const before = this.#old.filter((one) => isClose(one, node)).flatMap(startedBy);
-        const free = before.find((one) => one.name === name && !pairs.has(one.id));
-        if (free !== undefined) pairs.set(free.id, id);
+        const free = before.find((one) => one.name === name && !matches.has(one.id));
+        if (free !== undefined) matches.set(free.id, id);
       }
-    return pairs;
+    return matches;
   }
 
   get #old(): readonly AnyStateNode[] {
-    return [...new Set([...this.#places.keys()].flatMap(withAncestors))];
+    return [...new Set([...this.#targets.keys()].flatMap(withAncestors))];
   }
 
-  readonly #isSamePlace = (before: AnyStateNode, now: AnyStateNode): boolean =>
-    (this.#places.get(before) ?? null) === now || mappedPath(pathOf(before), this.#rule) === pathOf(now);
+  readonly #isSameState = (before: AnyStateNode, now: AnyStateNode): boolean =>
+    (this.#targets.get(before) ?? null) === now || mappedPath(pathOf(before), this.#rule) === pathOf(now);
 
-  /** Whether an innermost state leads from the one state, or from inside it, to the other one, or to a state around or inside it. */
+  /** Whether `before`, or a state inside it, moves into `now`, or to a state around it. */
   readonly #isRelated = (before: AnyStateNode, now: AnyStateNode): boolean =>
-    [...this.#places].some(
-      ([leaf, place]) =>
+    [...this.#targets].some(
+      ([leaf, target]) =>
         withAncestors(leaf).includes(before) &&
-        (withAncestors(place).includes(now) || withAncestors(now).includes(place)),
+        (withAncestors(target).includes(now) || withAncestors(now).includes(target)),
     );
 }
 
@@ -272,7 +272,7 @@ const withAncestors = (node: AnyStateNode): readonly AnyStateNode[] => [
 
 type KeptTimer = Keyframe['timers'][number];
 
-/** A delay of a state is kept if the current version has the same one; another delayed event, if it is wanted. */
+/** Keeps an `after` delay if the current version has it too, and any other delayed event unless the rule drops it. */
 function keptTimer(
   timer: KeptTimer,
   delays: ReadonlyMap<string, string>,
@@ -287,7 +287,7 @@ function keptTimer(
   if (type == null) return [];
   if (handles(from, event.type) && !handles(to, type))
     throw new Error(
-      `events: no state of ${versionOf(to)} handles the delayed event "${type}"; name its type there, or null to drop it`,
+      `events: no state of ${versionOf(to)} handles the delayed event "${type}"; map it to another type, or to null to drop it`,
     );
   return [{ ...timer, event: { ...event, type } }];
 }

@@ -6,7 +6,7 @@ import type { DurableEntry } from './entries.ts';
 import type { Pending } from './pending.ts';
 import type { ReplayStep } from './replay.ts';
 
-/** The step of an event, and what the actor was and waited for after it. */
+/** The step of an event, with the state of the actor after it. */
 export interface RepliedStep {
   readonly entries: readonly DurableEntry[];
   readonly snapshot: AnyMachineSnapshot;
@@ -27,7 +27,7 @@ export function recordedStep(
   return last && { entries: entries.slice(from, to), ...last };
 }
 
-/** Returns what a machine replied in a step. Throws `event_ignored` if it took no transition, or if there is no step. */
+/** Returns the reply of a machine to an event. Throws `event_ignored` if its step has no transition, or if there is no step. */
 export function replyOf(id: string, event: { readonly type: string }, step: RepliedStep | null, codec: Codec): object {
   if (!step?.entries.some(({ type }) => type === 'transition'))
     throw new PostChainError('event_ignored', `actor ${id}: ${reasonOf(event, step)}.`);
@@ -45,7 +45,7 @@ function reasonOf({ type }: { readonly type: string }, step: RepliedStep | null)
   const guards = entries.flatMap((entry) => (entry.type === 'ignored' ? entry.candidates : []));
   const names = [...new Set(guards.flatMap(({ guard }) => guard ?? []))];
   const place = `in ${JSON.stringify(snapshot.value)}`;
-  const accepted = `it accepts ${pending.events.join(', ') || 'no events'}`;
+  const accepted = `the actor accepts ${pending.events.join(', ') || 'no events'}`;
   if (names.length > 0) return `${name} was ignored ${place}, because ${names.join(' and ')} did not hold; ${accepted}`;
   return `${name} was ignored ${place}; ${accepted}`;
 }

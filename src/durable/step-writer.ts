@@ -10,7 +10,7 @@ export interface StepWriterOptions {
   readonly id: string;
   /** Whether this machine and runtime started the actor. If not, its keyframes would not be used. */
   readonly keepsKeyframes: boolean;
-  /** The machine of the actor, if it is another one than at the start. */
+  /** The machine of the actor, if it is not the same as at the start. */
   readonly machine?: RecordedMachine | undefined;
   /** Receives the entries from now on. */
   readonly onEntry?: ((entry: DurableEntry) => void) | undefined;

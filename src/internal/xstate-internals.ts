@@ -259,30 +259,30 @@ export function continueExactly(actor: AnyActorRef, ids: readonly string[], cont
   Object.assign(snapshot, { _nodes: nodes, tags, context });
 }
 
-/** The event with which a restored actor starts what its states start. */
-export const ENTERING = 'xstate.entering';
+/** The event on which a restored actor starts the invoked actors and delays of its active states. */
+export const ENTRY_EVENT = 'xstate.entering';
 
 /** XState caches the transitions of a state by the type of the event. */
 const entering = new WeakMap<AnyStateNode, { actions: AnyTransitionDefinition['actions'] }>();
 
 /**
- * Starts the invoked actors and the delays of the active states of a running actor, as entering these states does, but without entry actions,
- * and without those with the given ids.
+ * Starts the invoked actors and the delays of the active states of a running actor, as entering these states does, but without entry actions
+ * and without those that `isLeftOut`.
  */
-export function startActive(actor: Pick<HostedActor, 'ref' | 'deliver'>, isLeftOut: (id: string) => boolean): void {
+export function startInvokesAndDelays(actor: HostedActor, isLeftOut: (id: string) => boolean): void {
   const nodes = activeNodes(actor.ref.getSnapshot() as AnyMachineSnapshot);
   const leaves = nodes.filter(({ states }) => Object.keys(states).length === 0);
   const rest = new Set(nodes);
   for (const leaf of leaves) {
     const own = nodes.filter((node) => rest.has(node) && (node === leaf || isInside(leaf, node)));
     for (const node of own) rest.delete(node);
-    const transition = entering.get(leaf) ?? { source: leaf, target: undefined, eventType: ENTERING, actions: [] };
+    const transition = entering.get(leaf) ?? { source: leaf, target: undefined, eventType: ENTRY_EVENT, actions: [] };
     transition.actions = own.flatMap((node) => startsOf(node, isLeftOut));
     entering.set(leaf, transition);
-    leaf.transitions.set(ENTERING, [transition as unknown as AnyTransitionDefinition]);
+    leaf.transitions.set(ENTRY_EVENT, [transition as unknown as AnyTransitionDefinition]);
   }
-  actor.deliver({ type: ENTERING });
-  for (const leaf of leaves) leaf.transitions.delete(ENTERING);
+  actor.deliver({ type: ENTRY_EVENT });
+  for (const leaf of leaves) leaf.transitions.delete(ENTRY_EVENT);
 }
 
 /** The actions with which XState starts the delays and the invoked actors of a state that it enters. */

@@ -16,8 +16,8 @@ import { describeState, type Property } from './properties.ts';
 type MovedState = Pick<AnyMachineSnapshot, 'value' | 'context'>;
 
 /**
- * A property of an earlier version of a machine: `migrate` of a durable machine can move each state in which an actor only waits to the current
- * version, into a state value that `current` reaches by itself and in which `holds` returns true. No call starts.
+ * A property of an earlier version of a machine: `migration` moves every state in which an actor only waits to a state value that the current
+ * version reaches, and `holds` returns true there. No call starts.
  */
 export function migratesTo(
   current: Pick<Exploration, 'machine' | 'states'>,

@@ -253,9 +253,9 @@ describe('an actor of an earlier version', () => {
     [
       'a final state',
       { state: { waiting: 'lapsed' } },
-      'state "waiting" leads to "lapsed", which version "2" has as a final state',
+      'state "waiting" maps to "lapsed", which is a final state in version "2"; map it to another state',
     ],
-    ['a context that is none', { context: () => null as never }, 'context: expected an object; received null'],
+    ['a context that is not an object', { context: () => null as never }, 'context: expected an object; received null'],
     [
       'a context that throws',
       {
@@ -280,7 +280,7 @@ describe('an actor of an earlier version', () => {
     expect(await typesOf()).not.toContain('migrated');
   });
 
-  it('needs its version no more after the migration, and is listed with its new one', async () => {
+  it('no longer needs its earlier version after the migration, and is listed with the new one', async () => {
     const { older, newer, journals, clock } = hosts();
     await parked(older);
     expect(await checkDeploy(newer)).toEqual([
@@ -312,7 +312,7 @@ describe('an actor of an earlier version', () => {
     const other = await newer.fork('o', { at: 0, input: { cents: 100 } });
     expect(other.getSnapshot()).toMatchObject({ context: { cents: 100 } });
     await expect(newer.fork('o', { at, input: { cents: 100 } })).rejects.toThrow(
-      `at: expected an entry before ${at}, because another input is not migrated`,
+      `at: expected an entry before the migration (entry ${at}), because a fork with another input cannot repeat it`,
     );
   });
 
@@ -373,9 +373,9 @@ describe('migrations', () => {
   it.each([
     [
       { migrate: { '0': {} } },
-      'migrate: expected versions of "versions" that differ from that of the machine; received "0"',
+      'migrate: expected keys of "versions", without the version of the machine itself; received "0"',
     ],
-    [{ migrate: { '2': {} }, versions: { '2': first } }, 'that differ from that of the machine; received "2"'],
+    [{ migrate: { '2': {} }, versions: { '2': first } }, 'without the version of the machine itself; received "2"'],
     [{ migrate: { '1': { states: {} } } }, 'states'],
     [{ migrate: { '1': 'waiting' } }, 'received'],
   ])('are refused when the machine is created (%#)', (options, message) => {

@@ -56,7 +56,7 @@ describe('a reply', () => {
     expect(paying.pending.activities).toMatchObject([{ source: 'pay' }]);
   });
 
-  it('to an event that was sent before is the reply of then, also after other events', async () => {
+  it('to an event that was sent before is the same again, even after other events', async () => {
     const carts = await opened();
     const first = await carts.send('c', { type: 'ADD', item: 'tea' }, { id: '1', reply: true });
     await carts.send('c', { type: 'ADD', item: 'milk' }, { id: '2' });
@@ -81,17 +81,17 @@ describe('a reply', () => {
     });
   });
 
-  it('is an error if no transition was taken, which names the guards and the accepted events', async () => {
+  it('is an error that names the guards and the accepted events if no transition was taken', async () => {
     const carts = await opened();
     await expect(carts.send('c', { type: 'PAY' }, { reply: true })).rejects.toMatchObject({
       code: 'event_ignored',
       message:
-        'actor c: the event "PAY" was ignored in "open", because hasItems did not hold; it accepts ADD, ASK, PAY, CLOSE.',
+        'actor c: the event "PAY" was ignored in "open", because hasItems did not hold; the actor accepts ADD, ASK, PAY, CLOSE.',
     });
     await carts.send('c', { type: 'ADD', item: 'tea' });
     await carts.send('c', { type: 'ASK' });
     await expect(carts.send('c', { type: 'PAY' }, { reply: true })).rejects.toThrow(
-      'the event "PAY" was ignored in "asking"; it accepts no events.',
+      'the event "PAY" was ignored in "asking"; the actor accepts no events.',
     );
     await expect(carts.send('none', { type: 'PAY' }, { reply: true })).rejects.toMatchObject({
       code: 'unknown_journal',

@@ -214,7 +214,7 @@ describe('an actor of a durable machine', () => {
     };
     expect(await ask({ type: 'SHIP' }, '1')).toMatchObject([
       409,
-      { code: 'event_ignored', message: expect.stringContaining('it accepts') },
+      { code: 'event_ignored', message: expect.stringContaining('the actor accepts') },
     ]);
     expect(await ask({ type: 'PAY' }, '2')).toMatchObject([200, { id, value: 'asking', pending: { approvals: [{}] } }]);
     expect(await ask({ type: 'CANCEL' }, '3')).toMatchObject([200, { value: 'canceled', status: 'done' }]);

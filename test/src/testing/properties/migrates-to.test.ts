@@ -51,7 +51,7 @@ it.each<[string, Migration, RegExp]>([
   [
     'has no place',
     { state: { waiting: 'open', asking: 'open' }, context },
-    /"late" cannot be migrated: state "late" leads to "late", which version "2" does not have, after /u,
+    /"late" cannot be migrated: state "late" maps to "late", which does not exist in version "2"; map it to another state, after /u,
   ],
   [
     'waits for an approval',

@@ -1,0 +1,5 @@
+/** Rarely used code, loaded on first use. With several files, bundlers would split the initial code into more and larger chunks. */
+export { deriveSystem } from './derived-system.ts';
+export { withoutMissingVersions } from './machine-versions.ts';
+export { migratedSystem } from './migrate.ts';
+export { recordedStep, replyOf } from './reply.ts';

@@ -10,7 +10,7 @@ export interface Link {
   readonly end: number;
 }
 
-/** The distance of lines beside each other, and of blocks without lines between them. */
+/** The distance between parallel lines, and between blocks without lines between them. */
 const [TRACK, GAP] = [8, 14];
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
@@ -39,7 +39,7 @@ export function blockGrid(sizes: readonly Size[], links: readonly Link[], column
   const turn = (link: Link): number => (isNext(link) ? end(link) : x.track(side(link), link));
   const y = bands(
     upTo(rows).map((at) => Math.max(...sizes.map(({ height }, block) => (row(block) === at ? height : 0)))),
-    // What leaves the upper row is above what enters the lower one: a link may be both.
+    // Links that leave the upper row are above those that enter the lower one; a link may do both.
     upTo(rows + 1).map((at) => [
       ...nested(
         around,
@@ -83,7 +83,7 @@ export function blockGrid(sizes: readonly Size[], links: readonly Link[], column
   };
 }
 
-/** Cells in a row, with the channels before, between and after them: where each begins, and the track of a link in a channel. */
+/** Puts cells in a row with channels around them. Returns where each cell begins, and the track of a link in a channel. */
 function bands(cells: readonly number[], channels: readonly (readonly Link[])[]) {
   const [starts, tracks]: [number[], number[]] = [[], []];
   let length = 0;

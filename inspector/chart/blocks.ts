@@ -4,7 +4,7 @@ import type { BoxLine, DrawnEdge, DrawnLevel, Point } from './drawing.ts';
 import { BOX, FONT, widthOf } from './label-text.ts';
 import type { Level, LevelEdge } from './level.ts';
 
-/** A part of a level, with the lines to and from other parts: up to its border, and from there. */
+/** A part of a level, with the lines that leave and enter it, cut at its border. */
 export interface Part {
   readonly level: Level;
   readonly leaving: readonly LevelEdge[];
@@ -13,7 +13,7 @@ export interface Part {
 
 const keyOf = ({ transitions }: Pick<LevelEdge, 'transitions'>): string => transitions.join();
 
-/** The parts of a level: its blocks, and its other states if there are some. */
+/** Returns the parts of a level: its blocks, and its other states, if any, as one more. */
 export function partsOf(level: Level): readonly Part[] {
   const rest = level.states.length + level.stubs.length > 0 ? [{ ...level, blocks: [] }] : [];
   const levels = [...rest, ...level.blocks];
@@ -31,7 +31,7 @@ export function partsOf(level: Level): readonly Part[] {
 }
 
 const PAD = 10;
-/** Up to this many blocks have rows of the same length. */
+/** Up to this many blocks are put into rows of the same length. */
 const MAX_EVEN = 4;
 
 interface Frame {
@@ -113,7 +113,7 @@ const movedEdge = (edge: DrawnEdge, by: Point): DrawnEdge => ({
   label: edge.label && moved(edge.label, by),
 });
 
-/** The inside of a state in its frame, below its name; if lines enter at the top, at the right of it. */
+/** Puts the inside of a state into its frame: below its name, or to the right of it if lines enter at the top. */
 function framed(
   { lines, width, height, states, stubs, edges }: DrawnLevel,
   id: string,

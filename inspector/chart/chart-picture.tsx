@@ -168,10 +168,10 @@ export function ChartPicture(props: ChartPictureProps) {
   );
 }
 
-/** Whether a picture has so many states that the lines around the active ones are stronger than the others. */
+/** Whether a picture has so many states that the lines around the active ones are emphasized. */
 export const isLarge = ({ states }: DrawnLevel, chartId: string): boolean => !isOwnChart(chartId) && states.length > 16;
 
-/** Whether a line begins or ends at an active state, or beside one in the same state. */
+/** Whether a line begins or ends at an active state or a sibling of one. */
 function isNear({ transitions }: DrawnEdge, { chart, index, active }: KnownMarks): boolean {
   const isAround = (id: string | null = null): boolean => id !== null && id !== chart.id && active.has(id);
   return transitions.some((at) => {
@@ -251,7 +251,7 @@ interface Line {
   /** The label has a count at each of its words. */
   readonly isEach: boolean;
   readonly isLast: boolean;
-  /** How many frames of the label were taken, which are its first, and the one of the latest transition. */
+  /** How many frames of the label, from the first, were taken, and which one is of the latest transition. */
   readonly done: number;
   readonly latest: number;
 }
@@ -379,7 +379,7 @@ function StateShape(props: StateShapeProps) {
     .join(', ');
   const baseline = y + head / 2;
   const isAlone = isPlain && !isInside && badge === '';
-  // In an overview, a box may be small.
+  // In an overview, a box may be narrower than its name.
   const spare = width - widthOf(excerpt(name, MAX_NAME), FONT.name);
   return (
     // biome-ignore lint/a11y/useSemanticElements: SVG has no buttons
@@ -431,7 +431,7 @@ const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
 
 const lineText = (line: BoxLine, known: KnownMarks): string => `${line.text} ${countText(timesOf(line, known))}`.trim();
 
-/** What a folded state shows of its inside: the path of the active state; empty if there is none. */
+/** Returns the path of the active state inside a folded one; empty if there is none. */
 function activePath({ drawn: { id }, known: { index, active } }: StateShapeProps): string {
   const activeIn = (parent: string) => index.childrenOf(parent).find((state) => active.has(state.id));
   const names: string[] = [];

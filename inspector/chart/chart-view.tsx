@@ -26,7 +26,7 @@ export function ChartView(props: ChartViewProps) {
   const given = layout?.charts === charts ? layout : null;
   const drawings = baked ?? given?.drawings ?? null;
 
-  // A layout that is already known is the first one that is painted.
+  // Before the first paint, because the layout may be known already.
   useLayoutEffect(
     () => (baked === null ? layoutOf({ ...charts, aspect }, (done) => setLayout({ charts, ...done })) : undefined),
     [charts, baked, aspect],
@@ -59,7 +59,7 @@ const spaceOf = ({ clientWidth, clientHeight }: Element): Space => ({ width: cli
 /** A level of another program opens whole if its texts then have at least 9 px: small text is better than a chart that is cut off. */
 const SMALLEST = 9 / FONT.label;
 
-/** At a smaller scale, a level is an overview of the states around its others. */
+/** Below this scale, a level is an overview of its outermost states. */
 const TINY = 8 / FONT.label;
 
 /** Returns the scale that shows a whole level, the one at which its texts are readable, and the one at which it opens. */
@@ -141,7 +141,7 @@ function Levels(props: LevelsProps) {
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const scroll = useRef<HTMLDivElement>(null);
   const hasMoved = useRef(false);
-  /** Where the wheel zooms: on the screen, and as a share of the picture. */
+  /** The point at which the wheel zooms: on the screen, and as a fraction of the picture. */
   const zoomedAt = useRef<(Record<'left' | 'top', number> & Point) | null>(null);
   const space = useMeasured<Space>(scroll, { width: 800, height: 500 }, spaceOf);
   /** The text about a selected state takes space, but the chart keeps its size. */
@@ -168,7 +168,7 @@ function Levels(props: LevelsProps) {
         ? readable
         : (zoom ?? scalesOf(level, spaceUnselected, place.chartId).opened);
   const isTiny = scale < TINY && level?.states.some(({ isOpen }) => isOpen) === true && !isOwnChart(place.chartId);
-  /** Whether a part of a chart with many states is shown, which moves with the active ones. */
+  /** Whether only a part of a chart with many states is shown. It moves with the active states. */
   const isMap = level !== undefined && scale > whole && isLarge(level, place.chartId);
   /** The level and the size that were shown before: when a level opens, the chart around its active state is visible on all sides. */
   const centered = useRef('');
@@ -282,7 +282,7 @@ function Levels(props: LevelsProps) {
   );
 }
 
-/** Moves the visible part of a map with the mouse. After a motion, `hasMoved` is true until the next one. */
+/** Moves the visible part of a map with the mouse. After a drag, `hasMoved` is true until the next one. */
 function drag({ currentTarget, clientX, clientY, pointerType }: PointerEvent, hasMoved: { current: boolean }): void {
   hasMoved.current = false;
   if (!(currentTarget instanceof HTMLElement) || pointerType !== 'mouse') return;
@@ -310,7 +310,7 @@ const ENDS_PX = 90;
 
 const stateSelector = (id: string): string => `[data-state="${CSS.escape(id)}"]`;
 
-/** Scrolls only this element, at once or with a motion, and without `isCentered` only if something is not visible. With a state, `source` and as much of the states around them is shown as fits. */
+/** Scrolls this element, but not the page, to a state or a line; without `isCentered`, only if part of it is hidden. For a state, also shows `source`, and as much of the states around both as fits. */
 function bringIntoView(
   element: HTMLElement,
   selector: string,
@@ -342,7 +342,7 @@ function bringIntoView(
     const shown = ordered.findLast((open) => sizeOf(open) <= size) ?? box;
     if (shown[start] >= view[start] && shown[end] <= view[end] && !isCentered) return 0;
     const middle = (shown[start] + shown[end] - view[start] - view[end]) / 2;
-    // Of a state that does not fit, nothing outside it is shown.
+    // Does not scroll past the edges of a surrounding state that does not fit.
     const larger = ordered.find((open) => sizeOf(open) > size);
     return larger === undefined
       ? middle

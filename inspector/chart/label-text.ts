@@ -6,7 +6,7 @@ export const FONT = { name: 13, label: 12 } as const;
 /** Lengths in the box of a state: its name, a line of text, and the space beside and below its lines. */
 export const BOX = { head: 26, line: 16, side: 12, below: 7 } as const;
 
-/** The characters of the path of an active state inside a folded one. */
+/** The longest path, in characters, of an active state inside a folded one. */
 export const MAX_PATH = 24;
 
 /** At this scale, the smallest text has 11 px. */

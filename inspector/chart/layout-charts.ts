@@ -42,10 +42,10 @@ const ASPECT = { own: 1.1, other: 1.6 } as const;
 /** A space with a larger aspect is low: large levels are laid out from left to right. */
 const LOW = 2;
 
-/** What the layout of a part of a level depends on besides its own level: the direction of all parts. */
+/** A part of a level, with the direction of all parts. */
 interface Around extends Part {
   readonly way: Options;
-  /** Whether it is in a state of its own. */
+  /** Whether it is the inside of one state. */
   readonly isBlock: boolean;
 }
 
@@ -98,7 +98,7 @@ function cheapest(drawn: readonly DrawnLevel[], aspect: number): DrawnLevel | un
   return drawn.toSorted((one, other) => costOf(one) - costOf(other))[0];
 }
 
-/** Lays out each block of a level on its own, and its other states as one more. */
+/** Lays out each block of a level on its own, and its other states as one more block. */
 async function layOutBlocks(level: Level, chart: Chart, elk: ELK, aspect: number): Promise<DrawnLevel> {
   const { lines } = boxTextOf(level.root, chart, level);
   const found: DrawnLevel[] = [];
@@ -150,7 +150,7 @@ const WIDE: Options = {
   'elk.layered.spacing.edgeNodeBetweenLayers': '7',
 };
 
-/** For little space: the chart of the whole chain, and blocks from left to right in a low space. */
+/** Narrow spacing, for blocks from left to right in a low space. */
 const NEAR: Options = {
   'elk.layered.spacing.nodeNodeBetweenLayers': '4',
   'elk.layered.spacing.edgeNodeBetweenLayers': '3',
@@ -281,7 +281,7 @@ function graphOf(
   return { ...(nodes.get(root.id) as ElkNode), layoutOptions: { ...options, ...padding }, edges };
 }
 
-/** Whether a stub is no state: lines from it begin inside a block. */
+/** Whether a stub stands for any state: lines from it begin inside a block. */
 const isAnyState = (stub: string): boolean => JSON.parse(stub)[0] === 'any';
 
 /** The ends of lines to and from other blocks. */

@@ -12,7 +12,7 @@ export interface Level {
   readonly open: ReadonlySet<string>;
   readonly stubs: readonly Stub[];
   readonly edges: readonly LevelEdge[];
-  /** Compound states beside the others of the level, each with its own level inside. */
+  /** Compound states that are laid out on their own, each with the level inside it. */
   readonly blocks: readonly Level[];
 }
 
@@ -35,7 +35,7 @@ export interface LevelEdge {
 
 /** Up to this many states are laid out together. */
 const MAX_TOGETHER = 16;
-/** Up to this many states of another program are drawn with a place for each, in blocks that are laid out on their own. */
+/** Charts of other programs with up to this many states show each state, in blocks that are laid out on their own. */
 const MAX_IN_BLOCKS = 80;
 /** With more compound states next to each other, the initial one is not opened alone: it is one of many. */
 const MAX_MAIN = 3;
@@ -65,7 +65,7 @@ export function levelsOf(chart: Chart): readonly Level[] {
 const foldedIn = ({ states, open }: Level, tree: IndexedChart): readonly ChartState[] =>
   states.filter(({ id }) => !open.has(id) && tree.childrenOf(id).length > 0);
 
-/** A level without folded states: each compound state is a block if there is no room for all states together, and so is each region. */
+/** Returns a level without folded states. Each region is a block, and so is each compound state if the states do not all fit together. */
 function inBlocks(chart: Chart, root: ChartState, tree: IndexedChart): Level {
   const children = tree.childrenOf(root.id);
   const whole = levelOf(chart, root, tree, openStates(root, tree));
@@ -163,7 +163,7 @@ function edgesOf(
   const nameOf = (id: string): string => placeIn(tree, id);
   const around = ancestorsOf(tree, root.id).map((state) => state.id);
   const simple = chart.states.filter(({ id }) => tree.childrenOf(id).length === 0);
-  /** Of the whole chart, it is no state of the level. */
+  /** The stub for lines from any state inside `id`. If that is the whole chart, the lines come from outside the level. */
   const anyState = (id: string): string =>
     id === chart.id && id !== root.id && !isOwnChart(id)
       ? stub('from', root.id, `any of ${simple.length} states`)
@@ -174,7 +174,7 @@ function edgesOf(
     const entered = root.initial !== null && visible.has(root.initial) ? root.initial : null;
     const from = around.includes(source) ? anyState(source) : stub('from', root.id, nameOf(source));
     if (target === root.id) return entered === null ? null : [from, entered];
-    // What leaves several states is drawn where it enters one.
+    // A transition out of several states is drawn where it enters one.
     return source === root.id && pathOf(target) === null ? [from, stub('to', root.id, nameOf(target))] : null;
   };
   /** The ends of a transition at this level; null if it is drawn at another level. */

@@ -10,14 +10,14 @@ import { BOX } from './label-text.ts';
 interface MiniMapProps {
   readonly level: DrawnLevel;
   readonly known: KnownMarks;
-  /** What shows a part of the level. */
+  /** The element that scrolls over the level. */
   readonly scroll: RefObject<HTMLElement | null>;
   readonly onShow: (stateId: string) => void;
 }
 
 /**
- * The whole of a level that is larger than its space: its groups, the lines that were taken, and the part that is visible. A click shows another part.
- * Beside it, the source of the latest transition, if that is not visible.
+ * A map of a level that is larger than its space: its groups, the lines taken and the visible part. A click shows another part.
+ * The source of the latest transition is beside it, unless it is visible in the chart.
  */
 export function MiniMap({ level, known: { chart, index, active, taken, last }, scroll, onShow }: MiniMapProps) {
   const { width, height, states, edges } = level;
@@ -41,7 +41,7 @@ export function MiniMap({ level, known: { chart, index, active, taken, last }, s
       for (const [name, length] of Object.entries({ x, y, width: right - x, height: bottom - y }))
         part.current?.setAttribute(name, String(length));
       if (from.current === null || source === undefined) return;
-      // Of a state with others inside, its name is enough.
+      // A compound state counts as visible if its name is.
       from.current.hidden =
         source.x >= x && source.y >= y && source.y + BOX.head <= bottom && source.x + 2 * BOX.head <= right;
     };

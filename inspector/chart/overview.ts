@@ -2,7 +2,7 @@ import type { KnownMarks } from './chart-picture.tsx';
 import type { Box, DrawnLevel, Point } from './drawing.ts';
 import { BOX } from './label-text.ts';
 
-/** A level at a scale at which its texts are not readable: the states around all others as boxes, and the lines between them that were taken. */
+/** Returns a level at a scale at which its texts are unreadable: its outermost states as boxes, and the lines taken between them. */
 export function overviewOf(level: DrawnLevel, { index, active, taken }: KnownMarks, scale: number): DrawnLevel {
   const scaled = <Place extends Point>(place: Place): Place => ({ ...place, x: place.x * scale, y: place.y * scale });
   const states = level.states
@@ -27,7 +27,7 @@ export function overviewOf(level: DrawnLevel, { index, active, taken }: KnownMar
   return { lines: [], stubs: [], states, edges, width, height };
 }
 
-/** The part of a line after it leaves the box that it begins in. */
+/** Returns the part of a line outside the box in which it begins. */
 function outside(points: readonly Point[], box: Box): readonly Point[] {
   const within = ({ x, y }: Point): Point => ({
     x: Math.max(box.x, Math.min(box.x + box.width, x)),

@@ -73,7 +73,7 @@ export class IndexedChart {
   /** The transitions of a state, in the order in which they are tried for one event. */
   readonly transitionsFrom = (id: string): readonly ChartTransition[] => this.#bySource.get(id) ?? NONE;
 
-  /** The configuration after entering these states. With none, and for regions without one, the initial configuration. */
+  /** The configuration after entering these states: the initial one in regions that contain none of them. */
   readonly entered = (targets: readonly string[]): RecordedStates => {
     const key = targets.join('\n');
     const known = this.#configurations.get(key) ?? configurationOf(this, targets);

@@ -20,7 +20,7 @@ function pointAt(loaded: LoadedEntries, machine: string, at: number) {
   const { from, to } = fold.entries.stepOf(at);
   const next = Math.min(to, log.count);
   return {
-    // Parking is no part of the step.
+    // The entry `closed` of a parked actor is not part of the step.
     at: fold.entries.typeOf(at) === 'closed' ? at - 1 : at,
     from,
     step: receivedText(loaded, from),

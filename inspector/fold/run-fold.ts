@@ -25,7 +25,7 @@ export interface LoadedEntries {
 export class RunFold {
   readonly #actors = new ActorLogFold((path, seq) => this.spans.endActor(path, seq));
   readonly #reader = new ActorReader((path, machine, seq) => this.#actors.chartOf(path, machine, seq));
-  /** The entries with states that are yet to be shown: states may arrive before their entries. */
+  /** The numbers of entries whose states arrived before them. */
   #waiting: readonly number[] = [];
   readonly entries = new EntryIndex();
   readonly timeLine = new TimeLine(() => this.spans.isBusy());
@@ -48,7 +48,7 @@ export class RunFold {
   readonly readOfActor: ActorReader['read'] = (entry) => this.#reader.read(entry);
 
   readonly takeOfActor = (entry: ActorEntry): void => {
-    // Their entries have the members of an entry of a run that these folds read.
+    // Entries of actors have the members that these folds read in entries of runs.
     const shared = entry as unknown as JournalEntry;
     for (const fold of [this.entries, this.timeLine]) fold.take(shared);
     if ('actor' in entry && isCallFact(entry)) for (const fold of [this.spans, this.prompts]) fold.take(shared);

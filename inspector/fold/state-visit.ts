@@ -83,7 +83,7 @@ export function lastEntryInside(
 const isIn = (phase: Phase, position: MachinePosition | undefined): boolean =>
   position?.targets.some((id) => id === phase || id.includes(`.${phase}.`)) === true;
 
-/** The latest visit of a phase up to an entry in which something was called; else the latest, or the first after the entry. */
+/** Returns the latest visit of a phase, up to an entry, that called something; else the latest one, or the first after the entry. */
 export function phaseVisit({ spans }: RunFold, phase: Phase, at: number, count: number): Selection | null {
   const visits = spans.phases.filter((span) => span.phase === phase);
   const before = visits.filter(({ from }) => from <= at);

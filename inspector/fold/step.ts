@@ -81,7 +81,7 @@ export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: n
     },
   );
   const phase = selection.kind === 'phase' ? lastStartedBy(spans.phases, from) : undefined;
-  // Those of a phase include what started early for it.
+  // The searches of a phase include those that started early for it.
   const started = phase === undefined ? searchesBetween(spans, from, until) : searchesOf(spans, phase);
   const searches = started
     .filter((call) => call.from <= until)

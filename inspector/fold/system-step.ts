@@ -99,7 +99,7 @@ function ignoredBy({ fold, charts }: LoadedEntries, { seq }: Of<'delivery'>) {
   return { words: `Ignored: ${ignoredWords(ignored.guards)}.`, facts };
 }
 
-/** Whether the state of a timer is no longer active after its step. */
+/** Whether a timer was cancelled in the step that started it, because its state was left or its actor ended. */
 function isCancelled(
   { fold, charts }: Pick<LoadedEntries, 'fold' | 'charts'>,
   { actor, event, dueMs }: Of<'timer-start'>,
@@ -121,7 +121,7 @@ export const selectedCall = ({ actors }: RunFold, { kind, from, actor }: Selecti
       )
     : undefined;
 
-/** The questions of an approval: those that are open now, or the one that was answered, if its actor was parked before. */
+/** The open questions of an approval, or the one that was answered, which is known only if the actor was parked before. */
 export function questionsOf({ log, fold: { entries }, run }: QuestionView, { events, end }: ActorRecord) {
   if (end === null) return run.waiting?.approvals ?? [];
   const given = events.findLast(({ type }) => type === 'approval.given')?.seq ?? 0;
@@ -132,7 +132,7 @@ export function questionsOf({ log, fold: { entries }, run }: QuestionView, { eve
 
 type QuestionView = Pick<SystemView, 'log' | 'fold'> & { readonly run: Pick<InspectedRun, 'waiting'> };
 
-/** The actor whose own action a selection is about, with the error if the action threw one; null if it is about something else. */
+/** The actor whose custom action is selected, with the error that the action threw; null for other selections. */
 export function selectedEffect({ actors }: RunFold, { kind, from }: Selection) {
   for (const { machine, notes, end } of kind === 'entry' ? actors : []) {
     const note = notes.find(({ seq, effect }) => seq === from && effect !== undefined);

@@ -272,7 +272,7 @@ function noteRow(
   if (type === 'start' || isStop || isEnd) return [];
   const words = type === 'effect' ? effectWords(system, machine, seq) : excerpt(title, 80);
   const row = plainRow(isFailure ? 'event' : 'aside', seq, words);
-  // Its step has what it waited for.
+  // The row of its step shows what it waits for.
   const isParked = type === 'closed' && text !== '';
   const shown = isParked ? 'not in memory' : type === 'effect' && isFailure ? thrownText(end) : excerpt(text, 200);
   return [
@@ -280,7 +280,7 @@ function noteRow(
       ...row,
       text: shown,
       status: isFailure ? 'failed' : 'done',
-      // What it threw is known when its actor has failed.
+      // Its error is known once its actor has failed.
       ...(type === 'effect' && isFailure && end !== null && { selection: { kind: 'entry', from: seq, to: end.seq } }),
     },
   ];

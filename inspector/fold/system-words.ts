@@ -162,7 +162,7 @@ export function lateText({ timeLine, transitions }: RunFold, actor: ActorPath, e
 /** A running process fires its timers sooner than this. */
 const MIN_LATE_MS = 1_000;
 
-/** What an approval's event is matched by, which its entry shows. Its decision, reason and author are what a person gave. */
+/** The members that match an answer to its approval. A person gave the others: decision, reason and author. */
 const APPROVAL_IDS: ReadonlySet<string> = new Set(['id', 'digest', 'shownDigest']);
 
 interface Answer {
@@ -186,7 +186,7 @@ export function answerText(log: LoadedEntries['log'], { events, end }: Pick<Acto
   return `${words.filter(Boolean).join(' ')}${reason ? `: ${excerpt(reason, 160)}` : ''}`;
 }
 
-/** The members of an event, as far as a reader needs them. */
+/** Returns the members of an event that a reader needs. */
 export const eventMembers = ({
   type,
   ...members

@@ -99,11 +99,11 @@ export function scaleOf(timeLine: TimeLine, range: TimeRange, axisPx: number, no
     startMs,
     endMs,
     axisPx,
-    /** The share of a millisecond in which something ran. */
+    /** The fraction of the axis that a millisecond takes in which something ran. */
     perMs,
     /** The longest of its shortened gaps, longest first. */
     cuts,
-    /** The place of a drawn time with so many gaps before it. */
+    /** The place of a drawn time, given the number of gaps before it. */
     placeOf,
     placeOfEntry: (seq: number) => placeOf(drawnMs(seq), countUpTo(timeLine.gaps, seq)),
     now: placeOf(now.nowMs, all.length),

@@ -20,7 +20,7 @@ export class TimeLine {
   #fork: { readonly seq: number; readonly ms: number } | null = null;
   /** The entries before which there was a gap. */
   readonly gaps: number[] = [];
-  /** How long the clock stood still in what a fork has copied; otherwise 0. */
+  /** How long the clock stood still in the entries that a fork has copied; 0 for other runs. */
   copiedStopMs = 0;
 
   /** `isBusy` returns whether a call was running before the taken entry. The time before a resumed run continues is idle. */

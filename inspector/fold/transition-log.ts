@@ -38,7 +38,7 @@ export class TransitionLog {
   readonly #byMachine = new Map<string, { readonly seqs: number[]; readonly at: MachinePosition[] }>();
   readonly #timers = new Map<string, { readonly seq: number; readonly dueMs: number }[]>();
   readonly seqs: number[] = [];
-  /** Those that the time limit of a run caused. */
+  /** The transitions that the time limit of a run caused. */
   readonly expired: number[] = [];
 
   get distinct(): readonly RecordedTransition[] {

@@ -243,7 +243,7 @@ export function enteredBecause(log: RunLog, fold: RunFold, { from, phase }: Phas
   return `Entered because ${capitalize(before.phase)} ${before.failure === null ? 'succeeded' : 'ended'}.`;
 }
 
-/** Whether the context had to shrink first: the last transition of the chart before a phase says so. */
+/** Whether the context had to shrink first, according to the last transition before a phase. */
 function isEarly(log: RunLog, { transitions }: RunFold, from: number): boolean {
   const before = countUpTo(transitions.seqs, from);
   return transitions.seqs

@@ -13,7 +13,7 @@ interface LongTextProps {
 }
 
 const MAX_CHARS = 200_000;
-/** The length of the button: to hide less would save nothing. */
+/** The length of the button: hiding less text than this would save no space. */
 const LINK_CHARS = 40;
 
 /** Text of a model or a document; long text is cut until the user expands it. */

@@ -74,5 +74,5 @@ const isWithin = (target: EventTarget | null, selector: string): boolean =>
 const TYPING = 'input, textarea, select, dialog, [contenteditable]';
 /** Elements that the space bar activates. */
 const PRESSED = 'button, summary, a[href], [role=button], [role=tab]';
-/** What uses the arrow keys itself if it was focused by keyboard: the chart or a group of buttons. */
+/** Elements that use the arrow keys themselves if focused by keyboard: the chart or a group of buttons. */
 const ARROWS = '.chart-picture, [data-arrows]';

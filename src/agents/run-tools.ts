@@ -53,7 +53,7 @@ export interface RunToolsOptions<Input, Schema extends StandardSchemaV1> extends
   /** The schema as JSON Schema (draft 7), if it cannot convert itself. */
   readonly jsonSchema?: JsonSchema | undefined;
   readonly limits?: (ModelOptions['limits'] & ToolLimits) | undefined;
-  /** As for `generate`, with the answer received so far: also text before calls of tools, which is not the answer. */
+  /** As for `generate`, with the answer received so far. Text before tool calls is included, although it is not the answer. */
   readonly onPartial?: GenerateOptions<Input, Schema>['onPartial'];
 }
 

@@ -75,14 +75,14 @@ function textOf(
     );
   });
   const differing = checked.filter(({ problem }) => problem !== null);
-  const unmoved = differing.filter(({ migratesTo }) => migratesTo !== undefined).length;
-  const failing = differing.length - unmoved;
+  const notMigrated = differing.filter(({ migratesTo }) => migratesTo !== undefined).length;
+  const failing = differing.length - notMigrated;
   const all = checked.length;
   if (all > 0 && differing.length === 0) lines.push(`${all} of ${all} can continue on this version.`);
   if (failing > 0)
     lines.push(
       `${failing} of ${all} cannot continue: finish them on the version that recorded them, or add it to "versions" of a durable machine.`,
     );
-  if (unmoved > 0) lines.push(`${unmoved} of ${all} cannot be migrated, and would continue on the earlier version.`);
+  if (notMigrated > 0) lines.push(`${notMigrated} of ${all} cannot be migrated: correct "migrate", or they continue on the earlier version.`);
   return `${lines.join('\n')}\n`;
 }

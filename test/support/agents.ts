@@ -129,7 +129,7 @@ export function agentRuns(example: AgentExample) {
   };
 }
 
-/** Replies that are no valid values, or may not be. */
+/** Replies that are invalid, or may be, depending on the agent. */
 const REPLIES: Readonly<Record<string, ScriptedReply>> = {
   invalid: { text: '{"other":[1]}' },
   empty: { text: '' },

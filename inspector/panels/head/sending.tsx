@@ -68,7 +68,7 @@ export function sender(inspector: Inspector, runId: string) {
 export function SendingResult({ inspector, view }: PanelProps) {
   const { run, log, fold } = view;
   const last = sent.value.get(run.runId);
-  // Who comes back to an actor has read it.
+  // A user who comes back to an actor has read the answer.
   const forget = (): void => {
     if (sent.peek().get(run.runId)?.answer) sent.value = new Map([...sent.peek()].filter(([id]) => id !== run.runId));
   };

@@ -294,7 +294,6 @@ const ACTOR_WORDS: ActorWords = {
   },
 };
 
-/** The states in which no other one is. */
 const innermost = (ids: readonly string[]): readonly string[] =>
   ids.filter((id) => !ids.some((other) => other.startsWith(`${id}.`)));
 

@@ -116,7 +116,7 @@ export interface ExploreOptions<Machine extends AnyStateMachine> {
   readonly actors?: Readonly<Record<string, AnyActorLogic>>;
   /** The most steps from a start state. Default: unlimited. */
   readonly depth?: number;
-  /** The most abstract states, and the most of all child machines together. Default: 10,000. */
+  /** The maximum number of abstract states, and of the states of all child machines together. Default: 10,000. */
   readonly limit?: number;
   /** Called before each state is explored, with the number of states explored and found so far. */
   readonly onProgress?: (explored: number, found: number) => void;

@@ -108,7 +108,7 @@ export interface Occurrences {
   readsInput(actor: ActiveActor, ref: AnyActorRef | undefined): boolean;
   /** Throws if a child machine handles an event that it did not receive in its own exploration. */
   requireIndependent(ref: AnyActorRef, event: EventObject, where: () => string): void;
-  /** Throws if an actor has the name of another one with other logic, and the outcomes of neither are given. */
+  /** Throws if two actors with different logic have one name, and no outcomes are given for it. */
   requireOneLogic(place: Place): void;
   /** Throws `invalid_option` if the machine has read more than the type of an event that was sent without `events`. */
   requireNoPayload(where: () => string): void;

@@ -28,7 +28,7 @@ export interface PureSteps {
   after(place: ExploredPlace, occurrence: Occurrence): ExploredPlace;
   /** Returns what the machine read in the last step although it is not followed, such as the snapshot of a stub; null if nothing. */
   unknownRead(): string | null;
-  /** The system ids of no actor that the machine has looked for. */
+  /** The system ids that the machine has looked up without finding an actor. */
   readonly unknownSystemIds: ReadonlySet<string>;
   /** Returns the id of two actors that run at the same time after the last step; null if each has its own. */
   sharedId(): string | null;
@@ -205,7 +205,7 @@ class MachineSteps implements PureSteps {
     });
   }
 
-  /** Only the actors that the machine starts itself are known, of all in its system. */
+  /** Records lookups by system id: only the actors that the machine starts itself are known. */
   #followSystem(): void {
     const { system } = this.#self;
     const get = system.get.bind(system);

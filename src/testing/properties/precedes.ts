@@ -168,7 +168,7 @@ function untakenTo({ machine, chart, starts, edges }: Exploration, mark: StepMar
   });
 }
 
-/** Returns the approvals that a person may answer with an edited question although no path does: `outcomes` or guards leave out the edit. */
+/** Returns the approvals whose edited answer no path takes, because `outcomes` or guards leave it out. */
 function untakenEdits({ machine, states, edgesFrom }: Exploration): readonly string[] {
   const isTaken = new Map<string, boolean>();
   for (const { id: at, snapshot, ended } of states)

@@ -26,7 +26,7 @@ describe('the debate', () => {
     expect(output).toMatchObject({ speeches: { length: 4 }, verdict: { winner: 'pro' } });
   });
 
-  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
+  it('ends for any reply of the model, valid or not', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('debate', example));
 });

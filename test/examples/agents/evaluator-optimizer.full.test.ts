@@ -23,7 +23,7 @@ describe('an evaluator and optimizer', () => {
     expect([value, output]).toEqual(['good', 'Our lamp saves 40 euros a year.']);
   });
 
-  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
+  it('ends for any reply of the model, valid or not', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('evaluator-optimizer', example));
 });

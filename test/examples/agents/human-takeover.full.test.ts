@@ -59,7 +59,7 @@ describe('the human takeover', () => {
     expect(await mail.output).toBe('Yes.');
   });
 
-  it('ends whatever the model replies, and however', () => requireEndsForAnyReply({ ...example, person: () => null }));
+  it('ends for any reply of the model, valid or not', () => requireEndsForAnyReply({ ...example, person: () => null }));
 
   it('replays its recorded run', () => requireReplaysRecording('human-takeover', example));
 });

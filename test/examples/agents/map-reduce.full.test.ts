@@ -36,7 +36,7 @@ describe('map and reduce', () => {
     expect(requests).toHaveLength(4);
   });
 
-  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
+  it('ends for any reply of the model, valid or not', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('map-reduce', example));
 });

@@ -32,7 +32,7 @@ describe('an agent that plans and executes', () => {
     });
   });
 
-  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
+  it('ends for any reply of the model, valid or not', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('plan-and-execute', example));
 });

@@ -21,7 +21,7 @@ describe('an agent that reasons and acts', () => {
     expect(calls.map(({ name }) => name)).toEqual(['search', 'calculate']);
   });
 
-  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
+  it('ends for any reply of the model, valid or not', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('react', example));
 });

@@ -42,7 +42,7 @@ describe('the support desk', () => {
     expect(calls).toEqual([]);
   });
 
-  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
+  it('ends for any reply of the model, valid or not', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('refund-approval', example));
 });

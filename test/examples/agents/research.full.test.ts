@@ -44,7 +44,7 @@ describe('research with documents', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
+  it('ends for any reply of the model, valid or not', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('research', example));
 });

@@ -26,7 +26,7 @@ describe('a router', () => {
     expect([value, output]).toEqual(['answered', 'Your invoice is on its way.']);
   });
 
-  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
+  it('ends for any reply of the model, valid or not', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('router', example));
 });

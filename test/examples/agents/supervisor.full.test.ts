@@ -63,7 +63,7 @@ describe('the supervisor', () => {
     expect(requests).toHaveLength(calls);
   });
 
-  it('ends whatever the model replies, and however', () => requireEndsForAnyReply(example));
+  it('ends for any reply of the model, valid or not', () => requireEndsForAnyReply(example));
 
   it('replays its recorded run', () => requireReplaysRecording('supervisor', example));
 });

@@ -225,7 +225,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await page.locator('.leaf > .inside').textContent()).toBe('step2 ');
   });
 
-  it('makes the lines around the active states of a large chart stronger than the others, maps what was taken, and is moved by dragging', async () => {
+  it('emphasizes the lines around the active states of a large chart, maps the lines taken, and is moved by dragging', async () => {
     const charts = groupsOf(10, 5);
     const page = await openChart({ charts, root: 'groups', size: { width: 480, height: 300 } });
     await page.locator('.edge').first().waitFor();

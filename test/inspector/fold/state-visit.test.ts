@@ -38,7 +38,7 @@ describe('the visit of a state', () => {
     expect(visit('c.on', 11)).toBeNull();
   });
 
-  it('takes up to the entry that left it, or until now; every visit is listed', () => {
+  it('lasts up to the entry that left it, or until now; every visit is listed', () => {
     const state = { chartId: 'regions', stateId: 'regions.a.on' };
     const visits = visitsOf(log, threeRegions, state, 12);
     expect(visits.map(({ from, to }) => [from, to])).toEqual([

@@ -159,7 +159,7 @@ it('says that a transition was taken without an event, and shows the same entrie
   ]);
 });
 
-it('says that a timer was cancelled in the step that started it', async () => {
+it('shows that a timer was cancelled in the step that started it', async () => {
   const { step } = await ordered({
     open: { on: { ORDER: 'checking' } },
     checking: { always: 'asking', after: { 60000: 'over' } },

@@ -44,7 +44,7 @@ it('check-deploy names the versions of the actors that would be migrated, and wh
   expect(text).toContain(
     'fails      bad  waiting  version 1 → 2  actor bad cannot be migrated from version "1": context',
   );
-  expect(text).toContain('2 of 2 cannot be migrated, and would continue on the earlier version.\n');
+  expect(text).toContain('2 of 2 cannot be migrated: correct "migrate", or they continue on the earlier version.\n');
   expect(code).toBe(1);
 });
 

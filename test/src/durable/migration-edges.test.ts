@@ -226,7 +226,7 @@ describe('a process without the version to which an actor was migrated', () => {
   it.each([
     ['with other states', { initial: 'v', states: { v: {} } }, { state: { w: 'v' } }],
     ['with the same states', { initial: 'w', states: { w: {} } }, {}],
-  ])('cannot open, read or fork it: one %s', async (_, second, rule) => {
+  ])('cannot open, read or fork it (a version %s)', async (_, second, rule) => {
     const { actor, journals, one } = await moved({ initial: 'w', states: { w: {} } }, second, { rule });
     await actor.close();
     const older = createDurableMachine(one, { journals });

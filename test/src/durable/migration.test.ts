@@ -154,7 +154,7 @@ describe('an actor of an earlier version', () => {
     await expect.poll(() => actor.getSnapshot().context.notes).toEqual(['reminded']);
   });
 
-  it('renames the delayed events that wait, and drops those that are not wanted', async () => {
+  it('renames waiting delayed events, and drops those that map to null', async () => {
     const { clock, older, newer } = hosts();
     await parked(older, { type: 'LATER' });
     clock.increment(HOUR / 2);

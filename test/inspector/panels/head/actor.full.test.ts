@@ -137,7 +137,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     );
   });
 
-  it('closes the form of an event with Escape and for a dialog, and sends an event without data at once', async () => {
+  it('closes the form of an event on Escape and for a dialog, and sends an event without data at once', async () => {
     const { page } = await open('/run/fork');
     const button = page.getByRole('list', { name: 'What can happen next' }).getByRole('button', { name: 'collect' });
     const form = page.getByRole('form', { name: 'Event collect' });

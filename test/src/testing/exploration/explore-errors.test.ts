@@ -59,7 +59,7 @@ describe('explore throws an error', () => {
     });
   });
 
-  it('for no id that another actor has when the first one has ended or was stopped', () => {
+  it('for two actors with one id, but not if the first one has ended or was stopped', () => {
     const spawnWork = spawnChild('work' as never, { id: 'a' }) as never;
     const machine = setup({ actors: { work: fromPromise(async () => {}) } }).createMachine({
       id: 'm',

@@ -42,14 +42,14 @@ const found = (migration: Migration, holds?: Parameters<typeof migratesTo>[2]): 
 const state = { waiting: 'open', asking: 'open', late: 'open' };
 const context = ({ cents }: { readonly cents: number }) => ({ euros: cents / 100 });
 
-it('holds if each state in which an actor only waits has its place; a state with a call needs none', () => {
+it('holds if each state in which an actor only waits moves to another; a state with a call need not', () => {
   expect(found({ state, context })).toBe('holds: each state at rest migrates to version "2"');
   expect(found({ state, context }, (moved) => moved.context.euros === 12)).toMatch(/^holds/u);
 });
 
 it.each<[string, Migration, RegExp]>([
   [
-    'has no place',
+    'does not exist in the current version',
     { state: { waiting: 'open', asking: 'open' }, context },
     /"late" cannot be migrated: state "late" maps to "late", which does not exist in version "2"; map it to another state, after /u,
   ],
@@ -59,7 +59,7 @@ it.each<[string, Migration, RegExp]>([
     /"asking" cannot be migrated: state "asking"/u,
   ],
   [
-    'gets a place that the current version never reaches',
+    'moves to a state that the current version never reaches',
     { state: { ...state, late: 'unused' }, context },
     /"late" leads to "unused", which the current version never reaches/u,
   ],

@@ -208,7 +208,7 @@ function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
   return { lines, width: Math.max(headWidth(state, chart, level), ...texts), height };
 }
 
-/** The longest names of the states inside a state: `b › c`. */
+/** Returns the path of states inside a state with the longest text: `b › c`. */
 function longestPath({ id }: ChartState, chart: Chart): string {
   const paths = chart.states
     .filter(({ parent }) => parent === id)

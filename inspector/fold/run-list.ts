@@ -307,7 +307,7 @@ export const isNoAnswer = (text: string, confidence: number | null): boolean =>
 const isAnswerless = ({ summary }: InspectedRun): boolean =>
   summary !== null && isNoAnswer(summary.answer, summary.confidence);
 
-/** The answer of a run, without the cause that its status has. */
+/** The answer of a run, without the cause, which its status shows. */
 export const answerOf = (run: InspectedRun): string =>
   isAnswerless(run) && run.summary?.reason === 'incomplete_state' && run.summary.failedPhase !== undefined
     ? NO_ANSWER

@@ -99,7 +99,7 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
   };
 }
 
-/** The failed phase that is why an answer is degraded. */
+/** Returns the failed phase that degraded an answer. */
 const failedPhaseOf = ({ reasons, metadata }: FinalAnswer) =>
   reasons[0]?.code === 'incomplete_state' ? metadata.failures.at(-1) : undefined;
 

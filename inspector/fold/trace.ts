@@ -110,7 +110,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const text = lazy(() => {
     if (failure !== null) return messageText(failure.message);
     const finding = span.source === null ? '' : phaseFinding(phase, replyOf(log, span.source));
-    // In the words of the terminal.
+    // As in the terminal.
     const found = children.find(({ kind, status }) => kind === 'search' && status === 'done')?.note ?? '';
     const summary = entryAt(log, to, 'phase-end')?.summary ?? '';
     return [finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : found);

@@ -215,7 +215,7 @@ function findTransition({ log, fold, at }: WhyView, matches: (by: Transition) =>
   });
 }
 
-/** The latest transition of the chain to the writing of its answer. */
+/** The latest transition with which the chain began to write its answer. */
 function lastToSynthesis({ fold, at, charts }: WhyView): number | undefined {
   const main = chartIndexOf(charts).first?.id;
   const seqs = fold.transitions.distinct

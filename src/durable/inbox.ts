@@ -16,7 +16,7 @@ export type StepListener = (entries: readonly DurableEntry[]) => void;
 
 /** A caller that waits until its event is processed. Most events are processed at once: these need no promise. */
 export class Sender {
-  /** Receives the entries of the step of the event, directly after it. */
+  /** Receives the entries of the event's step, directly after the step. */
   readonly onStep: StepListener | undefined;
   #isAccepted: boolean | undefined;
   #failure: { readonly error: unknown } | undefined;

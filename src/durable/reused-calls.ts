@@ -100,7 +100,7 @@ interface NoteCopier {
   readonly copyNote?: (note: Json, call: { readonly self: object }, from: NoteSource) => Json;
 }
 
-/** Returns a note that a call gets from another journal. */
+/** Returns a note of another journal as a note of the call. */
 export const copiedNote = (note: Json, { ref: self, logic }: Activity['actor'], from: NoteSource): Json =>
   (logic as NoteCopier).copyNote?.(note, { self }, from) ?? note;
 

@@ -147,7 +147,7 @@ export class FiguresFold {
       case 'resumed': {
         this.#parkedFor = null;
         const clockStartMs = Date.parse(entry.resumedAt) - entry.atMs;
-        // The clock and the tokens of a fork start after what it has copied, when it continues.
+        // The time and tokens of a fork count from when it continues, after the entries that it has copied.
         if (this.#forkedAt !== null && entry.resumedAt >= this.#forkedAt)
           [this.#forkedAt, this.#clockStartMs, this.#tokens] = [null, clockStartMs, NO_TOKENS];
         this.#stoodStillMs = Math.max(this.#stoodStillMs, clockStartMs - this.#clockStartMs) || 0;

@@ -123,7 +123,7 @@ class Numbering {
 
 type Numbered = readonly (readonly [number: number, text: string])[];
 
-/** Remembers nothing, so that each prompt has all of its parts: for calls without a shared journal, or without its earlier entries. */
+/** Writes each prompt with all of its parts: for calls without a shared journal, or without its earlier entries. */
 export const wholePrompts: PromptWriter = {
   partsOf: (texts) => createPromptWriter().partsOf(texts),
   take: () => {},
@@ -154,7 +154,7 @@ export function journalPrompts(call: { readonly self: object }): PromptWriter {
 /** The readers of journals whose notes are copied. */
 const journalReaders = new WeakMap<readonly DurableEntry[], PromptReader>();
 
-/** Returns a note of another journal as one of a call's own, which has the texts that the note of a prompt refers to. */
+/** Returns a note of another journal as a note of this call. The note of a prompt gets the texts that it refers to. */
 export function copyPrompt(note: Json, call: { readonly self: object }, { entries, seq }: NoteSource): Json {
   const texts = isPrompt(note) ? readerOf(entries).textsAt(seq) : null;
   if (texts === null) return note;

@@ -57,7 +57,7 @@ export const agentsSchema = machinesOf('expected a durable machine, or { host, i
   answer: z.optional(z.string()),
 });
 
-/** Throws `invalid_option` if no actor of the chart, or of its child machines, has the name that is the option `answer`. */
+/** Throws `invalid_option` if no actor of the chart, or of its child machines, has the name in the option `answer`. */
 function requireAnswer({ name, host, answer }: NamedAgent): void {
   if (answer === undefined) return;
   const names = new Set<string>();

@@ -130,7 +130,7 @@ function actorFigures(views: Pair<ComparedView>): readonly Figure[] {
   ];
 }
 
-/** The figures of whole runs: those of a fork are in two parts, its own and what it has copied; the difference is of both. */
+/** The figures of whole runs. Those of a fork have two parts, its own and the copied one; the difference includes both. */
 function chainFigures(views: Pair<ComparedView>): readonly Figure[] {
   const [a, b] = both(views, ({ run, log, fold, count }) => {
     const { reused, reusedTokens } = figuresOf(log, fold, count);

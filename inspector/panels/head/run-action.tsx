@@ -8,7 +8,7 @@ import { Problem } from './event-forms.tsx';
 /** A form near the lower edge grows below it. */
 const showWhole = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
 
-/** Acts on a recorded run. A new run opens, compared with this one. `messages`: whether to trust the run, and what went wrong. */
+/** Acts on a recorded run. A new run opens in a comparison with this one. `messages`: whether to trust the run, and what went wrong. */
 export function useRunAction(inspector: Inspector, { runId }: InspectedRun) {
   const [isBusy, setBusy] = useState(false);
   const [asked, setAsked] = useState<{ readonly action: RunAction; readonly reply: RequestResult<ActResult> } | null>(

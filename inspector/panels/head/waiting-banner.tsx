@@ -54,7 +54,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
   );
 }
 
-/** A question only if the page can answer it. Empty if the verdict says it. */
+/** A question only if the page can answer it; empty if the verdict already shows it. */
 function titleOf(waiting: AwaitedAnswer, canAnswer: boolean): string {
   if (!canAnswer) return waiting.for === 'consent' ? 'Waiting for consent to shorten or remove messages' : '';
   if (waiting.for === 'consent')

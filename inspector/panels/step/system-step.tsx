@@ -100,7 +100,7 @@ export function ActorStep({ inspector, view }: PanelProps) {
   );
 }
 
-/** When a selected state was entered, and for how long; the head has the selected visit. */
+/** When a selected state was entered, and how long it was active; the head has the selected visit. */
 function Visits({ inspector, view }: PanelProps) {
   const { fold, charts, selection, count } = view;
   const { kind, stateId = '' } = selection;

@@ -204,7 +204,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
     const startedAt = Number.isNaN(startMs) ? '' : new Date(startMs).toISOString();
     const named = typeof Object(first.machine).id === 'string' ? first.machine : null;
     this.#summary = { ...NO_SUMMARY, ...read, machine: named, startedAt };
-    // What a fork has copied took no time of its own.
+    // The entries that a fork has copied took none of its own time.
     const copiedMs = startMs - clockStartOf(first) || 0;
     this.#ending = endingOf(this.#summary, this.id, ends, copiedMs);
     this.#isCounted &&= !isNew;

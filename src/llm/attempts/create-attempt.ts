@@ -65,7 +65,7 @@ export function createAttempt<Schema extends StandardSchemaV1>({
   };
 }
 
-/** Returns the machine, whose calls copy prompts from the journal of another actor with their texts. */
+/** Returns the machine with calls that copy the prompts of another journal together with their texts. */
 export function withCopiedPrompts(machine: typeof attemptMachine): typeof attemptMachine {
   Object.assign(Object(machine.implementations.actors).readReply, { copyNote: copyPrompt });
   return machine;

@@ -211,7 +211,7 @@ export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () 
 /** Returns another request to send for a call, or null to send the one that its prompt made. */
 export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
 
-/** Returns the spec of a call that `self` makes to `model`. Without a model, it is only used to validate the value of a reply. */
+/** Returns the spec of a call that `self` makes to `model`. Without a model, the spec only validates the value of a reply. */
 export type SpecSource = (
   call: Pick<ReadReplyInput, 'task' | 'phases' | 'input'> & { readonly policy?: AttemptPolicy },
   self?: AnyActorRef,

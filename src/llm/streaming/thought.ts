@@ -61,9 +61,9 @@ export class ThoughtMarks {
 }
 
 /**
- * A growing text without its reasoning and without blanks at its start. Removes what is between two marks, and what precedes an end mark
- * without a beginning, because several chat templates put the beginning into the prompt. A beginning without an end counts only at the
- * start of the text. Each character is read once.
+ * A growing text without its reasoning and without blanks at its start. Removes the text between two marks, and the text before an end mark
+ * without a start mark, because several chat templates put the start mark into the prompt. A start mark without an end mark counts only at
+ * the start of the text. Each character is read once.
  */
 export class TextWithoutThought {
   readonly #marks = new ThoughtMarks();

@@ -109,7 +109,7 @@ export class ChildMachines implements OutcomeFinder {
     if (hasOnSnapshot(ref)) return { problem: '"onSnapshot" receives its snapshots' };
     const { known, path } = this.level;
     const [repeated] = repetitions({ input: inputOf(ref) });
-    if (repeated !== undefined) return { problem: `${repeated}, the same object, of which it would get two copies` };
+    if (repeated !== undefined) return { problem: `${repeated}: it would get two copies of this object` };
     const parent = stubParent(parentOf(ref)?.id ?? '');
     try {
       const { copy, json } = withActor(inputOf(ref), 'its input', parentOf(ref), parent.ref);
@@ -162,14 +162,14 @@ export class ChildMachines implements OutcomeFinder {
     const known = this.#logics.get(name) ?? logic;
     if (known === undefined || this.#dependent.has(name)) return;
     this.#logics.set(name, known);
-    if (known !== logic) this.#startWithout(name, 'its name has more than one logic');
+    if (known !== logic) this.#startWithout(name, 'actors with different logic have this name');
   }
 
   /** Throws if the machine has looked for an actor of one of its child machines by its system id. */
   requireOwn(systemIds: ReadonlySet<string>): void {
     for (const { name, exploration } of this.explored) {
       const id = systemIdsIn(exploration).find((one) => systemIds.has(one));
-      if (id !== undefined) this.#startWithout(name, `the actor "${id}" of its system is used by the machines above`);
+      if (id !== undefined) this.#startWithout(name, `an ancestor finds its actor "${id}" by system id`);
     }
   }
 

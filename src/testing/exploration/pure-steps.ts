@@ -26,7 +26,7 @@ import { type Delayed, withoutElapsed, withoutTimers, withTimer } from './timers
 export interface PureSteps {
   start(input: unknown): ExploredPlace;
   after(place: ExploredPlace, occurrence: Occurrence): ExploredPlace;
-  /** Returns what the machine read in the last step although it is not followed, such as the snapshot of a stub; null if nothing. */
+  /** Returns what the machine read in the last step that is not followed, such as the snapshot of a stub; null if nothing. */
   unknownRead(): string | null;
   /** The system ids that the machine has looked up without finding an actor. */
   readonly unknownSystemIds: ReadonlySet<string>;

@@ -72,7 +72,7 @@ export const canAlwaysEnd: Property = {
     canEnd(exploration.machine.root) ? findEndless(exploration, ({ snapshot }) => snapshot.status === 'done') : null,
 };
 
-/** Finds a state from which no events lead to an end. A child machine that was explored ends only if each of its own states leads to one. */
+/** Finds a state from which no events lead to an end. An explored child machine ends only if each of its own states leads to an end. */
 function findEndless(exploration: Exploration, isEnd: (state: ExploredState) => boolean): Witness | null {
   const { states, edges, edgesFrom, children } = exploration;
   const endless = children.map((child) =>

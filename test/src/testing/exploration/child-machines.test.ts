@@ -244,7 +244,7 @@ describe('the outcomes of a child machine have to be given', () => {
       'its parent looks for one of its actors by a system id',
       createMachine({ invoke: { src: stoppable, systemId: 'inner' } }),
       { on: { STOP: { actions: sendTo(({ system }) => system.get('inner') as AnyActorRef, { type: 'stop' }) } } },
-      'the actor "inner" of its system is used by the machines above',
+      'an ancestor finds its actor "inner" by system id',
     ],
     [
       'it sends an event to the parent of its parent',
@@ -256,7 +256,7 @@ describe('the outcomes of a child machine have to be given', () => {
       'an object occurs twice in its input',
       stoppable,
       { invoke: { src: 'worker', id: 'worker', input: { one: SHARED, other: SHARED } } },
-      'input.other is input.one, the same object, of which it would get two copies',
+      'input.other is input.one: it would get two copies of this object',
     ],
     [
       'it ends with an error that cannot be compared',
@@ -295,7 +295,7 @@ describe('the outcomes of a child machine have to be given', () => {
       },
     });
     expect(caughtError(() => explore(boss))?.message).toContain(
-      '"outcomes.kid" is missing (boss spawns this actor; its own exploration does not find them: its name has more than one logic)',
+      '"outcomes.kid" is missing (boss spawns this actor; its own exploration does not find them: actors with different logic have this name)',
     );
     expect(explore(boss, { outcomes: { kid: [done('one'), done('other')] } }).isComplete).toBe(true);
   });

@@ -208,7 +208,7 @@ function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
   return { lines, width: Math.max(headWidth(state, chart, level), ...texts), height };
 }
 
-/** Returns the path of states inside a state with the longest text: `b › c`. */
+/** Returns the path with the longest text to a state inside a state: `b › c`. */
 function longestPath({ id }: ChartState, chart: Chart): string {
   const paths = chart.states
     .filter(({ parent }) => parent === id)

@@ -838,7 +838,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 }
 
-/** Returns the machine of an actor as its journal records it, if that is the same version. */
+/** Returns the machine of an actor as its journal records it if the version is the same, otherwise as a new journal would. */
 function machineNow({ machine, entries }: Pick<ReplayedSystem, 'machine' | 'entries'>): RecordedMachine {
   const recorded = lastMachineIn(entries);
   return recorded.version === (machine.version ?? null) ? recorded : recordedMachine(machine);

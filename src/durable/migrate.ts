@@ -151,7 +151,7 @@ function requirePaths({ state, events }: Migration, from: AnyStateMachine, to: A
 const handles = (machine: AnyStateMachine, type: string): boolean =>
   nodesOf(machine).some((node) => candidatesFor(node, type).length > 0);
 
-/** Returns the path in the current version, according to the longest part of it that the rule names. */
+/** Returns the path in the current version, according to the longest prefix of it that the rule maps. */
 function mappedPath(path: string, { state }: Migration): string {
   if (typeof state === 'function') return path;
   const keys = path.split('.');

@@ -267,7 +267,7 @@ const entering = new WeakMap<AnyStateNode, { actions: AnyTransitionDefinition['a
 
 /**
  * Starts the invoked actors and the delays of the active states of a running actor, as entering these states does, but without entry actions
- * and without those that `isLeftOut`.
+ * and without those that are left out.
  */
 export function startInvokesAndDelays(actor: HostedActor, isLeftOut: (id: string) => boolean): void {
   const nodes = activeNodes(actor.ref.getSnapshot() as AnyMachineSnapshot);

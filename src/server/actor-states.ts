@@ -91,7 +91,7 @@ export async function* statesOf(
   }
 }
 
-/** Yields the entries of a growing journal, those that arrive together at once. Batches of annotations are left out, unless one of them is `noted`. */
+/** Yields the entries of a growing journal in batches, as they arrive. Batches of annotations are left out, unless one of them is `noted`. */
 export async function* batchesOf(
   entries: AsyncIterator<DurableEntry>,
   noted: (entry: DurableEntry) => boolean = () => false,

@@ -43,7 +43,7 @@ interface Level {
   readonly assumed?: readonly ActorOutcome[] | undefined;
   /** The names of the actors with assumed outcomes, and why those of a child machine are unknown. */
   readonly assumedFor: Map<string, string>;
-  /** How many states all child machines may still have. */
+  /** How many more states all child machines together may have. */
   readonly left: { states: number };
   readonly known: Map<string, Map<AnyStateMachine, Found>>;
   readonly path: string;

@@ -83,6 +83,9 @@ function textOf(
     lines.push(
       `${failing} of ${all} cannot continue: finish them on the version that recorded them, or add it to "versions" of a durable machine.`,
     );
-  if (notMigrated > 0) lines.push(`${notMigrated} of ${all} cannot be migrated: correct "migrate", or they continue on the earlier version.`);
+  if (notMigrated > 0)
+    lines.push(
+      `${notMigrated} of ${all} cannot be migrated: correct "migrate", or they continue on the earlier version.`,
+    );
   return `${lines.join('\n')}\n`;
 }

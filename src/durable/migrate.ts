@@ -42,6 +42,8 @@ export interface MovedActor {
   readonly atMs: number;
 }
 
+type Versions = Pick<MovedActor, 'from' | 'rule'> & { readonly to: AnyStateMachine };
+
 /** Returns the actor in the current version, and the entries of the step in which it moves. Throws an error with the reason if it cannot. */
 export function migrated({ start, parts, atMs, ...moved }: MovedActor) {
   const event = migratedEvent({ ...moved, parts });
@@ -114,7 +116,7 @@ function migratedEvent({ system, from, rule, parts }: Omit<MovedActor, 'start' |
         value: moved.value as Json,
         nodes: nodes.map(({ id }) => id),
         context: codec.encode(context, 'context', 'exact'),
-        historyValue: historyIn(state, from, to, rule),
+        historyValue: historyIn(state, given, { from, to, rule }),
       },
       timers: state.timers.flatMap((timer) => keptTimer(timer, delays, { from, to, rule })),
     },
@@ -132,8 +134,13 @@ const pathOf = ({ path }: AnyStateNode): string => path.join('.');
 const versionOf = ({ version = '(none)' }: AnyStateMachine & { readonly version?: string }): string =>
   `version "${version}"`;
 
-const nodeAt = ({ root }: AnyStateMachine, path: string): AnyStateNode | undefined =>
-  path === '' ? root : path.split('.').reduce<AnyStateNode | undefined>((node, key) => node?.states[key], root);
+/** Functions of users may return anything. */
+const nodeAt = ({ root }: AnyStateMachine, path: unknown): AnyStateNode | undefined =>
+  path === ''
+    ? root
+    : String(path)
+        .split('.')
+        .reduce<AnyStateNode | undefined>((node, key) => node?.states[key], root);
 
 /** A misspelled path or type would otherwise have no effect. */
 function requirePaths({ state, events }: Migration, from: AnyStateMachine, to: AnyStateMachine): void {
@@ -162,10 +169,13 @@ function mappedPath(path: string, { state }: Migration): string {
   return path;
 }
 
+const targetPath = (path: string, rule: Migration, context: unknown): string =>
+  typeof rule.state === 'function' ? rule.state(path, context as never) : mappedPath(path, rule);
+
 function targetOf(leaf: AnyStateNode, to: AnyStateMachine, rule: Migration, context: unknown): AnyStateNode {
   const path = pathOf(leaf);
-  const target = typeof rule.state === 'function' ? rule.state(path, context as never) : mappedPath(path, rule);
-  const node = typeof target === 'string' ? nodeAt(to, target) : undefined;
+  const target = targetPath(path, rule, context);
+  const node = nodeAt(to, target);
   const isEnd = node?.type === 'final' && leaf.type !== 'final';
   if (node !== undefined && node.type !== 'history' && !isEnd) return node;
   const problem = node === undefined ? 'does not exist' : `is a ${node.type} state`;
@@ -193,11 +203,8 @@ function stateValue(nodes: readonly AnyStateNode[]): StateValue {
 }
 
 /** Returns the states to which history states return, without those that the current version lacks. */
-function historyIn({ snapshot }: Keyframe, from: AnyStateMachine, to: AnyStateMachine, rule: Migration): Json {
-  const idNow = (id: string): string | undefined => {
-    const path = pathOf(from.getStateNodeById(id));
-    return nodeAt(to, typeof rule.state === 'function' ? rule.state(path, {} as never) : mappedPath(path, rule))?.id;
-  };
+function historyIn({ snapshot }: Keyframe, context: unknown, { from, to, rule }: Versions): Json {
+  const idNow = (id: string) => nodeAt(to, targetPath(pathOf(from.getStateNodeById(id)), rule, context))?.id;
   const known = snapshot.historyValue as Readonly<Record<string, readonly { readonly id: string }[]>>;
   const entries = Object.entries(known).flatMap(([id, nodes]) => {
     const [now, ...ids] = [id, ...nodes.map((node) => node.id)].map(idNow);
@@ -276,7 +283,7 @@ type KeptTimer = Keyframe['timers'][number];
 function keptTimer(
   timer: KeptTimer,
   delays: ReadonlyMap<string, string>,
-  { from, to, rule: { events = {} } }: Pick<MovedActor, 'from' | 'rule'> & { readonly to: AnyStateMachine },
+  { from, to, rule: { events = {} } }: Versions,
 ): readonly KeptTimer[] {
   const event = timer.event as { readonly type: string };
   if (isDelay(event.type)) {

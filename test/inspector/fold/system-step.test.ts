@@ -140,7 +140,7 @@ async function ordered(states: MachineConfig<object, { type: 'ORDER' }>['states'
   return { view, step: systemStep(view) };
 }
 
-it('says that a transition was taken without an event, and shows the same entries for each part of a step', async () => {
+it('shows that a transition was taken without an event, and shows the same entries for each part of a step', async () => {
   const { view, step } = await ordered({
     open: { on: { ORDER: 'checking' } },
     checking: { always: 'asking' },

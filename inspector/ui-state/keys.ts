@@ -36,6 +36,12 @@ export function listenToKeys(page: Document): () => void {
     wasClicked = true;
   };
   const onKeyDownFirst = (event: KeyboardEvent): void => {
+    const inFront = page.querySelector<HTMLElement>(':popover-open');
+    if (event.key === 'Escape' && inFront !== null) {
+      inFront.hidePopover();
+      event.preventDefault();
+      event.stopPropagation();
+    }
     if (!EVERYWHERE.has(nameOf(event))) {
       wasClicked = false;
       return;

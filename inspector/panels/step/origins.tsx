@@ -102,8 +102,6 @@ function OriginList({ inspector, view, selected, onClose }: OriginListProps) {
       aria-label="Where is this from?"
       style={placeOf(selected)}
       onToggle={({ newState }) => newState === 'closed' && onClose()}
-      // A search field would use the key to empty itself.
-      onKeyDown={({ key }) => key === 'Escape' && onClose()}
     >
       <input
         type="search"

@@ -47,13 +47,18 @@ const focused = (page: Page) => page.evaluate(() => document.activeElement?.getA
 const state = (page: Page, name: string) => page.locator(`.chart-picture [data-state="order.${name}"]`);
 
 describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
-  it('has the focus in full size, and Escape returns it to the trace without losing the selected state', async () => {
+  it('has the focus in full size, and Escape returns it to the trace without losing the selected state, after it has closed the legend', async () => {
     const { page } = await tests.open('/run/order', { width: 1440, height: 900 });
     await state(page, 'held').click();
     await page.locator('.trace-list').focus();
     await page.keyboard.press('c');
     await page.locator('.trace-area').waitFor({ state: 'detached' });
     expect(await focused(page)).toBe('order.held');
+    await page.getByRole('button', { name: 'Legend' }).click();
+    await page.keyboard.press('Escape');
+    await page.locator('.chart-legend').waitFor({ state: 'hidden' });
+    expect(await page.locator('.trace-area').count()).toBe(0);
+    await state(page, 'held').focus();
     await page.keyboard.press('Escape');
     await page.locator('.trace-list:focus').waitFor();
     expect(await state(page, 'held').getAttribute('aria-pressed')).toBe('true');

@@ -1,4 +1,4 @@
-import { formatRoughly } from './format.ts';
+import { formatDuration } from './format.ts';
 import { countUpTo, firstIndexWhere } from './sorted.ts';
 import type { TimeLine } from './time-line.ts';
 
@@ -129,7 +129,7 @@ const [TICK_PX, LONG_TICK_PX, CHARACTER_PX, WIDE_CHARACTER_PX, LABEL_GAP_PX] = [
 export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
   const labels: (Tick & { readonly end: number })[] = [];
   for (const { from, to, ms } of cuts) {
-    const label = formatRoughly(ms);
+    const label = formatDuration(ms);
     const width = Math.min(1, (label.length * WIDE_CHARACTER_PX) / axisPx);
     const at = Math.max(0, Math.min(1 - width, (from + to - width) / 2));
     const room = LABEL_GAP_PX / axisPx;

@@ -274,6 +274,7 @@ describe('the axis', () => {
     }
     expect(scaled(line, 400, { startMs: 1_000, endMs: 1_300 }).cuts).toEqual([]);
     expect(cutLabels(scaled(line, 400, { startMs: 800, endMs: 1_000 }))).toMatchObject([{ label: '30.0 s' }]);
+    expect(cutLabels(scaled(lineOf(0, 900, 575_900, 576_000)))).toMatchObject([{ label: '9 min 35 s' }]);
   });
 
   it('shows the time since the start, including the time right after a gap', () => {

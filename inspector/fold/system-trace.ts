@@ -13,6 +13,7 @@ import type { FieldDifference } from './system-words.ts';
 import {
   actorName,
   answerText,
+  answerWords,
   contextDifferences,
   effectWords,
   errorText,
@@ -229,11 +230,14 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
   };
 }
 
-const payloadText = (entry: JournalEntry): string =>
-  eventMembers(entry.type === 'delivery' ? entry.event : {})
+function payloadText(entry: JournalEntry): string {
+  const event = entry.type === 'delivery' ? entry.event : { type: '' };
+  if (event.type === 'approval.given') return answerWords(event);
+  return eventMembers(event)
     .slice(0, MAX_FIELDS)
     .map(([name, value]) => `${excerpt(name, 40)}: ${jsonExcerpt(value, 60)}`)
     .join(', ');
+}
 
 const inputText = ({ notes, from }: ActorRecord): string => {
   const text = notes.find(({ type, seq }) => type === 'start' && seq === from)?.text ?? '';

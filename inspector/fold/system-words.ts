@@ -172,18 +172,22 @@ interface Answer {
   readonly reason?: string;
 }
 
-/** `denied by Ada: too dear`: the answer that ended an approval; empty for any other actor. */
-export function answerText(log: LoadedEntries['log'], { events, end }: Pick<ActorRecord, 'events' | 'end'>): string {
-  const last = events.at(-1);
-  if (last?.type !== 'approval.given' || end?.status !== 'done') return '';
-  const { event } = log.entry(last.seq) as { readonly event?: unknown };
-  const { decision, edited, by, reason } = Object(event) as Answer;
+/** The answer to an approval, in words: `denied by Ada: too dear`. */
+export function answerWords(event: object): string {
+  const { decision, edited, by, reason } = event as Answer;
   const words = [
     decision === 'deny' ? 'denied' : 'approved',
     edited === undefined ? '' : 'with edits',
     by && `by ${excerpt(by, 60)}`,
   ];
   return `${words.filter(Boolean).join(' ')}${reason ? `: ${excerpt(reason, 160)}` : ''}`;
+}
+
+/** The answer that ended an approval; empty for any other actor. */
+export function answerText(log: LoadedEntries['log'], { events, end }: Pick<ActorRecord, 'events' | 'end'>): string {
+  const last = events.at(-1);
+  if (last?.type !== 'approval.given' || end?.status !== 'done') return '';
+  return answerWords(Object((log.entry(last.seq) as { readonly event?: unknown }).event));
 }
 
 /** Returns the members of an event that a reader needs. */

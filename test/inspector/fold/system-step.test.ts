@@ -201,6 +201,7 @@ it('lists the answer to an approval in the order of time, after the actor was pa
   const rows = systemTrace({ ...view, count, isOver: false });
   const row = rows.find(({ title }) => title === 'ask');
   expect(row?.text).toBe('denied by Ada: too dear');
+  expect(rows.find(({ title }) => title === 'approval.given')?.note).toBe('to ask · denied by Ada: too dear');
   expect(rowPathTo(rows, row?.selection as Selection)).toEqual([row]);
   const call = selectedCall(view.fold, row?.selection as Selection) as ActorRecord;
   expect(questionsOf({ ...view, run: {} }, call).map(({ question }) => question)).toEqual([{ cents: 80 }]);

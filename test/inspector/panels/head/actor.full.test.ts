@@ -197,6 +197,8 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
       ),
     );
     expect(answer?.y).toBeLessThan((editor?.y ?? 0) + (editor?.height ?? 0));
+    const hiddenPx = await page.locator('.head-area').evaluate((head) => head.scrollHeight - head.clientHeight);
+    expect(hiddenPx).toBe(0);
     await form.getByRole('button', { name: 'Approve as edited' }).click();
     await page.getByText('Approved with edits: pay 80').waitFor();
     await page.locator('.sent').getByText('Context unchanged.').waitFor();

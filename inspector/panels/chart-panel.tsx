@@ -132,12 +132,13 @@ export function ChartPanel({ inspector, view }: PanelProps) {
           {notes}
         </div>
       )}
-      {isPhone.value && <Steps inspector={inspector} view={view} />}
+      {/* The chart of the chain takes the whole height of a wide page. */}
+      {isFull && (view.run.kind === 'system' || isPhone.value) && <Steps inspector={inspector} view={view} />}
     </>
   );
 }
 
-/** Moves between transitions, for pages without keys. */
+/** Moves between transitions while no trace is shown. */
 function Steps({ inspector, view: { fold, at } }: PanelProps) {
   const { seqs } = fold.transitions;
   const now = countUpTo(seqs, at);

@@ -207,7 +207,7 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     await page.getByRole('button', { name: 'List', exact: true }).waitFor();
   });
 
-  it('moves between steps with buttons below the chart on a phone', async () => {
+  it('moves between steps with buttons below a chart in full size, on a phone and on a wide page', async () => {
     const { page } = await tests.open('/run/order', { width: 390, height: 844 });
     await page.getByRole('button', { name: 'Chart', exact: true }).click();
     await page.locator('.chart-steps', { hasText: 'step 4 of 4' }).waitFor();
@@ -216,5 +216,8 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     await page.locator('[data-state="order.charging"].leaf').waitFor();
     expect(await page.getByRole('button', { name: 'Back to the chart' }).count()).toBe(0);
     expect((await page.getByRole('button', { name: 'Zoom in' }).boundingBox())?.width).toBe(44);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('button', { name: 'Next step' }).click();
+    await page.locator('.chart-steps', { hasText: 'step 4 of 4' }).waitFor();
   });
 });

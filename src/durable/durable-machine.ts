@@ -629,11 +629,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       else system.begin();
       const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
       if (status === 'error') throw error;
-      const running = this.#runningOptions(id, {
-        start,
-        machine: this.machine,
-        entries: [{ ...start, seq: 0, atMs: 0 }],
-      });
+      const first = { ...start, seq: 0, atMs: 0 };
+      const running = this.#runningOptions(id, { start, machine: this.machine, entries: [first] });
       const options = { ...running, onEntry, mayPark, reuse: reuse && reusedCalls(reuse) };
       const actor = new RunningActor<Machine>({ system }, [], writer, options);
       const stored = actor.store(events);

@@ -134,7 +134,6 @@ const pathOf = ({ path }: AnyStateNode): string => path.join('.');
 const versionOf = ({ version = '(none)' }: AnyStateMachine & { readonly version?: string }): string =>
   `version "${version}"`;
 
-/** Functions of users may return anything. */
 const nodeAt = ({ root }: AnyStateMachine, path: unknown): AnyStateNode | undefined =>
   path === ''
     ? root

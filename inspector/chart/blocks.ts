@@ -1,7 +1,7 @@
 import { groupBy } from '../fold/group-by.ts';
 import { blockGrid } from './block-grid.ts';
 import type { BoxLine, DrawnEdge, DrawnLevel, Point } from './drawing.ts';
-import { BOX, FONT, widthOf } from './label-text.ts';
+import { BOX, FONT, linesSize, widthOf } from './label-text.ts';
 import type { Level, LevelEdge } from './level.ts';
 
 /** A part of a level, with the lines that leave and enter it, cut at its border. */
@@ -70,7 +70,7 @@ export function joined(
       }),
     ),
   );
-  const head = lines.length === 0 ? 0 : lines.length * BOX.line + BOX.below;
+  const { width: widest, height: head } = linesSize(lines);
   const grids = blocks.flatMap((_, at) => {
     if (blocks.length <= MAX_EVEN && blocks.length % (at + 1) > 0) return [];
     const { width: across, height: along, places, paths } = blockGrid(sizes, links, at + 1);
@@ -93,7 +93,7 @@ export function joined(
     });
   return {
     lines,
-    width: Math.ceil(Math.max(grid?.width ?? 0, ...lines.map(({ text }) => widthOf(`${text} ×99`, FONT.label)))),
+    width: Math.ceil(Math.max(grid?.width ?? 0, widest)),
     height: Math.ceil(grid?.height ?? 0),
     states: blocks.flatMap(({ states }, at) => states.map((state) => moved(state, placeOf(at)))),
     stubs: blocks.flatMap(({ stubs }, at) => stubs.map((stub) => moved(stub, placeOf(at)))),

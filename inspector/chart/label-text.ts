@@ -29,6 +29,17 @@ function emsOf(character: string): number {
   return character <= '\u024f' ? 0.6 : 1.05;
 }
 
+type Size = Readonly<Record<'width' | 'height', number>>;
+
+/** The widest count that a line of text has room for. */
+const MOST = ' ×99';
+
+/** What the lines of text in a state need below its name, with counts; nothing without lines. */
+export const linesSize = (lines: readonly { readonly text: string }[]): Size => ({
+  width: Math.max(0, ...lines.map(({ text }) => widthOf(`${text}${MOST}`, FONT.label))),
+  height: lines.length === 0 ? 0 : lines.length * BOX.line + BOX.below,
+});
+
 const SHOWN = 2;
 /** The characters of a line of a label: of the chain, and of another program. */
 const WRAP = { own: 33, other: 15 } as const;
@@ -54,8 +65,6 @@ function wrapped(text: string, most: number): readonly string[] {
 }
 
 const MAX_WAYS = 3;
-/** The widest count that a label has room for. */
-const MOST = ' ×99';
 
 /** The frames of a label of another program, with their lines: up to three transitions below each other, each with its actions, and the number of the others. */
 export function framesOf(ways: readonly string[]): readonly (readonly string[])[] {
@@ -75,8 +84,6 @@ export const LABEL_LINE = 14;
 /** The space between a label and the border around it; the chain's labels have no border. */
 export const CHIP_PAD = { x: 5, y: 1 } as const;
 export const NO_CHIP = { x: 2, y: 0 } as const;
-
-type Size = Readonly<Record<'width' | 'height', number>>;
 
 export const frameHeights = (
   frames: readonly (readonly string[])[],

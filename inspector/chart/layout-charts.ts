@@ -7,7 +7,7 @@ import { excerpt } from '../fold/text.ts';
 import { joined, type Part, partsOf } from './blocks.ts';
 import { boxLinesOf } from './box-text.ts';
 import { type Box, type BoxLine, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
-import { BOX, FONT, labelSize, MAX_PATH, widthOf } from './label-text.ts';
+import { BOX, FONT, labelSize, linesSize, MAX_PATH, widthOf } from './label-text.ts';
 import { type Level, type LevelEdge, levelsOf } from './level.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 import { straightened } from './straight.ts';
@@ -204,8 +204,8 @@ function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
     return path.length > text.length ? path : text;
   };
   const texts = lines.map((line) => widthOf(`${textOf(line)}${count}`, FONT.label) + 2 * BOX.side);
-  const height = BOX.head + (lines.length > 0 ? lines.length * BOX.line + BOX.below : 0);
-  return { lines, width: Math.max(headWidth(state, chart, level), ...texts), height };
+  const width = Math.max(headWidth(state, chart, level), ...texts);
+  return { lines, width, height: BOX.head + linesSize(lines).height };
 }
 
 /** Returns the path with the longest text to a state inside a state: `b › c`. */
@@ -276,8 +276,8 @@ function graphOf(
           },
         ],
   }));
-  const top = (texts.get(root.id)?.lines.length ?? 0) * BOX.line;
-  const padding = { 'elk.padding': `[top=${top === 0 ? 2 : top + BOX.below},left=2,bottom=2,right=2]` };
+  const top = Math.max(2, linesSize(texts.get(root.id)?.lines ?? []).height);
+  const padding = { 'elk.padding': `[top=${top},left=2,bottom=2,right=2]` };
   return { ...(nodes.get(root.id) as ElkNode), layoutOptions: { ...options, ...padding }, edges };
 }
 
@@ -364,7 +364,7 @@ function levelFrom(level: Level, texts: ReadonlyMap<string, BoxText>, graph: Elk
   const lines = texts.get(level.root.id)?.lines ?? [];
   return {
     lines,
-    width: Math.ceil(Math.max(graph.width ?? 0, ...lines.map(({ text }) => widthOf(`${text} ×99`, FONT.label)))),
+    width: Math.ceil(Math.max(graph.width ?? 0, linesSize(lines).width)),
     height: Math.ceil(graph.height ?? 0),
     states: level.states.map(({ id }) => ({
       id,

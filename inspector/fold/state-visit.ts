@@ -43,16 +43,14 @@ export function entriesOfSelection(
   charts: RunCharts,
   selected: ChartSelection,
 ): ReadonlySet<number> {
-  const chart = chartIndexOf(charts).chart(selected.chartId);
-  if (chart === undefined) return new Set();
-  if (selected.kind === 'transitions') {
-    const isSelected = (one: RecordedTransition): boolean =>
-      one.machine === selected.chartId && selected.transitions.includes(chart.indexOf(one) ?? -1);
-    return new Set(log.distinct.filter(isSelected).flatMap(({ seqs }) => seqs));
+  if (selected.kind === 'state') {
+    const visits = visitsOf(log, charts, selected, Number.POSITIVE_INFINITY);
+    return new Set(visits.flatMap(({ from, to }) => (Number.isFinite(to) ? [from, to + 1] : [from])));
   }
-  const positions = log.positionsOf(selected.chartId);
-  const isIn = positions.map(({ targets }) => chart.entered(targets).active.has(selected.stateId));
-  return new Set(positions.flatMap(({ since }, at) => (isIn[at] === (isIn[at - 1] ?? false) ? [] : [since])));
+  const chart = chartIndexOf(charts).chart(selected.chartId);
+  const isSelected = (one: RecordedTransition): boolean =>
+    one.machine === selected.chartId && selected.transitions.includes(chart?.indexOf(one) ?? -1);
+  return new Set(log.distinct.filter(isSelected).flatMap(({ seqs }) => seqs));
 }
 
 /**

@@ -44,6 +44,8 @@ describe('the Why view', () => {
         const [transition] = ask(entry.seq).transitions;
         expect([transition?.seq, transition?.source]).toEqual([entry.seq, entry.source]);
         const chart = chartIndexOf(ownCharts).chart(entry.machine);
+        const paths = [[entry.source], entry.target].map((ids) => ids.map((id) => statePath(chart, id)).join(', '));
+        expect(transition?.moves).toBe(paths.map((path) => path || 'stays').join(' → '));
         const told = transition?.candidates.map(({ name, result, target, compared }) => ({
           guard: name,
           target,

@@ -200,7 +200,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     const hiddenPx = await page.locator('.head-area').evaluate((head) => head.scrollHeight - head.clientHeight);
     expect(hiddenPx).toBe(0);
     await form.getByRole('button', { name: 'Approve as edited' }).click();
-    await page.getByText('Approved with edits: pay 80').waitFor();
+    await page.getByText(/Approved with edits: pay 80\s+40, to "<img/u).waitFor();
     await page.locator('.sent').getByText('Context unchanged.').waitFor();
   });
 
@@ -222,7 +222,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
   it('shows which transition the due timer caused', async () => {
     const { page } = await open('/run/late');
     await page.getByRole('button', { name: 'Fire the due timer' }).click();
-    await page.locator('.sent:has(svg)').getByText('Timer fired: ready').waitFor();
+    await page.locator('.sent:has(svg)', { hasText: /Timer fired: ready\s+returned\./u }).waitFor();
   });
 
   it('stops it after a confirmation', async () => {

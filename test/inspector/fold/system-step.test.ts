@@ -126,10 +126,8 @@ it('says how late a timer fired that was due while no process ran', async () => 
 /** The page of an actor that was sent an order, and the step that its last transition belongs to. */
 async function ordered(states: MachineConfig<object, { type: 'ORDER' }>['states']) {
   const journals = memoryJournals();
-  const host = createDurableMachine(createMachine({ id: 'checked', initial: 'open', states }), {
-    journals,
-    logger: () => {},
-  });
+  const checked = createMachine({ id: 'checked', initial: 'open', states });
+  const host = createDurableMachine(checked, { journals, logger: () => {} });
   const actor = await host.open('c-1');
   await actor.send({ type: 'ORDER' });
   await actor.close();

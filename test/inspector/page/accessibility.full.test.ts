@@ -1,17 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { failingRun, readmeRun } from '../../support/inspector/inspected-runs.ts';
+import { failingRun, readmeRun, waitingRun } from '../../support/inspector/inspected-runs.ts';
 import { inspectorTests, openRun, PANEL_NAMES, showPanel } from '../../support/inspector/inspector-page.ts';
 import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
-import { LONG_HISTORY } from '../../support/journal-files.ts';
-import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
 const tests = await inspectorTests('whether the page can be used by everybody');
 
-const { run: waiting } = startScripted(
-  { yield: (call: number) => unsureAnswer(call) },
-  { newId: () => 'waiting' },
-  { request: 'Which way?', mode: 'manual', history: LONG_HISTORY },
-);
+const waiting = waitingRun();
 const stumbled = await failingRun();
 const { run: readme } = readmeRun();
 await readme.answer;

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isInternal } from '../../../inspector/fold/transition-log.ts';
-import { failingRun } from '../../support/inspector/inspected-runs.ts';
+import { failingRun, waitingRun } from '../../support/inspector/inspected-runs.ts';
 import {
   inspectorTests,
   nextFrames,
@@ -10,17 +10,11 @@ import {
   selectEntry,
   showPanel,
 } from '../../support/inspector/inspector-page.ts';
-import { LONG_HISTORY } from '../../support/journal-files.ts';
-import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
 const tests = await inspectorTests('the page without a mouse');
 
 const run = await failingRun();
-const { run: waiting } = startScripted(
-  { yield: (call: number) => unsureAnswer(call) },
-  { newId: () => 'waiting' },
-  { request: 'Which way?', mode: 'manual', history: LONG_HISTORY },
-);
+const waiting = waitingRun();
 
 for (const one of [waiting, run]) tests.server.watch(one);
 afterAll(() => waiting.cancel());

@@ -246,6 +246,14 @@ export const manualRun = () =>
     },
   );
 
+/** A manual run that waits for its user. */
+export const waitingRun = () =>
+  startScripted(
+    { yield: (call: number) => unsureAnswer(call) },
+    { newId: () => 'waiting' },
+    { request: 'Which way?', mode: 'manual', history: LONG_HISTORY },
+  ).run;
+
 /** A run that ends with a confident answer in its first cycle. */
 export const plainRun = () => runToAnswer({});
 

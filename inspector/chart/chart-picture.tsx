@@ -4,15 +4,7 @@ import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { type IndexedChart, indexChart, placeIn } from '../fold/chart-index.ts';
-import {
-  isInsideOf,
-  isOwnChart,
-  lineWords,
-  noteText,
-  transitionName,
-  transitionWords,
-  wayText,
-} from '../fold/chart-words.ts';
+import { isInsideOf, isOwnChart, lineWords, transitionName, transitionWords, wayText } from '../fold/chart-words.ts';
 import { formatNumber } from '../fold/format.ts';
 import { groupBy } from '../fold/group-by.ts';
 import { type Marks, visitedStates } from '../fold/marks.ts';
@@ -69,7 +61,8 @@ export interface ChartViewProps {
   readonly resize?: ComponentChildren;
 }
 
-interface ChartPictureProps extends Omit<ChartViewProps, 'root' | 'resize' | 'aspect'> {
+interface ChartPictureProps extends Omit<ChartViewProps, 'charts' | 'root' | 'resize' | 'aspect'> {
+  readonly known: KnownMarks;
   readonly place: ShownLevel;
   readonly level: DrawnLevel;
   readonly scale: number;
@@ -83,11 +76,9 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** One level of a chart with the marks of a run. Lines and their labels are drawn over states. */
 export function ChartPicture(props: ChartPictureProps) {
-  const { charts, place, level, scale, marks, selected, onSelect, onOpen } = props;
+  const { known, place, level, scale, marks, selected, onSelect, onOpen } = props;
   const { chartId, copy } = place;
   const svg = useRef<SVGSVGElement>(null);
-  const known = marksOfCopy(charts, marks, chartId, copy);
-  if (known === null) return null;
   const { chart, index, taken, visited } = known;
   const isOwn = isOwnChart(chartId);
   const hasLines = level.edges.some(({ points }) => points.length > 0);
@@ -135,9 +126,9 @@ export function ChartPicture(props: ChartPictureProps) {
           }}
           badge={
             (isOwn && hasLines && omittedWay(chart, linesFrom.get(drawn.id) ?? [], taken)) ||
-            (isOwn ? noteOf(drawn, index, taken) : insideOf(drawn, known))
+            (isOwn ? index.state(drawn.id)?.invokes.join(', ') : insideOf(drawn, known)) ||
+            ''
           }
-          known={known}
           ways={waysOf(drawn.id, index, linesFrom.get(drawn.id) ?? [])}
           onChoose={() => select(drawn.id)}
           onStub={chooseStub}
@@ -301,12 +292,6 @@ function insideOf(drawn: DrawnState, known: KnownMarks): string {
   return countText(times);
 }
 
-function noteOf({ id }: DrawnState, index: IndexedChart, taken: ReadonlyMap<number, number>): string {
-  const own = index.transitionsFrom(id);
-  const times = own.reduce((sum, { index: at, target }) => sum + (target.length > 0 ? 0 : (taken.get(at) ?? 0)), 0);
-  return noteText(index.id, index.state(id)?.invokes ?? [], own, countText(times));
-}
-
 /** The most frequent way out of a state that the layout has no line for, and the number of the others; empty if none was taken. */
 function omittedWay(chart: Chart, lines: readonly Line[], counts: ReadonlyMap<number, number>): string {
   const omitted = lines.filter(({ edge }) => edge.points.length === 0 && edge.target !== edge.source);
@@ -340,13 +325,12 @@ function waysOf(id: string, index: IndexedChart, lines: readonly Line[]): string
 }
 
 interface StateShapeProps
-  extends Pick<ChartPictureProps, 'hues' | 'hasInside' | 'onOpen' | 'place' | 'charts' | 'isStopped'> {
+  extends Pick<ChartPictureProps, 'known' | 'hues' | 'hasInside' | 'onOpen' | 'place' | 'isStopped'> {
   readonly drawn: DrawnState;
   readonly isFirst: boolean;
   readonly status: Readonly<Record<'active' | 'leaf' | 'never' | 'failed' | 'selected' | 'ringed', boolean>>;
   readonly badge: string;
   readonly ways: string;
-  readonly known: KnownMarks;
   readonly onStub: (transitions: readonly number[]) => void;
   readonly onChoose: () => void;
 }

@@ -258,6 +258,7 @@ function Levels(props: LevelsProps) {
           <ChartPicture
             key={`${place.copy} ${place.level}`}
             {...props}
+            known={known}
             place={place}
             level={
               isTiny ? overviewOf(level, known, scale - (2 * MARGIN) / Math.min(level.width, level.height)) : level

@@ -2,7 +2,7 @@ import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { indexChart } from '../fold/chart-index.ts';
-import { isOwnChart, lineWords, noteText, wayText } from '../fold/chart-words.ts';
+import { isOwnChart, lineWords, wayText } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { joined, type Part, partsOf } from './blocks.ts';
 import { boxLinesOf } from './box-text.ts';
@@ -326,11 +326,10 @@ function headWidth({ id, name, type, invokes }: ChartState, chart: Chart, { edge
   const fold = isActive ? FOLD : 0;
   const isFolded = type !== 'atomic' && !open.has(id);
   if (!isOwnChart(chart.id)) return text + fold + (isFolded ? GAP + widthOf('×99', FONT.label) : 0);
-  const own = chart.transitions.filter(({ source }) => source === id);
   const hasLines = edges.some(({ hasLine }) => hasLine);
   const omitted = edges.filter(({ hasLine, source, target }) => hasLines && !hasLine && source === id && target !== id);
   const ways = omitted.flatMap((edge) => edge.transitions.flatMap((at) => chart.transitions[at] ?? []));
-  const notes = [noteText(chart.id, invokes, own, '×99'), ...ways.map((way) => wayText(chart.id, way))];
+  const notes = [invokes.join(', '), ...ways.map((way) => wayText(chart.id, way))];
   const badge = Math.max(...notes.map((note) => widthOf(excerpt(note, MAX_BADGE), FONT.label)));
   return text + (badge > 0 ? badge + GAP : 0) + fold;
 }

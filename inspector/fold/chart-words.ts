@@ -46,11 +46,11 @@ const wordsIn = (words: Readonly<Record<string, string>>, key: string): string |
   Object.hasOwn(words, key) ? words[key] : undefined;
 
 /** What a state invokes, or the events that it handles without being left; the phases of the chain have names for these. */
-export function noteText(chartId: string, invokes: readonly string[], own: readonly Transition[], count = ''): string {
+export function noteText(chartId: string, invokes: readonly string[], own: readonly Transition[]): string {
   if (invokes.length > 0) return `${isOwnChart(chartId) ? '' : 'invokes '}${invokes.join(', ')}`;
   const events = own.flatMap(({ event, target }) => (target.length > 0 || event === '' ? [] : [event]));
   if (events.length === 0 || isOwnChart(chartId)) return '';
-  return `on ${[...new Set(events.map(eventName))].join(', ')}${count === '' ? '' : ` ${count}`}`;
+  return `on ${[...new Set(events.map(eventName))].join(', ')}`;
 }
 
 /** What takes a transition: in words for the chain's charts, by its names for those of other programs. */

@@ -1,18 +1,8 @@
-import type { RunStart } from '../../machines/contracts/journal.ts';
 import { type ActorEntry, endReportedBy } from './actor-entries.ts';
-import type { EntryOf } from './entry-index.ts';
 import { humanizeEvent } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
 import { systemWaits } from './system-waits.ts';
 import { actorName } from './system-words.ts';
-
-/** Returns the entry with which a fork continues what it has copied; null if it is not a fork, or if that is not recorded. */
-export function forkStart({ log, fold: { entries } }: Pick<LoadedEntries, 'log' | 'fold'>): number | null {
-  const { forkedFrom }: Partial<RunStart> = Object(log.count > 0 ? log.entry(0) : null);
-  const { forkedAt = '' } = Object(forkedFrom) as { readonly forkedAt?: string };
-  const isOwn = (seq: number): boolean => (log.entry(seq) as EntryOf<'resumed'>).resumedAt >= forkedAt;
-  return forkedAt === '' ? null : (entries.of('resumed').find(isOwn) ?? null);
-}
 
 /** What happened in the step of an entry, what the machine waits for after it (undefined if unknown), and what the actor received next; null if nothing. */
 function pointAt(loaded: LoadedEntries, machine: string, at: number) {

@@ -3,7 +3,6 @@ import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthe
 import { commandLine, shellWord } from '../../machines/text/quoting.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, entryAt, runStart } from './entry-index.ts';
-import { forkStart } from './fork-point.ts';
 import { capitalize, formatScore, pluralize } from './format.ts';
 import { decisionReason } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
@@ -13,7 +12,7 @@ import { lastUpTo } from './sorted.ts';
 import { type Spans, usageOf } from './spans.ts';
 
 /** The figures of a run up to an entry: completed cycles, started calls. The calls that a fork has copied, before `forkedAt`, count only as `reused`. `hasNoUsage`: no call has reported its tokens. The cost is null if unknown. */
-export function figuresOf(log: RunLog, fold: RunFold, count: number, forkedAt = forkStart({ log, fold })) {
+export function figuresOf(log: RunLog, fold: RunFold, count: number, forkedAt = fold.timeLine.forkStart) {
   const { spans, timeLine } = fold;
   const { attempts, currency } = spans;
   const begun = attempts.filter(({ from }) => from < count);

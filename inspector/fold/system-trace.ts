@@ -3,7 +3,6 @@ import { endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
 import { chartIndexOf } from './chart-index.ts';
 import { ignoredWords, type Transition } from './explain.ts';
-import { forkStart } from './fork-point.ts';
 import { pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
@@ -58,7 +57,7 @@ export function systemTrace(system: System): readonly TraceRow[] {
   const tools = groupBy(spans.capabilities, ({ actor, from }) => ownerOf(actor ?? '', from));
   const traced: Traced = {
     ...system,
-    forkedAt: forkStart(system),
+    forkedAt: system.fold.timeLine.forkStart,
     childrenOf: (actor) => children.get(actor) ?? [],
     callsOf: (actor) => calls.get(actor) ?? [],
     toolsOf: (actor) => tools.get(actor) ?? [],

@@ -17,9 +17,11 @@ export class TimeLine {
   #zeroMs = Number.NaN;
   #stoodStillMs = 0;
   #forkedAt: string | null = null;
-  #fork: { readonly seq: number; readonly ms: number } | null = null;
+  #forkedMs = 0;
   /** The entries before which there was a gap. */
   readonly gaps: number[] = [];
+  /** The entry with which a fork continues what it has copied; null if it is not a fork, or if that is not recorded. */
+  forkStart: number | null = null;
   /** How long the clock stood still in the entries that a fork has copied; 0 for other runs. */
   copiedStopMs = 0;
 
@@ -43,8 +45,8 @@ export class TimeLine {
 
   /** Milliseconds on the wall clock from one entry to a later one, with the time between the original and a fork. */
   passedMs(from: number, to: number): number {
-    const forkMs = this.#fork !== null && from < this.#fork.seq && to >= this.#fork.seq ? this.#fork.ms : 0;
-    return this.wallMs(to) - this.wallMs(from) + forkMs;
+    const isAcross = this.forkStart !== null && from < this.forkStart && to >= this.forkStart;
+    return this.wallMs(to) - this.wallMs(from) + (isAcross ? this.#forkedMs : 0);
   }
 
   /** Returns by how many milliseconds an entry moves the start of the clock. */
@@ -67,10 +69,10 @@ export class TimeLine {
       this.gaps.push(this.count);
     }
     if (type === 'start')
-      this.#forkedAt = (entry.forkedFrom as { readonly forkedAt?: string } | null)?.forkedAt ?? null;
+      this.#forkedAt = (entry.forkedFrom as { readonly forkedAt?: string } | null)?.forkedAt || null;
     if (type === 'resumed' && this.#forkedAt !== null && entry.resumedAt >= this.#forkedAt) {
       [this.#forkedAt, this.copiedStopMs] = [null, this.#stoodStillMs];
-      this.#fork = { seq: this.count, ms: stopped };
+      [this.forkStart, this.#forkedMs] = [this.count, stopped];
     } else this.#stoodStillMs += stopped;
     this.#drawn.push(this.drawnMs(this.count - 1) + (isIdle ? 0 : passedMs));
     this.#at.push(atMs);

@@ -5,7 +5,6 @@ import { entryTitle, entryTrouble, entryWait } from '../../src/chain/presentatio
 import type { RunLog } from '../wire/run-log.ts';
 import { earlyCallWords, earlyWords } from './call-index.ts';
 import { type EntryOf, entriesIn, entryAt, runStart } from './entry-index.ts';
-import { forkStart } from './fork-point.ts';
 import { capitalize, humanize, messageText, pluralize } from './format.ts';
 import { decisionReason } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
@@ -297,7 +296,7 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
     ];
   },
   resumed: (entry, run) => [
-    entry.seq === forkStart(run)
+    entry.seq === run.fold.timeLine.forkStart
       ? forkRow(entry.seq)
       : {
           ...entryRow('event', entry),

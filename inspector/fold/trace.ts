@@ -3,7 +3,6 @@ import { phaseFinding } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { callsOfPhase, searchesBetween, searchesOf } from './call-index.ts';
 import { answerUpTo, entriesIn, entryAt } from './entry-index.ts';
-import { forkStart } from './fork-point.ts';
 import { capitalize, formatNumber, formatScore, messageText } from './format.ts';
 import { replyOf } from './output.ts';
 import type { RunFold } from './run-fold.ts';
@@ -104,7 +103,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const until = to ?? (next?.from ?? run.end) - 1;
   const searches = searchesOf(fold.spans, span);
   const early = earlyStretch([...calls, ...searches], start);
-  const forkedAt = forkStart(run) ?? -1;
+  const forkedAt = fold.timeLine.forkStart ?? -1;
   const shown = new Map(failure === null ? [] : [[messageText(failure.message), 'the phase']]);
   const children = withoutRepeats(itemRows(run, start, until, calls, searches), shown);
   const text = lazy(() => {

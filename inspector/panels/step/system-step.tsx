@@ -5,7 +5,7 @@ import type { SystemState } from '../../../src/inspection/wire.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
 import { chartIndexOf } from '../../fold/chart-index.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
-import { forkStart, receivedText } from '../../fold/fork-point.ts';
+import { receivedText } from '../../fold/fork-point.ts';
 import { capitalize, clockText, formatDelay, formatNumber } from '../../fold/format.ts';
 import { visitsOf } from '../../fold/state-visit.ts';
 import { isOver, visitText } from '../../fold/step-title.ts';
@@ -224,7 +224,7 @@ function Contexts({ view: { fold, stateCount }, step, isLatest }: PartProps & { 
 function Started({ inspector, view, step: { calls, timers, others } }: PanelProps & PartProps) {
   if (calls.length + timers.length + others.length === 0) return null;
   const { fold } = view;
-  const forkedAt = forkStart(view) ?? -1;
+  const forkedAt = fold.timeLine.forkStart ?? -1;
   /** A timer that a fork has copied before it fired is due on the clock of the fork. */
   const isOfFork = ({ seq, actor, event, dueMs }: (typeof timers)[number]): boolean =>
     seq < forkedAt && fold.transitions.dueAt(actor, event, forkedAt) === dueMs;

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createMachine, fromPromise } from 'xstate';
-import { forkPoint, forkStart } from '../../../inspector/fold/fork-point.ts';
+import { forkPoint } from '../../../inspector/fold/fork-point.ts';
 import { figuresOf } from '../../../inspector/fold/summary.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
@@ -54,7 +54,7 @@ it('separates copied steps of a fork from its own, with the time between them, a
   const fork = await trips.fork('t-1', { at: booked, id: 'f-1' });
   await vi.waitFor(() => expect(fork.ref.getSnapshot().value).toBe('held'));
   const view = foldedActor(await entriesOf(journals.read('f-1')), trips);
-  const start = forkStart(view) ?? 0;
+  const start = view.fold.timeLine.forkStart ?? 0;
   expect([start > booked, view.fold.timeLine.gaps, view.fold.timeLine.gapMs(start)]).toEqual([
     true,
     [start],

@@ -21,6 +21,7 @@ export type ErrorCode =
   | 'budget_exhausted'
   | 'no_event'
   | 'event_ignored'
+  | 'not_repairable'
   | 'embedding_failed'
   | 'session_failed'
   | 'mcp_failed'

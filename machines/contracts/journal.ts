@@ -155,6 +155,9 @@ const annotationSchema = z.discriminatedUnion('type', [
   z.extend(attachmentSchema, { type: z.literal('attachment'), data: z.string() }),
   /** Another process resumed the run here, or, with `wasPaused`, the run left the queue. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime(), wasPaused: z.exactOptional(z.literal(true)) }),
+  /** Workers no longer continue the run, or again do. */
+  z.object({ type: z.literal('quarantined'), reason: z.string() }),
+  z.object({ type: z.literal('released') }),
   closedSchema,
 ]);
 export type Annotation = z.infer<typeof annotationSchema>;
@@ -250,6 +253,8 @@ export const ANNOTATIONS = typesOf<Annotation['type']>({
   prompt: true,
   attachment: true,
   resumed: true,
+  quarantined: true,
+  released: true,
   closed: true,
 });
 

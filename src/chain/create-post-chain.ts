@@ -42,6 +42,10 @@ export interface PostChain {
   due(): Promise<readonly DueActor[]>;
   /** Continues a run until it has ended, only waits, or the signal aborts. For `createWorker`. */
   advance(runId: string, options?: AdvanceRunOptions): Promise<void>;
+  /** For `createWorker`: no worker continues the run until it is resumed or released. */
+  quarantine(runId: string, reason: string): Promise<void>;
+  /** Lets workers continue a run again that they have quarantined. Rejects with `not_repairable` if they have not. */
+  release(runId: string): Promise<void>;
   /**
    * Starts a new run that repeats a recorded one (a run id from `journals`, or a list of entries) up to an entry and
    * continues from there with a change. Calls that match the recording get the recorded results; all other calls run live.
@@ -108,6 +112,13 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
     async advance(runId, how = {}) {
       requireKnownOptions('advance', how, 'signal onOpen');
       await advanceRun(chain, runId, how);
+    },
+    async quarantine(runId, reason) {
+      await chain.machine.quarantine(runId, reason);
+    },
+    async release(runId) {
+      kept();
+      await chain.machine.release(runId);
     },
     async fork(run, how) {
       requireKnownOptions('fork', how, 'at set turns host signal');

@@ -69,9 +69,13 @@ export async function deriveSystem(
       `at: expected an entry before the migration (entry ${migrated.seq}), because a fork with another input cannot repeat it; received a later one.`,
     );
   let hasBegun = false;
+  const retries = new Map(past.flatMap((entry) => (entry.type === 'retried' ? [[entry.failed, entry.seq]] : [])));
+  let retriedAt = 0;
   const pause = pauses();
   for (const entry of past.slice(1)) {
     await pause();
+    retriedAt = retries.get(entry.seq) ?? retriedAt;
+    if (entry.seq < retriedAt && !isAnnotation(entry)) continue;
     if (!hasBegun && !isAnnotation(entry)) {
       system.begin();
       hasBegun = true;

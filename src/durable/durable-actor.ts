@@ -13,7 +13,7 @@ import { type Activity, type DurableActorSystem, type Effect, runEffect } from '
 import type { ApprovalGiven } from './approval.ts';
 import { takeTurnOf } from './clock.ts';
 import { type Codec, copyOfJson, type Json } from './codec.ts';
-import type { DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
+import { type DurableEntry, type DurableEvent, type ExternalEvent, hasEnded } from './entries.ts';
 import { Inbox, type Item, Sender, type StepListener } from './inbox.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 import { requireKnown } from './known-options.ts';
@@ -123,7 +123,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
       options,
       unstored?.find((event) => event.type === 'timer-start')?.timer,
     );
-    this.hadEnded = system.openEffects.size === 0 && entries.some(({ type }) => type === 'end');
+    this.hadEnded = system.openEffects.size === 0 && hasEnded([...entries, ...(unstored ?? [])]);
     system.owner = {
       record: (event) => this.#append(event),
       receive: (event, isOpen) => this.#push(event, isOpen),

@@ -52,7 +52,7 @@ export const durableFormat = {
   /** Whether an entry ends its journal. It is stored such that a list can read it without the entries before it. */
   isEnd: (entry: DurableEntry): boolean => endedAs(entry) !== undefined,
   /** Whether lists also read this entry. Like an end, it is stored so that it can be read without the entries before it. */
-  isReadAlone: ({ type }: DurableEntry): boolean => type === 'closed',
+  isReadAlone: ({ type }: DurableEntry): boolean => type === 'closed' || type === 'quarantined',
   /** Whether the journal can be read from an entry on. */
   isKeyframe: hasState,
   /** Whether an entry is a note, which may be written between steps. */
@@ -98,7 +98,26 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJou
   const origin = forkedFrom ? { actorId: forkedFrom.actorId, seq: forkedFrom.seq } : null;
   const summary = (end.type === 'end' && end.summary) || null;
   const [title, startedAt] = [titleOf(start.input), startedAtOf(start)];
-  return { id, machine, title, startedAt, status, forkedFrom: origin, lastSeq, summary, waiting };
+  return {
+    id,
+    machine,
+    title,
+    startedAt,
+    status,
+    reason: reasonIn(end),
+    forkedFrom: origin,
+    lastSeq,
+    summary,
+    waiting,
+  };
+}
+
+/** Any program may have written the journal. */
+function reasonIn(last: Partial<DurableEntry>): string | null {
+  if (last.type === 'quarantined') return String(last.reason);
+  if (last.type !== 'end' || last.status !== 'error') return null;
+  const { message } = Object(Object(last.error).value) as { readonly message?: unknown };
+  return typeof message === 'string' ? message : (JSON.stringify(last.error) ?? null);
 }
 
 const DAMAGED = {
@@ -106,6 +125,7 @@ const DAMAGED = {
   title: '',
   startedAt: '',
   status: 'damaged',
+  reason: null,
   forkedFrom: null,
   summary: null,
   waiting: null,

@@ -21,6 +21,7 @@ import {
   crashesIn,
   type DurableEntry,
   type DurableEvent,
+  hasEnded,
   isPartial,
   type RecordedMachine,
   type StartEntry,
@@ -39,6 +40,7 @@ import { requireKnown } from './known-options.ts';
 import { lastMachineIn, machineIn, recordedMachine, versionFor } from './machine-versions.ts';
 import type { Migration } from './migrate.ts';
 import { type Pending, pendingOf } from './pending.ts';
+import type { RepairAction, RepairOptions, RepairResult, StepRepair } from './repair.ts';
 import {
   clockStartOf,
   type Divergence,
@@ -126,7 +128,7 @@ export interface OpenActorOptions<Machine extends AnyStateMachine>
     RunActorOptions {
   /** Whether to reject with `unknown_journal`, instead of starting an actor, if there is none. */
   readonly mustExist?: boolean;
-  /** For an actor that does not exist yet. */
+  /** For an actor that does not exist yet. Without it, an actor whose context is a function of `input` is not started: it must exist. */
   readonly input?: InputFrom<Machine>;
 }
 
@@ -196,7 +198,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   start(id: string, options?: StartActorOptions<Machine>): DurableActor<Machine>;
   /**
    * Starts an actor, or continues one. An actor that is open in this process is returned as it is. One whose process has ended is replayed,
-   * its unfinished activities and effects start again, and its due timers fire. Rejects with `journal_held` if another process holds it; with
+   * its unfinished activities and effects start again, and its due timers fire. Rejects with `unknown_journal` if there is none and the machine
+   * needs an input that is not given; with `journal_held` if another process holds it; with
    * `invalid_journal` if its journal is damaged; with `diverged` if the machine has changed; with `not_durable` if the input or the context
    * cannot be stored; with the actor's failure, for example `journal_failed`, if that has closed it meanwhile.
    */
@@ -217,6 +220,29 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * Rejects with the errors of `open` too: then the event was not processed, and may be sent again.
    */
   send(id: string, event: SentEvent<Machine>, options?: SendOptions): Promise<boolean>;
+  /**
+   * Continues an actor that has failed, as if the step in which it failed had not happened: a call or an effect that failed runs again; an event
+   * whose processing threw is processed again, by the machine as it is now. Resolves when the actor only waits again or has ended. Rejects with
+   * `not_repairable` if it has not failed or would fail again, and with the errors of `open`.
+   */
+  retry(id: string): Promise<void>;
+  /**
+   * As `retry`, but without what failed: a call counts as done with `output`, an effect as executed, and an event as never sent. Also rejects
+   * with `not_repairable` for a delay, and for a call that is neither a promise nor an observable.
+   */
+  skip(id: string, options?: { readonly output?: unknown }): Promise<void>;
+  /** Lets workers continue an actor again that they have quarantined. Rejects with `not_repairable` if they have not. */
+  release(id: string): Promise<void>;
+  /** For workers: lets none continue an actor until it is released or opened. */
+  quarantine(id: string, reason: string): Promise<void>;
+  /**
+   * Repairs all actors that the options match, and that the action is for: `retry` and `skip` for failed ones, `release` for quarantined ones,
+   * `stop` for all that have not ended. Those that continue are left to `wake` or a worker.
+   *
+   * @example
+   * const preview = await orders.repair('retry', { where: { customer: 'c-1' }, dryRun: true });
+   */
+  repair(action: RepairAction, options?: RepairOptions): Promise<readonly RepairResult[]>;
   /** As an actor's own `stop`. One that no process holds fires no due delay and starts no call again. Also rejects with the errors of `open`. */
   stop(id: string): Promise<boolean>;
   /**
@@ -226,7 +252,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   query(id: string): Promise<ActorView<Machine>>;
   /** Whether this durable machine has the actor in memory, or is opening it. */
   isOpen(id: string): boolean;
-  /** Actors that no process holds and that have a due timer or were interrupted. */
+  /** Actors that no process holds and that have a due timer or were interrupted, without those that are quarantined. */
   due(): Promise<readonly DueActor[]>;
   /**
    * Continues an actor until it only waits, has ended, or the signal aborts, and closes it. Rejects with the errors of `open`, and with
@@ -351,9 +377,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const due: DueActor[] = [];
     const pause = pauses();
     const { journals, machineId: machine } = this;
-    for (const { id, lastSeq } of await journals.list({ machine, status: 'interrupted' })) {
+    for (const { id, lastSeq, reason } of await journals.list({ machine, status: 'interrupted' })) {
       await pause();
-      if (this.#open.has(id)) continue;
+      if (reason !== null || this.#open.has(id)) continue;
       // What it waits for is known only after it has been continued. If its journal cannot be read, continuing it reports the error.
       const crashes = await this.#crashes(id, lastSeq).catch(() => 0);
       due.push({ id, crashes });
@@ -374,10 +400,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const close = (): void => void actor.close();
     if (signal?.aborted) close();
     const forget = signal && onAbort(signal, close);
-    await actor.closeWhenIdle();
-    if (!actor.isKept) await actor.closed;
-    forget?.();
-    if (actor.failure !== null) throw actor.failure;
+    await whenIdle(actor).finally(forget);
   }
 
   send(id: string, event: SentEvent<Machine>, options: SendOptions & { readonly reply: true }): Promise<Reply<Machine>>;
@@ -431,6 +454,71 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       }
     }
     throw closed(id);
+  }
+
+  async retry(id: string): Promise<void> {
+    await whenIdle(await this.#repaired(id, { action: 'retry' }));
+  }
+
+  async skip(id: string, options: { readonly output?: unknown } = {}): Promise<void> {
+    requireKnown('skip', options);
+    await whenIdle(await this.#repaired(id, { action: 'skip', output: options.output }));
+  }
+
+  async release(id: string): Promise<void> {
+    const { appendAlone } = await import('./lazy-parts.ts');
+    await appendAlone(this.journals, id, { type: 'released' });
+  }
+
+  async quarantine(id: string, reason: string): Promise<void> {
+    const { appendAlone } = await import('./lazy-parts.ts');
+    await appendAlone(this.journals, id, { type: 'quarantined', reason });
+  }
+
+  async repair(action: RepairAction, options: RepairOptions = {}): Promise<readonly RepairResult[]> {
+    requireKnown('repair', options);
+    const { repairAll } = await import('./lazy-parts.ts');
+    return repairAll(this, action, options, async (id, repair) => {
+      await (await this.#repaired(id, repair, { isPaused: true, dryRun: options.dryRun }))?.close();
+    });
+  }
+
+  /** Stores the step that replaces the one in which an actor failed, and returns the actor; null for a dry run. */
+  async #repaired(
+    id: string,
+    repair: StepRepair,
+    { dryRun = false, isPaused = false }: { readonly dryRun?: boolean | undefined; readonly isPaused?: boolean } = {},
+  ): Promise<RunningActor<Machine> | null> {
+    requireId(id);
+    const { notRepairable, repairedSystem } = await import('./lazy-parts.ts');
+    const known = await this.#open.get(id)?.catch(() => null);
+    if (known?.isClosed === false) throw notRepairable(id, 'it has not ended; only failed actors can be repaired.');
+    await known?.closed;
+    const repaired = (entries: readonly DurableEntry[]): Promise<ReplayedSystem> =>
+      repairedSystem(id, entries, repair, {
+        codec: this.#codec,
+        replay: async (all) => {
+          const replayed = await this.#latest(id, all);
+          requireSame(id, replayed.divergence);
+          return replayed;
+        },
+        optionsOf: (replayed) => this.#runningOptions(id, replayed),
+      });
+    if (dryRun) {
+      (await repaired(await entriesOf(this.journals.read(id, this.#readOptions)))).system.close();
+      return null;
+    }
+    this.#requireNotOpen(id);
+    return this.#once(id, async () => {
+      const { entries, writer } = await this.journals.open(id, this.#readOptions);
+      try {
+        const system = await repaired(entries);
+        return await this.#continue(system, writer, { ...this.#runningOptions(id, system), isPaused });
+      } catch (error) {
+        await writer.close();
+        throw error;
+      }
+    }).catch(rejectHeld);
   }
 
   async query(id: string): Promise<ActorView<Machine>> {
@@ -575,9 +663,16 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<RunningActor<Machine>> {
     const { journals } = this;
     await this.#cleanups.get(id);
-    const created = options.mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
+    const lacksInput = !('input' in options) && this.#needsInput;
+    const mustExist = options.mustExist || lacksInput;
+    const created = mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
     if (created === null) {
-      const { entries, writer } = await journals.open(id, { force: options.force ?? false, ...this.#readOptions });
+      const opening = journals.open(id, { force: options.force ?? false, ...this.#readOptions });
+      const { entries, writer } = await opening.catch((error: Error) => {
+        if (!options.mustExist && lacksInput && isUnknown(error))
+          throw new PostChainError('unknown_journal', `${error.message}. Pass "input" to start the actor`);
+        throw error;
+      });
       return this.#resume(id, entries, writer, options);
     }
     const { actor, stored } = this.#start(id, created, options);
@@ -590,6 +685,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       return this.#startOrResume(id, options);
     }
     return actor;
+  }
+
+  /** Whether the initial context may depend on the input. XState does not say whether a machine has one. */
+  get #needsInput(): boolean {
+    const { context } = this.machine.config as { readonly context?: unknown };
+    return typeof context === 'function' && context.length > 0;
   }
 
   /** Returns null if a journal may exist already: opening it shows whether it does. */
@@ -683,17 +784,18 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     writer: JournalWriter,
     { isPaused = false, ...options }: RunningActorOptions & { readonly isPaused?: boolean },
   ): Promise<RunningActor<Machine>> {
-    const { entries, unstored, migratedAtMs } = replayed;
+    const { entries, unstored, changedAtMs } = replayed;
     const actor = new RunningActor<Machine>(replayed, entries, writer, options);
     const machine = machineNow(replayed);
-    const isOther = migratedAtMs === undefined && machine !== lastMachineIn(entries);
+    const isChanged = changedAtMs !== undefined;
+    const { openEffects, effects } = replayed.system;
+    const isOther = machine !== lastMachineIn(entries) && !unstored.some(({ type }) => type === 'migrated');
     const resumedAt = new Date(this.#clock.now()).toISOString();
     const resumed: DurableEvent = { type: 'resumed', resumedAt, ...(isOther && { machine }) };
-    const hasEnded = [...entries, ...unstored].some(({ type }) => type === 'end');
     // First: the delays of a step that the last process did not store begin now.
-    const isMigrated = migratedAtMs !== undefined;
-    await actor.store(hasEnded && !isMigrated ? unstored : [resumed, ...unstored], migratedAtMs);
-    if (!isPaused) actor.begin(isMigrated ? replayed.system.effects : undefined);
+    const isOver = hasEnded([...entries, ...unstored]) && !isChanged;
+    await actor.store(isOver ? unstored : [resumed, ...unstored], changedAtMs);
+    if (!isPaused) actor.begin(isChanged ? [...new Set([...openEffects.values(), ...effects])] : undefined);
     return actor;
   }
 
@@ -835,6 +937,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 }
 
+/** Closes an actor when it only waits, unless it is kept open. Rejects with its failure. */
+async function whenIdle(
+  actor: Pick<RunningActor<AnyStateMachine>, 'closeWhenIdle' | 'isKept' | 'closed' | 'failure'> | null,
+): Promise<void> {
+  await actor?.closeWhenIdle();
+  if (actor?.isKept === false) await actor.closed;
+  if (actor && actor.failure !== null) throw actor.failure;
+}
+
 /** Returns the machine of an actor as its journal records it if the version is the same, otherwise as a new journal would. */
 function machineNow({ machine, entries }: Pick<ReplayedSystem, 'machine' | 'entries'>): RecordedMachine {
   const recorded = lastMachineIn(entries);
@@ -859,6 +970,8 @@ async function kept(actor: Pick<RunningActor<AnyStateMachine>, 'keepOpen' | 'clo
   if (actor.failure !== null) throw actor.failure;
   return false;
 }
+
+const isUnknown = (error: Error): boolean => PostChainError.isInstance(error) && error.code === 'unknown_journal';
 
 /** The codes of a store whose journal may be opened instead of created. */
 const MAY_EXIST: readonly string[] = ['journal_exists', 'journal_held', 'invalid_journal'];

@@ -192,6 +192,15 @@ export type Annotation =
       readonly machine?: RecordedMachine;
     }
   /**
+   * The step that begins with the entry `failed` and ended the actor with an error is withdrawn: a replay passes over it. What follows happens
+   * instead. With `isSkipped`, what failed in it does not run again.
+   */
+  | { readonly type: 'retried'; readonly failed: number; readonly isSkipped?: true }
+  /** Workers no longer continue the actor. */
+  | { readonly type: 'quarantined'; readonly reason: string }
+  /** Workers continue it again. */
+  | { readonly type: 'released' }
+  /**
    * The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. `machine`: that of the actor
    * here, if it is not the same as at the start.
    */
@@ -262,6 +271,9 @@ const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>([
   'resumed',
   'closed',
   'keyframe',
+  'retried',
+  'quarantined',
+  'released',
 ]);
 
 export const isExternal = <Entry extends { readonly type: string }>(
@@ -281,8 +293,15 @@ export const hasState = <Entry extends { readonly type: string }>(
 /** Whether the entries between the first one and one that contains the state are left out. */
 export const isPartial = ([, second]: readonly DurableEntry[]): boolean => hasState(second) && second.seq > 1;
 
-/** Returns how many processes have continued an actor since something last happened to it or it was closed. */
+/** Whether an actor has ended. One that was retried after its end has not. */
+export const hasEnded = (entries: readonly { readonly type: string }[]): boolean =>
+  entries.findLast(({ type }) => type === 'end' || type === 'retried')?.type === 'end';
+
+/** After these entries, crashes are counted anew. */
+const PROGRESS: readonly string[] = ['closed', 'retried', 'quarantined', 'released'];
+
+/** Returns how many processes have continued an actor since something last happened to it, or it was closed or repaired. */
 export function crashesIn(entries: readonly DurableEntry[]): number {
-  const last = entries.findLastIndex((entry) => entry.type === 'closed' || isExternal(entry));
+  const last = entries.findLastIndex((entry) => PROGRESS.includes(entry.type) || isExternal(entry));
   return entries.slice(last + 1).filter((entry) => entry.type === 'resumed' && !entry.wasPaused).length;
 }

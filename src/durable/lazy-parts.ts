@@ -2,4 +2,5 @@
 export { deriveSystem } from './derived-system.ts';
 export { withoutMissingVersions } from './machine-versions.ts';
 export { migratedSystem } from './migrate.ts';
+export { appendAlone, notRepairable, repairAll, repairedSystem } from './repair.ts';
 export { recordedStep, replyOf } from './reply.ts';

@@ -79,7 +79,7 @@ export function migratedSystem(
   try {
     if (isRedacted(start)) throw new Error('its journal is redacted');
     const next = migrated({ system, from, rule, start, parts, atMs });
-    const step = { unstored: [...unstored, ...next.events], migratedAtMs: atMs };
+    const step = { unstored: [...unstored, ...next.events], changedAtMs: atMs };
     return { ...replayed, ...step, system: next.system, machine: parts.machine };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -76,10 +76,10 @@ export interface ReplayedSystem {
   /** The entries of the journal, or those of the fork. */
   readonly entries: readonly DurableEntry[];
   readonly divergence: Divergence | null;
-  /** Entries of the last step that the journal lacks: the process ended while it was being stored, or the actor is being migrated. */
+  /** Entries of the last step that the journal lacks: the process ended while it was being stored, or the actor is being migrated or repaired. */
   readonly unstored: readonly DurableEvent[];
-  /** The time of the step in which the actor is being migrated. */
-  readonly migratedAtMs?: number;
+  /** The time of the step in which the actor is being migrated or repaired. */
+  readonly changedAtMs?: number;
   /** When the clock of the actor was at 0 in the last process that had it, in milliseconds since the epoch. */
   readonly zeroMs: number;
 }
@@ -140,6 +140,7 @@ export function* replaySteps(
   const started = new Set<number>();
   let cursor = 1;
   let zeroMs = clockStartOf(start);
+  const retries = new Retries(entries);
   let difference: Pick<Divergence, 'seq' | 'expected' | 'received'> | null = null;
 
   const isSameSoFar = (): boolean => difference === null;
@@ -158,6 +159,16 @@ export function* replaySteps(
       }
       cursor += 1;
     }
+  }
+
+  /** Passes over a step that was withdrawn. Effects may have ended meanwhile; one that failed in it has not. */
+  function passTo(end: number): void {
+    const failed = entries[cursor];
+    const effect = failed?.type === 'failed' ? system.openEffects.get(failed.effect ?? -1) : undefined;
+    while (cursor < end)
+      if (isAnnotation(entries[cursor] as DurableEntry)) takeAnnotations();
+      else cursor += 1;
+    if (effect !== undefined) system.openEffects.set(effect.number, effect);
   }
 
   const recorder: SystemOwner = {
@@ -213,6 +224,8 @@ export function* replaySteps(
     if (entry.type === 'migrated') {
       migrate(entry);
       if (isSameSoFar()) yield step();
+    } else if (retries.endOf(entry.seq) > cursor) {
+      passTo(retries.endOf(entry.seq));
     } else if (isExternal(entry) && system.accepts(entry)) {
       const { seq: _, atMs, ...event } = entry;
       system.apply(event, atMs);
@@ -225,6 +238,26 @@ export function* replaySteps(
     cause: likelyCause(start, machineIn(entries), machine),
   };
   return { system, start, machine, entries, divergence, unstored, zeroMs };
+}
+
+/** The steps of a journal that failed and were retried. Entries may be appended to it. */
+class Retries {
+  readonly #entries: readonly DurableEntry[];
+  readonly #ends = new Map<number, number>();
+  #count = 0;
+
+  constructor(entries: readonly DurableEntry[]) {
+    this.#entries = entries;
+  }
+
+  /** Returns the index of the entry that withdraws the step that begins with entry `seq`; -1 if none does. */
+  endOf(seq: number): number {
+    for (; this.#count < this.#entries.length; this.#count += 1) {
+      const entry = this.#entries[this.#count];
+      if (entry?.type === 'retried') this.#ends.set(entry.failed, this.#count);
+    }
+    return this.#ends.get(seq) ?? -1;
+  }
 }
 
 function namesAround({ parent }: Pick<HostedActor, 'parent'>): readonly string[] {

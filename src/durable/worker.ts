@@ -14,6 +14,8 @@ export interface WorkerHost {
    * unless the actor has already ended.
    */
   advance(id: string, options: { readonly signal: AbortSignal; readonly onOpen: () => void }): Promise<void>;
+  /** Records that workers no longer continue an actor. */
+  quarantine(id: string, reason: string): Promise<void>;
 }
 
 export interface WorkerOptions {
@@ -23,7 +25,10 @@ export interface WorkerOptions {
   readonly concurrency?: number;
   /** How often it looks for work, in milliseconds; by default 5,000. */
   readonly pollMs?: number;
-  /** An actor is quarantined after this many processes in a row died while they continued it, before anything happened; by default 3. */
+  /**
+   * An actor is quarantined, until its host releases it, after this many processes in a row died while they continued it, before anything
+   * happened; by default 3.
+   */
   readonly maxCrashes?: number;
   /** The wait after an actor could not be continued, in milliseconds; by default 1,000. Doubles with each failure, up to an hour. */
   readonly backoffMs?: number;
@@ -45,10 +50,6 @@ export type WorkerEvent =
 
 /** Continues the interrupted and due actors of stores. */
 export interface Worker {
-  /** Actors that it no longer continues, with the reason. */
-  readonly quarantined: readonly { readonly id: string; readonly reason: string }[];
-  /** Lets it continue an actor that was quarantined. Returns whether there was one. */
-  release(id: string): boolean;
   /** Looks for work at once. Resolves when each actor that it found only waits, has ended or has failed. */
   poll(): Promise<void>;
   /** Stops looking for work, and closes the actors that it continues, so that any process can open them. */
@@ -59,13 +60,8 @@ export interface Worker {
 const MAX_BACKOFF_MS = 3_600_000;
 
 interface Trouble {
-  readonly id: string;
   failures: number;
   restsUntilMs: number;
-  /** How many processes it had ended when it was last quarantined. */
-  crashes: number;
-  /** Why it is quarantined. */
-  reason: string | null;
 }
 
 /**
@@ -110,16 +106,6 @@ class PollingWorker implements Worker {
     void this.#poll();
   }
 
-  get quarantined(): Worker['quarantined'] {
-    return [...this.#troubles.values()].flatMap(({ id, reason }) => (reason === null ? [] : [{ id, reason }]));
-  }
-
-  release(id: string): boolean {
-    const found = [...this.#troubles.values()].filter((trouble) => trouble.id === id && trouble.reason !== null);
-    for (const trouble of found) trouble.reason = null;
-    return found.length > 0;
-  }
-
   async poll(): Promise<void> {
     await this.#poll();
     await Promise.all(this.#running.values());
@@ -132,37 +118,30 @@ class PollingWorker implements Worker {
     await Promise.all(this.#running.values());
   }
 
-  #troubleOf(key: string, id: string): Trouble {
-    const known = this.#troubles.get(key) ?? { id, failures: 0, restsUntilMs: 0, crashes: 0, reason: null };
-    this.#troubles.set(key, known);
-    return known;
+  #isReady(key: string): boolean {
+    return !this.#running.has(key) && (this.#troubles.get(key)?.restsUntilMs ?? 0) <= this.#clock.now();
   }
 
-  /** Whether an actor may be continued now. One that ends its process again and again is quarantined. */
-  #isReady(key: string, { id, crashes }: DueActor): boolean {
-    const trouble = this.#troubles.get(key);
-    if (this.#running.has(key) || (trouble && (trouble.reason !== null || trouble.restsUntilMs > this.#clock.now())))
-      return false;
-    if (crashes - (trouble?.crashes ?? 0) < this.#limits.maxCrashes) return true;
-    const reason = `${crashes} processes in a row ended while they continued it`;
-    Object.assign(this.#troubleOf(key, id), { crashes, reason });
-    this.#onEvent({ type: 'quarantined', id, reason });
-    return false;
-  }
-
-  async #advance(host: WorkerHost, key: string, id: string): Promise<void> {
+  /** Continues an actor. One that ends its process again and again is quarantined. */
+  async #advance(host: WorkerHost, key: string, { id, crashes }: DueActor): Promise<void> {
     let isOpen = false;
     const onOpen = (): void => {
       isOpen = true;
       this.#onEvent({ type: 'continued', id });
     };
     try {
+      if (crashes >= this.#limits.maxCrashes) {
+        const reason = `${crashes} processes in a row ended while they continued it`;
+        await host.quarantine(id, reason);
+        return this.#onEvent({ type: 'quarantined', id, reason });
+      }
       await host.advance(id, { signal: this.#ending.signal, onOpen });
       if (isOpen) this.#troubles.delete(key);
       this.#onEvent({ type: isOpen ? 'idle' : 'skipped', id });
     } catch (error) {
       if (isRaceLost(error)) return this.#onEvent({ type: 'skipped', id });
-      const trouble = this.#troubleOf(key, id);
+      const trouble = this.#troubles.get(key) ?? { failures: 0, restsUntilMs: 0 };
+      this.#troubles.set(key, trouble);
       trouble.restsUntilMs =
         this.#clock.now() + Math.min(MAX_BACKOFF_MS, this.#limits.backoffMs * 2 ** trouble.failures);
       trouble.failures += 1;
@@ -182,8 +161,8 @@ class PollingWorker implements Worker {
         if (this.#ending.signal.aborted) return;
         // Actors of two hosts may have the same id.
         const key = `${number} ${actor.id}`;
-        if (!this.#isReady(key, actor)) continue;
-        const advanced = this.#advance(host, key, actor.id).finally(() => this.#running.delete(key));
+        if (!this.#isReady(key)) continue;
+        const advanced = this.#advance(host, key, actor).finally(() => this.#running.delete(key));
         this.#running.set(key, advanced);
         // If the store never yields to the event loop, other work of the process would wait for all of them.
         await nextTurn();

@@ -97,6 +97,8 @@ const UNCHANGED: ReadonlySet<string> = new Set<DurableEntry['type']>([
   'effect-end',
   'end',
   'ignored',
+  'quarantined',
+  'released',
   'resumed',
   'stopped',
   'timer',

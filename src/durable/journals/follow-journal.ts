@@ -10,7 +10,7 @@ interface Followed {
   isEnd(entry: DurableEntry): boolean;
 }
 
-/** Yields the entries of a journal from `from` until one ends it. Watches only while it is iterated; `return` also ends a pending `next`. */
+/** Yields the entries of a journal from `from` until the last one ends it. Watches only while it is iterated; `return` also ends a pending `next`. */
 export function followJournal(
   { read, watch, isEnd }: Followed,
   { from = 0, signal }: FollowOptions = {},
@@ -33,12 +33,14 @@ export function followJournal(
             wake = resolve;
           });
         hasChanged = false;
+        let hasEnded = false;
         for await (const entry of read()) {
           signal?.throwIfAborted();
           if (isReturned) return;
           if (entry.seq >= from) yield entry;
-          if (isEnd(entry)) return;
+          hasEnded = isEnd(entry);
         }
+        if (hasEnded) return;
         signal?.throwIfAborted();
       }
     } finally {

@@ -67,6 +67,8 @@ export interface ActorSummary {
    * killed, or closed while something was in progress, so a worker continues it.
    */
   readonly status: 'running' | 'waiting' | 'interrupted' | 'done' | 'error' | 'stopped' | 'damaged';
+  /** Why it has failed (`error`), or why workers no longer continue it (`interrupted`: it is quarantined); null for neither. */
+  readonly reason: string | null;
   readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
   /** The number of the last entry. */
   readonly lastSeq: number;

@@ -22,6 +22,7 @@ const NO_SUMMARY: Omit<ActorSummary, 'id'> = {
   title: '',
   startedAt: '',
   status: 'damaged',
+  reason: null,
   forkedFrom: null,
   lastSeq: -1,
   summary: null,
@@ -241,7 +242,7 @@ function endingOf(
 ): InspectedRun['ending'] {
   if (status !== 'done' && status !== 'error' && status !== 'stopped') return undefined;
   const last = ends.last as readonly DurableEntry[];
-  const end = last.find((entry) => entry.type === 'end');
+  const end = last.findLast((entry) => entry.type === 'end');
   const moved = last.findLast((entry) => entry.type === 'transition' && entry.actor === '' && entry.target.length > 0);
   const names = moved?.type === 'transition' ? moved.target.map((state) => state.split('.').at(-1) ?? state) : [];
   const why = end?.type === 'end' ? failureText(id, end.error) : `${id} failed`;

@@ -475,7 +475,7 @@ describe.each(JOURNAL_STORES)('an actor in %s', (_, create) => {
 
   it('is not kept if its first step fails', async () => {
     const orders = createDurableMachine(order, { journals: create() });
-    await expect(orders.open('o')).rejects.toThrow(TypeError);
+    await expect(orders.open('o', { input: undefined as never })).rejects.toThrow(TypeError);
     expect((await orders.open('o', { input: { amount: 1 } })).getSnapshot().value).toBe('waiting');
     expect(await orders.list()).toHaveLength(1);
   });
@@ -1215,9 +1215,19 @@ describe('wrong use', () => {
       types: {} as { context: { n: number }; input: { n: number } | undefined },
       context: ({ input = { n: 7 } }) => input,
     });
-    expect((await inMemory(machine).open('x')).getSnapshot().context).toEqual({
-      n: 7,
+    const durable = inMemory(machine);
+    expect((await durable.open('x', { input: undefined })).getSnapshot().context).toEqual({ n: 7 });
+  });
+
+  it('does not start an actor whose context depends on its input without one, for example for a misspelled id', async () => {
+    const durable = inMemory(createMachine({ context: ({ input }) => ({ given: input }) }));
+    await expect(durable.open('o')).rejects.toMatchObject({
+      code: 'unknown_journal',
+      message: 'There is no journal "o"; list() returns the existing journals. Pass "input" to start the actor',
     });
+    await (await durable.open('o', { input: 4 })).close();
+    expect((await durable.open('o')).getSnapshot().context).toEqual({ given: 4 });
+    await expect(durable.open('p', { mustExist: true })).rejects.not.toThrow('Pass "input"');
   });
 });
 
@@ -1233,7 +1243,7 @@ describe('a fork of an actor that reads its own id', () => {
       },
     });
     const durable = inMemory(machine);
-    const actor = await durable.open('o');
+    const actor = await durable.open('o', { input: undefined });
     await actor.send({ type: 'GO' });
     const fork = await durable.fork('o', { at: actor.entries.length - 1 });
     expect(fork.getSnapshot().value).toBe('mine');

@@ -132,8 +132,9 @@ describe('a worker', () => {
     'tries an actor again at its next look after %s, and does not report it as continued',
     async (code) => {
       const advance = vi.fn(() => Promise.reject(new PostChainError(code, 'lost')));
+      const quarantine = async () => {};
       const events: WorkerEvent[] = [];
-      const hosts = [{ due: async () => [{ id: 'o', crashes: 0 }], advance }];
+      const hosts = [{ due: async () => [{ id: 'o', crashes: 0 }], advance, quarantine }];
       const worker = createWorker({ hosts, clock: new TestClock(), onEvent: (event) => events.push(event) });
       for (const _ of [1, 2, 3]) await worker.poll();
       await worker.stop();
@@ -147,7 +148,13 @@ describe('a worker', () => {
     await parked('o');
     const own = host();
     const worker = createWorker({
-      hosts: [{ due: async () => [{ id: 'o', crashes: 0 }], advance: own.advance.bind(own) }],
+      hosts: [
+        {
+          due: async () => [{ id: 'o', crashes: 0 }],
+          advance: own.advance.bind(own),
+          quarantine: own.quarantine.bind(own),
+        },
+      ],
       clock,
       onEvent: (event) => events.push(event),
     });
@@ -172,7 +179,7 @@ describe('a worker', () => {
       await other.advance('o');
       return listed;
     };
-    const worker = work({ hosts: [{ due, advance: own.advance.bind(own) }] });
+    const worker = work({ hosts: [{ due, advance: own.advance.bind(own), quarantine: own.quarantine.bind(own) }] });
     await worker.poll();
     await worker.stop();
     expect(events).toEqual([{ type: 'skipped', id: 'o' }]);
@@ -189,25 +196,45 @@ describe('a worker', () => {
     expect(await host().wake()).toEqual([]);
   });
 
-  it('sets an actor aside that ended its process three times, continues the others, and can release it', async () => {
-    const { clock, parked, work, crash, statuses, events } = setUp();
+  it('quarantines an actor that ended its process three times, also for other processes, until it is released', async () => {
+    const { clock, parked, host, work, crash, statuses, events } = setUp();
     await parked('poison', 'other');
     clock.increment(HOUR);
     for (const _ of [1, 2, 3]) await crash('poison');
     const worker = work();
     await worker.poll();
-    const reason = '3 processes in a row ended while they continued it';
-    expect(worker.quarantined).toEqual([{ id: 'poison', reason }]);
-    expect(events.filter(({ type }) => type === 'quarantined')).toEqual([
-      { type: 'quarantined', id: 'poison', reason },
-    ]);
-    expect(await statuses()).toEqual({ poison: 'interrupted', other: 'done' });
-    await worker.poll();
-    expect(events.filter(({ type }) => type === 'quarantined')).toHaveLength(1);
-    expect([worker.release('other'), worker.release('poison')]).toEqual([false, true]);
-    await worker.poll();
-    expect([worker.quarantined, await statuses()]).toEqual([[], { poison: 'done', other: 'done' }]);
     await worker.stop();
+    const reason = '3 processes in a row ended while they continued it';
+    const quarantines = () => events.filter(({ type }) => type === 'quarantined');
+    expect(quarantines()).toEqual([{ type: 'quarantined', id: 'poison', reason }]);
+    expect(await statuses()).toEqual({ poison: 'interrupted', other: 'done' });
+    const another = work();
+    await another.poll();
+    expect(quarantines()).toHaveLength(1);
+    expect(await host().list({ status: 'interrupted' })).toMatchObject([{ id: 'poison', reason }]);
+    await expect(host().release('other')).rejects.toThrow('actor other: it is not quarantined.');
+    await host().release('poison');
+    await another.poll();
+    await another.stop();
+    expect(await statuses()).toEqual({ poison: 'done', other: 'done' });
+    expect((await host().replay('poison')).divergence).toBeNull();
+  });
+
+  it('quarantines a run, which keeps its reason until it is resumed', async () => {
+    const { crash, journals, clock, events, work } = setUp();
+    await writeJournal(journals, 'r', (await recordedRun()).slice(0, 9));
+    for (const _ of [1, 2, 3]) await crash('r');
+    const chain = createPostChain({ journals, model: plannedModel({}), clock });
+    const worker = work({ hosts: [chain] });
+    await worker.poll();
+    await worker.stop();
+    expect(events.map(({ type }) => type)).toEqual(['quarantined']);
+    expect(await journals.list()).toMatchObject([
+      { status: 'interrupted', reason: expect.stringContaining('3 processes') },
+    ]);
+    expect(await chain.due()).toEqual([]);
+    await chain.release('r');
+    expect(await chain.due()).toEqual([{ id: 'r', crashes: 0 }]);
   });
 
   it('counts crashes only if nothing happened in between', async () => {
@@ -239,8 +266,9 @@ describe('a worker', () => {
           tries.push(clock.now());
           return fail();
         },
+        quarantine: async () => {},
       };
-      const unlisted: WorkerHost = { due: fail, advance: async () => {} };
+      const unlisted: WorkerHost = { due: fail, advance: async () => {}, quarantine: async () => {} };
       const events: string[] = [];
       const options = { clock, pollMs: 100, backoffMs: 200, onEvent: ({ type }: WorkerEvent) => events.push(type) };
       const worker = createWorker({ hosts: [unlisted, failing], ...options });

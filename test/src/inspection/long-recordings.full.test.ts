@@ -13,6 +13,7 @@ const SUMMARY: ActorSummary = {
   startedAt: '2026-01-01T00:00:00.000Z',
   forkedFrom: null,
   status: 'done',
+  reason: null,
   lastSeq: 1e9,
   summary: { status: 'completed' },
   waiting: null,

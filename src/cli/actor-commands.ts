@@ -3,11 +3,12 @@ import type { ApprovalGiven } from '../durable/approval.ts';
 import type { Json } from '../durable/codec.ts';
 import type { OpenApproval } from '../durable/entries.ts';
 import { forkByName } from '../durable/fork-by-name.ts';
+import type { RepairAction, RepairResult } from '../durable/repair.ts';
 import { differenceText } from '../durable/replay.ts';
 import { parseJson } from '../internal/json-text.ts';
 import { plainJson } from '../internal/plain-json.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
-import type { ModuleFlags } from './durable-modules.ts';
+import { durableMachines, type ModuleFlags } from './durable-modules.ts';
 import { type ActorOfModule, requireHosted } from './find-run.ts';
 import { actorLine } from './show-command.ts';
 import { untilStopped } from './until-stopped.ts';
@@ -22,6 +23,17 @@ export interface AnswerFlags extends ModuleFlags {
   readonly edit?: string;
   readonly reason?: string;
   readonly by?: string;
+}
+
+export interface RepairFlags extends ModuleFlags {
+  /** NAME=VALUE of attributes. */
+  readonly where?: readonly string[];
+  readonly all?: boolean;
+  readonly limit?: number;
+  readonly dryRun?: boolean;
+  /** JSON. */
+  readonly output?: string;
+  readonly json?: boolean;
 }
 
 export interface Printed {
@@ -62,6 +74,62 @@ export async function answerCommand(
 export async function stopCommand(name: string, flags: ModuleFlags): Promise<Printed> {
   const hosted = await requireHosted(name, flags);
   return changed(hosted, await hosted.host.stop(hosted.id), 'the actor has already ended');
+}
+
+/** Repairs one durable actor, and continues it until it only waits; or all that match, and leaves those that continue to workers. */
+export async function repairCommand(
+  action: RepairAction,
+  names: readonly string[],
+  flags: RepairFlags,
+): Promise<Printed> {
+  const { where = [], all = false, limit, dryRun = false, output, json = false } = flags;
+  if (names.length === 0 && where.length === 0 && !all)
+    throw new PostChainError(
+      'invalid_option',
+      'repair: expected ids of actors, --where NAME=VALUE or --all; received none of them',
+    );
+  const named = await Promise.all(names.map((name) => requireHosted(name, flags)));
+  const hosts = names.length === 0 ? await durableMachines(flags) : [...new Set(named.map(({ host }) => host))];
+  const options = {
+    dryRun,
+    where: Object.fromEntries(where.map(parseWhere)),
+    ...(limit !== undefined && { limit }),
+    ...(output !== undefined && { output: parseJsonFlag('--output', output) }),
+  };
+  const results: RepairResult[] = [];
+  for (const host of hosts) {
+    const ids = named.flatMap((one) => (one.host === host ? [one.id] : []));
+    results.push(...(await host.repair(action, names.length === 0 ? options : { ...options, ids })));
+  }
+  const repaired = results.filter(({ problem }) => problem === null);
+  const code = repaired.length === results.length && results.length >= names.length ? 0 : 1;
+  if (json) return { text: `${printableJson(JSON.stringify(results, null, 2))}\n`, code };
+  const lines = results.map(({ id, problem }) =>
+    oneLine(problem ?? `${id}: ${dryRun ? 'would be ' : ''}${DONE[action]}`),
+  );
+  const [only] = named;
+  if (only !== undefined && named.length === 1 && repaired.length === 1 && !dryRun) {
+    if (action === 'retry' || action === 'skip') await advance(only);
+    return { text: `${lines.join('\n')}\n${await stateOf(only)}`, code };
+  }
+  const wait = dryRun || action === 'stop' || repaired.length === 0 ? '' : '; a worker continues them';
+  lines.push(
+    `${repaired.length} of ${count(results.length, 'actor')} ${dryRun ? 'would be ' : ''}${DONE[action]}${wait}.`,
+  );
+  return { text: `${lines.join('\n')}\n`, code };
+}
+
+const DONE = { retry: 'retried', skip: 'skipped', release: 'released', stop: 'stopped' } as const;
+
+/** Parses NAME=VALUE. A value that is a number, true, false or null has that type; a text may be quoted. */
+function parseWhere(text: string): readonly [string, string | number | boolean | null] {
+  const at = text.indexOf('=');
+  if (at < 1)
+    throw new PostChainError('invalid_option', `--where: expected NAME=VALUE; received ${cutEnd(oneLine(text), 100)}`);
+  const value = text.slice(at + 1);
+  const parsed = parseJson(value);
+  const isScalar = parsed === null || ['string', 'number', 'boolean'].includes(typeof parsed);
+  return [text.slice(0, at), isScalar ? (parsed as string | number | boolean | null) : value];
 }
 
 /** Replays a durable actor without calls or effects. */

@@ -18,7 +18,13 @@ export interface FindFlags extends JournalFlags, ModuleFlags {}
 export type ListedRun = Omit<RunSummary, 'status'> & {
   readonly status: RunStatus | ActorSummary['status'];
   readonly machine?: string;
+  /** Why it has failed or is quarantined. */
+  readonly reason?: string;
 };
+
+/** Why an actor has failed or is quarantined; null if neither. */
+export const reasonText = ({ reason, status }: ActorSummary): string | null =>
+  reason !== null && status === 'interrupted' ? `quarantined: ${reason}` : reason;
 
 /** Returns all runs and durable actors, newest first. Throws as `openExistingJournals` does. */
 export async function listAll(flags: JournalFlags): Promise<readonly ListedRun[]> {
@@ -27,7 +33,9 @@ export async function listAll(flags: JournalFlags): Promise<readonly ListedRun[]
 
 export function listedRun(actor: ActorSummary): ListedRun {
   const listed = runSummary(actor);
-  if (isRun(actor)) return listed;
+  const reason = reasonText(actor);
+  const why = reason !== null && { reason };
+  if (isRun(actor)) return { ...listed, ...why };
   const { events = [], approvals = [], dueAtMs = null } = actor.waiting ?? {};
   const machine = actor.machine?.id ?? '';
   const others = dueAtMs === null ? 'nothing' : 'timer';
@@ -36,6 +44,7 @@ export function listedRun(actor: ActorSummary): ListedRun {
     ...listed,
     request: actor.title || `actor of ${machine}`,
     status: actor.status,
+    ...why,
     waiting: listed.waiting && { ...listed.waiting, for: waitsFor, questionIds: approvals.map(({ id }) => id) },
     machine,
   };

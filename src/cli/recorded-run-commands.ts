@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import type { Printed } from './actor-commands.ts';
 import {
   age,
@@ -20,6 +20,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: SetExitCod
   addInspectCommands(program, setExitCode);
   addContinueCommands(program, setExitCode);
   addActorCommands(program, setExitCode);
+  addRepairCommand(program, setExitCode);
   addWhatIfCommand(program);
 }
 
@@ -194,6 +195,27 @@ function addActorCommands(program: Command, setExitCode: SetExitCode): void {
     .action(async (actor, flags) => {
       const { stopCommand } = await import('./actor-commands.ts');
       print(await stopCommand(actor, flags), setExitCode);
+    });
+}
+
+function addRepairCommand(program: Command, setExitCode: SetExitCode): void {
+  program
+    .command('repair')
+    .description(
+      'repair durable actors: retry or skip what failed, release those that workers have quarantined, or stop actors',
+    )
+    .addArgument(new Argument('<action>', 'what to do').choices(['retry', 'skip', 'release', 'stop']))
+    .argument('[actor...]', `${ACTOR}; without it, all that match`)
+    .option('--where <name=value>', 'only actors with this attribute; repeatable', collect)
+    .option('--all', 'all actors that the action is for')
+    .option('--limit <number>', 'at most this many', positiveInteger)
+    .option('--output <json>', 'for skip: the result of the call that failed')
+    .option('--dry-run', 'only show what would happen')
+    .option('--json', 'print JSON')
+    .option('--module <file>', MODULE, collect)
+    .action(async (action, actors, flags) => {
+      const { repairCommand } = await import('./actor-commands.ts');
+      print(await repairCommand(action, actors, flags), setExitCode);
     });
 }
 

@@ -68,11 +68,12 @@ function rowsOf(runs: readonly ListedRun[], shortId: (runId: string) => string, 
   const indent = idChars + TIME_CHARS + STATUS_CHARS + 3 * GAP;
   const isNarrow = columns - indent < MIN_REQUEST_CHARS;
   const gap = ' '.repeat(GAP);
-  return runs.map(({ id: runId, startedAt, status: stored, request, forkedFrom, waiting }) => {
+  return runs.map(({ id: runId, startedAt, status: stored, request, reason, forkedFrom, waiting }) => {
     const status = statusWord(stored);
     const fork = forkedFrom ? `(fork of ${oneLine(shortId(forkedFrom.actorId))} at ${forkedFrom.seq}) ` : '';
     const wait = waiting ? `(${waiting.for} since ${localTime(waiting.since)}) ` : '';
-    const text = cutEnd(oneLine(`${fork}${wait}${request}`), columns - (isNarrow ? GAP : indent));
+    const why = reason === undefined ? '' : `(${reason}) `;
+    const text = cutEnd(oneLine(`${fork}${wait}${why}${request}`), columns - (isNarrow ? GAP : indent));
     const padded = isNarrow ? status : status.padEnd(STATUS_CHARS);
     const cells = [
       cyan(oneLine(shortId(runId)).padEnd(idChars)),

@@ -8,7 +8,7 @@ import type { ActorSummary, StoredEntry } from '../durable/journals/journal-stor
 import { readableValue } from '../inspection/readable-value.ts';
 import { count, firstLineOf, oneLine, printableJson } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
-import { type FindFlags, type FoundActor, find, statusWord } from './find-run.ts';
+import { type FindFlags, type FoundActor, find, reasonText, statusWord } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';
@@ -76,9 +76,11 @@ async function questionLines({ id, actor, host }: FoundActor): Promise<readonly 
 }
 
 /** Returns what an actor is, and what it waits for, in one line. */
-export function actorLine({ id, machine, startedAt, status, waiting }: ActorSummary): string {
+export function actorLine(actor: ActorSummary): string {
+  const { id, machine, startedAt, status, waiting } = actor;
+  const reason = reasonText(actor);
   const about = [id, localTime(startedAt), `actor of ${machine?.id}`, statusWord(status)];
-  return oneLine([...about, ...(waiting ? waitTexts(waiting) : [])].join(' · '));
+  return oneLine([...about, ...(reason === null ? [] : [reason]), ...(waiting ? waitTexts(waiting) : [])].join(' · '));
 }
 
 /** What an actor waits for, in words. */

@@ -10,7 +10,7 @@ const OPTIONS = {
   advance: 'signal onOpen isPaused onEntry mayPark',
   fork: 'at isBefore event id input product reuse isPaused onEntry mayPark',
   skip: 'output',
-  repair: 'dryRun output status waitingFor dueBefore where limit',
+  repair: 'ids dryRun output status waitingFor dueBefore where limit',
   send: 'id',
   'send of a durable machine': 'id reply',
   park: 'wait',

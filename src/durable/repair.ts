@@ -18,6 +18,8 @@ export type RepairAction = 'retry' | 'skip' | 'release' | 'stop';
 
 /** Which actors to repair, by default all that the action is for, and how. */
 export interface RepairOptions extends Omit<ListOptions, 'machine' | 'after'> {
+  /** Only these. */
+  readonly ids?: readonly string[];
   /** Whether to only report what would happen; nothing is stored. */
   readonly dryRun?: boolean;
   /** For `skip`: the result of the calls that have failed. */
@@ -202,7 +204,7 @@ interface RepairHost {
 export async function repairAll(
   host: RepairHost,
   action: RepairAction,
-  { dryRun = false, output, status, limit, ...filter }: RepairOptions,
+  { dryRun = false, output, ids, status, limit, ...filter }: RepairOptions,
   repairStep: (id: string, repair: StepRepair) => Promise<void>,
 ): Promise<readonly RepairResult[]> {
   if (!Object.hasOwn(STATUSES, action))
@@ -220,7 +222,8 @@ export async function repairAll(
     },
   };
   const listed = await host.list({ ...filter, status: status ?? STATUSES[action] });
-  const isFor = ({ reason }: ActorSummary): boolean => action !== 'release' || reason !== null;
+  const isFor = ({ id, reason }: ActorSummary): boolean =>
+    (action !== 'release' || reason !== null) && ids?.includes(id) !== false;
   const results: RepairResult[] = [];
   for (const actor of listed.filter(isFor).slice(0, limit)) {
     const acted = Promise.resolve(actor).then(actions[action]);

@@ -5,6 +5,7 @@ import { assign, createMachine, fromPromise, setup } from 'xstate';
 import {
   answerCommand,
   forkActor,
+  repairCommand,
   replayActor,
   resumeActor,
   sendCommand,
@@ -195,4 +196,54 @@ it('a name is looked up as a complete id, then as a prefix of run ids, then as a
   cwd.mockRestore();
   expect(found).toEqual(['run order', 'actor orders', 'run orders-1', 'actor order-1', 'actor last-order']);
   expect(latest).toEqual([expect.stringMatching(/^run /u), 'actor']);
+});
+
+/** Two actors that have failed. Their call succeeds from the third time on. */
+async function failedPayments() {
+  let calls = 0;
+  const pay = fromPromise(async () => {
+    calls += 1;
+    if (calls <= 2) throw new Error('card refused');
+    return 'receipt';
+  });
+  const machine = createMachine({
+    id: 'refunds',
+    invoke: { src: pay, onDone: '.paid' },
+    initial: 'due',
+    states: { due: {}, paid: {} },
+  });
+  const { host, module } = moduleOf(machine as never);
+  for (const id of ['p-1', 'p-2']) {
+    const actor = host.start(id, { product: { customer: id === 'p-1' ? 7 : 'ada' } });
+    await expect(actor.output).rejects.toThrow('card refused');
+  }
+  return { host, module };
+}
+
+it('a failed actor is retried from the command line, and shows why it failed', async () => {
+  const { host, module } = await failedPayments();
+  expect(await runsCommand({ module })).toContain('card refused');
+  const preview = await repairCommand('retry', ['p-1'], { module, dryRun: true });
+  expect(preview).toEqual({ code: 0, text: 'p-1: would be retried\n1 of 1 actor would be retried.\n' });
+  expect((await host.list({ status: 'error' })).length).toBe(2);
+  const retried = await repairCommand('retry', ['p-1'], { module });
+  expect(retried).toMatchObject({ code: 0, text: expect.stringMatching(/^p-1: retried\np-1 · .*waiting/u) });
+  expect(await repairCommand('retry', ['p-1'], { module })).toMatchObject({ code: 1 });
+  const skipped = await repairCommand('skip', ['p-2'], { module, output: '"by hand"' });
+  expect(skipped).toMatchObject({ code: 0, text: expect.stringContaining('p-2: skipped') });
+});
+
+it('all failed actors that match are repaired at once, and left to workers', async () => {
+  const { host, module } = await failedPayments();
+  const none = repairCommand('retry', [], { module });
+  await expect(none).rejects.toThrow('expected ids of actors, --where NAME=VALUE or --all');
+  await expect(repairCommand('retry', [], { module, where: ['customer'] })).rejects.toThrow('expected NAME=VALUE');
+  for (const where of [['customer=7'], ['customer=ada']]) {
+    const { text } = await repairCommand('retry', [], { module, where, dryRun: true });
+    expect(text).toMatch(/^p-[12]: would be retried\n1 of 1 actor would be retried\.\n$/u);
+  }
+  const { text, code } = await repairCommand('retry', [], { module, all: true });
+  expect([code, text]).toEqual([0, 'p-2: retried\np-1: retried\n2 of 2 actors retried; a worker continues them.\n']);
+  expect((await host.wake()).toSorted()).toEqual(['p-1', 'p-2']);
+  expect((await host.list()).map(({ status }) => status)).toEqual(['waiting', 'waiting']);
 });

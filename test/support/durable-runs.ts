@@ -162,6 +162,25 @@ export async function stopScenario(scenario: Scenario, { entries }: Finished, li
   return { isStopped, divergence, added: journals.entries.slice(life), calls: world.calls };
 }
 
+/** Retries, or skips, what an actor failed in, after a kill that followed its end. Returns the problem, if it cannot be, and what that adds. */
+export async function repairScenario(scenario: Scenario, { entries }: Finished, action: 'retry' | 'skip') {
+  const world = createWorld();
+  const clock = new TestClock();
+  clock.set(START_MS + FAR_MS);
+  const journals = new MortalJournals(entries, false);
+  const machine = durableOn(scenario.machine(world), journals, clock);
+  let problem: string | null = null;
+  // Calls may never end.
+  machine[action]('a').catch((error: { readonly code: string }) => {
+    problem = error.code;
+  });
+  while (problem === null && journals.entries.length === entries.length)
+    await new Promise((resolve) => setImmediate(resolve));
+  await quiet(() => journals.entries.length);
+  const { divergence } = await machine.replay('a');
+  return { problem, divergence, entries: journals.entries, calls: world.calls };
+}
+
 function durableOn(
   machine: AnyStateMachine,
   journals: MortalJournals,

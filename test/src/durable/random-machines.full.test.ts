@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type DurableEntry, isExternal } from '../../../src/durable/entries.ts';
-import { asText, fromEachKeyframe, repeatedAfterEnd, runScenario, stopScenario } from '../../support/durable-runs.ts';
+import {
+  asText,
+  fromEachKeyframe,
+  repairScenario,
+  repeatedAfterEnd,
+  runScenario,
+  stopScenario,
+} from '../../support/durable-runs.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { randomScenario } from '../../support/random-machines.ts';
 import { sampleSize } from '../../support/soak.ts';
@@ -49,6 +56,27 @@ describe('500 random machines, with calls, sources, children, delays and effects
       if (other.entries.some(({ type }) => type === 'migrated')) migrated += 1;
     }
     expect(migrated).toBeGreaterThan(MACHINES / 10);
+  });
+
+  it('that have failed are repaired, or the reason is given, and their replays have no difference', async () => {
+    const problems: (string | null | undefined)[] = [];
+    for (let number = 0; number < MACHINES; number += 1) {
+      const scenario = { ...randomScenario(createRandom(SEED + number)), ends: null };
+      const whole = await runScenario(scenario, { keyframes: false });
+      if (!whole.entries.some((entry) => entry.type === 'end' && entry.status === 'error')) continue;
+      for (const action of ['retry', 'skip'] as const) {
+        const { problem, divergence, entries } = await repairScenario(scenario, whole, action);
+        const place = `machine ${number}, POSTCHAIN_SEED=${SEED}, ${action}`;
+        expect([null, 'not_repairable'], place).toContain(problem);
+        expect(divergence, place).toBeNull();
+        expect(
+          entries.some(({ type }) => type === 'retried'),
+          place,
+        ).toBe(problem === null);
+        problems.push(problem);
+      }
+    }
+    expect(problems.filter((problem) => problem === null).length).toBeGreaterThanOrEqual(problems.length / 4);
   });
 
   it.each(Array.from({ length: STOPPED / BATCH }, (_, at) => at * BATCH))(

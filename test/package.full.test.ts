@@ -19,6 +19,7 @@ describe('the package', () => {
       '@modelcontextprotocol/server': '^2.4.0',
       '@opentelemetry/api': '^1.9.0',
       '@restatedev/restate-sdk': '^1.17.2',
+      croner: '^11.0.0',
       'fast-check': '^4.0.0',
       'gpt-tokenizer': '^4.0.0',
       hono: '^4.12.0',

@@ -41,5 +41,14 @@ export type { Pending } from '../durable/pending.ts';
 export { recordOnce } from '../durable/recorded-values.ts';
 export type { Divergence, ReplayStep } from '../durable/replay.ts';
 export type { ReuseOptions } from '../durable/reused-calls.ts';
+export {
+  type BackfillOptions,
+  createSchedules,
+  type ScheduleSummary,
+  type Schedules,
+  type SchedulesOptions,
+} from '../durable/schedules/create-schedules.ts';
+export type { ScheduleSpec } from '../durable/schedules/schedule-spec.ts';
+export type { ScheduledHost } from '../durable/schedules/started-actors.ts';
 export { errorCodec, type ValueCodec } from '../durable/value-codecs.ts';
 export { createWorker, type Worker, type WorkerEvent, type WorkerHost, type WorkerOptions } from '../durable/worker.ts';

@@ -1,0 +1,34 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { Json } from '../codec.ts';
+import { durableFormat } from '../durable-format.ts';
+import { type ActorSummary, type JournalStore, listedJournal } from '../journals/journal-store.ts';
+
+/** A durable machine whose actors schedules start. */
+export interface ScheduledHost {
+  readonly machineId: string;
+  readonly journals: JournalStore;
+  start(
+    id: string,
+    options: { readonly input?: never; readonly isPaused?: boolean; readonly product?: Json },
+  ): { close(): Promise<void> };
+}
+
+/** Starts an actor unless there is one with this id. It makes no call in this process: its host, or a worker, continues it. */
+export async function startScheduled(host: ScheduledHost, id: string, input: object, product: Json): Promise<void> {
+  if ((await statusOf(host.journals, id)) !== null) return;
+  try {
+    await host.start(id, { input: input as never, product, isPaused: true }).close();
+  } catch (error) {
+    if (!PostChainError.isInstance(error) || !['journal_exists', 'journal_held'].includes(error.code)) throw error;
+  }
+  if ((await statusOf(host.journals, id)) === null)
+    throw new PostChainError('journal_failed', `actor ${id}: its journal could not be written; it is tried again.`);
+}
+
+/** Returns the status of an actor; null if there is none. */
+export async function statusOf(journals: JournalStore, id: string): Promise<ActorSummary['status'] | null> {
+  if (journals.bounds === undefined) return (await journals.list()).find((actor) => actor.id === id)?.status ?? null;
+  for await (const found of journals.bounds({ ids: [id] }))
+    if (found.id === id) return durableFormat.summarize(listedJournal(found)).status;
+  return null;
+}

@@ -198,7 +198,7 @@ class DurableSchedules implements Schedules {
       } catch (error) {
         const isHeld = PostChainError.isInstance(error) && error.code === 'journal_held';
         if (!isHeld || tries === HELD_TRIES) throw error;
-        await new Promise<void>((resolve) => this.#clock.setTimeout(() => resolve(), HELD_PAUSE_MS));
+        await new Promise((resolve) => setTimeout(resolve, HELD_PAUSE_MS));
       }
   }
 

@@ -123,6 +123,10 @@ class DurableSchedules implements Schedules {
     return this.host.advance(...given);
   }
 
+  quarantine(id: string, reason: string): Promise<void> {
+    return this.host.quarantine(id, reason);
+  }
+
   async set(id: string, given: ScheduleSpec): Promise<void> {
     requireId(id);
     const spec = requireSpec(given, [...this.#hosts.keys()]);

@@ -4,6 +4,7 @@ import { describeValue } from '../internal/describe-value.ts';
 import { isMachine } from '../internal/xstate-internals.ts';
 import { missingImplementations } from './charts/chart-nodes.ts';
 import type { Codec } from './codec.ts';
+import type { Attributes } from './entries.ts';
 import { requireKnown } from './known-options.ts';
 import { machinesOf } from './machine-digest.ts';
 
@@ -28,6 +29,19 @@ function* contextProblem(machine: AnyStateMachine, codec: Codec): Generator<stri
   } catch (error) {
     yield (error as Error).message.replace(/\.$/u, '');
   }
+}
+
+const MAX_ATTRIBUTES_CHARS = 2_000;
+
+/** Throws for a result of `describeAttributes` that is not flat, or too large. */
+export function requireFlat(attributes: Attributes | undefined): Attributes | undefined {
+  if (attributes === undefined) return attributes;
+  const isObject = Object(attributes) === attributes && !Array.isArray(attributes);
+  if (!isObject || Object.values(attributes).some((value) => Object(value) === value))
+    throw invalid('attributes', 'an object of strings, numbers, booleans and nulls', describeValue(attributes));
+  const { length } = JSON.stringify(attributes);
+  if (length <= MAX_ATTRIBUTES_CHARS) return attributes;
+  throw invalid('attributes', `at most ${MAX_ATTRIBUTES_CHARS} characters as JSON`, String(length));
 }
 
 export function requireMachine(machine: unknown): void {

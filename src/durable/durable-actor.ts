@@ -13,7 +13,8 @@ import { type Activity, type DurableActorSystem, type Effect, runEffect } from '
 import type { ApprovalGiven } from './approval.ts';
 import { takeTurnOf } from './clock.ts';
 import { type Codec, copyOfJson, type Json } from './codec.ts';
-import { type DurableEntry, type DurableEvent, type ExternalEvent, hasEnded } from './entries.ts';
+import { inRealWorld } from './determinism.ts';
+import { type Attributes, type DurableEntry, type DurableEvent, type ExternalEvent, hasEnded } from './entries.ts';
 import { Inbox, type Item, Sender, type StepListener } from './inbox.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 import { requireKnown } from './known-options.ts';
@@ -72,6 +73,8 @@ export interface RunningActorOptions extends TimekeeperOptions, StepWriterOption
   /** Whether the actor may leave memory while it only waits. */
   readonly mayPark?: (() => boolean) | undefined;
   readonly describeWait: (snapshot: AnyMachineSnapshot) => Json;
+  /** Returns null to leave them as they are. */
+  readonly describeAttributes: (snapshot: AnyMachineSnapshot) => Attributes | null;
   readonly reuse?: ReusedCalls | undefined;
 }
 
@@ -139,6 +142,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   store(unstored: readonly DurableEvent[], atMs = this.#time.nowMs): void | Promise<void> {
     this.#time.atMs = atMs;
     for (const event of unstored) this.#append(event);
+    this.#addAttributes();
     const afterWrite = (): void => {
       if (this.failure !== null) throw this.failure;
     };
@@ -157,6 +161,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     this.#isInStep = true;
     if (isNew) this.#system.begin();
     this.#isInStep = false;
+    this.#addAttributes();
     const effects = isNew ? this.#system.effects : given;
     const afterWrite = (): void => {
       if (this.#isStoppedFirst && !this.#hasEnded) this.#delayedEffects.push(...effects);
@@ -322,7 +327,15 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     if (!this.#isInStep && !this.#isBusy) void this.#writer.write();
   }
 
+  /** Before the end, which is the last entry of its step. */
+  #addAttributes(isEnd = false): void {
+    if (this.#hasEnded && !isEnd) return;
+    const attributes = inRealWorld(() => this.#options.describeAttributes(this.#system.root.getSnapshot()));
+    if (attributes !== null) this.#writer.addAttributes(attributes, this.#time.atMs);
+  }
+
   #append(event: DurableEvent): void {
+    if (event.type === 'end') this.#addAttributes(true);
     this.#writer.append(event, this.#time.atMs);
   }
 
@@ -420,6 +433,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     } finally {
       this.#isInStep = false;
     }
+    this.#addAttributes();
     const { effects } = this.#system;
     const written = this.#writer.write();
     return written === undefined

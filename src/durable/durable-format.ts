@@ -1,5 +1,6 @@
 import type { Json } from './codec.ts';
 import {
+  type Attributes,
   type DurableEntry,
   hasState,
   isExternal,
@@ -39,11 +40,14 @@ export const durableFormat = {
   compare: newestFirst,
   /** When a journal with this first entry started, as in its summary. */
   startedAt: (first: DurableEntry): string => (first.type === 'start' ? startedAtOf(first) : ''),
-  /** Returns the JSON object that `where` of a list compares, from the first entry, which nothing has checked. */
-  hostData: (first: unknown): unknown => {
+  /** Returns the names and values that `where` of a list compares. Nothing has checked these parts of a journal. */
+  comparedIn: ({ first, last, attributes }: Pick<ListedJournal, 'first' | 'last' | 'attributes'>) => {
     const { product } = Object(first) as Partial<StartEntry>;
     const { host = product } = Object(product) as { readonly host?: unknown };
-    return host;
+    const { summary } = Object(last) as { readonly summary?: unknown };
+    return [host, summary, attributes].flatMap((each) =>
+      typeof each === 'object' ? Object.entries(each ?? {}).filter(([, value]) => Object(value) !== value) : [],
+    ) as readonly (readonly [name: string, value: Attributes[string]])[];
   },
   /** The statuses that a summary has only after the end of its journal. */
   endStatuses: ENDS,
@@ -53,6 +57,9 @@ export const durableFormat = {
   isEnd: (entry: DurableEntry): boolean => endedAs(entry) !== undefined,
   /** Whether lists also read this entry. Like an end, it is stored so that it can be read without the entries before it. */
   isReadAlone: ({ type }: DurableEntry): boolean => type === 'closed' || type === 'quarantined',
+  /** Returns the attributes that an entry changes; undefined for any other entry. */
+  attributesIn: (entry: DurableEntry): Attributes | undefined =>
+    entry.type === 'attributes' ? entry.attributes : undefined,
   /** Whether the journal can be read from an entry on. */
   isKeyframe: hasState,
   /** Whether an entry is a note, which may be written between steps. */
@@ -86,7 +93,7 @@ function endedAs(last: Partial<DurableEntry>): 'done' | 'error' | 'stopped' | un
   return isEnd ? ENDS.find((status) => status === last.status) : undefined;
 }
 
-function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJournal): ActorSummary {
+function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten, ...given }: ListedJournal): ActorSummary {
   const start = Object(first) as Partial<DurableEntry>;
   const end = Object(last) as Partial<DurableEntry>;
   const waits = end.type === 'closed' ? end.waiting : undefined;
@@ -108,6 +115,7 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJou
     forkedFrom: origin,
     lastSeq,
     summary,
+    attributes: Object(given.attributes) as Attributes,
     waiting,
   };
 }
@@ -128,6 +136,7 @@ const DAMAGED = {
   reason: null,
   forkedFrom: null,
   summary: null,
+  attributes: {},
   waiting: null,
 } as const;
 

@@ -3,7 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
-import { requireDurable, requireOptions } from './checks.ts';
+import { requireDurable, requireFlat, requireOptions } from './checks.ts';
 import { type Clock, createWallClock, systemClock } from './clock.ts';
 import { type Codec, copyOfJson, createCodec, type Json } from './codec.ts';
 import { inRealWorld } from './determinism.ts';
@@ -18,6 +18,7 @@ import {
 } from './durable-actor.ts';
 import { endOfStep, startOfStep } from './durable-format.ts';
 import {
+  type Attributes,
   crashesIn,
   type DurableEntry,
   type DurableEvent,
@@ -86,7 +87,12 @@ export interface DurableMachineOptions {
   /** Describes what a closed actor waits for, from its last snapshot: JSON that lists show. Null for nothing. */
   readonly describeWait?: (snapshot: AnyMachineSnapshot) => Json;
   /**
-   * Receives what the action `log` prints, what stored errors lose, and errors of cleanups, of `onEntry`, of the three `describe` functions, and
+   * What lists find the actor by, in every status, from its snapshot after each step: strings, numbers, booleans and nulls by name, at most
+   * 2,000 characters as JSON. If it throws or returns anything else, the attributes stay as they were.
+   */
+  readonly describeAttributes?: (snapshot: AnyMachineSnapshot) => Attributes;
+  /**
+   * Receives what the action `log` prints, what stored errors lose, and errors of cleanups, of `onEntry`, of the `describe` functions, and
    * of actors that `wake` could not continue or that could not be migrated; by default the console.
    */
   readonly logger?: (...args: unknown[]) => void;
@@ -882,7 +888,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     try {
       return copyOfJson(describe(this.#options) ?? null, name);
     } catch (error) {
-      this.#log(`${name} failed; null is stored instead:`, error);
+      this.#log(`${name} failed; its result is not stored:`, error);
       return null;
     }
   }
@@ -901,6 +907,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       counts: this.#counts,
       parkAfterMs: this.#options.parkAfterMs ?? Number.POSITIVE_INFINITY,
       describeWait: (snapshot) => this.#described('describeWait', (options) => options.describeWait?.(snapshot)),
+      describeAttributes: (snapshot) =>
+        this.#described('describeAttributes', (options) =>
+          requireFlat(options.describeAttributes?.(snapshot)),
+        ) as Attributes | null,
       logger: this.#log,
       keepsKeyframes: this.#readOptions.fromKeyframe && isSameBuild(start, recorded, machine),
       machine: recorded.version === start.machine.version ? undefined : recorded,

@@ -160,6 +160,9 @@ export type DerivedEvent =
       readonly openEffects?: number;
     };
 
+/** What lists find an actor by. */
+export type Attributes = Readonly<Record<string, string | number | boolean | null>>;
+
 /** Entries that do not affect the machine. A replay copies them. */
 export type Annotation =
   | {
@@ -168,6 +171,8 @@ export type Annotation =
       /** How the actor has ended, if these were its last effects. */
       readonly status?: 'done' | 'error' | 'stopped';
     }
+  /** The result of the option `describeAttributes`, when it has changed, and after a keyframe. */
+  | { readonly type: 'attributes'; readonly attributes: Attributes }
   /** A note of a product or an activity. */
   | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
   /**
@@ -267,6 +272,7 @@ const EXTERNAL: ReadonlySet<string> = new Set<(ExternalEvent | MigratedEvent)['t
 ]);
 const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>([
   'effect-end',
+  'attributes',
   'note',
   'resumed',
   'closed',

@@ -3,7 +3,7 @@ import { requireKnownOptions } from '../internal/require-known.ts';
 /** The options of each function. */
 const OPTIONS = {
   createDurableMachine:
-    'journals versions migrate codecs timeWithoutProcess parkAfterMs describeCall describeEnd describeWait clock logger',
+    'journals versions migrate codecs timeWithoutProcess parkAfterMs describeCall describeEnd describeWait describeAttributes clock logger',
   migrate: 'state context events',
   start: 'input seed startedAtMs product notes reuse isPaused onEntry mayPark',
   open: 'input mustExist force isPaused onEntry mayPark',

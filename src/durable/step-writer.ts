@@ -2,7 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import type { DurableActorSystem } from './actor-system.ts';
 import { inRealWorld } from './determinism.ts';
-import type { DurableEntry, DurableEvent, RecordedMachine } from './entries.ts';
+import { type Attributes, type DurableEntry, type DurableEvent, isPartial, type RecordedMachine } from './entries.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 
@@ -32,6 +32,8 @@ export class StepWriter {
   /** The number of entries until the next keyframe. */
   #untilKeyframe: number;
   #writing: Promise<void> | null = null;
+  /** As JSON; empty if they are not known. */
+  #attributes: string;
 
   constructor(
     entries: readonly DurableEntry[],
@@ -45,6 +47,8 @@ export class StepWriter {
     this.#onFailure = onFailure;
     const last = entries.findLastIndex(({ type }) => type === 'keyframe');
     const every = (options.keepsKeyframes && writer.keyframeEvery) || Number.POSITIVE_INFINITY;
+    const attributes = entries.findLast((entry) => entry.type === 'attributes')?.attributes;
+    this.#attributes = attributes || !isPartial(entries) ? JSON.stringify(attributes ?? {}) : '';
     this.#untilKeyframe = every + entriesFor(entries[last]) - (entries.length - 1 - last);
   }
 
@@ -67,13 +71,24 @@ export class StepWriter {
     }
   }
 
+  /** Adds the attributes of the actor if they have changed. */
+  addAttributes(attributes: Attributes, atMs: number): void {
+    const text = JSON.stringify(attributes);
+    if (text === this.#attributes) return;
+    this.#attributes = text;
+    this.append(attributesEvent(text), atMs);
+  }
+
   /** Stores a keyframe, from which another process can continue. The larger it is, the later the next one follows. */
   addKeyframeIfDue(system: Pick<DurableActorSystem, 'isAtRest' | 'keyframe'>, atMs: number): void {
     if (this.#untilKeyframe > 0 || !system.isAtRest) return;
     const state = system.keyframe();
     const { machine } = this.#options;
     const keyframe = state && ({ type: 'keyframe', state, ...(machine && { machine }) } as const);
-    if (keyframe !== null) this.append(keyframe, atMs);
+    if (keyframe !== null) {
+      this.append(keyframe, atMs);
+      if (this.#attributes.length > 2) this.append(attributesEvent(this.#attributes), atMs);
+    }
     this.#untilKeyframe = (this.#writer.keyframeEvery ?? 0) + entriesFor(keyframe);
     void this.write();
   }
@@ -124,6 +139,8 @@ export class StepWriter {
     await this.#writer.close();
   }
 }
+
+const attributesEvent = (text: string): DurableEvent => ({ type: 'attributes', attributes: JSON.parse(text) });
 
 /** How many entries take as much room as a keyframe. */
 const entriesFor = (keyframe: DurableEvent | null | undefined): number =>

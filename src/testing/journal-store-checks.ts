@@ -1,4 +1,4 @@
-import type { DurableEntry } from '../durable/entries.ts';
+import type { Attributes, DurableEntry } from '../durable/entries.ts';
 import {
   type ActorSummary,
   entriesOf,
@@ -202,6 +202,38 @@ const CHECKS: Readonly<Record<string, (store: Journals, given: Given) => Promise
     equal(counts, [3, 0, 1, 0, 1, 0, 0], 'the numbers of journals');
     await rejected(store.list({ before: 'a' } as ListOptions), 'invalid_option');
     await rejected(store.list({ limit: -1 }), 'invalid_option');
+  },
+  async 'lists journals by their latest attributes, also while they are written'(store, { journal, middle }) {
+    const changed = (seq: number, attributes: Attributes): DurableEntry => ({
+      seq,
+      atMs: 3,
+      type: 'attributes',
+      attributes,
+    });
+    const [first, second] = [
+      changed(3, { customer: 'c-1', total: 7, isNew: true }),
+      changed(4, { customer: 'c-2', total: 7 }),
+    ];
+    await stored(store, 'interrupted', [...middle, first]);
+    const writer = await written(store, 'running', [...middle, first, second]);
+    await stored(store, 'none', journal);
+    const ids = async (where: NonNullable<ListOptions['where']>): Promise<readonly string[]> =>
+      (await store.list({ where })).map(({ id }) => id).sort();
+    const found = async (): Promise<unknown> => [
+      await ids({ customer: 'c-1' }),
+      await ids({ customer: ['c-1', 'c-2'] }),
+      await ids({ total: 7, isNew: true }),
+      await ids({ customer: 'c-2', total: '7' }),
+    ];
+    const both = ['interrupted', 'running'];
+    equal(await found(), [['interrupted'], both, ['interrupted'], []], 'the ids of the journals');
+    await writer.close();
+    const opened = await store.open('interrupted');
+    await opened.writer.write([second]);
+    equal(await found(), [[], both, [], []], 'the ids of the journals after a change');
+    const [one] = await store.list({ where: { customer: 'c-2' }, limit: 1 });
+    equal(one?.attributes, { customer: 'c-2', total: 7 }, 'the attributes of a summary');
+    await opened.writer.close();
   },
   async 'reads each entry of a growing journal once'(store, { middle, rest }) {
     const writer = await written(store, 'a', middle);

@@ -13,14 +13,16 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  *
  *     {"seq":0,"atMs":0,"type":"start",…,"sum":"01234567"}
  *     {"seq":1,"count":2,"entries":[…],"sum":"456789ab"}
- *     {"seq":3,"count":9,"deflate":"…","sum":"89abcdef"}
+ *     {"seq":3,"count":9,"attributes":{…},"deflate":"…","sum":"89abcdef"}
  *
  * `sum` is the CRC-32 of all lines so far as they are stored, each without its `sum`, so every changed, missing or moved line is detected.
  * `deflate` is the text of the entries, compressed (raw DEFLATE, with the text of the preceding `deflate` blocks and plain lines as the
  * dictionary) and written in base 85. A block with `"alone":true` has no dictionary, so that it can be read without the lines before it; the
- * dictionaries of later blocks begin after it. Each block is one line, so a torn write loses only that block.
+ * dictionaries of later blocks begin after it. `attributes` are those after the block, so that lists need to read only the last line. Each block is one line, so a torn write loses only that block.
  */
 export interface LineWriter {
+  /** The last attributes in their stored form. */
+  readonly attributes: unknown;
   /** Returns the lines of the next entries, without line feeds. Throws if a value cannot be serialized. */
   lines(entries: readonly DurableEntry[]): readonly string[];
 }
@@ -51,6 +53,7 @@ export interface LineOptions {
 /** The checksum of the lines so far, and the end of their text, which is the dictionary of the next block. */
 interface TextState {
   readonly sum: number;
+  readonly attributes?: unknown;
   readonly window: Uint8Array;
 }
 
@@ -121,6 +124,7 @@ interface Block {
   readonly entries?: readonly unknown[];
   readonly deflate?: string;
   readonly alone?: true;
+  readonly attributes?: unknown;
 }
 
 /** Returns the block that a line holds; null for a plain line. */
@@ -134,16 +138,19 @@ interface Unwritten {
   readonly entries: DurableEntry[];
   readonly texts: string[];
   chars: number;
+  attributes: unknown;
 }
 
 /** Returns a writer of a new journal, or one that continues after `state`. */
 export function lineWriter({ redact, isPlain = false }: LineOptions, state: TextState = NO_TEXT): LineWriter {
-  let { sum } = state;
+  let { sum, attributes } = state;
   const window = new TextEnd(MAX_DICTIONARY_BYTES, state.window);
 
-  const jsonOfEntry = (entry: DurableEntry): string => {
-    return JSON.stringify(redact ? durableFormat.redact(entry, redact) : entry);
-  };
+  function jsonOfEntry(entry: DurableEntry): string {
+    const stored = redact ? durableFormat.redact(entry, redact) : entry;
+    attributes = durableFormat.attributesIn(stored) ?? attributes;
+    return JSON.stringify(stored);
+  }
 
   /** Returns a line with its checksum. `start` is the line up to it. */
   function line(start: string): string {
@@ -154,13 +161,15 @@ export function lineWriter({ redact, isPlain = false }: LineOptions, state: Text
   const isReadAlone = (entry: DurableEntry): boolean =>
     durableFormat.isEnd(entry) || durableFormat.isReadAlone(entry) || durableFormat.isKeyframe(entry);
 
-  function block({ entries, texts, chars }: Unwritten): string {
-    const start = `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}`;
+  function block({ entries, texts, chars, attributes: known }: Unwritten): string {
+    const about = known === undefined ? '' : `,"attributes":${JSON.stringify(known)}`;
+    const start = (isAlone: boolean): string =>
+      `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}${isAlone ? ALONE : ''}${about}`;
     // Notes are many, and no step waits for them.
     const isShort = chars < MIN_DEFLATED_CHARS && !entries.every((entry) => durableFormat.isNote(entry));
     const isAlone = entries.some(isReadAlone);
     if (isAlone) window.clear();
-    if (isShort) return line(`${start}${isAlone ? ALONE : ''},"entries":[${texts.join(',')}]`);
+    if (isShort) return line(`${start(isAlone)},"entries":[${texts.join(',')}]`);
     const text = Buffer.from(`${texts.join('\n')}\n`);
     if (text.length > MAX_BLOCK_BYTES) throw new Error(`entry ${entries[0]?.seq} is larger than 256 MB`);
     const dictionary = window.last(dictionaryBytes(text));
@@ -171,7 +180,7 @@ export function lineWriter({ redact, isPlain = false }: LineOptions, state: Text
       ...(dictionary.length > 0 && { dictionary }),
     });
     window.add(text);
-    return line(`${start}${dictionary.length > 0 ? '' : ALONE},"deflate":"${encodeBase85(deflated)}"`);
+    return line(`${start(dictionary.length === 0)},"deflate":"${encodeBase85(deflated)}"`);
   }
 
   function blocksOf(all: readonly DurableEntry[]): readonly Unwritten[] {
@@ -182,17 +191,21 @@ export function lineWriter({ redact, isPlain = false }: LineOptions, state: Text
       // Lists read the first line: what follows in the first step may be large, such as files.
       const startsBlock = entry.seq === 1 || durableFormat.isKeyframe(entry);
       if (last === undefined || startsBlock || last.chars + text.length > BLOCK_CHARS) {
-        last = { entries: [], texts: [], chars: 0 };
+        last = { entries: [], texts: [], chars: 0, attributes };
         blocks.push(last);
       }
       last.entries.push(entry);
       last.texts.push(text);
       last.chars += text.length;
+      last.attributes = attributes;
     }
     return blocks;
   }
 
   return {
+    get attributes() {
+      return attributes;
+    },
     lines: (entries) =>
       isPlain ? entries.map((entry) => line(jsonOfEntry(entry).slice(0, -1))) : blocksOf(entries).map(block),
   };
@@ -209,6 +222,7 @@ export function lineReader(place: string, { startsLate = false } = {}): LineRead
   let count = 0;
   let isLate = startsLate;
   let sum = 0;
+  let attributes: unknown;
   const window = new TextEnd(WINDOW_BYTES);
   const damaged = (why: string): PostChainError => damagedAt(place, count, why);
 
@@ -236,6 +250,7 @@ export function lineReader(place: string, { startsLate = false } = {}): LineRead
       if (hex(next) !== tail[1])
         throw damaged('checksum mismatch, because this line or an earlier one was changed, moved or removed');
       const block = blockIn(line);
+      attributes = block?.attributes;
       if (block?.alone === true) window.clear();
       if (block?.entries !== undefined) {
         sum = next;
@@ -250,7 +265,7 @@ export function lineReader(place: string, { startsLate = false } = {}): LineRead
     end() {
       if (count === 0) throw unreadable(place, 'the journal is empty');
     },
-    writer: (options) => lineWriter(options, { sum, window: window.last() }),
+    writer: (options) => lineWriter(options, { sum, window: window.last(), attributes }),
   };
 }
 
@@ -299,6 +314,10 @@ export function entriesInLine(line: string, from = 0, to?: number): readonly unk
   return text === null ? null : entryTexts(text).slice(from, to).map(parseJson);
 }
 
+/** Returns the attributes after a block, unverified; undefined for none. */
+export const attributesInLine = (line: string): unknown =>
+  HAS_ATTRIBUTES.test(line) ? blockIn(line)?.attributes : undefined;
+
 /** Returns the number of the last entry in a line; -1 if the line has none. */
 export function lastSeqIn(line: string): number {
   const [, seq, count = '1'] = /^\{"seq":(\d+)(?:,"count":(\d+))?/u.exec(line) ?? [];
@@ -306,6 +325,7 @@ export function lastSeqIn(line: string): number {
 }
 
 const ALONE = ',"alone":true';
+const HAS_ATTRIBUTES = new RegExp(`^\\{"seq":\\d+,"count":\\d+(?:${ALONE})?,"attributes":`, 'u');
 const ALONE_START = new RegExp(`^\\{"seq":\\d+,"count":\\d+${ALONE},`, 'u');
 
 /** Whether a line holds a keyframe, so that the journal can be read from there. */

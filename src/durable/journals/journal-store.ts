@@ -1,5 +1,5 @@
 import type { Json } from '../codec.ts';
-import { type DurableEntry, hasState, type Waiting } from '../entries.ts';
+import { type Attributes, type DurableEntry, hasState, type Waiting } from '../entries.ts';
 
 /** The fields of every journal entry. */
 export interface StoredEntry {
@@ -74,6 +74,8 @@ export interface ActorSummary {
   readonly lastSeq: number;
   /** The result of `describeEnd`; null for none, and before the end. */
   readonly summary: Json;
+  /** The result of `describeAttributes` after its last step. */
+  readonly attributes: Attributes;
   /** What it waits for, with the result of `describeWait`; null while a process holds it, and after a kill until it is continued. */
   readonly waiting: (Waiting & { readonly summary: Json }) | null;
 }
@@ -83,6 +85,8 @@ interface ListPlace {
   /** ISO 8601. */
   readonly startedAt: string;
 }
+
+type AttributeValue = Attributes[string];
 
 /** The filters of a list: a journal must match all of them. */
 export interface ListOptions {
@@ -94,8 +98,11 @@ export interface ListOptions {
   readonly waitingFor?: string;
   /** It waits, and its next delay ends by this time, in milliseconds since the epoch. */
   readonly dueBefore?: number;
-  /** Members of the actor's `product` (of a run: its `host`), or of the last result of `describeWait` or `describeEnd`. */
-  readonly where?: Readonly<Record<string, string | number | boolean | null>>;
+  /**
+   * Members of its attributes, of its `product` (of a run: its `host`), or of the last result of `describeWait` or `describeEnd`: each has the
+   * value, or one of these.
+   */
+  readonly where?: Readonly<Record<string, AttributeValue | readonly AttributeValue[]>>;
   /** The last summary of a page, to get the next page, or `{ startedAt }`, to get those that started earlier. */
   readonly after?: ActorSummary | ListPlace;
   /** At most this many, a whole number of at least 0; by default all. */
@@ -142,6 +149,8 @@ export interface JournalEnds {
   readonly last: readonly unknown[];
   /** The number of the last entry; -1 for none. */
   readonly lastSeq: number;
+  /** The last attributes in their stored form, not validated; undefined for none. */
+  readonly attributes?: unknown;
   /** Whether the first or last entry cannot be read at all. Other damage is found only by reading the journal. */
   readonly isDamaged: boolean;
 }
@@ -217,8 +226,8 @@ export interface ListedJournal extends Omit<JournalEnds, 'last'>, Pick<JournalBo
 
 /** Returns what `summarize` of a format takes. */
 export function listedJournal({ id, ends, isWritten }: Omit<JournalBounds, 'version'>): ListedJournal {
-  const { first, last = [], lastSeq = -1, isDamaged = true } = ends ?? {};
-  return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten };
+  const { first, last = [], lastSeq = -1, isDamaged = true, attributes } = ends ?? {};
+  return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten, attributes };
 }
 
 /** Compares by start, the newest first, and then by id. A place without an id sorts after all journals that started at the same time. */

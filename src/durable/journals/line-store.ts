@@ -10,6 +10,7 @@ import { requireKnown } from '../known-options.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
 import {
+  attributesInLine,
   entriesInLine,
   hasKeyframe,
   type LineOptions,
@@ -87,6 +88,8 @@ export interface JournalIndex {
   readonly state: 'open' | 'waiting' | 'ended';
   /** When the next delay of an actor that waits ends, in milliseconds since the epoch; null for none. */
   readonly dueMs: number | null;
+  /** What `where` finds it by; null if the lines are encoded, because these texts contain values of the actor. */
+  readonly terms: readonly string[] | null;
 }
 
 /** The journals that a backend reads. */
@@ -99,6 +102,8 @@ export interface LinesQuery extends BoundsQuery {
     readonly states: readonly JournalIndex['state'][] | undefined;
     /** The latest `dueMs`. */
     readonly dueBefore: number | undefined;
+    /** It has one of each of these. */
+    readonly terms: readonly (readonly string[])[] | undefined;
   };
 }
 
@@ -198,10 +203,11 @@ async function* boundsOf(backend: JournalBackend, query?: LinesQuery): AsyncGene
   const pause = pauses();
   for await (const { id, version, lines, isWritten, needsIndex } of backend.bounds(query)) {
     if (query?.ids?.includes(id) === false) continue;
-    const ends = lines && endsOf(lines);
+    const journal = { id, version, ends: lines && endsOf(lines), isWritten };
+    const listed = listedJournal(journal);
     // Another program may keep the place locked, or this one may only read it.
-    if (needsIndex && ends?.first) backend.index?.(id, indexOf(ends.first, ends.last.at(-1)), version).catch(() => {});
-    yield { id, version, ends, isWritten };
+    if (needsIndex && listed.first) backend.index?.(id, indexOf(listed, termsOf(listed)), version).catch(() => {});
+    yield journal;
     await pause();
   }
 }
@@ -247,19 +253,22 @@ async function readFromKeyframe(backend: JournalBackend, id: string): Promise<Re
 function writerTo(
   sink: LineSink,
   lines: LineWriter,
-  { isPlain, fsync }: JournalStoreOptions & LineOptions,
+  { isPlain, fsync, redact }: JournalStoreOptions & LineOptions,
   first?: DurableEntry,
 ): JournalWriter {
   let start = first;
+  const terms = redact === undefined ? knownTerms() : knownTerms((entry) => durableFormat.redact(entry, redact));
   return guardedWriter({
     keyframeEvery: isPlain === true ? undefined : KEYFRAME_EVERY,
     write(entries) {
       const isNew = start === undefined;
       start ??= entries[0];
-      return sink.append(lines.lines(entries), {
+      const text = lines.lines(entries);
+      const listed = { first: start, last: entries.at(-1), attributes: lines.attributes };
+      return sink.append(text, {
         sync: fsync === 'always' || (fsync === 'checkpoint' && entries.some(durableFormat.isCheckpoint)),
         startedAt: isNew && start !== undefined ? durableFormat.startedAt(start) : undefined,
-        index: indexOf(start, entries.at(-1)),
+        index: indexOf(listed, terms(listed)),
       });
     },
     close: () => sink.close(),
@@ -295,13 +304,43 @@ function waitIn(last: unknown): Partial<Waiting> | undefined {
 
 const machineIn = (first: unknown): unknown => Object(Object(first).machine).id;
 
-/** `first` and `last` may be in their stored form. */
-function indexOf(first: unknown, last: unknown): JournalIndex {
+type Listed = Pick<ListedJournal, 'first' | 'last' | 'attributes'>;
+
+/** The entries may be in their stored form. */
+function indexOf({ first, last }: Listed, terms: readonly string[]): JournalIndex {
   const [machine, waiting] = [machineIn(first), waitIn(last)];
   return {
     machine: typeof machine === 'string' ? machine : null,
     state: durableFormat.isEnd(Object(last) as never) ? 'ended' : waiting ? 'waiting' : 'open',
     dueMs: waiting?.dueAtMs ?? null,
+    terms,
+  };
+}
+
+/** PostgreSQL does not index long texts. */
+const MAX_TERM_CHARS = 200;
+
+const termOf = (name: string, value: unknown): string =>
+  `${JSON.stringify(name)}:${JSON.stringify(value)}`.slice(0, MAX_TERM_CHARS);
+
+const termsOf = (listed: Listed): readonly string[] => [
+  ...new Set(durableFormat.comparedIn(listed).map(([name, value]) => termOf(name, value))),
+];
+
+interface WrittenEnds extends Listed {
+  readonly first: DurableEntry | undefined;
+  readonly last: DurableEntry | undefined;
+}
+
+/** Returns a function that returns the terms of one journal, and computes them only if they may have changed. */
+function knownTerms(redact = (entry: DurableEntry): DurableEntry => entry) {
+  let known: readonly [attributes: unknown, summary: unknown, terms: readonly string[]] | null = null;
+  return ({ first, last, attributes }: WrittenEnds): readonly string[] => {
+    const { summary } = Object(last) as { readonly summary?: unknown };
+    if (known !== null && known[0] === attributes && known[1] === summary) return known[2];
+    const terms = termsOf({ first: first && redact(first), last: last && redact(last), attributes });
+    known = [attributes, summary, terms];
+    return terms;
   };
 }
 
@@ -322,7 +361,8 @@ function endsOf(lines: FirstAndLast): JournalEnds {
   const [first] = entriesInLine(lines.first, 0, 1) ?? [];
   const last = entriesInLine(lines.last, -LAST_ENTRIES);
   const isDamaged = first === undefined || last === null;
-  return { first, last: last ?? [], lastSeq: lastSeqIn(lines.last), isDamaged };
+  const attributes = attributesInLine(lines.last);
+  return { first, last: last ?? [], lastSeq: lastSeqIn(lines.last), isDamaged, attributes };
 }
 
 /** Creates a journal. If the disk is full, fails at the first entry instead, so that the host can start. */
@@ -366,18 +406,21 @@ function requireStatus(method: string, status: unknown = []): void {
   if (unknown !== undefined) throw invalid(method, 'status', `one of ${known.join(', ')}`, unknown);
 }
 
-function isMatch({ first, last }: ListedJournal, options: ListOptions): boolean {
+function isMatch(listed: ListedJournal, options: ListOptions): boolean {
+  const { first, last } = listed;
   const { machine, waitingFor, dueBefore, where } = options;
   const { events = [], approvals = [], dueAtMs } = waitIn(last) ?? {};
   const { summary } = Object(last) as { summary?: { for?: unknown } };
-  const about = Object(durableFormat.hostData(first));
+  const compared = where && durableFormat.comparedIn(listed);
   return (
     (machine === undefined || machineIn(first) === machine) &&
     (waitingFor === undefined ||
       [...events, Object(summary).for].includes(waitingFor) ||
       (waitingFor === 'approval' && approvals.length > 0)) &&
     (dueBefore === undefined || (typeof dueAtMs === 'number' && dueAtMs <= dueBefore)) &&
-    Object.entries(where ?? {}).every(([name, value]) => about[name] === value || Object(summary)[name] === value)
+    Object.entries(where ?? {}).every(([name, values]) =>
+      compared?.some((each) => each[0] === name && [values].flat().includes(each[1])),
+    )
   );
 }
 
@@ -388,7 +431,9 @@ export function listing({ bounds, isOrdered, read, remove }: ListSource): Pick<J
   /** The versions of journals that have ended, by id: lists of the others do not read them again. */
   const ended = new Map<string, string>();
   async function find(options: ListOptions) {
-    const { status, machine, waitingFor, dueBefore, after, limit = Number.POSITIVE_INFINITY } = options;
+    const { status, machine, waitingFor, dueBefore, where, after, limit = Number.POSITIVE_INFINITY } = options;
+    const terms =
+      where && Object.entries(where).map(([name, values]) => [values].flat().map((value) => termOf(name, value)));
     const given: readonly unknown[] | null = status === undefined ? null : [status].flat();
     const mustWait = waitingFor !== undefined || dueBefore !== undefined;
     const statuses = mustWait ? (given ?? ['waiting']).filter((each) => each === 'waiting') : given;
@@ -400,7 +445,7 @@ export function listing({ bounds, isOrdered, read, remove }: ListSource): Pick<J
       states?.includes('ended') === false && ended.get(id) === version;
     for await (const journal of bounds({
       isKnown,
-      list: { startedAt: after?.startedAt, machine, states, dueBefore },
+      list: { startedAt: after?.startedAt, machine, states, dueBefore, terms },
     })) {
       if (journal.ends === null) continue;
       const read = listedJournal(journal);
@@ -468,6 +513,10 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 /** PostgreSQL has no zero characters. */
 const isTime = (value: unknown): boolean => isText(value) && !String(value).includes('\0');
 
+/** Whether a value is one that JSON has, and not an object or array. */
+const isFlat = (value: unknown): boolean =>
+  value === null || /^(?:string|boolean)$/u.test(typeof value) || Number.isFinite(value);
+
 const isNumber = (value: unknown): boolean => typeof value === 'number' && !Number.isNaN(value);
 
 /** What each option of a store, and of its methods `list` and `prune`, must be: JavaScript does not check it, and `prune` deletes. */
@@ -477,8 +526,8 @@ const OPTIONS: Readonly<Record<string, readonly [expected: string, isValid: (val
   waitingFor: ['the type of an event', isText],
   dueBefore: ['a time in milliseconds since the epoch', isNumber],
   where: [
-    'an object of strings, numbers, booleans and nulls',
-    (value) => Object(value) === value && Object.values(Object(value)).every((each) => Object(each) !== each),
+    'an object of strings, numbers, booleans and nulls, or arrays of them',
+    (value) => Object(value) === value && Object.values(Object(value)).every((each) => [each].flat().every(isFlat)),
   ],
   after: ['an item of the list, or { startedAt }', (value) => isTime(Object(value).startedAt)],
   limit: [
@@ -538,8 +587,9 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
     }
     throw new Error(`cannot be decoded: another key or codec? (${reason})`);
   }
+  const withoutTerms = (index: JournalIndex): JournalIndex => ({ ...index, terms: null });
   const encoded = (sink: LineSink): LineSink => ({
-    append: (lines, options) => sink.append(lines.map(encode), options),
+    append: (lines, options) => sink.append(lines.map(encode), { ...options, index: withoutTerms(options.index) }),
     close: () => sink.close(),
   });
   async function* decoded(lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
@@ -559,8 +609,9 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
     reopen: async (id, options) => encoded(await backend.reopen(id, options)),
     lines: (id, from) => decoded(backend.lines(id, from)),
     ...(backend.linesBackward && { linesBackward: (id) => decoded(backend.linesBackward?.(id) ?? []) }),
-    async *bounds(query) {
-      for await (const each of backend.bounds(query))
+    index: async (id, index, version) => backend.index?.(id, withoutTerms(index), version),
+    async *bounds({ list, ...query } = {}) {
+      for await (const each of backend.bounds({ ...query, ...(list && { list: { ...list, terms: undefined } }) }))
         yield {
           ...each,
           lines: each.lines && { first: decodedEnd(each.lines.first), last: decodedEnd(each.lines.last) },

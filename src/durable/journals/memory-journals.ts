@@ -1,7 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { pauses } from '../../internal/async.ts';
 import { durableFormat } from '../durable-format.ts';
-import type { DurableEntry } from '../entries.ts';
+import type { Attributes, DurableEntry } from '../entries.ts';
 import { requireKnown } from '../known-options.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
@@ -31,6 +31,7 @@ import {
 interface MemoryJournal {
   readonly id: string;
   readonly entries: DurableEntry[];
+  attributes?: Attributes | undefined;
   /** Identifies the writer that holds the journal. */
   holder: object | null;
 }
@@ -128,7 +129,9 @@ function writerTo(journal: MemoryJournal, changed: (id: string) => void, redact?
     write(added) {
       if (journal.holder !== holder)
         throw new PostChainError('journal_fenced', `another writer has taken over ${subjectOf(id)}`);
-      entries.push(...(redact ? added.map((entry) => durableFormat.redact(entry, redact)) : added));
+      const stored = redact ? added.map((entry) => durableFormat.redact(entry, redact)) : added;
+      entries.push(...stored);
+      for (const entry of stored) journal.attributes = durableFormat.attributesIn(entry) ?? journal.attributes;
       changed(id);
     },
     close() {
@@ -147,9 +150,9 @@ async function* boundsIn(
     await pause();
     const journal = journals.get(id);
     if (journal === undefined) continue;
-    const { entries, holder } = journal;
+    const { entries, holder, attributes } = journal;
     const [isDamaged, lastSeq] = [entries.length === 0, entries.length - 1];
-    const ends = { first: entries[0], last: entries.slice(-8), lastSeq, isDamaged };
+    const ends = { first: entries[0], last: entries.slice(-8), lastSeq, isDamaged, attributes };
     yield { id, version: String(entries.length), ends, isWritten: holder !== null };
   }
 }

@@ -32,8 +32,10 @@ export type PostgresJournals = Journals & {
 
 const JOURNALS = 'postchain_actors';
 const LINES = 'postchain_actor_lines';
-/** Exists if all of the schema does. Also the name of the channel of notifications. */
+/** The name of an index and of the channel of notifications. */
 const CHANNEL = `${JOURNALS}_by_machine`;
+/** Exists if all of the schema does. */
+const BY_TERM = `${JOURNALS}_by_term`;
 
 /** How long a lease is valid after a write or a heartbeat, by the clock of the database. */
 const LEASE_MS = 10_000;
@@ -42,7 +44,8 @@ const EXPIRES = `now() + interval '${LEASE_MS} milliseconds'`;
 /**
  * `name` is the id of the journal as JSON, because PostgreSQL stores no zero characters. `owner` is the process that holds the lease, as JSON;
  * null if none does. `token` is random for every lease. `machine`, `state` and `due` are what lists filter by: see `JournalIndex`. They
- * are valid if `indexed` is the token: processes of an earlier version take leases and write lines without setting them.
+ * are valid if `indexed` is the token, and `terms` if `searchable` is: processes of an earlier version take leases and write lines without
+ * setting them.
  * Runs had tables of their own before. They become those of actors, unless there are some.
  */
 const SCHEMA = `
@@ -78,7 +81,10 @@ const SCHEMA = `
   UPDATE ${JOURNALS} SET state = 'ended', indexed = token WHERE ended AND state IS NULL;
   CREATE INDEX IF NOT EXISTS ${JOURNALS}_unindexed ON ${JOURNALS} (id) WHERE token IS DISTINCT FROM indexed;
   CREATE INDEX IF NOT EXISTS ${JOURNALS}_by_state ON ${JOURNALS} (state, due);
-  CREATE INDEX IF NOT EXISTS ${CHANNEL} ON ${JOURNALS} (machine, state, due);`;
+  CREATE INDEX IF NOT EXISTS ${CHANNEL} ON ${JOURNALS} (machine, state, due);
+  ALTER TABLE ${JOURNALS} ADD COLUMN IF NOT EXISTS terms text[], ADD COLUMN IF NOT EXISTS searchable bigint;
+  CREATE INDEX IF NOT EXISTS ${JOURNALS}_unsearchable ON ${JOURNALS} (id) WHERE token IS DISTINCT FROM searchable;
+  CREATE INDEX IF NOT EXISTS ${BY_TERM} ON ${JOURNALS} USING gin (terms);`;
 
 interface Row {
   readonly owner: string | null;
@@ -97,6 +103,7 @@ interface ListedRow extends Row {
   readonly started: string;
   readonly first: string | null;
   readonly last: string | null;
+  readonly needsIndex: boolean;
 }
 
 /** A sink of a journal that this store writes. */
@@ -127,7 +134,7 @@ export function postgresJournals(
   options: Omit<JournalStoreOptions, 'fsync'> = {},
 ): PostgresJournals {
   requireStoreOptions('postgresJournals', options);
-  const tables = new JournalTables(openPostgres(source, 'postgresJournals', CHANNEL, SCHEMA));
+  const tables = new JournalTables(openPostgres(source, 'postgresJournals', BY_TERM, SCHEMA, CHANNEL));
   const { db, leases, sinks } = tables;
   const store = createLineStore(
     {
@@ -156,6 +163,8 @@ export function postgresJournals(
         await tables.takeOver(id, false, sql, []);
       },
       bounds: (query) => tables.bounds(query),
+      index: (id, { machine, state, dueMs, terms }, version) =>
+        db.rows(INDEX, [nameOf(id), version, machine && nameOf(machine), state, dueMs, terms ?? []]),
       isOrdered: true,
       watch: (onChange) => db.listen((payload) => onChange(payload ? [idOf(payload)] : null)),
       watchOne: (id, onChange) =>
@@ -189,14 +198,17 @@ const insert = (given: string): string =>
   `, inserted AS (INSERT INTO ${LINES} (journal, seq, line) ${given}) SELECT ${NOTIFY} FROM journal`;
 const MANY = `SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)`;
 const INSERT = `WITH journal AS (
-    INSERT INTO ${JOURNALS} (name, token, lines, ended, machine, state, due, indexed, started, owner, expires)
-    VALUES ($1, $2, $4::integer + cardinality($3::text[]), $6 = 'ended', $5, $6, $7, $2, $8, $9, ${EXPIRES})
+    INSERT INTO ${JOURNALS} (name, token, lines, ended, machine, state, due, terms, indexed, searchable, started, owner, expires)
+    VALUES ($1, $2, $4::integer + cardinality($3::text[]), $6 = 'ended', $5, $6, $7, $8, $2, $2, $9, $10, ${EXPIRES})
     ON CONFLICT (name) DO NOTHING RETURNING id, name
   )${insert(MANY)}`;
 const update = (count: string, given: string): string => `WITH journal AS (
-    UPDATE ${JOURNALS} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, indexed = token, expires = ${EXPIRES}
+    UPDATE ${JOURNALS} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, terms = $8, indexed = token, searchable = token, expires = ${EXPIRES}
     WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id, name
   )${insert(given)}`;
+/** If a process holds a journal, or has written to it, the index may no longer be right. */
+const INDEX = `UPDATE ${JOURNALS} SET machine = $3, state = $4, due = $5, terms = $6, indexed = token, searchable = token
+  WHERE name = $1 AND (owner IS NULL OR expires <= now()) AND id || ' ' || token || ' ' || lines = $2`;
 const UPDATE = update('cardinality($3::text[])', MANY);
 /** Most steps are one line, for which an array would take longer. */
 const UPDATE_ONE = update('1', 'SELECT id, $4, $3 FROM journal');
@@ -259,18 +271,20 @@ class JournalTables {
 
   async *bounds({ ids, list }: LinesQuery = {}): AsyncGenerator<LineBounds> {
     for (const sink of this.sinks.values()) await sink.written();
-    const { startedAt, machine, states, dueBefore } = list ?? {};
+    const { startedAt, machine, states, dueBefore, terms = [] } = list ?? {};
     const hints = [
       ['machine IS NULL OR machine = $', machine && nameOf(machine)] as const,
       ['state = ANY($)', states] as const,
       ['due <= $', dueBefore] as const,
+      ...terms.map((each) => ['terms && $::text[]', each] as const),
     ].filter(([, value]) => value !== undefined);
     const sql = `SELECT id::text AS id, name, started, ${ROW},
         (SELECT line FROM ${LINES} WHERE journal = id AND seq = 0) AS first,
-        (SELECT line FROM ${LINES} WHERE journal = id AND seq = lines - 1) AS last
+        (SELECT line FROM ${LINES} WHERE journal = id AND seq = lines - 1) AS last,
+        token IS DISTINCT FROM searchable AS "needsIndex"
       FROM ${JOURNALS} WHERE ($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
         AND ($3::text IS NULL OR (started, id) < ($3, $4::bigint))
-        ${hints.map(([hint], at) => `AND (${hint.replace('$', `$${at + 5}`)} OR token IS DISTINCT FROM indexed)`).join(' ')}
+        ${hints.map(([hint], at) => `AND (${hint.replace('$', `$${at + 5}`)} OR token IS DISTINCT FROM ${terms.length > 0 ? 'searchable' : 'indexed'})`).join(' ')}
       ORDER BY started DESC, ${JOURNALS}.id DESC LIMIT ${PAGE_JOURNALS}`;
     for (let last: ListedRow | undefined; ; ) {
       const values = [ids?.map(nameOf), startedAt, last?.started, last?.id, ...hints.map(([, value]) => value)];
@@ -284,6 +298,7 @@ class JournalTables {
           version: `${row.id} ${row.token} ${row.lines}`,
           lines: { first: row.first ?? '', last: row.last ?? '' },
           isWritten: leaseState(leaseOf(row)) !== 'free',
+          needsIndex: row.needsIndex,
         };
       last = page.at(-1);
       if (page.length < PAGE_JOURNALS) return;
@@ -299,11 +314,11 @@ function openSink(tables: JournalTables, id: string, token: number, count: numbe
   let waiting: Batch | null = null;
   let last: Promise<void> = Promise.resolve();
 
-  async function write({ lines, startedAt, index: { machine, state, dueMs } }: Batch): Promise<void> {
+  async function write({ lines, startedAt, index: { machine, state, dueMs, terms } }: Batch): Promise<void> {
     const { isNew } = sink;
     const isOne = !isNew && lines.length === 1;
     const [kind, sql] = isNew ? ['insert', INSERT] : isOne ? ['update_one', UPDATE_ONE] : ['update', UPDATE];
-    const values = [name, token, isOne ? lines[0] : lines, from, machine && nameOf(machine), state, dueMs];
+    const values = [name, token, isOne ? lines[0] : lines, from, machine && nameOf(machine), state, dueMs, terms ?? []];
     if (isNew) values.push(startedAt, JSON.stringify(thisHolder()));
     const stored = await tables.db.rows(sql, values, `${LINES}_${kind}`);
     from += lines.length;

@@ -50,8 +50,14 @@ const NOT_PREPARED: readonly unknown[] = ['26000', '42P05'];
 const RETRY_MS = 10_000;
 const FIRST_RETRY_MS = 50;
 
-/** `table` exists if all of the `schema` does; its name is also that of the channel of notifications. */
-export function openPostgres(source: PostgresSource, what: string, table: string, schema: string): PostgresTables {
+/** `table` exists if all of the `schema` does. */
+export function openPostgres(
+  source: PostgresSource,
+  what: string,
+  table: string,
+  schema: string,
+  channel = table,
+): PostgresTables {
   if (typeof (source as PostgresPool | null)?.query !== 'function' && (typeof source !== 'string' || source === ''))
     throw new PostChainError(
       'invalid_option',
@@ -59,7 +65,7 @@ export function openPostgres(source: PostgresSource, what: string, table: string
     );
   const own = typeof source === 'string' ? createPool(source) : null;
   const pool = own ?? (source as PostgresPool);
-  const listener = createListener(pool, table);
+  const listener = createListener(pool, channel);
   let created: Promise<unknown> | null = null;
   let isClosed = false;
   let canPrepare = pool.connect !== undefined;

@@ -64,6 +64,8 @@ export interface SqliteKind {
   readonly upgrade?: string;
   /** A statement for a file of version 1 that this process may only read. */
   readonly withoutUpgrade?: string;
+  /** What earlier processes leave out of files of the same version: statements that create this table, and those for a file that this process may only read. */
+  readonly addition?: { readonly table: string; readonly schema: string; readonly without: string };
   /** The statements that insert 1, 2, 4, … rows. */
   readonly insertions?: readonly string[];
   /** How long a read or write waits for another process's lock, in milliseconds. Default: 30,000. */
@@ -486,22 +488,29 @@ function versionIn(connection: SqliteConnection, kind: SqliteKind): number {
 
 /** Creates or upgrades the schema. In a transaction: if two processes start at once, the second finds the complete schema. */
 function prepare(connection: OpenConnection, kind: SqliteKind): void {
-  const { applicationId, schema, upgrade = '', withoutUpgrade } = kind;
+  const { applicationId, schema, upgrade = '', withoutUpgrade = '', addition } = kind;
   const latest = latestVersion(kind);
   const found = versionIn(connection, kind);
-  if (found === latest) return;
+  const lacksTable = (): boolean => addition !== undefined && !hasTable(connection, addition.table);
+  if (found === latest && !lacksTable()) return;
+  const run = (statements: string): void => {
+    for (const sql of statements.split(';')) if (sql.trim() !== '') connection.run(sql, []);
+  };
   try {
     connection.transaction(() => {
       const version = versionIn(connection, kind);
-      const statements = `${version < 1 ? schema : ''};${version < latest ? upgrade : ''};
-        PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${latest}`;
-      for (const sql of statements.split(';')) if (sql.trim() !== '') connection.run(sql, []);
+      run(`${version < 1 ? schema : ''};${version < latest ? upgrade : ''};${lacksTable() ? addition?.schema : ''};
+        PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${latest}`);
     }, true);
   } catch (error) {
-    if (found === 0 || withoutUpgrade === undefined || !/readonly database/u.test(String(error))) throw error;
-    connection.run(withoutUpgrade, []);
+    const without = found === latest ? addition?.without : withoutUpgrade;
+    if (found === 0 || !without || !/readonly database/u.test(String(error))) throw error;
+    run(without);
   }
 }
+
+const hasTable = (connection: SqliteConnection, name: string): boolean =>
+  connection.all('SELECT 1 FROM sqlite_schema WHERE name = ?', [name]).length > 0;
 
 function readNumber(connection: SqliteConnection, sql: string, column: string): number {
   const [row] = connection.all<Record<string, number>>(sql, []);

@@ -74,6 +74,21 @@ const UPGRADE = `
   CREATE INDEX journal_unindexed ON journal (id) WHERE token IS NOT indexed;
 `;
 
+/**
+ * What `where` of a list finds journals by. Processes of an earlier version, which may still use the file, do not set it: `searchable` is the
+ * token of the lease under which it was set. Journals that they delete leave their terms behind.
+ */
+const TERMS = `
+  CREATE TABLE term (term TEXT NOT NULL, journal INTEGER NOT NULL, PRIMARY KEY (term, journal)) STRICT, WITHOUT ROWID;
+  CREATE INDEX term_by_journal ON term (journal);
+  ALTER TABLE journal ADD COLUMN searchable INTEGER;
+  CREATE INDEX journal_unsearchable ON journal (id) WHERE token IS NOT searchable;
+`;
+const withoutTerms = (more: string): string => `
+  CREATE TEMP VIEW journal AS SELECT *, NULL AS searchable${more} FROM main.journal;
+  CREATE TEMP VIEW term AS SELECT NULL AS term, NULL AS journal WHERE FALSE;
+`;
+
 interface Row {
   readonly id: number;
   readonly name: Bytes;
@@ -131,7 +146,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
       },
       async remove(id) {
         await takeOverRow(file, id, false, (connection, row) => {
-          connection.run('DELETE FROM line WHERE journal = ?', [row.id]);
+          for (const table of ['line', 'term']) connection.run(`DELETE FROM ${table} WHERE journal = ?`, [row.id]);
           return connection.run('DELETE FROM journal WHERE id = ?', [row.id]);
         });
       },
@@ -146,8 +161,9 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
       index: (id, index, version) =>
         file.write((connection) => {
           // If a process holds it, or has written to it, the index may no longer be right.
-          const where = `name = ? AND token IS NOT indexed AND owner IS NULL AND ${VERSION} = ?`;
-          setIndex(connection, index, where, [nameOf(id), version]);
+          const where = `name = ? AND token IS NOT searchable AND owner IS NULL AND ${VERSION} = ?`;
+          const { id: rowId } = rowOf(connection, id) ?? {};
+          if (rowId !== undefined) setIndex(connection, rowId, index, where, [nameOf(id), version]);
         }),
       watch: (onChange) => watchRows(() => file, onChange),
     },
@@ -177,8 +193,8 @@ function openJournalFile(resolved: string, path: string): JournalFile {
     schema: SCHEMA,
     upgrade: UPGRADE,
     insertions: INSERT_LINES,
-    withoutUpgrade: `CREATE TEMP VIEW journal AS
-      SELECT *, NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed FROM main.journal`,
+    withoutUpgrade: withoutTerms(', NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed'),
+    addition: { table: 'term', schema: TERMS, without: withoutTerms('') },
   });
   const rethrow = (cause: unknown): never => {
     if (cause instanceof PostChainError) throw cause;
@@ -366,7 +382,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
         if (isNew && from === 0) insertRow(connection);
         for (const [at, each] of lines.entries())
           connection.insert([rowId, from + at, each, token], () => fail(connection));
-        if (!isIndexed) setIndex(connection, index, 'name = ?', [key]);
+        if (!isIndexed) setIndex(connection, rowId as number, index, 'name = ?', [key]);
       };
       const written = file.write(write, { isSynced: sync, chain });
       if (hasRow) return written;
@@ -383,10 +399,18 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
   return sink;
 }
 
-function setIndex(connection: SqliteConnection, index: JournalIndex, where: string, values: readonly string[]): void {
-  const { machine, state, dueMs } = index;
-  const sql = `UPDATE journal SET machine = ?, state = ?, due_ms = ?, indexed = token WHERE ${where}`;
-  connection.run(sql, [machine === null ? null : nameOf(machine), state, dueMs, ...values]);
+function setIndex(
+  connection: SqliteConnection,
+  rowId: number,
+  { machine, state, dueMs, terms }: JournalIndex,
+  where: string,
+  values: readonly string[],
+): void {
+  const sql = `UPDATE journal SET machine = ?, state = ?, due_ms = ?, indexed = token, searchable = token WHERE ${where}`;
+  if (connection.run(sql, [machine === null ? null : nameOf(machine), state, dueMs, ...values]) === 0) return;
+  const given = [rowId, JSON.stringify(terms ?? [])];
+  connection.run('DELETE FROM term WHERE journal = ? AND term NOT IN (SELECT value FROM json_each(?))', given);
+  connection.run('INSERT OR IGNORE INTO term (journal, term) SELECT ?, value FROM json_each(?)', given);
 }
 
 function countOf(connection: SqliteConnection, id: number): number {
@@ -411,7 +435,7 @@ function readBounds(
   { ids, isKnown, list }: LinesQuery = {},
   after = 0,
 ): readonly LineBounds[] {
-  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, token IS NOT indexed AS needsIndex FROM journal`;
+  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, token IS NOT searchable AS needsIndex FROM journal`;
   const listed = listedIds(list);
   const rows =
     ids === undefined
@@ -441,17 +465,21 @@ interface ListedRow extends Row {
 }
 
 /** Returns a condition for the journals that a list needs, which indexes answer; empty for all. */
-export function listedIds({ machine, states, dueBefore }: Partial<NonNullable<LinesQuery['list']>> = {}) {
+export function listedIds({ machine, states, dueBefore, terms }: Partial<NonNullable<LinesQuery['list']>> = {}) {
+  const places = (given: readonly string[]): string => given.map(() => '?').join();
+  // The index of terms finds fewer journals: a `+` keeps SQLite from using the others.
+  const other = terms === undefined ? '' : '+';
   const conditions = [
-    ...(machine === undefined ? [] : ['machine = ?']),
-    ...(states === undefined ? [] : [`state IN (${states.map(() => '?').join()})`]),
-    ...(dueBefore === undefined ? [] : ['due_ms <= ?']),
+    ...(terms ?? []).map((each) => `id IN (SELECT journal FROM term WHERE term IN (${places(each)}))`),
+    ...(machine === undefined ? [] : [`${other}machine = ?`]),
+    ...(states === undefined ? [] : [`${other}state IN (${places(states)})`]),
+    ...(dueBefore === undefined ? [] : [`${other}due_ms <= ?`]),
   ];
   if (conditions.length === 0) return { sql: '', values: [] };
   return {
     sql: `id IN (SELECT id FROM journal WHERE ${conditions.join(' AND ')}
-      UNION ALL SELECT id FROM journal WHERE token IS NOT indexed) AND`,
-    values: [machine === undefined ? [] : nameOf(machine), states ?? [], dueBefore ?? []].flat(),
+      UNION ALL SELECT id FROM journal WHERE token IS NOT ${terms ? 'searchable' : 'indexed'}) AND`,
+    values: [...(terms ?? []), machine === undefined ? [] : nameOf(machine), states ?? [], dueBefore ?? []].flat(),
   };
 }
 

@@ -26,6 +26,7 @@ const NO_SUMMARY: Omit<ActorSummary, 'id'> = {
   forkedFrom: null,
   lastSeq: -1,
   summary: null,
+  attributes: {},
   waiting: null,
 };
 

@@ -732,7 +732,7 @@ describe('notes and descriptions', () => {
       await actor.output;
       expect(thrown).toMatchObject([{ code: 'not_durable', message: expect.stringContaining('note of x/0.') }]);
       expect(typesOf(actor.entries)).not.toContain('note');
-      expect(logged).toEqual(value === undefined ? [] : ['describeCall failed; null is stored instead:']);
+      expect(logged).toEqual(value === undefined ? [] : ['describeCall failed; its result is not stored:']);
       expect((await durable.replay('x')).divergence).toBeNull();
     },
   );
@@ -816,8 +816,8 @@ describe('an end', () => {
     expect(await (await durable.open('x')).send({ type: 'GO' })).toBe(true);
     expect((await durable.list())[0]?.status).toBe('done');
     expect(logged).toEqual([
-      'describeWait failed; null is stored instead:',
-      'describeEnd failed; null is stored instead:',
+      'describeWait failed; its result is not stored:',
+      'describeEnd failed; its result is not stored:',
     ]);
   });
 

@@ -16,6 +16,7 @@ const SUMMARY: ActorSummary = {
   reason: null,
   lastSeq: 1e9,
   summary: { status: 'completed' },
+  attributes: {},
   waiting: null,
 };
 

@@ -32,23 +32,32 @@ describe('an SQLite file', () => {
       { states: ['open', 'waiting'] as const },
       { states: ['waiting'] as const, dueBefore: START_MS },
       { machine: 'order', states: ['waiting'] as const, dueBefore: START_MS },
+      { machine: 'order', terms: [['"customer":"Ann"'], ['"room":7', '"room":8']] },
     ]) {
       const plan = planOf(list);
-      expect(plan).not.toMatch(/\bSCAN (?:main\.)?journal\b(?! USING (?:COVERING )?INDEX journal_unindexed)/u);
-      expect(plan).toMatch(/SEARCH journal USING (?:COVERING )?INDEX journal_by_(?:machine|state)/u);
+      expect(plan).not.toMatch(
+        /\bSCAN (?:main\.)?journal\b(?! USING (?:COVERING )?INDEX journal_un(?:indexed|searchable))/u,
+      );
+      expect(plan).toMatch(
+        'terms' in list
+          ? /SEARCH term USING PRIMARY KEY \(term=\?\)/u
+          : /SEARCH journal USING (?:COVERING )?INDEX journal_by_(?:machine|state)/u,
+      );
       expect(plan).toMatch(/SEARCH journal USING INTEGER PRIMARY KEY \(rowid=\?\)/u);
     }
     database.close();
   });
 
-  /** Makes a file what the version before the index columns wrote. */
-  async function oldFile(): Promise<string> {
+  /** Makes a file what the version before the terms wrote, or, with `isOldest`, the one before the index columns. */
+  async function oldFile(isOldest = true): Promise<string> {
     const path = pathOf();
     const journals = sqliteJournals(path);
     await storeActors(journals);
     journals.close();
     const database = new Database(path);
-    database.exec(`DROP INDEX journal_by_state; DROP INDEX journal_by_machine; DROP INDEX journal_unindexed;
+    database.exec('DROP TABLE term; DROP INDEX journal_unsearchable; ALTER TABLE journal DROP COLUMN searchable');
+    if (isOldest)
+      database.exec(`DROP INDEX journal_by_state; DROP INDEX journal_by_machine; DROP INDEX journal_unindexed;
       ALTER TABLE journal DROP COLUMN indexed; ALTER TABLE journal DROP COLUMN machine;
       ALTER TABLE journal DROP COLUMN state; ALTER TABLE journal DROP COLUMN due_ms; PRAGMA user_version = 1`);
     database.close();
@@ -99,17 +108,42 @@ describe('an SQLite file', () => {
     expect(idsOf(await journals.list({ status: 'interrupted' }))).toEqual(['bob', 'killed']);
   });
 
-  it('of an earlier version is listed even if it is read-only', async () => {
-    const path = await oldFile();
+  it('of a version without attributes is searched for them, stays readable for it, and is indexed by a list', async () => {
+    const path = await oldFile(false);
+    const journals = sqliteJournals(path);
+    onTestFinished(() => journals.close());
+    const found = async () => idsOf(await journals.list({ where: { customer: ['Ann', 'Zoe'] } }));
+    expect(await found()).toEqual(['ann']);
+    const database = new Database(path);
+    onTestFinished(() => void database.close());
+    const rows = (sql: string) => (database.prepare(sql).all([]) as object[]).map((row) => Object.values(row)[0]);
+    await expect.poll(() => rows('SELECT count(*) FROM journal WHERE token IS NOT searchable')).toEqual([0]);
+    expect(rows('PRAGMA user_version')).toEqual([2]);
+    expect(rows('SELECT term FROM term WHERE journal = 1 ORDER BY term')).toEqual([
+      '"customer":"Ann"',
+      '"isNew":true',
+      '"room":7',
+    ]);
+    // A process of that version takes a lease, and deletes a journal.
+    database.exec(`UPDATE journal SET token = 1 WHERE name = '"ann"'; DELETE FROM journal WHERE name = '"bob"'`);
+    expect(await found()).toEqual(['ann']);
+    expect(idsOf(await journals.list({ where: { customer: 'Bob' } }))).toEqual([]);
+    await journals.delete('ann');
+    expect(rows('SELECT count(*) FROM term WHERE journal = 1')).toEqual([0]);
+  });
+
+  it.each([true, false])('of an earlier version is listed even if it is read-only', async (isOldest) => {
+    const path = await oldFile(isOldest);
     const { prepare } = Database.prototype;
     const spy = vi.spyOn(Database.prototype, 'prepare').mockImplementation(function (this: Database.Database, sql) {
-      if (!/^\s*(?:ALTER|UPDATE)/u.test(sql)) return prepare.call(this, sql) as never;
+      if (!/^\s*(?:ALTER|UPDATE|CREATE TABLE)/u.test(sql)) return prepare.call(this, sql) as never;
       throw Object.assign(new Error('attempt to write a readonly database'), { code: 'SQLITE_READONLY' });
     });
     onTestFinished(() => spy.mockRestore());
     const journals = sqliteJournals(path);
     expect(idsOf(await journals.list())).toEqual(['ann', 'bob', 'bought', 'killed', 'paid']);
     expect(idsOf(await journals.list({ machine: 'order', dueBefore: START_MS + HOUR }))).toEqual(['ann']);
+    expect(idsOf(await journals.list({ where: { customer: 'Bob' } }))).toEqual(['bob']);
     journals.close();
   });
 });

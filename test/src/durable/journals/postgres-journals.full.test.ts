@@ -48,10 +48,13 @@ describe('a journal store in PGlite', () => {
     await pglite.exec("UPDATE postchain_actors SET token = token + 1, machine = '', state = 'ended', due = NULL");
     await checkLists(journals);
     await pglite.exec(`ALTER TABLE postchain_actors
-      DROP COLUMN machine, DROP COLUMN state, DROP COLUMN due, DROP COLUMN indexed`);
+      DROP COLUMN machine, DROP COLUMN state, DROP COLUMN due, DROP COLUMN indexed, DROP COLUMN terms, DROP COLUMN searchable`);
     await checkLists(postgresJournals(pglite));
-    const { rows } = await pglite.query('SELECT name FROM postchain_actors WHERE state IS NOT NULL');
-    expect(rows).toEqual([{ name: '"paid"' }]);
+    const terms = async () =>
+      (await pglite.query("SELECT terms FROM postchain_actors WHERE state = 'ended' OR name = '\"bob\"' ORDER BY id"))
+        .rows;
+    await expect.poll(terms).toEqual([{ terms: ['"customer":"Bob"', '"room":7'] }, { terms: [] }]);
+    await checkLists(journals);
   });
 });
 
@@ -246,6 +249,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
       'ALTER TABLE postchain_actors RENAME TO postchain_runs',
       'ALTER TABLE postchain_actor_lines RENAME TO postchain_run_lines',
       'ALTER INDEX postchain_actors_by_machine RENAME TO postchain_runs_by_machine',
+      'DROP INDEX postchain_actors_by_term',
     ])
       await pool.query(sql);
     expect(await entriesOf(openStore(pool).read('a'))).toEqual(recorded);

@@ -49,7 +49,7 @@ describe.each(JOURNAL_STORES)('attributes in %s', (_, open) => {
     const found = async () =>
       (await orders.list({ where: { customer: ['c-1', 'c-3'] } })).map(({ status, attributes }) => [
         status,
-        attributes.total,
+        attributes['total'],
       ]);
     expect(await found()).toEqual([['running', 0]]);
     await order.send({ type: 'ADD', price: 40 });

@@ -77,20 +77,21 @@ export function lazy<Value>(compute: () => Value): () => Value {
   };
 }
 
-const insides = new WeakMap<TraceRow, readonly TraceRow[]>();
-
-export function rowsIn(row: TraceRow): readonly TraceRow[] {
-  const known = insides.get(row);
-  if (known !== undefined) return known;
-  const inside = row.children?.() ?? [];
-  insides.set(row, inside);
-  return inside;
+/** What is computed once for each row: a row never changes. */
+export function oncePerRow<Value>(compute: (row: TraceRow) => Value): (row: TraceRow) => Value {
+  const known = new WeakMap<TraceRow, Value>();
+  return (row) => {
+    if (!known.has(row)) known.set(row, compute(row));
+    return known.get(row) as Value;
+  };
 }
+
+export const rowsIn = oncePerRow((row): readonly TraceRow[] => row.children?.() ?? []);
 
 const allIn = (row: TraceRow): readonly TraceRow[] => rowsIn(row).flatMap((inner) => [inner, ...allIn(inner)]);
 
 /** What went wrong inside a row, in words; `isBad`: something failed. */
-export function troubleWords(row: TraceRow): readonly { readonly text: string; readonly isBad: boolean }[] {
+export const troubleWords = oncePerRow((row) => {
   const all = allIn(row);
   const failed = (of: RowKind): number => all.filter(({ kind, status }) => kind === of && status === 'failed').length;
   const retries = all.filter(({ isRetry }) => isRetry).length;
@@ -109,7 +110,7 @@ export function troubleWords(row: TraceRow): readonly { readonly text: string; r
   return words.flatMap(({ count, noun, end, isBad }) =>
     count === 0 ? [] : [{ text: `${pluralize(count, noun)}${end}`, isBad }],
   );
-}
+});
 
 export function listedRows(
   rows: readonly TraceRow[],

@@ -2,7 +2,7 @@ import { capitalize, clockText, formatCost, formatDuration, formatNumber, format
 import type { Range } from '../../fold/selection.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Scale } from '../../fold/time-axis.ts';
-import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
+import { type ListedRow, oncePerRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon, WithArrows } from '../../icon.tsx';
 import { isLoading, type PanelView } from '../../ui-state/inspector.ts';
 import { plainMarkdown } from '../markdown.tsx';
@@ -49,14 +49,8 @@ export function heightOf({ row, level }: ListedRow, narrowPx: number | null): nu
   return LINE_PX + TITLE_PX * (titleLines - 1) + RESULT_PX * Math.min(resultLines, MAX_RESULT_LINES) + AXIS_PX;
 }
 
-const texts = new WeakMap<TraceRow, string>();
-
-/** The text of a row; formatted text of a model without its marks. A row never changes, and parsing its text takes long. */
-function textOf(row: TraceRow): string {
-  const text = texts.get(row) ?? (row.status === 'failed' ? excerpt(row.text, 300) : plainMarkdown(row.text, 300));
-  texts.set(row, text);
-  return text;
-}
+/** The text of a row; formatted text of a model without its marks. Parsing it takes long. */
+const textOf = oncePerRow(({ status, text }) => (status === 'failed' ? excerpt(text, 300) : plainMarkdown(text, 300)));
 
 const ruler = document.createElement('canvas').getContext('2d');
 let family: string | undefined;
@@ -90,6 +84,7 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
   const { count, fold } = moment.view;
   const { timeLine } = fold;
   const isLater = row.from > moment.view.at;
+  const cursor = moment.scale.placeOfEntry(moment.view.at);
   const text = row.sameErrorAs === undefined ? row.text : `same error as ${row.sameErrorAs}`;
   const note = [row.note, !hasLine(row) && text].filter(Boolean).join(' · ');
   const classes = [
@@ -158,7 +153,10 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
         )}
       </span>
       <span class="track">
-        <Behind moment={moment} />
+        <Cuts cuts={moment.scale.cuts} />
+        {moment.view.at < count - 1 && cursor >= 0 && cursor <= 1 && (
+          <i class="cursor" style={{ left: `${100 * cursor}%` }} />
+        )}
         <Bar row={row} moment={moment} />
       </span>
       {!isSentence(row) && <Figures row={row} moment={moment} />}
@@ -233,19 +231,6 @@ function Figures({ row, moment }: BarProps) {
             </span>
           )}
         </>
-      )}
-    </>
-  );
-}
-
-/** Behind the bar: the stretches in which nothing ran, and the cursor. */
-function Behind({ moment: { view, scale } }: { readonly moment: Moment }) {
-  const cursor = scale.placeOfEntry(view.at);
-  return (
-    <>
-      <Cuts cuts={scale.cuts} />
-      {view.at < view.count - 1 && cursor >= 0 && cursor <= 1 && (
-        <i class="cursor" style={{ left: `${100 * cursor}%` }} />
       )}
     </>
   );

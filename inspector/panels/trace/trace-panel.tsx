@@ -3,7 +3,7 @@ import './trace.css';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
-import { countUpTo, firstIndexWhere } from '../../fold/sorted.ts';
+import { countUpTo } from '../../fold/sorted.ts';
 import { entriesOfSelection } from '../../fold/state-visit.ts';
 import { isOver as isRunOver } from '../../fold/step-title.ts';
 import { systemTrace } from '../../fold/system-trace.ts';
@@ -171,9 +171,9 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
       onKeyDown={onKeyDown}
       onBlur={() => setActive(null)}
     >
-      {visible.map(({ item, index }) => (
+      {visible.map(({ item, index, key }) => (
         <Row
-          key={item.row.id}
+          key={key}
           {...item}
           moment={moment}
           top={tops[index] ?? 0}
@@ -191,7 +191,7 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
   );
 }
 
-/** The rows to render, and a function that scrolls to a row. */
+/** The rows to render with their keys, and a function that scrolls to a row. */
 function useVisibleRows(
   inspector: TraceListProps['inspector'],
   { view: { run }, isOver }: Moment,
@@ -204,24 +204,19 @@ function useVisibleRows(
   const isGrowing = run.kind === 'system' ? !isOver : run.live;
   const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrow.value;
   const [seen, measure] = useWindow(list);
-  const first = Math.max(0, countUpTo(tops, seen.from) - 1);
-  const visible = rows
-    .slice(
-      first,
-      firstIndexWhere(tops, (bottom) => bottom >= seen.to),
-    )
-    .map((item, index) => ({ item, index: first + index }));
-  // The selected row is always rendered, so that the page can return to it.
-  const selectedRow = rows[selectedIndex];
-  if (selectedRow !== undefined && !visible.some(({ index }) => index === selectedIndex))
-    visible[selectedIndex < first ? 'unshift' : 'push']({ item: selectedRow, index: selectedIndex });
-
   function show(index: number): void {
     if (list.current !== null)
       reveal(list.current, tops[index] ?? 0, (tops[index + 1] ?? 0) - (tops[index] ?? 0), HEAD_PX);
   }
   const showSelected = useRef(() => {});
   showSelected.current = () => show(selectedIndex);
+  const revealed = useRef(selected);
+  // Scrolls before it renders: rows that this scrolls away are not rendered, and the layout is computed once. New entries seldom scroll far.
+  if (isFollowing && !isGrowing && revealed.current !== selected) {
+    show(selectedIndex);
+    measure();
+  }
+  revealed.current = selected;
   useLayoutEffect(() => {
     if (!isFollowing || list.current === null) return undefined;
     showSelected.current();
@@ -229,6 +224,20 @@ function useVisibleRows(
     // The chart is drawn later, and then takes room from the trace.
     return keepShown(list.current, () => showSelected.current());
   }, [selected, isGrowing ? selectedIndex : 0]);
+
+  const first = Math.max(0, countUpTo(tops, seen.from) - 1);
+  const shownRows = rows.slice(first, countUpTo(tops, seen.to - 1));
+  const slots = useRef(0);
+  slots.current = Math.max(slots.current, shownRows.length);
+  const visible = shownRows.map((item, at) => {
+    const index = first + at;
+    // Rows that come into view take over elements of those that left. In a run that grows, they would count as layout shifts.
+    return { item, index, key: isGrowing ? item.row.id : index % slots.current };
+  });
+  // The selected row is always rendered, so that the page can return to it.
+  const item = rows[selectedIndex];
+  if (item !== undefined && !shownRows.includes(item))
+    visible[selectedIndex < first ? 'unshift' : 'push']({ item, index: selectedIndex, key: item.row.id });
   return { visible, show };
 }
 

@@ -38,8 +38,8 @@ export interface ForkOptions {
   /** What to change there. */
   readonly set?: ForkChanges;
   /**
-   * Sends these turns in the model call whose `prompt` entry is `at`, and uses the new reply. Later calls that stay the same keep their
-   * recorded results.
+   * Sends these turns in the model call whose `prompt` entry is `at`, and uses the new reply. With the recorded turns, the same call is made
+   * again. Later calls that stay the same keep their recorded results.
    */
   readonly turns?: readonly ChatTurn[] | undefined;
   /** JSON that the calling program stores in the fork's journal. Default: that of the run it forks. */
@@ -69,13 +69,18 @@ export async function forkRun(
   const forkedAt = new Date(parts.clock.now()).toISOString();
   const identity = `${runId} ${forkedAt}`;
   const stored = reboundApprovals(entries, start.input.identity ?? start.input.runId, identity).map(storedEntry);
-  const at = beforeApproval(entries, startOfStep(stored, chosen)) ?? chosen;
+  const edited = turns === undefined ? null : editedCall(entries, chosen);
+  // The call is the fork's own, so it leaves before the call, not before its prompt.
+  const first = edited?.seq ?? chosen;
+  const at = beforeApproval(entries, startOfStep(stored, first)) ?? first;
   const from = startOfStep(stored, at);
   const changes = readChanges(set, entries, from);
-  const edited = turns === undefined ? null : editedCall(entries, chosen);
   const input: ChainInput = { ...start.input, runId, identity };
   const isChanged = changedCalls(start, parts);
   const kept = keptOptions(input, parts);
+  const reader = createPromptReader();
+  for (const entry of entries) reader.take(entry);
+  const isEdited = turns !== undefined && textOf(turns) !== textOf(reader.at(chosen)?.turns ?? []);
   const own = productOf(input, parts, host ?? start.product.host);
   const product: RunProduct = {
     ...own,
@@ -84,7 +89,7 @@ export async function forkRun(
       changes: [
         ...Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`),
         ...(own.modelId === start.product.modelId ? [] : [`model=${JSON.stringify(own.modelId)}`]),
-        ...(turns === undefined ? [] : ['prompt']),
+        ...(isEdited ? ['prompt'] : []),
         ...(kept.length === 0 ? [] : [`${kept.join(', ')} as recorded`]),
       ],
       forkedAt,
@@ -92,8 +97,6 @@ export async function forkRun(
   };
   const feed = createFeed();
   const writer = createPromptWriter();
-  const reader = createPromptReader();
-  for (const entry of entries) reader.take(entry);
   /** The parts of a reused prompt may be in an entry that the fork does not have. */
   const rewritten = (seq: number): PromptParts | null => {
     const texts = reader.textsAt(seq);
@@ -114,7 +117,7 @@ export async function forkRun(
       change: (recorded) => changedEvent(recorded, changes, rewritten),
     },
   });
-  const edit = edited !== null && turns !== undefined ? editOnce(edited.subject?.request, turns) : undefined;
+  const edit = edited !== null && isEdited ? editOnce(edited.subject?.request, turns) : undefined;
   const { run, begin, abortOn } = attachRun(chain, actor, feed, { editRequest: edit, prompts: writer });
   for (const event of changes.events) run.send(answering(run.ref.getSnapshot().context, event));
   begin();
@@ -243,6 +246,9 @@ function editedCall(entries: readonly JournalEntry[], at: number): CallStart {
   if (call?.type === 'activity-start') return call;
   throw invalidChange(`"turns" can be sent at a "prompt" entry only; entry ${at} is "${prompt?.type ?? 'missing'}"`);
 }
+
+const textOf = (turns: readonly ChatTurn[]): string =>
+  JSON.stringify(turns.map(({ role, content, toolCalls, toolResult }) => [role, content, toolCalls, toolResult]));
 
 type CallStart = Extract<JournalEntry, { type: 'activity-start' }>;
 

@@ -45,9 +45,23 @@ describe('a fork with an edited prompt', () => {
     expect(promptsOf(fork.entries)[place]).toBe(requestDigest(made[0] as (typeof made)[0]));
     expect(promptsOf(fork.entries).slice(0, place)).toEqual(promptsOf(journal).slice(0, place));
     expect(fork.entries[0]).toMatchObject({
-      forkedFrom: { actorId: 'run-0', seq: at },
+      forkedFrom: {
+        actorId: 'run-0',
+        seq: journal.findLast(({ seq, type }) => seq < at && type === 'activity-start')?.seq,
+      },
       product: { fork: { changes: ['prompt'] } },
     });
+  });
+
+  it('makes the same call again if the prompt has not changed, and records no change', async () => {
+    const { chain, model, journal, at } = await recorded(() => replies.observation);
+    const before = model.calls.length;
+    const { turns } = model.calls.find(({ task }) => task === 'observation') ?? { turns: [] };
+    const fork = await chain.fork(journal, { at, turns });
+    await fork.answer;
+    expect(model.calls.slice(before).map(({ task }) => task)).toEqual(['observation']);
+    expect(fork.entries[0]).toMatchObject({ product: { fork: { changes: [] } } });
+    expect(fork.entries.some((entry) => entry.type === 'prompt' && entry.edited === true)).toBe(false);
   });
 
   it('uses the new reply, so that later calls are made with it', async () => {

@@ -1,6 +1,7 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
-import type { RunCharts } from '../../src/inspection/wire.ts';
+import type { RunCharts, SystemState } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
+import { parentPath } from './actor-entries.ts';
 import { chartIndexOf, type IndexedChart, placeIn, statePath } from './chart-index.ts';
 import { UNNAMED } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -100,6 +101,20 @@ function leadsTo(
       return `${places}${condition}`;
     })
     .join('; ');
+}
+
+/** The states that each answer to an approval enters, according to a replay: `charging`, `stays in asking`; empty if they are unknown. */
+export function answersLeadTo({ states }: RunFold, charts: RunCharts | null, approvalId: string, at: number) {
+  const actors = Object(states.at(at)) as SystemState;
+  const [path = '', asked] = Object.entries(actors).find(([, { answers }]) => answers?.id === approvalId) ?? [];
+  const { chart: chartId = null, leaves = [] } = actors[parentPath(path)] ?? {};
+  const chart = chartIndexOf(charts).chart(chartId ?? '');
+  const wordsOf = (after: readonly string[] = []): string => {
+    const entered = after.filter((leaf) => !leaves.includes(leaf));
+    const names = (entered.length > 0 ? entered : after).map((id) => placeIn(chart, id)).join(', ');
+    return entered.length > 0 || names === '' ? names : `stays in ${names}`;
+  };
+  return { approve: wordsOf(asked?.answers?.approve), deny: wordsOf(asked?.answers?.deny) };
 }
 
 const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)];

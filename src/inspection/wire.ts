@@ -202,6 +202,8 @@ export interface ActorState {
   readonly context: unknown;
   /** Null while it runs. */
   readonly end: ActorEnd | null;
+  /** For an approval that still waits, its id and the innermost states of the machine that asks, after each answer; empty if unknown. */
+  readonly answers?: { readonly id: string; readonly approve: readonly string[]; readonly deny: readonly string[] };
 }
 
 export interface ActorEnd {

@@ -76,7 +76,7 @@ export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarP
       <SendingResult inspector={inspector} view={view} />
       {open === 'export' && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={() => setOpen(null)} />}
       {open === 'stop' && (
-        <Dialog title="Stop this actor" class="stack" onClose={() => setOpen(null)}>
+        <Dialog title={`Stop ${excerpt(run.title, 60)}`} class="stack" onClose={() => setOpen(null)}>
           <p>The actor ends now: its timers do not fire, and its calls are not restarted. This cannot be undone.</p>
           <SendButton isBusy={isBusy} isDanger onSend={() => void act({ type: 'stop' }).then(() => setOpen(null))}>
             Stop the actor
@@ -97,17 +97,14 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
   const { isBusy, act } = sender(inspector, runId);
   const after = forkPoint(view, machine, view.at, isOver(run));
   const before = after.from === 0 ? null : forkPoint(view, machine, after.from - 1, false);
-  const [isBefore, chooseBefore] = useState(false);
+  // To retry the call that the actor failed after.
+  const [isBefore, chooseBefore] = useState(run.status === 'degraded' && (before?.waits?.actors.length ?? 0) > 0);
   const { at, step, waits, next } = isBefore && before !== null ? before : after;
   const forms = inspector.machines.value[machine] ?? null;
   const accepted = (waits?.events ?? []).filter((type) => forms === null || Object.hasOwn(forms, type));
   const types = [NONE, ...accepted, ...(forms === null ? [OTHER_EVENT] : [])];
   const [wanted, choose] = useState<string | null>(null);
   const chosen = types.find((type) => type === wanted) ?? NONE;
-  const leadsTo = (type: string): string => {
-    const text = waits?.leadsTo[type] ?? '';
-    return text === '' ? '' : ` → ${excerpt(text, 80)}`;
-  };
   const [input, setInput] = useState('');
   const [problem, setProblem] = useState('');
   const states = waits === undefined ? '' : `, in ${namesText(waits.states)}`;
@@ -137,11 +134,16 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
         <>
           <p>
             Starts another actor with the same history. {excerpt(title, 80)} does not change
-            {next === null ? '.' : `; it received ${excerpt(next, 60)} next.`} To fork at another step, select it first.
+            {next === null ? '.' : `; it received ${excerpt(next, 60)} next.`}
+            {waits.actors.length > 0 && ` The fork starts ${excerpt(namesText(waits.actors), 80)} again.`} To fork at
+            another step, select it first.
           </p>
           {before !== null && (
             <Field label="Fork point">
-              <select onChange={({ currentTarget }) => chooseBefore(currentTarget.value === 'before')}>
+              <select
+                value={isBefore ? 'before' : 'after'}
+                onChange={({ currentTarget }) => chooseBefore(currentTarget.value === 'before')}
+              >
                 <option value="after">after {excerpt(after.step, 60)}</option>
                 <option value="before">before {excerpt(after.step, 60)}</option>
               </select>
@@ -152,7 +154,7 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
               {types.map((type) => (
                 <option key={type} value={type}>
                   {excerpt(type, 80)}
-                  {leadsTo(type)}
+                  {waits.leadsTo[type] && `: ${excerpt(waits.leadsTo[type], 80)}`}
                 </option>
               ))}
             </select>

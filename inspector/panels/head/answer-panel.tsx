@@ -1,9 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { messageText } from '../../fold/format.ts';
 import { isNoAnswer } from '../../fold/run-list.ts';
 import { answerSelection } from '../../fold/selection.ts';
-import { activityOf } from '../../fold/summary.ts';
+import { activityOf, noAnswerText } from '../../fold/summary.ts';
 import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { Toggle } from '../../link-button.tsx';
@@ -18,7 +17,7 @@ const MAX_SOURCES = 6;
 export function Answer({ inspector, view, answer }: PanelProps & { readonly answer: FinalAnswer }) {
   const { answerText, confidence, sources } = answer;
   const isNone = isNoAnswer(answerText, confidence);
-  const { text, button } = useCutText(isNone ? messageText(answerText) : answerText);
+  const { text, button } = useCutText(isNone ? noAnswerText(answer) : answerText);
   return (
     <section class={isNone ? 'answer none' : 'answer'} aria-label="Answer">
       {text}

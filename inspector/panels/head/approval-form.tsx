@@ -47,6 +47,8 @@ interface QuestionFormProps {
   readonly noun: string;
   /** What happens with an edited question. */
   readonly hint?: string;
+  /** What follows each button while the question is not edited. */
+  readonly leadsTo?: Readonly<Record<Answer['decision'], ComponentChildren>>;
   readonly problem?: string | null;
   readonly canApprove?: boolean;
   readonly canDeny?: boolean;
@@ -62,6 +64,7 @@ export function QuestionForm({
   given,
   noun,
   hint,
+  leadsTo,
   problem = null,
   canApprove = true,
   canDeny = true,
@@ -108,7 +111,7 @@ export function QuestionForm({
       <p>
         <b>{title}</b>
       </p>
-      {about !== undefined && <p class="muted">{about}</p>}
+      {about !== undefined && !isEditing && <p class="muted">{about}</p>}
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
       {isEditing ? (
         <TextField
@@ -122,25 +125,30 @@ export function QuestionForm({
       ) : (
         <JsonTree value={given} />
       )}
-      <Problem id={id} text={invalid} />
-      {canDeny && (
-        <input
-          aria-label="Reason"
-          value={reason}
-          placeholder="reason, optional"
-          onInput={({ currentTarget }) => setReason(currentTarget.value)}
-        />
-      )}
-      <div class="row">
+      <div class="row answer-row">
+        {canDeny && (
+          <input
+            aria-label="Reason"
+            value={reason}
+            placeholder="reason, optional"
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        )}
         {canApprove && (
-          <SendButton isBusy={isBusy} isPrimary onSend={approve}>
-            {text === original ? 'Approve' : 'Approve as edited'}
-          </SendButton>
+          <span>
+            <SendButton isBusy={isBusy} isPrimary onSend={approve}>
+              {text === original ? 'Approve' : 'Approve as edited'}
+            </SendButton>
+            {text === original && leadsTo?.approve}
+          </span>
         )}
         {canDeny && (
-          <SendButton isBusy={isBusy} onSend={deny}>
-            Deny
-          </SendButton>
+          <span>
+            <SendButton isBusy={isBusy} onSend={deny}>
+              Deny
+            </SendButton>
+            {leadsTo?.deny}
+          </span>
         )}
         {canApprove && !isEditing && (
           <button type="button" data-edit onClick={() => setEditing(true)}>
@@ -159,6 +167,7 @@ export function QuestionForm({
             Cancel
           </button>
         )}
+        <Problem id={id} text={invalid} />
       </div>
     </form>
   );

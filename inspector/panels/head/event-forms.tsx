@@ -230,6 +230,7 @@ export function JsonForm(props: JsonFormProps) {
   return (
     <SubmitForm
       label="Event as JSON"
+      class="json-form"
       isBusy={isBusy}
       submit={words ?? named}
       missing={isInvalid ? event : ''}

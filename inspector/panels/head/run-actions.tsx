@@ -1,10 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
-import { runStart } from '../../fold/entry-index.ts';
+import { answerUpTo, runStart } from '../../fold/entry-index.ts';
+import { attemptAt } from '../../fold/output.ts';
+import { promptSeq } from '../../fold/step.ts';
+import { failedCallOf } from '../../fold/summary.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { CompareButton } from '../runs/runs-table.tsx';
-import { READ_ONLY } from '../step/fork-form.tsx';
+import { canFork, ForkForm, READ_ONLY } from '../step/fork-form.tsx';
 import { Dialog } from './dialog.tsx';
 import { CancelForm, Field, JsonForm, SendButton } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
@@ -14,6 +17,7 @@ const TITLES = {
   cancel: 'Cancel this run',
   event: 'Send an event',
   details: 'Details of this run',
+  retry: 'Retry the failed call in a new run',
 } as const;
 
 type DialogName = keyof typeof TITLES | 'export';
@@ -29,6 +33,8 @@ export function RunActions({ inspector, view }: PanelProps) {
   const phases = Object.entries(profile).map((phase) => phase.join(': '));
   const form = sender(inspector, run.runId);
   const close = (): void => setOpen(null);
+  const answer = canFork(inspector, view) ? answerUpTo(log, fold, log.count - 1)?.answer : undefined;
+  const failed = answer && failedCallOf(fold.spans, answer);
   const dialogButton = (name: DialogName, label: string) => (
     <button type="button" aria-haspopup="dialog" onClick={() => setOpen(name)}>
       {label}
@@ -45,6 +51,7 @@ export function RunActions({ inspector, view }: PanelProps) {
           {dialogButton('event', 'Send an event…')}
         </div>
       )}
+      {failed && dialogButton('retry', 'Retry…')}
       {!isFile && <CompareButton chosen={[run]} runs={inspector.runs.value} />}
       {isConnected && dialogButton('export', 'Download…')}
       {dialogButton('details', 'Details…')}
@@ -56,6 +63,16 @@ export function RunActions({ inspector, view }: PanelProps) {
               <RunFacts inspector={inspector} run={run} profile={phases.join(' · ')} />
               {isConnected && !inspector.continues.value && <p class="muted">{READ_ONLY}</p>}
             </>
+          ) : open === 'retry' ? (
+            failed && (
+              <ForkForm
+                inspector={inspector}
+                view={view}
+                seq={failed.from}
+                step={`call ${failed.number}`}
+                promptAt={promptSeq(log, fold, attemptAt(failed, log.count))}
+              />
+            )
           ) : (
             <>
               <EventForm inspector={inspector} view={view} name={open} onDone={close} />
@@ -69,7 +86,7 @@ export function RunActions({ inspector, view }: PanelProps) {
 }
 
 interface EventFormProps extends PanelProps {
-  readonly name: Exclude<DialogName, 'details' | 'export'>;
+  readonly name: Exclude<DialogName, 'details' | 'export' | 'retry'>;
   readonly onDone: () => void;
 }
 

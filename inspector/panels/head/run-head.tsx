@@ -154,8 +154,8 @@ function Figures({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
   const sinceMs = useClock(view);
   const figures = useMemo(() => figuresOf(log, fold, count), [fold, count]);
-  const { ms, cycles, calls, reused, unfinishedCalls, hasNoUsage, inputTokens, outputTokens, isEstimated, cost } =
-    figures;
+  const { ms, cycles, calls, reused, failedCalls, unfinishedCalls, hasNoUsage, inputTokens, outputTokens } = figures;
+  const { isEstimated, cost } = figures;
   const { sessionId = null, models = [] } = run.summary ?? {};
   // Before its last entry has arrived, longer words would shift what follows.
   const isOver = view.end !== null;
@@ -177,10 +177,11 @@ function Figures({ inspector, view }: PanelProps) {
           ? `last entry after ${formatDuration(ms)}`
           : `${waiting === null ? '' : 'waiting for '}${time}`}
       </span>
-      <span class="wide-only">{cycles === 0 && isOver ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
+      {(cycles > 0 || !isOver) && <span class="wide-only">{pluralize(cycles, 'cycle')}</span>}
       <span>
         {pluralize(calls, reused > 0 ? 'own model call' : 'model call')}
         {reused > 0 && ` (${formatNumber(reused)} reused)`}
+        {failedCalls > 0 && isOver && `, ${failedCalls === calls ? 'all' : formatNumber(failedCalls)} failed`}
         {unfinishedCalls > 0 &&
           isOver &&
           `, ${unfinishedCalls === calls ? '' : `${formatNumber(unfinishedCalls)} `}unfinished`}

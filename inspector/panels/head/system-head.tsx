@@ -8,11 +8,10 @@ import { dueText, durationOf, namesText, statusWords, waitedText } from '../../f
 import { isOver } from '../../fold/step-title.ts';
 import { eventCounts } from '../../fold/summary.ts';
 import { thrownBy } from '../../fold/system-trace.ts';
-import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
+import { answersLeadTo, type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { changedFields, errorText } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
-import { LinkButton } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { isPhone } from '../../ui-state/media.ts';
 import { useIsPast, useNow } from '../../ui-state/use-now.ts';
@@ -41,7 +40,9 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const blocked = blockedText(inspector, view);
   const isActor = run.machine !== undefined;
   const states = count === 0 ? [] : reachedStates(view, run.machine ?? fold.actors[0]?.machine ?? '', count - 1);
-  const failure = excerpt(failureWords(view), 400);
+  const isSaid = (text: string): boolean => states.some(({ because }) => because.includes(text));
+  const failed = failureWords(view).replace(/ \(([^()]*)\)$/u, (part, cause: string) => (isSaid(cause) ? '' : part));
+  const failure = excerpt(failed, 400);
   const due = useIsPast(run.waiting?.dueAtMs ?? null) && !run.exportedAt ? dueText(run, Date.now()) : null;
   const nowMs = useNow(30_000);
   const waited = run.exportedAt === undefined && run.status !== 'interrupted' ? waitedText(run, nowMs) : null;
@@ -69,8 +70,8 @@ export function SystemHead({ inspector, view }: PanelProps) {
           {excerpt(problem, 400)}
         </p>
       )}
-      <States inspector={inspector} view={view} states={states} />
-      {failure !== '' && !states.some(({ because }) => because.includes(failure)) && (
+      <States view={view} states={states} />
+      {failure !== '' && !isSaid(failure) && (
         <p class="verbatim">
           {run.status !== 'degraded' && 'Earlier: '}
           {failure}
@@ -135,11 +136,8 @@ function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
   );
 }
 
-function States({
-  inspector,
-  view: { run, fold, selection },
-  states,
-}: PanelProps & { states: readonly ReachedState[] }) {
+function States({ view, states }: Pick<PanelProps, 'view'> & { readonly states: readonly ReachedState[] }) {
+  const { run, fold, selection } = view;
   if (states.length === 0) return null;
   const isLater = (fold.transitions.seqs.at(-1) ?? 0) > selection.to;
   const isStopped = run.status === 'cancelled';
@@ -153,7 +151,7 @@ function States({
             !isOver(run) && `, ${because}`
           ) : (
             <>
-              , <LinkButton onClick={() => inspector.moveTo(seq)}>{excerpt(because, 240)}</LinkButton>
+              , <a href={`#/run/${encodeURIComponent(run.runId)}/${seq}`}>{excerpt(because, 240)}</a>
             </>
           )}
         </li>
@@ -228,6 +226,7 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
   return (
     <>
       <Approvals
+        view={view}
         approvals={approvals}
         canAnswer={blocked === null}
         hasTimers={waits.some(({ timers }) => timers.length > 0)}
@@ -258,13 +257,18 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
   );
 }
 
-interface ApprovalsProps extends Pick<ReturnType<typeof sender>, 'isBusy' | 'onSend'> {
+interface ApprovalsProps extends Pick<ReturnType<typeof sender>, 'isBusy' | 'onSend'>, Pick<PanelProps, 'view'> {
   readonly approvals: ActorWait['approvals'];
   readonly canAnswer: boolean;
   readonly hasTimers: boolean;
 }
 
-const Approvals = ({ approvals, canAnswer, hasTimers, isBusy, onSend }: ApprovalsProps) => (
+function leadsTo({ fold, charts, count }: PanelView, approvalId: string) {
+  const { approve, deny } = answersLeadTo(fold, charts, approvalId, count - 1);
+  return { approve: <LeadsTo text={approve} />, deny: <LeadsTo text={deny} /> };
+}
+
+const Approvals = ({ view, approvals, canAnswer, hasTimers, isBusy, onSend }: ApprovalsProps) => (
   <>
     {approvals.map(({ id, digest, question, askedAtMs }) => (
       <section key={id} class="banner" aria-label="Waiting for approval">
@@ -274,7 +278,8 @@ const Approvals = ({ approvals, canAnswer, hasTimers, isBusy, onSend }: Approval
           about={`It waits for an answer ${canAnswer ? 'here, or ' : ''}from a program that uses the actor. ${hasTimers ? 'Until then, its timers still fire.' : 'No timer ends the wait.'}`}
           given={question}
           noun="question"
-          hint="the machine receives the edited question, and may ignore it"
+          hint="(the machine may ignore the changes)"
+          leadsTo={leadsTo(view, id)}
           canApprove={canAnswer}
           canDeny={canAnswer}
           isBusy={isBusy}
@@ -331,10 +336,12 @@ const MAX_EVENTS = 24;
 
 const LeadsTo = ({ text = '' }: { readonly text?: string | undefined }) =>
   text === '' ? null : (
-    <span class="muted">
+    <>
       {' '}
-      <Icon name="arrow-right" /> {excerpt(text, 160)}
-    </span>
+      <span class="muted leads-to">
+        <Icon name="arrow-right" /> {excerpt(text, 160)}
+      </span>
+    </>
   );
 
 /** When a timer fires; when it is due if no process executes its actor. In an exported page, no time passes. */

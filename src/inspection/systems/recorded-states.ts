@@ -1,7 +1,8 @@
 import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, Snapshot } from 'xstate';
 import { chartOf } from '../../durable/charts/chart.ts';
+import type { Json } from '../../durable/codec.ts';
 import type { DurableMachine } from '../../durable/durable-machine.ts';
-import { type ActorPath, childPath, type DurableEntry } from '../../durable/entries.ts';
+import { type ActorPath, childPath, type DurableEntry, isExternal, type OpenApproval } from '../../durable/entries.ts';
 import { isSameButKeyframes, type ReplayStep } from '../../durable/replay.ts';
 import { plainJson } from '../../internal/plain-json.ts';
 import { activeNodes, initialNodes, machineOf } from '../../internal/xstate-internals.ts';
@@ -51,12 +52,27 @@ export function* actorStates(
       const { divergence } = result.value;
       return divergence && divergenceText(divergence);
     }
-    yield read(result.value, isOtherReplay);
+    const step = result.value;
+    const past = entries.slice(step.seq + 1).some(isExternal) ? null : entries.slice(0, step.seq + 1);
+    yield read(step, isOtherReplay, (path, answer) => (past === null ? [] : leavesAfter(answer, { path, past, host })));
   }
 }
 
 const divergenceText = ({ seq, cause }: { readonly seq: number; readonly cause: string }): string =>
   `The machine no longer does what the journal recorded in entry ${seq}, so the states after it are unknown. Likely cause: ${cause}.`;
+
+/** Returns the innermost states of the machine that asks, after an answer to its open approval: those of a replay with one more entry. */
+function leavesAfter(
+  event: Json,
+  { path, past, host }: { readonly path: ActorPath; readonly past: readonly DurableEntry[]; readonly host: ReplayHost },
+): readonly string[] {
+  const { seq = 0, atMs = 0 } = past.at(-1) ?? {};
+  const answer = { type: 'delivery', seq: seq + 1, atMs, actor: path, event } as const;
+  let asking: KnownActor | undefined;
+  for (const step of host.replaySteps([...past, answer], isSameButKeyframes))
+    if (step.seq > seq) asking = actorsIn(step.snapshot).get(path.slice(0, path.lastIndexOf('/')));
+  return asking === undefined ? [] : leavesOf(activeNodes(asking.snapshot as AnyMachineSnapshot));
+}
 
 interface KnownActor {
   readonly ref: AnyActorRef | null;
@@ -66,6 +82,8 @@ interface KnownActor {
   /** The `src` by which a state of its parent invokes it; null if an action has spawned it. */
   readonly src: string | null;
 }
+
+type LeavesAfter = (path: ActorPath, answer: Json) => readonly string[];
 
 /** Returns a function that reads the states of all actors after a step. Each replay creates new objects for the same actors. */
 function stateReader(entries: readonly DurableEntry[], onCharts: (charts: RunCharts) => void) {
@@ -96,8 +114,12 @@ function stateReader(entries: readonly DurableEntry[], onCharts: (charts: RunCha
     return id;
   }
 
-  function stateOf(path: ActorPath, actor: KnownActor, started: number): ActorState {
+  function stateOf(path: ActorPath, actor: KnownActor, started: number, after: LeavesAfter): ActorState {
     const { machine, snapshot } = actor;
+    const { id, digest } = snapshot as Partial<OpenApproval>;
+    const isAsking = machine === null && snapshot.status === 'active' && id?.startsWith?.('approval:') === true;
+    const leadsTo = (decision: 'approve' | 'deny') =>
+      after(path, { type: 'approval.given', id: id ?? '', digest: digest ?? '', decision });
     return {
       started,
       chart: chartIdOf(actor),
@@ -106,10 +128,11 @@ function stateReader(entries: readonly DurableEntry[], onCharts: (charts: RunCha
       moved: moved.get(path) ?? null,
       context: machine === null ? null : plainContext(path, actor),
       end: snapshot.status === 'active' ? null : endOf(snapshot),
+      ...(isAsking && { answers: { id: id ?? '', approve: leadsTo('approve'), deny: leadsTo('deny') } }),
     };
   }
 
-  return ({ seq, snapshot }: ReplayStep, isOtherReplay: boolean) => {
+  return ({ seq, snapshot }: ReplayStep, isOtherReplay: boolean, after: LeavesAfter) => {
     const first = Math.min(read, seq);
     for (const entry of entries.slice(read, seq + 1))
       if (entry.type === 'transition') moved.set(entry.actor, entry.seq);
@@ -124,7 +147,7 @@ function stateReader(entries: readonly DurableEntry[], onCharts: (charts: RunCha
       const before = states.get(path);
       const isSame = before !== undefined && (isOtherReplay || refs.get(path) === actor.ref);
       refs.set(path, actor.ref);
-      states.set(path, stateOf(path, actor, isSame ? before.started : first));
+      states.set(path, stateOf(path, actor, isSame ? before.started : first, after));
     }
     const frame = states.frame(seq);
     return frame === null ? [] : [frame];

@@ -20,6 +20,12 @@ const other = scriptedChain({}, { newId: () => 'other' }).chain.run({ request: '
 await other.answer;
 await writeJournal(journals, 'other', other.entries.slice(0, end).map(storedEntry));
 
+const refused = () => {
+  throw new Error('connection refused');
+};
+await scriptedChain({ yield: refused }, { journals, newId: () => 'refused' }).chain.run({ request: 'Is it so?' })
+  .answer;
+
 const CODE = 'await createPostChain({ model, journals: fileJournals("journals") }).resume("other")';
 const doubt = { doubt: 'it was started by another installation', actions: ['start mcp "npx some-server"'] };
 const tests = await inspectorTests('acting on recorded runs', {
@@ -60,6 +66,21 @@ describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
       .waitFor();
     await openRun(page, forkId ?? '');
     await page.locator('.run-head').getByText(`at entry ${at}: confidence to finish from 0.9 to 0.99`).waitFor();
+  });
+
+  it('retries the failed call of a degraded run in a new run, as a call of its own', async () => {
+    const { page } = await open('/run/refused');
+    await page
+      .locator('.figures')
+      .getByText(/model calls, 1 failed/u)
+      .waitFor();
+    await page.getByRole('button', { name: 'Retry…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry the call' }).click();
+    await page.waitForFunction(() => /^#\/compare\/refused\/new-/u.test(location.hash));
+    await openRun(page, new URL(page.url()).hash.split('/').at(-1) ?? '');
+    await page.locator('.verdict').getByText('Completed').waitFor();
+    await page.locator('.trace-row', { hasText: 'Yield' }).first().waitFor();
+    expect(await page.locator('.trace-row', { hasText: 'Yield' }).first().innerText()).not.toContain('reused');
   });
 
   it('resumes an interrupted run after a confirmation, and follows it to its end', async () => {

@@ -62,9 +62,11 @@ export function formatTokens(usage: TokenUsage): string {
   return `${input}, ${formatNumber(outputTokens)} out${parts([reasoningTokens, 'reasoning'])}${estimated ? ', estimated' : ''}`;
 }
 
-/** `2,340 tokens (2,300 in, 40 out)`; `744 estimated tokens (744 in, 0 out)` if usage is missing. */
+/** `2,340 tokens (2,300 in, 40 out)`; `744 estimated prompt tokens, no reply` if usage is missing and all calls have failed. */
 export function tokenTotal({ inputTokens, outputTokens, estimated }: TokenUsage): string {
   const total = inputTokens + outputTokens;
+  if (total > 0 && outputTokens === 0)
+    return `${pluralize(total, estimated ? 'estimated prompt token' : 'prompt token')}, no reply`;
   return `${pluralize(total, estimated ? 'estimated token' : 'token')} (${formatNumber(inputTokens)} in, ${formatNumber(outputTokens)} out)`;
 }
 

@@ -1,3 +1,4 @@
+import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import { actorEntryTitle, entryTitle } from '../../src/chain/presentation/entry-words.ts';
 import type { DurableEvent } from '../../src/durable/entries.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
@@ -94,7 +95,7 @@ export function stepTitle(view: StepView): StepTitle {
       const { span, status } = calls.selected;
       const tries = span.attempt > 1 ? [`attempt ${span.attempt}`] : [];
       const usage = calls.selected.usage;
-      const tokens = usage === null ? [] : [pluralize(usage.inputTokens + usage.outputTokens, 'token')];
+      const tokens = usage === null ? [] : [tokenWords(usage)];
       const name = `Call ${span.number}: ${capitalize(excerpt(span.phases?.join(', ') ?? taskWords(span.task), 60))}`;
       // The trace has the time of a call in progress.
       const isOpen = status === 'running';
@@ -191,11 +192,14 @@ function callFacts(view: StepView, calls: StepCalls | null, from: number): reado
   return [`${first === last ? 'call' : 'calls'} ${own.map(({ span }) => span.number).join(', ')}`];
 }
 
+/** The tokens of a failed call are only those of its prompt. */
+const tokenWords = ({ inputTokens, outputTokens }: TokenUsage): string =>
+  pluralize(inputTokens + outputTokens, outputTokens === 0 ? 'prompt token' : 'token');
+
 function tokenFacts(view: StepView, calls: StepCalls | null, from: number): readonly string[] {
   const spans = ownCalls(calls, view, from).flatMap(({ span, usage }) => (usage === null ? [] : [span]));
   if (spans.length === 0) return [];
-  const { inputTokens, outputTokens } = usageOf(spans, view.fold.spans.currency);
-  return [pluralize(inputTokens + outputTokens, 'token')];
+  return [tokenWords(usageOf(spans, view.fold.spans.currency))];
 }
 
 /** An entry of an actor of any machine: an event and what it caused, or a call. */

@@ -3,7 +3,7 @@ import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthe
 import { commandLine, shellWord } from '../../machines/text/quoting.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, entryAt, runStart } from './entry-index.ts';
-import { capitalize, formatScore, pluralize } from './format.ts';
+import { capitalize, formatScore, messageText, pluralize } from './format.ts';
 import { decisionReason } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
 import { failedPhaseWords, isNoAnswer, reasonWords } from './run-list.ts';
@@ -28,6 +28,7 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number, forkedAt = 
     calls: used.modelCalls,
     reused: begun.length - started.length,
     reusedTokens: copied.inputTokens + copied.outputTokens,
+    failedCalls: started.filter(({ failure }) => failure !== null).length,
     unfinishedCalls: metadata === undefined ? started.filter(({ to }) => to === null || to >= count).length : 0,
     hasNoUsage: metadata === undefined && started.length > 0 && ended.length === 0,
     tokens: used.inputTokens + used.outputTokens,
@@ -102,6 +103,28 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
 const failedPhaseOf = ({ reasons, metadata }: FinalAnswer) =>
   reasons[0]?.code === 'incomplete_state' ? metadata.failures.at(-1) : undefined;
 
+const CALL_REASONS: readonly string[] = ['incomplete_state', 'model_unavailable', 'synthesis_failed'];
+
+/** The failed model call that degraded an answer; undefined if there is none. */
+export function failedCallOf({ attempts }: Spans, { status, reasons, metadata }: FinalAnswer) {
+  const phase = metadata.failures.at(-1)?.phase;
+  const failed = attempts.filter(({ failure }) => failure !== null);
+  const isCause = status === 'degraded' && CALL_REASONS.includes(reasons[0]?.code ?? '');
+  return isCause ? (failed.findLast(({ task }) => task === phase) ?? failed.at(-1)) : undefined;
+}
+
+/** Why a run has no answer, with each error once: `Yield failed: connection refused. No cycle was completed.` */
+export function noAnswerText({ answerText, metadata }: FinalAnswer): string {
+  const why = answerText
+    .replace(/^No answer was reached\. /u, '')
+    .replace(/^A phase failed: (\w+)/u, (_, phase: string) => `${capitalize(phase)} failed`);
+  const error = `: ${metadata.synthesis.error}`;
+  const last = why.lastIndexOf(error);
+  if (why.indexOf(error) === last) return messageText(why);
+  const before = why.slice(0, last).replace(/ because its call failed$/u, '');
+  return messageText(`${before} for the same reason${why.slice(last + error.length)}`);
+}
+
 /** How far an answer can be trusted: `Completed`, with the confidence of the answer itself and what supports it. */
 export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   const { status, reasons, confidence, grounding, sources } = answer;
@@ -109,6 +132,8 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   const cap = confidenceCap(log, fold, answer);
   const [first] = status === 'degraded' ? reasons : [];
   const failed = failedPhaseOf(answer);
+  const failedWords = failed && failedPhaseWords({ ...failed, message: failed.failure.message });
+  const why = first === undefined ? '' : `: ${isNone ? 'no answer' : (failedWords ?? reasonWords(first.code))}`;
   const source = sources.length > 0 ? 'its sources' : 'the results of the run';
   const support =
     grounding === null
@@ -122,7 +147,7 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   const isSaid = cap !== null || first?.code === 'not_grounded' || first?.code === 'no_evidence';
   const score = `confidence ${formatScore(confidence)}${cap === null ? '' : `, capped: ${cap.short}`}`;
   return {
-    word: `${capitalize(status)}${first === undefined ? '' : `: ${failed === undefined ? reasonWords(first.code) : failedPhaseWords({ ...failed, message: failed.failure.message })}`}`,
+    word: `${capitalize(status)}${why}`,
     trust: isNone ? [] : [score, ...(isSaid ? [] : [support])],
     title: cap?.full,
   };
@@ -145,8 +170,9 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
       ({ event, target, seqs }) => event === 'run.finished' && target.length > 0 && (seqs[0] ?? count) < count,
     );
     // The text of the answer contains it.
-    const said = isNoAnswer(answer.answerText, answer.confidence) ? '' : explanation;
-    const words = [isFinished ? 'The user finished the run.' : '', said].filter(Boolean).join(' ');
+    const isNone = isNoAnswer(answer.answerText, answer.confidence);
+    const words = [isFinished ? 'The user finished the run.' : '', isNone ? '' : explanation].filter(Boolean).join(' ');
+    if (words === '' && answer.metadata.cycles === 0) return null;
     return `Ended ${lastPhaseInWords(fold)}${words === '' ? '.' : `: ${words}`}`;
   }
   const { confidence, above } = decision.inputs;

@@ -61,21 +61,23 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
     ...(phase !== '' && { phase }),
   };
   const other = otherModel.trim();
-  const prompt = promptAt === null ? null : (turns ?? view.fold.prompts.at(promptAt)?.turns ?? []);
+  const prompt = promptAt === null ? null : (turns ?? view.fold.prompts.at(promptAt)?.turns ?? null);
   const isChanged = Object.keys(set).length > 0 || turns !== null || other !== '';
+  // Without a change, the call is made again.
+  const sent = isChanged ? turns : prompt;
   return (
     <SubmitForm
       label="Fork"
       class="sunken step-form stack"
       isBusy={isBusy}
-      submit={isBusy ? 'Starting the fork…' : 'Start the fork'}
-      missing={isChanged ? '' : 'Change at least one value.'}
+      submit={isBusy ? 'Starting the fork…' : isChanged || prompt === null ? 'Start the fork' : 'Retry the call'}
+      missing={isChanged || prompt !== null ? '' : 'Change at least one value.'}
       onSubmit={() =>
         void act({
           type: 'fork',
-          at: turns === null || promptAt === null ? seq : promptAt,
+          at: sent === null || promptAt === null ? seq : promptAt,
           set,
-          ...(turns !== null && { turns }),
+          ...(sent !== null && { turns: sent }),
           ...(other !== '' && { model: other }),
         })
       }

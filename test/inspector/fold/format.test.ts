@@ -59,7 +59,7 @@ describe('the tokens of a call or of several', () => {
   it('are marked as estimated in the total if the provider does not report them', () => {
     expect(tokenTotal(used)).toBe('2,340 tokens (2,300 in, 40 out)');
     expect(tokenTotal({ inputTokens: 744, outputTokens: 0, estimated: true })).toBe(
-      '744 estimated tokens (744 in, 0 out)',
+      '744 estimated prompt tokens, no reply',
     );
   });
 });

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { messageText } from '../../../inspector/fold/format.ts';
 import { countedViews, answerOf as listedAnswerOf, statusWords } from '../../../inspector/fold/run-list.ts';
 import { selectionOf } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
-import { activityOf, askAgainCommand, endingOf, lastPhaseInWords, verdictOf } from '../../../inspector/fold/summary.ts';
+import {
+  activityOf,
+  askAgainCommand,
+  endingOf,
+  failedCallOf,
+  lastPhaseInWords,
+  noAnswerText,
+  verdictOf,
+} from '../../../inspector/fold/summary.ts';
 import { numbersAt } from '../../../inspector/fold/what-if.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
@@ -96,13 +103,39 @@ describe('how a run ended', () => {
     const failed = withAnswer({ ...none, metadata });
     expect(endingOf(failed.log, failed.fold, entries.length)).toBe('Ended in Yield, cycle 3.');
     expect(verdictOf(log, fold, { ...answer, ...none })).toMatchObject({
-      word: 'Degraded: model unavailable',
+      word: 'Degraded: no answer',
       trust: [],
     });
-    expect(messageText(text)).toMatch(/within 30 s\.$/u);
+    expect(noAnswerText({ ...answer, ...none, metadata })).toBe(
+      'The model was unavailable: action: No reply began within 30 s.',
+    );
     const run = { status: 'degraded', summary: { ...none, answer: text, reason: 'model_unavailable', failures: null } };
     expect(statusWords(run as never)).toMatchObject({ text: 'degraded: model unavailable', tone: 'warn' });
     expect(countedViews([run as never], 0).map(([view]) => view)).toEqual(['with-failures', 'degraded']);
+  });
+
+  it('names an error that ended the phases and the answer once, and the failed call to retry', async () => {
+    const error = 'model offline: connection refused';
+    const [text, confidence] = [`No answer was reached. A phase failed: yield: ${error}. No cycle was completed.`, 0];
+    const metadata = {
+      ...answer.metadata,
+      decision: null,
+      cycles: 0,
+      synthesis: { ...answer.metadata.synthesis, error },
+    };
+    const none = { ...answer, confidence, metadata };
+    const unwritten = `The model could not write the final answer because its call failed: ${error}.`;
+    expect(noAnswerText({ ...none, answerText: `${text} ${unwritten}` })).toBe(
+      `Yield failed: ${error}. No cycle was completed. The model could not write the final answer for the same reason.`,
+    );
+    const ended = withAnswer({ confidence, answerText: text, metadata });
+    expect(endingOf(ended.log, ended.fold, entries.length)).toBeNull();
+    const refused = () => {
+      throw new Error('connection refused');
+    };
+    const offline = recordedEntries(await runToAnswer({ yield: refused }, { limits: { maxPhaseRetries: 0 } }));
+    expect(failedCallOf(folded(offline).fold.spans, answerOf(offline))).toMatchObject({ task: 'yield' });
+    expect(failedCallOf(fold.spans, { ...answer, status: 'completed' })).toBeUndefined();
   });
 
   it('shows the command to ask again if the command line started the run and it has no answer', () => {

@@ -122,6 +122,10 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
   'DurableMachine.advance': (options) => machineOf().advance('a', options),
   'DurableMachine.fork': (options) => machineOf().fork('a', { at: 0, ...options }),
   'DurableMachine.list': (options) => machineOf().list(options),
+  'Schedules.backfill': (options) =>
+    durable
+      .createSchedules({ journals: durable.memoryJournals(), hosts: [machineOf()] })
+      .backfill('a', { from: '2026-01-01', to: '2026-01-02', ...options }),
   'JournalStore.read': (options) => store().read('a', options).next(),
   'file JournalStore.read': (options) => files().read('a', options).next(),
   'JournalStore.open': (options) => store().open('a', options),
@@ -154,6 +158,7 @@ const CALLED_BY_POSTCHAIN = [
   'PassageSource.search',
   'RunActions.fork',
   'RunActions.resume',
+  'ScheduledHost.start',
   'SessionStore.append',
   'SessionStore.recall',
   'WorkerHost.advance',

@@ -1,4 +1,4 @@
-import type { SnapshotFrom } from 'xstate';
+import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { type Clock, createWallClock } from '../clock.ts';
@@ -32,8 +32,12 @@ export interface BackfillOptions {
 }
 
 /** A schedule in a list. Times are in ISO 8601, in its time zone. */
-export interface ScheduleSummary extends Pick<StoredSpec, 'starts' | 'cron' | 'timeZone' | 'everyMs'> {
+export interface ScheduleSummary {
   readonly id: string;
+  readonly starts: string;
+  readonly cron: string | null;
+  readonly timeZone: string;
+  readonly everyMs: number | null;
   readonly isPaused: boolean;
   /** Null if it is paused, or if no time follows. */
   readonly nextAt: string | null;
@@ -46,7 +50,7 @@ export interface ScheduleSummary extends Pick<StoredSpec, 'starts' | 'cron' | 't
 /** Starts actors at the times of schedules. Pass it to a worker, together with the hosts of these actors. */
 export interface Schedules extends WorkerHost {
   /** The durable machine of the schedules, for example to inspect or serve them. */
-  readonly host: DurableMachine<ReturnType<typeof createScheduleMachine>>;
+  readonly host: DurableMachine<AnyStateMachine>;
   /**
    * Creates a schedule, or changes it from now on; does nothing if it is the same. Rejects with `invalid_option`, or with `package_missing` if a cron
    * expression needs the package `croner`.
@@ -180,7 +184,7 @@ class DurableSchedules implements Schedules {
 
   async #state(id: string): Promise<ScheduleState> {
     const { snapshot } = await this.host.query(id);
-    return (snapshot as SnapshotFrom<ReturnType<typeof createScheduleMachine>>).context;
+    return snapshot.context;
   }
 
   /** Resolves when the schedule has processed the event and only waits again. */

@@ -2,7 +2,7 @@ import type { Decision } from '../../machines/contracts/decision.ts';
 import type { Thresholds } from '../../machines/contracts/limits.ts';
 import type { ComparedValue } from './explain.ts';
 import { capitalize, formatNumber, formatScore, humanize, humanizeGuard } from './format.ts';
-import { excerpt } from './text.ts';
+import { excerpt, jsonExcerpt } from './text.ts';
 
 /** What the words of a name do not say by themselves. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -22,7 +22,9 @@ export const valueTitle = (name: string): string =>
 export function valueText(value: ComparedValue['value'], limit: number | null): string {
   if (typeof value === 'number') return formatScore(value, limit);
   if (value === null) return 'not measured';
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === '' ? '(empty)' : excerpt(value, 80);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  // A guard of any machine may compare arrays and objects.
+  return typeof value !== 'string' ? jsonExcerpt(value, 80) : value === '' ? '(empty)' : excerpt(value, 80);
 }
 
 /** The value that a guard compared with its limit: the rule about repeats includes the cycle that would follow. */

@@ -175,6 +175,8 @@ function transitionText({ event, source, target, candidates }: Transition): stri
 }
 
 function inputsText(inputs: Transition['candidates'][number]['inputs']): string {
-  const pairs = Object.entries(inputs ?? {}).map(([name, value]) => unbroken(oneLine(`${name} ${value}`)));
+  const pairs = Object.entries(inputs ?? {}).map(([name, value]) =>
+    unbroken(oneLine(`${name} ${Object(value) === value ? JSON.stringify(value) : value}`)),
+  );
   return pairs.length === 0 ? '' : ` (${pairs.join(', ')})`;
 }

@@ -10,6 +10,11 @@ describe('the numbers of a guard in words', () => {
     expect(first && limitWords(first)).toBe('needs more than 0.9');
   });
 
+  it('show objects and arrays that a guard of any machine compares', () => {
+    const [value] = comparedValues({ order: { cents: 900 } } as never);
+    expect(value && comparedText(value)).toBe('{"cents": 900}');
+  });
+
   it('count the next cycle among those that repeat each other, as the rule does', () => {
     const [repeats] = comparedValues({ repeats: 1, loopRepeats: 2 });
     expect(repeats && [valueTitle(repeats.name), comparedText(repeats), limitWords(repeats)]).toEqual([

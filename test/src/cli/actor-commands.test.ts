@@ -15,7 +15,13 @@ import { find, requireHosted } from '../../../src/cli/find-run.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
-import { approval, createDurableMachine, fileJournals, memoryJournals } from '../../../src/entries/durable.ts';
+import {
+  approval,
+  createDurableMachine,
+  defineGuard,
+  fileJournals,
+  memoryJournals,
+} from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { checkingMachine } from '../../support/recorded-actors.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -167,6 +173,18 @@ it('the entries of the root are printed without its path, which is empty', async
   const { terminal, shown } = fakeTerminal();
   await showCommand('r-1', { journals }, terminal.out);
   expect(shown().join('\n')).toMatch(/delivery +\d+ ms +refund amount 5/u);
+});
+
+it('the objects that a guard compared are shown as JSON', async () => {
+  const journals = temporaryFolder();
+  const isOpen = defineGuard(() => ({ holds: true, inputs: { order: { cents: 900 } } }));
+  const machine = createMachine({ id: 'm', on: { go: { guard: isOpen } } });
+  const actor = await createDurableMachine(machine, { journals: fileJournals(journals) }).open('a');
+  await actor.send({ type: 'go' });
+  await actor.close();
+  const { terminal, shown } = fakeTerminal(200);
+  await showCommand('a', { journals }, terminal.out);
+  expect(shown().join('\n')).toContain('(order {"cents":900})');
 });
 
 it('the list of runs with an interrupted actor names the option that continues it', async () => {

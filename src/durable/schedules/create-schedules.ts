@@ -1,13 +1,13 @@
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { describeValue } from '../../internal/describe-value.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { type Clock, createWallClock } from '../clock.ts';
 import type { Json } from '../codec.ts';
 import { createDurableMachine, type DueActor, type DurableMachine } from '../durable-machine.ts';
 import { isRaceLost } from '../error.ts';
 import type { JournalStore } from '../journals/journal-store.ts';
 import { requireId } from '../journals/line-store.ts';
-import { requireKnown } from '../known-options.ts';
 import type { WorkerHost } from '../worker.ts';
 import { createScheduleMachine } from './schedule.machine.ts';
 import { invalid, requireSpec, type ScheduleSpec, type StoredSpec } from './schedule-spec.ts';
@@ -96,7 +96,7 @@ class DurableSchedules implements Schedules {
   readonly #clock: Clock;
 
   constructor(options: SchedulesOptions) {
-    requireKnown('createSchedules', options);
+    requireKnownOptions('createSchedules', options, 'journals hosts clock');
     const { journals, hosts, clock = createWallClock() } = options;
     const isHost = (host: unknown): boolean => typeof Object(host).start === 'function' && 'machineId' in Object(host);
     if (!Array.isArray(hosts) || hosts.length === 0 || !hosts.every(isHost)) {
@@ -157,7 +157,7 @@ class DurableSchedules implements Schedules {
   }
 
   async backfill(id: string, range: BackfillOptions): Promise<readonly string[]> {
-    requireKnown('backfill of schedules', range);
+    requireKnownOptions('backfill', range, 'from to');
     const { spec } = await this.#state(id);
     const from = timeIn(range, 'from', spec.timeZone);
     const to = Math.min(timeIn(range, 'to', spec.timeZone), this.#clock.now());

@@ -1,7 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { describeValue } from '../../internal/describe-value.ts';
+import { requireKnownOptions } from '../../internal/require-known.ts';
 import { copyOfJson, type Json } from '../codec.ts';
-import { requireKnown } from '../known-options.ts';
 
 /** When a schedule starts actors, of which machine, and with which input. */
 export interface ScheduleSpec {
@@ -29,7 +29,7 @@ const MIN_INTERVAL_MS = 1_000;
 
 /** Returns a valid spec with its defaults. The cron expression is not checked. Throws `invalid_option`, or `not_durable` for the input. */
 export function requireSpec(given: ScheduleSpec, machines: readonly string[]): StoredSpec {
-  requireKnown('set of schedules', given);
+  requireKnownOptions('set', given, 'starts cron timeZone everyMs input overlap');
   const { starts, cron = null, timeZone = 'UTC', everyMs = null, input = {}, overlap = 'skip' } = given;
   if (!machines.includes(starts)) throw invalid('starts', `the machine of a host: ${machines.join(', ')}`, starts);
   if ((cron === null) === (everyMs === null))

@@ -45,7 +45,7 @@ export const createScheduleMachine = ({ plan, startDue, startMissed }: ScheduleC
       hasMissed: ({ context }) => context.backfill.length > 0,
       isLastRunning: defineGuard((_, { skippedFor }: Fired) => ({
         holds: skippedFor !== null,
-        inputs: { running: { value: skippedFor } },
+        inputs: { running: skippedFor },
       })),
     },
     actions: {
@@ -86,6 +86,7 @@ export const createScheduleMachine = ({ plan, startDue, startMissed }: ScheduleC
             description: 'Computes the next time.',
             always: { guard: 'isPaused', target: 'paused' },
             invoke: {
+              id: 'plan',
               src: 'plan',
               input: ({ context }) => ({ state: context, nowMs: Date.now() }),
               onDone: { target: 'waiting', actions: { type: 'recordPlan', params: ({ event }) => event.output } },
@@ -104,6 +105,7 @@ export const createScheduleMachine = ({ plan, startDue, startMissed }: ScheduleC
           starting: {
             description: 'Starts the actor of this time, unless the last one has not ended.',
             invoke: {
+              id: 'startDue',
               src: 'startDue',
               input: ({ context }) => ({ state: context, nowMs: Date.now() }),
               onDone: [
@@ -146,6 +148,7 @@ export const createScheduleMachine = ({ plan, startDue, startMissed }: ScheduleC
           starting: {
             description: 'Starts the actors of missed times.',
             invoke: {
+              id: 'startMissed',
               src: 'startMissed',
               input: ({ context }) => ({ state: context }),
               onDone: { target: 'idle', actions: { type: 'recordMissed', params: ({ event }) => event.output } },

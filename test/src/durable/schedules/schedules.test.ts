@@ -130,7 +130,7 @@ describe('a schedule', () => {
     expect(skipped).toMatchObject(
       ['01', '03'].map((hour) => ({
         guard: 'isLastRunning',
-        inputs: { running: { value: `s/2026-11-30T${hour}:00:00Z` } },
+        inputs: { running: `s/2026-11-30T${hour}:00:00Z` },
       })),
     );
   });

@@ -48,9 +48,16 @@ export const SORT_COLUMNS = [
   { name: 'cost', title: 'Cost', of: ({ summary }) => summary?.cost?.amount ?? null, isDescending: true },
   { name: 'model', title: 'Model', of: ({ summary }) => summary?.models.join(', ') || null },
   { name: 'machine', title: 'Machine', of: ({ machine }) => machine ?? null },
+  { name: 'attributes', title: 'Attributes', of: (run) => attributesText(run) || null },
   { name: 'session', title: 'Session', of: ({ summary }) => summary?.sessionId ?? null },
   { name: 'started', title: 'Started', of: ({ startedAt }) => startedAt || null, isDescending: true },
 ] as const satisfies readonly SortColumn[];
+
+/** `customer=c-1 total=40`. */
+export function attributesText({ attributes = {} }: InspectedRun): string {
+  const texts = Object.entries(attributes).map(([name, value]) => `${excerpt(name, 80)}=${excerpt(String(value), 80)}`);
+  return texts.join(' ');
+}
 
 export type ColumnName = (typeof SORT_COLUMNS)[number]['name'];
 
@@ -217,7 +224,7 @@ function hasWords(run: InspectedRun, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { title, runId, summary, machine, ending, problem = '' } = run;
   const { sessionId, models = [], explanation, rule, answer } = summary ?? {};
-  const own = [title, runId, machine, problem, ending?.states, ending?.failure, waitsForText(run)];
+  const own = [title, runId, machine, problem, ending?.states, ending?.failure, waitsForText(run), attributesText(run)];
   const text = [...own, sessionId, rule, explanation, answer].concat(models).join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
 }

@@ -5,8 +5,14 @@ import type { RunStatus, RunSummary } from '../../machines/contracts/journal.ts'
 import { commandLine } from '../../machines/text/quoting.ts';
 import { isRun, runSummary } from '../chain/journal/run-journal.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
+import type { Attributes } from '../durable/entries.ts';
 import { journalFile } from '../durable/journals/file-journals.ts';
-import { type ActorSummary, type JournalStore, newestFirst } from '../durable/journals/journal-store.ts';
+import {
+  type ActorSummary,
+  type JournalStore,
+  type ListOptions,
+  newestFirst,
+} from '../durable/journals/journal-store.ts';
 import { oneLine } from '../internal/printable.ts';
 import { durableMachines, type ModuleFlags, modulePaths } from './durable-modules.ts';
 import { type JournalFlags, openExistingJournals } from './open-journals.ts';
@@ -20,15 +26,18 @@ export type ListedRun = Omit<RunSummary, 'status'> & {
   readonly machine?: string;
   /** Why it has failed or is quarantined. */
   readonly reason?: string;
+  readonly attributes?: Attributes;
 };
+
+type Filter = Pick<ListOptions, 'where'>;
 
 /** Why an actor has failed or is quarantined; null if neither. */
 export const reasonText = ({ reason, status }: ActorSummary): string | null =>
   reason !== null && status === 'interrupted' ? `quarantined: ${reason}` : reason;
 
-/** Returns all runs and durable actors, newest first. Throws as `openExistingJournals` does. */
-export async function listAll(flags: JournalFlags): Promise<readonly ListedRun[]> {
-  return (await openExistingJournals(flags).list()).map(listedRun);
+/** Returns the runs and durable actors that match a filter, newest first. Throws as `openExistingJournals` does. */
+export async function listAll(flags: JournalFlags, filter: Filter = {}): Promise<readonly ListedRun[]> {
+  return (await openExistingJournals(flags).list(filter)).map(listedRun);
 }
 
 export function listedRun(actor: ActorSummary): ListedRun {
@@ -45,6 +54,7 @@ export function listedRun(actor: ActorSummary): ListedRun {
     request: actor.title || `actor of ${machine}`,
     status: actor.status,
     ...why,
+    ...(Object.keys(actor.attributes).length > 0 && { attributes: actor.attributes }),
     waiting: listed.waiting && { ...listed.waiting, for: waitsFor, questionIds: approvals.map(({ id }) => id) },
     machine,
   };
@@ -105,11 +115,11 @@ export function shortRunIds(runs: readonly ListedRun[]): (runId: string) => stri
 
 const MAX_LISTED = 5;
 
-/** Returns the actors of the durable machines of modules, newest first. */
-export async function hostedActors(flags: ModuleFlags): Promise<readonly ActorOfModule[]> {
+/** Returns the actors of the durable machines of modules that match a filter, newest first. */
+export async function hostedActors(flags: ModuleFlags, filter: Filter = {}): Promise<readonly ActorOfModule[]> {
   const hosts = await durableMachines(flags);
   const actorsOf = async (host: ActorOfModule['host']): Promise<readonly ActorOfModule[]> =>
-    (await host.list()).map((actor) => ({
+    (await host.list(filter)).map((actor) => ({
       kind: 'actor',
       id: actor.id,
       actor,

@@ -31,6 +31,11 @@ function addShowCommands(program: Command): void {
     .command('runs')
     .description('list recorded runs and durable actors')
     .option('--limit <count>', 'maximum number of rows (default: 20 on a terminal, otherwise all)', positiveInteger)
+    .addOption(
+      new Option('--where <name=value>', 'only those with this attribute; repeatable')
+        .argParser(collect)
+        .conflicts('delete'),
+    )
     .option('--delete [runs...]', 'delete these runs or actors; with --older-than, all unchanged since then')
     .option('--yes', 'delete without asking')
     .option('--older-than <age>', 'only those that started longer ago, such as 30d, 12h or 2w', age)

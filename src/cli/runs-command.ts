@@ -1,4 +1,4 @@
-import { newestFirst } from '../durable/journals/journal-store.ts';
+import { newestFirst, whereOf } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { olderRuns } from './delete-runs.ts';
 import {
@@ -16,6 +16,8 @@ import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
 export interface RunsFlags extends FindFlags {
   readonly json?: boolean;
   readonly limit?: number;
+  /** Each `name=value`. */
+  readonly where?: readonly string[];
   /** Milliseconds. */
   readonly olderThan?: number;
 }
@@ -34,7 +36,7 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
   const limit = flags.limit ?? (stdout.isTTY && !flags.json ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY);
   const runs = chosen.slice(0, limit);
   if (flags.json) return `${printableJson(JSON.stringify(runs, null, 2))}\n`;
-  if (all.length === 0) return `${NO_RUNS}\n`;
+  if (all.length === 0) return `${flags.where ? 'No run or actor matches.' : NO_RUNS}\n`;
   if (runs.length === 0) return 'No run or actor is that old.\n';
   const { dim } = colorsFor(stdout);
   const lines = rowsOf(runs, shortRunIds(all), stdout);
@@ -54,9 +56,12 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
 
 /** Returns the runs and actors in the journals, and the actors in the stores of the modules, newest first. */
 async function listEverywhere(flags: RunsFlags): Promise<readonly ListedRun[]> {
-  const recorded = await listAll(flags);
+  const filter = flags.where === undefined ? {} : { where: whereOf(flags.where) };
+  const recorded = await listAll(flags, filter);
   const known = new Set(recorded.map(({ id }) => id));
-  const hosted = (await hostedActors(flags)).flatMap(({ actor }) => (known.has(actor.id) ? [] : [listedRun(actor)]));
+  const hosted = (await hostedActors(flags, filter)).flatMap(({ actor }) =>
+    known.has(actor.id) ? [] : [listedRun(actor)],
+  );
   return [...recorded, ...hosted].sort(newestFirst);
 }
 
@@ -68,12 +73,14 @@ function rowsOf(runs: readonly ListedRun[], shortId: (runId: string) => string, 
   const indent = idChars + TIME_CHARS + STATUS_CHARS + 3 * GAP;
   const isNarrow = columns - indent < MIN_REQUEST_CHARS;
   const gap = ' '.repeat(GAP);
-  return runs.map(({ id: runId, startedAt, status: stored, request, reason, forkedFrom, waiting }) => {
+  return runs.map(({ id: runId, startedAt, status: stored, request, reason, forkedFrom, waiting, attributes }) => {
     const status = statusWord(stored);
     const fork = forkedFrom ? `(fork of ${oneLine(shortId(forkedFrom.actorId))} at ${forkedFrom.seq}) ` : '';
     const wait = waiting ? `(${waiting.for} since ${localTime(waiting.since)}) ` : '';
     const why = reason === undefined ? '' : `(${reason}) `;
-    const text = cutEnd(oneLine(`${fork}${wait}${why}${request}`), columns - (isNarrow ? GAP : indent));
+    const about = Object.entries(attributes ?? {}).map(([name, value]) => ` ${name}=${value}`);
+    const shown = `${fork}${wait}${why}${request}${about.join('')}`;
+    const text = cutEnd(oneLine(shown), columns - (isNarrow ? GAP : indent));
     const padded = isNarrow ? status : status.padEnd(STATUS_CHARS);
     const cells = [
       cyan(oneLine(shortId(runId)).padEnd(idChars)),

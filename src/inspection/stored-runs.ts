@@ -52,7 +52,8 @@ async function* listedBounds(store: InspectedStore, { ids }: BoundsQuery): Async
     const version =
       status === 'running' ? `${status} ${performance.now()}` : `${status} ${JSON.stringify(summary.waiting)}`;
     const isDamaged = status === 'damaged';
-    const ends = { first, last: isOpen || isDamaged ? [] : [last], lastSeq: -1, isDamaged };
+    const { attributes } = summary;
+    const ends = { first, last: isOpen || isDamaged ? [] : [last], lastSeq: -1, isDamaged, attributes };
     yield { id, version, ends, isWritten: status === 'running' };
   }
 }

@@ -39,6 +39,8 @@ export interface InspectedRun {
   readonly isIdle?: boolean;
   /** The machine of a recorded durable actor. */
   readonly machine?: string;
+  /** Those of a recorded durable actor; absent without any. */
+  readonly attributes?: Readonly<Record<string, unknown>>;
   /** What a run or a recorded durable actor waits for. Absent if it does not wait, or if that is unknown. */
   readonly waiting?: ActorWait;
   /** Why the page cannot act on a recorded actor or resume a run, and what to do; absent if it can, or if the actor or run has ended. What follows the first line is code. */

@@ -3,6 +3,7 @@ import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { DurableMachine } from '../durable/durable-machine.ts';
+import { whereOf } from '../durable/journals/journal-store.ts';
 import { acceptedEvent, type EventSchemas, eventSchema, validated } from '../internal/accepted-events.ts';
 import { functionSchema, hasMethod } from '../internal/options.ts';
 import { isStandardSchema } from '../internal/standard-schema.ts';
@@ -10,6 +11,7 @@ import type { ActorService } from './actor-service.ts';
 import {
   bodyOf,
   idempotencyKeyOf,
+  invalid,
   invalidRequest,
   lastEventIdOf,
   pageOf,
@@ -76,12 +78,22 @@ export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedM
     });
 
   app.get(path, async (c) => {
-    const found = await actors.list(c.var.owner, pageOf(c));
+    const texts = c.req.queries('where') ?? [];
+    const isHidden = machine.view !== undefined;
+    const wrong = texts.find((text) => isHidden || !text.includes('='));
+    if (wrong !== undefined)
+      throw invalid(
+        'where',
+        isHidden ? 'not available, because the machine has a "view"' : 'expected name=value',
+        wrong,
+      );
+    const found = await actors.list(c.var.owner, { ...pageOf(c), where: whereOf(texts) });
     return c.json({
-      actors: found.map(({ id, startedAt, status, waiting }) => ({
+      actors: found.map(({ id, startedAt, status, waiting, attributes }) => ({
         id,
         startedAt,
         status,
+        attributes: isHidden ? {} : attributes,
         waitingFor: waiting && [...waiting.events, ...(waiting.approvals ? ['approval'] : [])],
       })),
     });

@@ -69,6 +69,7 @@ const SCHEMAS = {
         id: z.string(),
         startedAt: z.string(),
         status: z.string(),
+        attributes: z.record(z.string(), z.unknown()),
         waitingFor: z.nullable(z.array(z.string())),
       }),
     ),
@@ -207,7 +208,7 @@ function machineOperations({ name, events, input }: NamedMachine, toJson: ToJson
     },
     [`GET ${path}`]: {
       summary: `Lists your actors of "${name}", newest first.`,
-      parameters: page,
+      parameters: [...page, parameter('where', 'query', 'name=value: only those with this attribute; repeatable.')],
       ...answers('The actors.', json('ActorList')),
     },
     [`GET ${path}/:id`]: { summary: 'Returns the state of an actor.', ...answers('The state.', json('ActorState')) },

@@ -16,6 +16,8 @@ export interface ListPage {
   readonly limit: number;
   /** Only those that started before this time, in ISO 8601. */
   readonly before?: string | undefined;
+  /** Only those with these attributes. */
+  readonly where?: NonNullable<ListOptions['where']> | undefined;
 }
 
 export const hasEnded = (entries: readonly DurableEntry[]): boolean => entries.some(({ type }) => type === 'end');
@@ -156,7 +158,7 @@ export class OwnJournals {
   /** Returns the owner's runs or actors that `isListed` accepts, newest first. */
   async list(
     owner: Owner,
-    { limit, before }: ListPage,
+    { limit, before, where }: ListPage,
     isListed: (labels: Labels) => boolean = () => true,
   ): Promise<readonly ActorSummary[]> {
     const { journals, machine } = this.#options;
@@ -165,11 +167,14 @@ export class OwnJournals {
     let place: ListOptions['after'] = before === undefined ? undefined : { startedAt: before };
     for (;;) {
       const after = place === undefined ? {} : { after: place };
-      const page = await journals.list({ machine, limit: size, where: { owner }, ...after });
+      const page = await journals.list({ machine, limit: size, where: { ...where, owner }, ...after });
       // A user's store may ignore `where`.
       for (const summary of page) {
         const labels = await this.labelsOf(summary.id);
-        if (labels['owner'] === owner && isListed(labels)) found.push(summary);
+        const isFound = Object.entries(where ?? {}).every(([name, values]) =>
+          [values].flat().includes(summary.attributes[name] as never),
+        );
+        if (labels['owner'] === owner && isFound && isListed(labels)) found.push(summary);
         if (found.length === limit) return found;
       }
       place = page.at(-1);

@@ -9,6 +9,7 @@ import {
   actorText,
   ageText,
   answerOf,
+  attributesText,
   type ColumnName,
   closestTo,
   columnNamed,
@@ -401,6 +402,7 @@ const WIDTHS: Readonly<Record<ColumnName, string>> = {
   cost: '92px',
   model: 'minmax(72px, 132px)',
   machine: 'minmax(72px, 132px)',
+  attributes: 'minmax(96px, 0.4fr)',
   session: '88px',
   started: '92px',
 };
@@ -480,6 +482,10 @@ function cellText(
     case 'state': {
       const states = excerpt(run.ending?.states ?? '', 120);
       return states === '' ? null : [states, states];
+    }
+    case 'attributes': {
+      const attributes = attributesText(run);
+      return attributes === '' ? null : [attributes, attributes];
     }
     case 'machine':
       return machine === undefined ? null : [excerpt(machine, 80), excerpt(machine, 200)];

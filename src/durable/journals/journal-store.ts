@@ -1,3 +1,4 @@
+import { parseJson } from '../../internal/json-text.ts';
 import type { Json } from '../codec.ts';
 import { type Attributes, type DurableEntry, hasState, type Waiting } from '../entries.ts';
 
@@ -228,6 +229,18 @@ export interface ListedJournal extends Omit<JournalEnds, 'last'>, Pick<JournalBo
 export function listedJournal({ id, ends, isWritten }: Omit<JournalBounds, 'version'>): ListedJournal {
   const { first, last = [], lastSeq = -1, isDamaged = true, attributes } = ends ?? {};
   return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten, attributes };
+}
+
+/** Returns the filter of texts such as `total=40`, which may be the text or the number. Those with the same name are alternatives. */
+export function whereOf(texts: readonly string[]): NonNullable<ListOptions['where']> {
+  const where: Record<string, AttributeValue[]> = {};
+  for (const text of texts) {
+    const [, name = text, value = ''] = /^([^=]*)=(.*)$/su.exec(text) ?? [];
+    const parsed = parseJson(value);
+    const others = parsed === undefined || Object(parsed) === parsed ? [] : [parsed as AttributeValue];
+    where[name] = [...(where[name] ?? []), value, ...others];
+  }
+  return where;
 }
 
 /** Compares by start, the newest first, and then by id. A place without an id sorts after all journals that started at the same time. */

@@ -22,7 +22,7 @@ export class ListedState {
   take(entry: DurableEntry): void {
     this.atMs = entry.atMs;
     if (entry.type === 'closed') this.wait = entry.waiting ?? null;
-    else if (entry.type !== 'resumed') this.wait = null;
+    else if (entry.type !== 'resumed' && entry.type !== 'attributes') this.wait = null;
     if (entry.type === 'activity-event') this.#takeResult(entry);
     else if (entry.type === 'transition' && entry.actor === '') this.#move(entry.source, entry.target);
     // The names of timers and of calls without an id end with the id of their state.

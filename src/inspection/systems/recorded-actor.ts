@@ -133,7 +133,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   }
 
   protected about(): About {
-    const { machine, title, startedAt, forkedFrom, waiting } = this.#summary;
+    const { machine, title, startedAt, forkedFrom, waiting, attributes = {} } = this.#summary;
     const asked = this.status() === 'interrupted' ? this.#asked : null;
     const wait = this.isWritten ? this.#listed?.wait : (waiting ?? asked);
     const ending = this.#shownEnding();
@@ -146,6 +146,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
       fidelity: [...(this.#host === null ? [noMachineText(machine?.id ?? '')] : []), ...this.found.limits],
       summary: null,
       ...(machine !== null && { machine: machine.id }),
+      ...(Object.keys(attributes).length > 0 && { attributes }),
       ...(wait && { waiting: waitOf(wait) }),
       ...(wait && this.isWritten && { isIdle: true }),
       ...(blocked !== null && { blocked }),

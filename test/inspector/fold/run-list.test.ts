@@ -62,7 +62,7 @@ const NOW_MS = Date.parse('2026-01-04T12:00:00.000Z');
 const runs: readonly InspectedRun[] = [
   aRun('a', { ...day(1), title: 'Where is the bridge?' }, { cost: { amount: 2, currency: 'EUR' }, failures: 2 }),
   aRun('b', { ...day(3), status: 'interrupted' }, { sessionId: 'trip', models: ['gpt-two'], rule: null }),
-  aRun('c', { ...day(2), summary: null, kind: 'system', machine: 'order' }),
+  aRun('c', { ...day(2), summary: null, kind: 'system', machine: 'order', attributes: { customer: 'c-1' } }),
   aRun(
     'd',
     { ...day(4), status: 'running', forkedFrom: { runId: 'a', seq: 3 } },
@@ -95,6 +95,7 @@ describe('the list of runs', () => {
     [{ status: 'for-you' }, 'd'],
     [{ machine: 'order' }, 'c'],
     [{ q: 'order' }, 'c'],
+    [{ q: 'customer=c-1' }, 'c'],
     [{ since: '24h' }, 'd'],
     [{ since: '7d' }, 'dbca'],
   ])('is searched, filtered and sorted as the address says, unknown values last: %j', (parameters, ids) => {

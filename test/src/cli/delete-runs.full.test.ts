@@ -49,6 +49,25 @@ describe('postchain runs --delete', () => {
     await expect(deleting).rejects.toThrow('--delete with a module needs the store to delete from');
   });
 
+  it('lists the actors with some attributes', async () => {
+    const { journals } = await recordedRuns({ apple: 1 });
+    const machine = setup({}).createMachine({ id: 'order', on: { PAY: {} } });
+    const stored = fileJournals(journals);
+    for (const total of [40, 41]) {
+      const orders = createDurableMachine(machine, {
+        journals: stored,
+        describeAttributes: () => ({ customer: 'c-1', total }),
+      });
+      await orders.start(`o-${total}`).park();
+    }
+    const listed = (where: readonly string[]) => runsCommand({ journals, where });
+    expect(await listed(['customer=c-1', 'total=40'])).toMatch(/^o-40 .* actor of order customer=c-1 total=40$/mu);
+    expect((await listed(['total=40', 'total=41'])).split('\n')).toHaveLength(3);
+    expect(await listed(['total=4'])).toBe('No run or actor matches.\n');
+    const [actor] = JSON.parse(await runsCommand({ journals, where: ['total=41'], json: true }));
+    expect(actor.attributes).toEqual({ customer: 'c-1', total: 41 });
+  });
+
   it('shows and deletes actors of other machines in the same directory', async () => {
     const { journals, left, remove } = await recordedRuns({ apple: 1 });
     const machine = setup({}).createMachine({

@@ -156,6 +156,31 @@ describe('an actor of a durable machine', () => {
     expect((await state(id)).context).toMatchObject({ notes: ['fragile', 'fragile'] });
   });
 
+  it('lists the actors with some attributes, unless the machine has a view', async () => {
+    const describeAttributes = ({ context }: { context: { amount: number } }) => ({ amount: context.amount });
+    const host = createDurableMachine(orderMachine(), {
+      journals: memoryJournals(),
+      describeAttributes: describeAttributes as never,
+    });
+    const { post, get } = await serveUntilEnd({ machines: { order: host, seen: { host, view: () => null } } });
+    const found = async (where: string) => {
+      const response = await get(`/machines/${where}`);
+      const { actors = [], message } = (await response.json()) as {
+        actors?: { attributes: unknown }[];
+        message?: string;
+      };
+      return message ?? actors.map(({ attributes }) => attributes);
+    };
+    for (const amount of [40, 41]) await post('/machines/order', { input: { amount } });
+    expect(await found('order?where=amount%3D40')).toEqual([{ amount: 40 }]);
+    expect(await found('order?where=amount=40&where=amount=41')).toHaveLength(2);
+    // What is not an attribute cannot be searched.
+    expect(await found('order?where=owner=alice')).toEqual([]);
+    expect(await found('seen')).toEqual([{}, {}]);
+    expect((await get('/machines/seen?where=amount=40')).status).toBe(400);
+    expect((await get('/machines/order?where=amount')).status).toBe(400);
+  });
+
   it('accepts an approval only for the question that it asks, and records who gave it', async () => {
     const { say, state, begin, get, journals } = await serveOrders();
     const id = await begin();

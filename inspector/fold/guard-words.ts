@@ -37,14 +37,6 @@ export const comparedWords = (compared: readonly ComparedValue[]): string =>
     .map((one) => [`${valueTitle(one.name)} ${comparedText(one)}`, limitWords(one)].filter(Boolean).join(', '))
     .join('; ');
 
-/** Guards that hold as soon as a value reaches its limit. */
-const REACHES: ReadonlySet<string> = new Set([
-  'cycleLimitReached',
-  'budgetExhausted',
-  'budgetSpent',
-  'continuationLimitReached',
-]);
-
 /** What a guard needed of a value: `needs more than 0.9`; empty without a limit. */
 export function limitWords({ value, limit }: ComparedValue): string {
   if (limit === null) return '';
@@ -70,30 +62,6 @@ export function guardTitle(guard: string): string {
   const next = /^(?:nextPhaseIs|directedTo)\((\w+)\)$/u.exec(guard)?.[1];
   if (next !== undefined) return `Continue with ${capitalize(next)}`;
   return (Object.hasOwn(TITLES, guard) && TITLES[guard]) || capitalize(humanizeGuard(guard));
-}
-
-/**
- * What would have changed a guard's result, in one sentence; null if no single number decides it. `isTaken`: the guard
- * held.
- */
-export function flipWords(guard: string, compared: readonly ComparedValue[], isTaken: boolean): string | null {
-  const decisive = compared.filter(({ value, limit }) => typeof value === 'number' && limit !== null);
-  const [only] = decisive;
-  if (only?.limit == null || decisive.length !== 1 || typeof only.value !== 'number') return null;
-  const { value, limit } = only;
-  const shown = formatScore(value, limit.value);
-  if (limit.name === 'above' || limit.name === 'below') {
-    // No threshold is below 0 or above 1.
-    if (!isTaken && (limit.name === 'above' ? value <= 0 : value >= 1)) return null;
-    const [held, missed] = limit.name === 'above' ? ['or more', 'below'] : ['or less', 'above'];
-    return isTaken
-      ? `Would not have held with a threshold of ${shown} ${held}.`
-      : `Would have held with a threshold ${missed} ${shown}.`;
-  }
-  if (!REACHES.has(guard)) return null;
-  return isTaken
-    ? `Would not have held with a limit above ${shown}.`
-    : `Would have held with a limit of ${shown} or less.`;
 }
 
 type Inputs = Decision['inputs'];

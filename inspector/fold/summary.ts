@@ -1,6 +1,5 @@
 import { followsPhases } from '../../machines/contracts/phase.ts';
 import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import { commandLine, shellWord } from '../../machines/text/quoting.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, entryAt, runStart } from './entry-index.ts';
 import { capitalize, formatScore, messageText, pluralize } from './format.ts';
@@ -55,19 +54,6 @@ function completedCycles(log: RunLog, { spans, entries }: RunFold, count: number
   );
   const decided = entryAt(log, lastUpTo(entries.of('decision'), count - 1), 'decision');
   return Math.max(yielded?.cycle ?? 0, decided?.decision.cycle ?? 0);
-}
-
-/** The command that asks the question of `postchain run` again; null if a program asked it, or if the run has an answer. */
-export function askAgainCommand(log: RunLog, answer: FinalAnswer | undefined): string | null {
-  const start = runStart(log);
-  const flags = start?.product.host?.['flags'];
-  if (start === null || flags == null || answer === undefined) return null;
-  if (!isNoAnswer(answer.answerText, answer.confidence)) return null;
-  const { model, docs = [] } = flags as { readonly model?: unknown; readonly docs?: unknown };
-  const options = [['--model', model], ...[docs].flat().map((path) => ['--docs', path])].flatMap(([name, value]) =>
-    typeof value === 'string' ? `${name} ${shellWord(value)}` : [],
-  );
-  return commandLine('postchain run', start.input.request, ...options);
 }
 
 const synthesisOf = ({ attempts }: Spans) =>

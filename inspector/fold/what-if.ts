@@ -74,7 +74,6 @@ export function numbersAt(view: WhyView & WhatIfView, seq: number) {
     : own;
 }
 
-/** The numbers that a decision compared, given the rules that were tried and the state after it. */
 /** The numbers that a decision compared with limits or thresholds. */
 function comparedAt(view: WhyView & WhatIfView, seq: number) {
   const state = view.stateCount === 0 ? null : (view.fold.states.after(seq) as RecordedState | null);

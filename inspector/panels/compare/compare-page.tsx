@@ -276,8 +276,6 @@ const FactTable = ({ views }: { readonly views: Pair<ComparedView> }) => (
   </CompareTable>
 );
 
-const MAX_FIELDS = 12;
-
 /** The name of a setting, and a value of it: of a tool, its name. */
 function settingWords(path: string, value: unknown): Pair<string> {
   const tool = /^capabilities\.(\d+)$/u.exec(path)?.[1];
@@ -291,7 +289,7 @@ function settingWords(path: string, value: unknown): Pair<string> {
 
 const Settings = ({ settings }: Pick<Comparison, 'settings'>) => (
   <CompareTable caption="Settings that differ">
-    {settings.slice(0, MAX_FIELDS).map(({ path, before, after }) => (
+    {settings.map(({ path, before, after }) => (
       <tr key={path}>
         <th scope="row" class="verbatim">
           {excerpt(settingWords(path, null)[0], 80)}
@@ -303,11 +301,6 @@ const Settings = ({ settings }: Pick<Comparison, 'settings'>) => (
         ))}
       </tr>
     ))}
-    {settings.length > MAX_FIELDS && (
-      <tr>
-        <td colSpan={3}>and {settings.length - MAX_FIELDS} more</td>
-      </tr>
-    )}
   </CompareTable>
 );
 

@@ -47,7 +47,6 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
   const { runIds, inspector } = props;
   const isActor = (id: string): boolean => inspector.runs.value.find(({ runId }) => runId === id)?.kind === 'system';
   const [patterns, setPatterns] = useState('');
-  const [isSaved, setSaved] = useState(false);
   const pages = usePages(props, patterns);
   const problem = pages?.find((page) => page.problem !== null)?.problem ?? '';
   const canSave = pages !== null && problem === '';
@@ -58,7 +57,6 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
       const runId = runIds[at] ?? '';
       save(isActor(runId) ? `actor-${runId}` : `run-${runId.slice(0, 8)}`, result?.html ?? '');
     }
-    setSaved(true);
   }
 
   return (
@@ -75,10 +73,7 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
           hint="optional; one text (case-insensitive) or /regular expression/ per line"
           rows={3}
           value={patterns}
-          onText={(text) => {
-            setPatterns(text);
-            setSaved(false);
-          }}
+          onText={setPatterns}
         />
         {!runIds.every(isActor) && (
           <p class="muted">In a run, PostChain’s own names of states, events, guards and fields are never replaced.</p>
@@ -96,7 +91,6 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
               text yourself.
             </p>
           )}
-          {isSaved && <p>Downloaded.</p>}
         </div>
         <Problem text={problem} />
       </SubmitForm>

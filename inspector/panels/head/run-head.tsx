@@ -12,7 +12,7 @@ import {
   tokenTotal,
 } from '../../fold/format.ts';
 import { ageText, waitWords } from '../../fold/run-list.ts';
-import { askAgainCommand, endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
+import { endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { forkChanges, numbersAt } from '../../fold/what-if.ts';
@@ -21,7 +21,6 @@ import { isPhone } from '../../ui-state/media.ts';
 import { ForkMark } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { CopyButton } from '../parts.tsx';
 import { isUnknown, NO_WHAT_IF } from '../step/what-if.tsx';
 import { useClock } from '../trace/use-clock.ts';
 import { Activity, Answer } from './answer-panel.tsx';
@@ -42,7 +41,6 @@ function ChainHead({ inspector, view }: PanelProps) {
     () => decided !== undefined && !run.live && numbersAt(view, decided).length > 0,
     [decided, run.live, view.stateCount, view.charts],
   );
-  const again = askAgainCommand(log, answer ?? undefined);
   const title = useRef<HTMLHeadingElement>(null);
   // The link that opened the run is gone.
   useEffect(() => {
@@ -89,12 +87,6 @@ function ChainHead({ inspector, view }: PanelProps) {
               </p>
             )}
           </div>
-          {again !== null && (
-            <p>
-              To ask again: <code class="verbatim">{excerpt(again, 400)}</code>{' '}
-              <CopyButton what="command" text={() => again} />
-            </p>
-          )}
           <Figures inspector={inspector} view={view} />
         </div>
       </div>

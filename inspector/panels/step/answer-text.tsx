@@ -6,7 +6,6 @@ import { isNoAnswer } from '../../fold/run-list.ts';
 import { confidenceCap, writerOf } from '../../fold/summary.ts';
 import { excerpt, sourceText } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
-import { Toggle } from '../../link-button.tsx';
 import { LongText } from '../long-text.tsx';
 import { Markdown, plainMarkdown } from '../markdown.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -94,7 +93,6 @@ export function AnswerWithSources({ inspector, view, seq, answer }: AnswerProps)
 function Sentence({ sentence, ...props }: PanelProps & { readonly sentence: CheckedSentence }) {
   const { text, support, isSupported, origins } = sentence;
   const [isOpen, open] = useState(false);
-  const [hasMore, showMore] = useState(false);
   return (
     <li class={isSupported ? '' : 'unsupported'}>
       <details onToggle={({ currentTarget }) => open(currentTarget.open)}>
@@ -115,10 +113,7 @@ function Sentence({ sentence, ...props }: PanelProps & { readonly sentence: Chec
         {isOpen && (
           <>
             {origins.length === 0 && <p class="muted">No passage supports it.</p>}
-            <OriginItems origins={hasMore ? origins : origins.slice(0, 1)} phrase={text} {...props} />
-            {origins.length > 1 && (
-              <Toggle isOpen={hasMore} open={showMore} more={`Show ${pluralize(origins.length - 1, 'more passage')}`} />
-            )}
+            <OriginItems origins={origins} phrase={text} {...props} />
           </>
         )}
       </details>

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
 import type { EntryOf } from '../../fold/entry-index.ts';
 import { excerpt } from '../../fold/text.ts';
@@ -10,7 +10,7 @@ const PICTURE = /^image\/(?:avif|gif|jpeg|png|webp)$/u;
 const BASE64 = /^[A-Za-z\d+/]+=*$/u;
 const MAX_FILES = 20;
 
-/** The files of the run's request and history. Pictures are shown from the bytes in the journal; a click shows them in full width. */
+/** The files of the run's request and history. Pictures are shown from the bytes in the journal. */
 export function Attached({ view: { log, fold } }: { readonly view: PanelView }) {
   const seqs = fold.entries.of('attachment');
   const files = useMemo(
@@ -31,20 +31,11 @@ export function Attached({ view: { log, fold } }: { readonly view: PanelView }) 
     <Section title="Attached">
       {files.map(({ seq, label, url }) => (
         <figure key={seq}>
-          {url !== null && <Picture label={label} url={url} />}
+          {url !== null && <img src={url} alt={label} />}
           <figcaption class="muted verbatim">{label}</figcaption>
         </figure>
       ))}
       {seqs.length > MAX_FILES && <p class="muted">and {seqs.length - MAX_FILES} more</p>}
     </Section>
-  );
-}
-
-function Picture({ label, url }: { readonly label: string; readonly url: string }) {
-  const [isLarge, enlarge] = useState(false);
-  return (
-    <button type="button" class="picture plain" aria-expanded={isLarge} onClick={() => enlarge(!isLarge)}>
-      <img src={url} alt={label} />
-    </button>
   );
 }

@@ -31,7 +31,7 @@ export function Result({ inspector, view, calls, uses }: ResultProps) {
           <CopyButton what="result" text={() => text || (use.kind === 'capability' ? (use.result?.error ?? '') : '')} />
         }
       >
-        <ToolResult view={view} use={use} />
+        <ToolResult use={use} />
       </Section>
     );
   }

@@ -1,5 +1,4 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { answerUpTo } from '../../fold/entry-index.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { hasFailed, type ToolUse, timesOf } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
@@ -25,7 +24,7 @@ export function ToolList({ view, uses }: { readonly view: PanelView; readonly us
               <span class="muted">{timesOf(use).join(', ')}</span>
             )}
           </p>
-          <ToolResult view={view} use={use} />
+          <ToolResult use={use} />
         </li>
       ))}
     </ul>
@@ -33,18 +32,15 @@ export function ToolList({ view, uses }: { readonly view: PanelView; readonly us
 }
 
 /** The result of a tool or a search, error first, and its arguments. */
-export const ToolResult = ({ view, use }: { readonly view: PanelView; readonly use: ToolUse }) =>
-  use.kind === 'capability' ? <CapabilityResult view={view} use={use} /> : <SearchResult view={view} use={use} />;
+export const ToolResult = ({ use }: { readonly use: ToolUse }) =>
+  use.kind === 'capability' ? <CapabilityResult use={use} /> : <SearchResult use={use} />;
 
-type ResultProps<Kind> = { readonly view: PanelView; readonly use: Extract<ToolUse, { readonly kind: Kind }> };
+type ResultProps<Kind> = { readonly use: Extract<ToolUse, { readonly kind: Kind }> };
 
-function CapabilityResult({ view: { log, fold, count }, use: { name, result } }: ResultProps<'capability'>) {
+function CapabilityResult({ use: { result } }: ResultProps<'capability'>) {
   if (result === null) return <p class="muted">It reported no result.</p>;
   const isJson = /^\s*[[{]/u.test(result.output) && result.output.length <= 100_000;
   const output = isJson ? valueIn(result.output) : result.output;
-  const isReason = answerUpTo(log, fold, count - 1)?.answer.reasons.some(
-    (reason) => reason.code === 'capability_failed' && reason.capability === name,
-  );
   return (
     <>
       {result.error !== null && (
@@ -52,7 +48,6 @@ function CapabilityResult({ view: { log, fold, count }, use: { name, result } }:
           <LongText text={result.error} /> {result.code !== null && <code>{result.code}</code>}
         </p>
       )}
-      {result.error !== null && isReason && <p>The run continued without this result, so its answer is degraded.</p>}
       {result.success && (
         <div>
           {result.synthesized && <p class="muted">The model wrote this result.</p>}

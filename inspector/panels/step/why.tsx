@@ -1,7 +1,7 @@
 import { lastName } from '../../fold/chart-index.ts';
 import type { ComparedValue } from '../../fold/explain.ts';
 import { capitalize, formatNumber, pluralize, UNNAMED } from '../../fold/format.ts';
-import { comparedText, flipWords, guardTitle, limitWords, valueText, valueTitle } from '../../fold/guard-words.ts';
+import { comparedText, guardTitle, limitWords, valueText, valueTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
@@ -146,7 +146,6 @@ const RESULTS = { taken: 'held', false: 'did not hold', 'not-evaluated': 'not tr
 type CandidateProps = ExplainedCandidate & { readonly isRule: boolean };
 
 function Candidate({ index, guard, name, result, compared, target, isRule }: CandidateProps) {
-  const flip = name === null || result === 'not-evaluated' ? null : flipWords(name, compared, result === 'taken');
   return (
     <li class={`labeled ${result}`} value={index + 1} aria-current={result === 'taken' ? 'true' : undefined}>
       <Icon name={ICONS[result]} />
@@ -164,7 +163,6 @@ function Candidate({ index, guard, name, result, compared, target, isRule }: Can
           </span>
         </p>
         <Values compared={compared} />
-        {flip !== null && <p class="muted">{flip}</p>}
       </div>
     </li>
   );

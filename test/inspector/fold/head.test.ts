@@ -4,7 +4,6 @@ import { selectionOf } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import {
   activityOf,
-  askAgainCommand,
   endingOf,
   failedCallOf,
   lastPhaseInWords,
@@ -136,16 +135,6 @@ describe('how a run ended', () => {
     const offline = recordedEntries(await runToAnswer({ yield: refused }, { limits: { maxPhaseRetries: 0 } }));
     expect(failedCallOf(folded(offline).fold.spans, answerOf(offline))).toMatchObject({ task: 'yield' });
     expect(failedCallOf(fold.spans, { ...answer, status: 'completed' })).toBeUndefined();
-  });
-
-  it('shows the command to ask again if the command line started the run and it has no answer', () => {
-    const none = { ...answer, confidence: 0, answerText: 'No answer was reached. The model was unavailable.' };
-    const [start, ...others] = entries;
-    if (start?.type !== 'start') throw new Error('no start');
-    const host = { flags: { model: 'small one', docs: ['docs'] } };
-    const asked = folded([{ ...start, product: { ...start.product, host } } as JournalEntry, ...others]).log;
-    expect(askAgainCommand(asked, none)).toBe(`postchain run '${start.input.request}' --model 'small one' --docs docs`);
-    expect([askAgainCommand(asked, answer), askAgainCommand(log, none)]).toEqual([null, null]);
   });
 
   it('names the phase that failed, as the list of runs does', () => {

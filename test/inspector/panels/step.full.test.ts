@@ -89,12 +89,9 @@ describe.skipIf(tests.areSkipped)('attached files', () => {
       'page.html (text/html, 68 B)',
       'evil.png (image/png, 68 B)',
     ]);
-    const picture = section.getByRole('button', { name: 'photo.png (image/png, 68 B)' });
     expect(
       await section.locator('img').evaluateAll((all) => all.map((one) => (one as HTMLImageElement).naturalWidth)),
     ).toEqual([1]);
-    await picture.click();
-    expect(await picture.getAttribute('aria-expanded')).toBe('true');
     expect(await axeViolations(page)).toEqual([]);
   });
 });
@@ -150,7 +147,6 @@ describe.skipIf(tests.areSkipped)('the end of a run', () => {
     expect(await page.locator('.step-area').textContent()).not.toMatch(/Observation failed \(|A phase failed/u);
     const taken = part(page, 'Why').locator('[aria-current=true]');
     expect(await taken.textContent()).toMatch(/Answer confident enough held.*Confidence 0\.95, needs more than 0\.9/u);
-    expect(await taken.textContent()).toContain('Would not have held with a threshold of 0.95 or more.');
     // In the order in which they were tried.
     const rules = part(page, 'Why').getByRole('list', { name: 'Candidates', exact: true }).locator('> li');
     expect(await rules.first().textContent()).toMatch(/^Cycle limit reached did not hold/u);

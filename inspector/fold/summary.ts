@@ -15,7 +15,9 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number, forkedAt = 
   const { spans, timeLine } = fold;
   const { attempts, currency } = spans;
   const begun = attempts.filter(({ from }) => from < count);
-  const started = begun.filter(({ from }) => from > (forkedAt ?? -1));
+  // A call that was in flight at the fork may be made again: the same rule as in the trace.
+  const copiedTo = forkedAt === null ? -1 : (runStart(log)?.forkedFrom?.seq ?? forkedAt);
+  const started = begun.filter(({ from }) => from > copiedTo);
   const copied = usageOf(begun.slice(0, begun.length - started.length), null);
   const ended = started.filter(({ usage, to }) => usage !== null && to !== null && to < count);
   const metadata = answerUpTo(log, fold, count - 1)?.answer.metadata;

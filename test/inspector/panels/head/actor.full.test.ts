@@ -339,6 +339,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.locator('.trace-row', { hasText: 'charge' }).first().click();
     const context = page.locator('.step-view section', { hasText: 'Context' });
     await context.getByText('The whole context before this step').click();
+    await context.getByText(/^tries:\s+0$/u).waitFor();
     expect(await context.innerText()).toMatch(/before this step\s+tries:\s+0\s+The whole context after this step/u);
     await page.getByRole('link', { name: 'All runs and actors' }).click();
     await page.getByRole('link', { name: 'retries', exact: true }).click();

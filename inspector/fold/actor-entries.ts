@@ -83,12 +83,12 @@ export class ActorReader {
       case 'activity-event':
         return this.#readReport(entry);
       case 'timer': {
+        // Kept, because its step may be withdrawn.
         const { actor, event } = this.#timers.get(entry.timer) ?? { actor: '', event: 'timer' };
-        this.#timers.delete(entry.timer);
         return { seq, atMs, type: 'delivery', actor, event: { type: event }, sender: null, isExternal: false };
       }
       case 'timer-start':
-        this.#timers.set(entry.timer, entry);
+        this.#timers.set(entry.timer, { actor: entry.actor, event: entry.event });
         return entry;
       case 'activity-start':
         this.#activities.set(entry.activity, entry.actor);

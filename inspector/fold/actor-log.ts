@@ -1,5 +1,5 @@
 import { actorEntryNote, actorEntryTitle, entryTrouble } from '../../src/chain/presentation/entry-words.ts';
-import { type ActorPath, type DurableEvent, idAt } from '../../src/durable/entries.ts';
+import { type ActorPath, type DurableEvent, idAt, isAnnotation } from '../../src/durable/entries.ts';
 import type { ActorEnd, ActorState, SystemState } from '../../src/inspection/wire.ts';
 import { type ActorEntry, endReportedBy, parentPath } from './actor-entries.ts';
 import { actorIn } from './explain.ts';
@@ -63,6 +63,10 @@ const NOTES = [
   'closed',
   'stopped',
   'migrated',
+  'retried',
+  'quarantined',
+  'released',
+  'end',
 ] as const;
 
 type Noted = Extract<DurableEvent, { type: (typeof NOTES)[number] }>;
@@ -198,18 +202,22 @@ export class ActorLogFold {
 
   #note(entry: ActorEntry & Noted): void {
     const path = 'actor' in entry ? entry.actor : '';
-    const actor = this.#actorAt(path, entry.seq);
+    // Processes also write these after the end.
+    const ended = isAnnotation(entry) && path === '' ? this.#byPath.get('')?.at(-1) : undefined;
+    const actor = ended ?? this.#actorAt(path, entry.seq);
     actor.notes.push({
       seq: entry.seq,
       type: entry.type,
       title: actorEntryTitle(entry) ?? entry.type,
       text: actorEntryNote(entry),
-      isFailure: entryTrouble(entry as never) === 'failed',
+      isFailure: entryTrouble(entry as never) === 'failed' || (entry.type === 'end' && entry.status === 'error'),
       ...(entry.type === 'effect' && { effect: entry.effect }),
     });
-    // The `failed` entry and the end of the actor have the error of an effect that threw.
-    if (entry.type === 'failed' && entry.effect !== undefined)
-      actor.notes = actor.notes.map((note) => (note.effect === entry.effect ? { ...note, isFailure: true } : note));
+    // The `failed` entry has the error of an effect that threw.
+    if (entry.type === 'failed' && entry.effect !== undefined) {
+      const thrown = { isFailure: true, text: actorEntryNote(entry) };
+      actor.notes = actor.notes.map((note) => (note.effect === entry.effect ? { ...note, ...thrown } : note));
+    }
   }
 
   #endAll({ seq, status, output, error }: Extract<ActorEntry, { type: 'end' }>): void {
@@ -220,6 +228,19 @@ export class ActorLogFold {
       ...(status === 'done' && output != null && { output }),
       ...(status === 'error' && { error }),
     });
+  }
+
+  /** Reopens what has ended in a step that was withdrawn. A call that failed in it starts again, unless that is skipped. */
+  #reopen({ seq, failed, isSkipped }: Extract<ActorEntry, { type: 'retried' }>): void {
+    this.#open = null;
+    for (const actor of [...this.log]) {
+      const { end, machine, path, from } = actor;
+      if (end === null || end.seq < failed || from >= failed) continue;
+      if (machine !== null || end.status !== 'error') {
+        actor.end = null;
+        this.#running.set(path, actor);
+      } else if (isSkipped === undefined) this.#begin(path, seq);
+    }
   }
 
   /** Ends an actor that was gone after an entry. Later entries at its path belong to another actor. */
@@ -274,6 +295,8 @@ export class ActorLogFold {
   }
 
   take(entry: ActorEntry): void {
+    // The states show that an actor has started.
+    if (isNoted(entry) && !(entry.type === 'start' && entry.input == null)) this.#note(entry);
     if (entry.type === 'delivery') this.#receive(entry);
     else if (entry.type === 'transition' || entry.type === 'ignored') this.#takeMove(entry);
     else if (entry.type === 'start') this.chartOf('', entry.machine.id, entry.seq);
@@ -288,9 +311,8 @@ export class ActorLogFold {
     } else if (entry.type === 'prompt') this.#actorAt(entry.actor, entry.seq).isCall = true;
     else if (entry.type === 'timer-start') this.#actorAt(entry.actor, entry.seq);
     else if (entry.type === 'end' && 'output' in entry) this.#endAll(entry);
+    else if (entry.type === 'retried') this.#reopen(entry);
     if (entry.type === 'failed' || entry.type === 'stopped' || entry.type === 'closed') this.#close();
-    // The states show that an actor has started.
-    if (isNoted(entry) && !(entry.type === 'start' && entry.input == null)) this.#note(entry);
     if (entry.type === 'failed' && entry.actor !== '')
       this.#end(this.#running.get(entry.actor), entry.seq, { status: 'error', error: entry.error });
   }

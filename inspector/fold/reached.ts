@@ -30,8 +30,10 @@ export function reachedStates({ log, fold, charts }: LoadedEntries, machine: str
     if (entry?.type !== 'transition')
       return { path, seq: null, because: isInitial(chart, leaf) ? 'the initial state' : 'first recorded here' };
     const ended = endReportedBy('', entry.event);
-    const actor =
-      ended && fold.actors.findLast((one) => one.path === ended.path && one.end !== null && one.end.seq <= at);
+    // Another one may have failed there, in a step that was withdrawn.
+    const { from: begun } = fold.entries.stepOf(entry.seq);
+    const isOfStep = (end: ActorRecord['end']): boolean => end !== null && begun <= end.seq && end.seq <= at;
+    const actor = ended && fold.actors.findLast((one) => one.path === ended.path && isOfStep(one.end));
     const from = `entered from ${placeIn(chart, entry.source, leaf)}`;
     const answer = actor ? answerText(log, actor) : '';
     if (answer !== '') return { path, seq: entry.seq, because: `${from}, ${answer}` };

@@ -27,6 +27,7 @@ export class RunFold {
   readonly #reader = new ActorReader((path, machine, seq) => this.#actors.chartOf(path, machine, seq));
   /** The numbers of entries whose states arrived before them. */
   #waiting: readonly number[] = [];
+  readonly #withdrawn: { readonly from: number; readonly to: number }[] = [];
   readonly entries = new EntryIndex();
   readonly timeLine = new TimeLine(() => this.spans.isBusy());
   readonly spans = new Spans();
@@ -55,6 +56,10 @@ export class RunFold {
     if (entry.type === 'transition' || entry.type === 'timer-start') this.transitions.take(shared, false);
     if (entry.type === 'delivery' && entry.sender === null && !entry.isExternal)
       this.transitions.endTimer(entry.actor, entry.event.type, entry.seq);
+    if (entry.type === 'retried') {
+      this.transitions.withdraw(entry.failed);
+      this.#withdrawn.push({ from: entry.failed, to: entry.seq });
+    }
     this.#actors.take(entry);
     this.#showStates();
   };
@@ -71,7 +76,8 @@ export class RunFold {
   #showStates(): void {
     const { count } = this.timeLine;
     if (!this.#waiting.some((seq) => seq < count)) return;
-    for (const seq of this.#waiting.filter((one) => one < count))
+    const isWithdrawn = (seq: number): boolean => this.#withdrawn.some(({ from, to }) => from <= seq && seq < to);
+    for (const seq of this.#waiting.filter((one) => one < count && !isWithdrawn(one)))
       this.#actors.takeStates(this.#systemAt(seq - 1), this.#systemAt(seq), seq, (...changed) =>
         this.#placeActor(...changed),
       );

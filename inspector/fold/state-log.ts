@@ -19,7 +19,6 @@ export class StateLog {
   /** The entries that a frame follows, ascending, and those whose frame is a whole state. */
   readonly #seqs: number[] = [];
   readonly #whole: number[] = [];
-  #received = 0;
   #cached: readonly CachedState[] = [];
 
   get count(): number {
@@ -59,11 +58,15 @@ export class StateLog {
     return next === undefined ? null : this.at(next);
   }
 
-  /** Adds frames, each as JSON; `from` is the number of the first. Known ones are skipped. Returns the entries that the new ones follow. */
+  /** Adds frames, each as JSON; `from` is the number of the first. With 0, they replace the known ones: a step may have been withdrawn since. Returns the entries that the new ones follow. */
   add(from: number, lines: readonly string[]): readonly number[] {
     const added = new Set<number>();
-    for (const line of lines.slice(Math.max(0, this.#received - from))) {
-      this.#received += 1;
+    if (from === 0) {
+      this.#frames.clear();
+      this.#cached = [];
+      this.#seqs.length = this.#whole.length = 0;
+    }
+    for (const line of lines) {
       const frame = frameIn(line);
       if (frame === null) continue;
       added.add(frame.seq);

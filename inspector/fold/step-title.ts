@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
-import { actorEntryTitle, entryTitle } from '../../src/chain/presentation/entry-words.ts';
+import { actorEntryNote, actorEntryTitle, entryTitle } from '../../src/chain/presentation/entry-words.ts';
 import type { DurableEvent } from '../../src/durable/entries.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
@@ -247,8 +247,13 @@ function systemTitle(view: StepView): StepTitle {
       status: isUnhandled ? { word: 'ignored', tone: 'warn' } : null,
     };
   }
-  return { name: excerpt(title ?? capitalize(humanize(entry.type.replaceAll('-', ' '))), 80), facts: [], status: null };
+  const note = NOTED.has(entry.type) ? [excerpt(actorEntryNote(entry as DurableEvent), 200)] : [];
+  const words = title ?? capitalize(humanize(entry.type.replaceAll('-', ' ')));
+  return { name: excerpt(words, 80), facts: note, status: null };
 }
+
+/** Entries whose panel has nothing else. */
+const NOTED: ReadonlySet<string> = new Set(['retried', 'quarantined', 'released']);
 
 /** An entry without a step of its own, in words. An event is named by what was sent. */
 function entryName({ log, selection }: StepView): string {

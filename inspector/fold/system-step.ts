@@ -24,6 +24,9 @@ const BETWEEN: ReadonlySet<string> = new Set([
   'closed',
   'resumed',
   'attributes',
+  'retried',
+  'quarantined',
+  'released',
   'note',
   'keyframe',
   'effect-end',
@@ -34,7 +37,9 @@ const BETWEEN: ReadonlySet<string> = new Set([
 /** The last entry of the step of an entry, without what a process that leaves or continues the actor writes after it. */
 export function lastEntryOfStep({ entries }: RunFold, seq: number, count: number): number {
   const { to } = entries.stepOf(seq);
-  const after = [entries.of('closed'), entries.of('resumed')].map((seqs) => seqs[countUpTo(seqs, seq)] ?? count);
+  const after = ['closed', 'resumed', 'quarantined', 'released']
+    .map((type) => entries.of(type as 'closed'))
+    .map((seqs) => seqs[countUpTo(seqs, seq)] ?? count);
   return Math.min(to, count, ...after) - 1;
 }
 

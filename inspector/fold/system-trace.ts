@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { endReportedBy, parentPath } from './actor-entries.ts';
+import { type ActorEntry, endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
 import { chartIndexOf } from './chart-index.ts';
 import { ignoredWords, type Transition } from './explain.ts';
@@ -62,17 +62,7 @@ export function systemTrace(system: System): readonly TraceRow[] {
     callsOf: (actor) => calls.get(actor) ?? [],
     toolsOf: (actor) => tools.get(actor) ?? [],
   };
-  const roots = actors.filter(({ path }) => path === '');
-  return roots.flatMap((root) => [...partsOf(traced, root), ...endRow(traced, root)]);
-}
-
-/** The end of the whole system. Those of children are in their own rows. */
-function endRow({ fold: { entries } }: Traced, { end }: ActorRecord): readonly TraceRow[] {
-  if (end === null || entries.typeOf(end.seq) !== 'end') return [];
-  const { seq, status, output, error } = end;
-  const words = { done: 'Ended', error: 'Failed', stopped: 'Stopped' } as const;
-  const text = status === 'error' ? errorText(error) : output == null ? '' : jsonExcerpt(output, 200);
-  return [{ ...plainRow('end', seq, words[status]), text, status: status === 'error' ? 'failed' : 'done' }];
+  return actors.filter(({ path }) => path === '').flatMap((root) => partsOf(traced, root));
 }
 
 /** The rows of an actor: its steps, its calls, its children, and whatever else is recorded about it. */
@@ -95,6 +85,8 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
   return rows.sort((one, other) => one.from - other.from);
 }
 
+const isRetry = ({ fold }: Traced, seq: number): boolean => (fold.entries.typeOf(seq) as string) === 'retried';
+
 /** Whether the row of an actor contains others. */
 const hasOwnRows = (system: Traced, actor: ActorRecord): boolean =>
   actor.machine !== null || system.callsOf(actor).length + system.toolsOf(actor).length > 0;
@@ -111,7 +103,7 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
   const isRepeated = forkedAt !== null && machine === null && begun < forkedAt && (end === null || end.seq > forkedAt);
   const about = [
     machine !== null ? 'machine' : name === 'call' ? '' : 'call',
-    isRepeated ? 'repeated in this fork' : '',
+    isRepeated ? 'repeated in this fork' : started === null && isRetry(system, from) ? 'retry' : '',
     calls.length > 0 ? pluralize(calls.length, 'model call') : '',
     tools.length > 0 ? pluralize(tools.length, 'tool call') : '',
   ];
@@ -252,8 +244,6 @@ function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): st
   return first.targets.some((id) => isInitial(chart, id)) ? `in ${words}` : `first recorded in ${words}`;
 }
 
-const thrownText = (end: ActorRecord['end']): string => (end?.status === 'error' ? errorText(end.error) : '');
-
 /** `Entry action of failed threw`: the effect whose error has ended an actor; null if none has. */
 export function thrownBy(loaded: LoadedEntries, { machine, notes, end }: ActorRecord): string | null {
   const thrown =
@@ -271,22 +261,40 @@ function noteRow(
   if (seq === system.forkedAt) return [forkRow(seq)];
   // An actor that a process opens only to stop it does not continue. The row of its end says that it was stopped, or why it failed.
   const isStop = type === 'stopped' || (type === 'resumed' && next?.type === 'stopped' && next.seq === seq + 1);
-  const isEnd = type === 'failed' && path === '' && end?.status === 'error' && text === errorText(end.error);
+  const isEnd = type === 'failed' && path === '' && next?.type === 'end' && text === next.text;
   if (type === 'start' || isStop || isEnd) return [];
   const words = type === 'effect' ? effectWords(system, machine, seq) : excerpt(title, 80);
-  const row = plainRow(isFailure ? 'event' : 'aside', seq, words);
+  const row = plainRow(type === 'end' ? 'end' : isFailure ? 'event' : 'aside', seq, words);
   // The row of its step shows what it waits for.
   const isParked = type === 'closed' && text !== '';
-  const shown = isParked ? 'not in memory' : type === 'effect' && isFailure ? thrownText(end) : excerpt(text, 200);
   return [
     {
       ...row,
-      text: shown,
+      text: isParked ? 'not in memory' : type === 'retried' ? retriedText(system, seq) : excerpt(text, 200),
       status: isFailure ? 'failed' : 'done',
       // Its error is known once its actor has failed.
       ...(type === 'effect' && isFailure && end !== null && { selection: { kind: 'entry', from: seq, to: end.seq } }),
     },
   ];
+}
+
+/** What failed in the step that an entry withdraws, and the result that replaces that of a skipped call: `charge, with "paid by hand"`. */
+function retriedText(system: Traced, seq: number): string {
+  const { log, fold, count } = system;
+  const { failed, isSkipped } = log.entry(seq) as unknown as Extract<ActorEntry, { type: 'retried' }>;
+  const entry = log.entry(failed) as unknown as ActorEntry;
+  if (entry.type === 'failed' && entry.effect !== undefined) {
+    const isIt = ({ effect }: ActorNote): boolean => effect === entry.effect;
+    const { machine = null, notes = [] } = fold.actors.find((actor) => actor.notes.some(isIt)) ?? {};
+    return effectWords(system, machine, notes.find(isIt)?.seq ?? failed);
+  }
+  const ended = entry.type === 'delivery' ? endReportedBy(entry.actor, entry.event.type) : null;
+  if (entry.type === 'delivery' && ended === null)
+    return excerpt(eventWords(system, entry.actor, entry.event.type), 80);
+  const name = excerpt(actorName(system, ended?.path ?? Object(entry).actor), 80);
+  const next = isSkipped && seq + 1 < count ? (log.entry(seq + 1) as unknown as ActorEntry) : entry;
+  const { output } = Object(Object(next).event);
+  return output === undefined ? name : `${name}, with ${jsonExcerpt(output, 120)}`;
 }
 
 const MAX_FIELDS = 3;

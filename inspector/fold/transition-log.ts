@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ActorPath } from '../../src/durable/entries.ts';
 import type { EntryOf } from './entry-index.ts';
-import { countUpTo } from './sorted.ts';
+import { countUpTo, firstIndexWhere } from './sorted.ts';
 
 export interface RecordedTransition {
   readonly machine: string;
@@ -88,6 +88,15 @@ export class TransitionLog {
     if (entry.type === 'transition' && !(isOfRun && isInternal(entry))) this.#takeTransition(entry);
     else if (entry.type === 'timer-start') this.#takeTimer(entry);
     else if (entry.type === 'attempt-start') this.#moveTo(ATTEMPT, NONE, entry.seq, true);
+  }
+
+  /** Forgets what the step that begins with an entry did: a replay passes over it. */
+  withdraw(failed: number): void {
+    const cut = (seqs: number[]): number => seqs.splice(firstIndexWhere(seqs, (seq) => seq >= failed)).length;
+    cut(this.seqs);
+    for (const [key, { seqs }] of this.#distinct) if (cut(seqs) > 0 && seqs.length === 0) this.#distinct.delete(key);
+    for (const { seqs, at } of this.#byMachine.values()) at.length -= cut(seqs);
+    for (const timers of this.#timers.values()) timers.splice(firstIndexWhere(timers, ({ seq }) => seq >= failed));
   }
 
   /** Records that the delay of a timer has ended. */

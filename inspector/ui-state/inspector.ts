@@ -144,7 +144,7 @@ function listenerOf(
         known.runs.value = all;
         known.unread.value = more;
       });
-      for (const { runId, status } of all) if (status === 'running') opened.get(runId)?.resume();
+      for (const run of all) if (run.status === 'running' || isOpenActor(run)) opened.get(run.runId)?.resume();
       if (known.selectedRunId.value === undefined && first !== null) selectRun(first);
     },
     charts: (runId, { charts, invoked }) => {
@@ -155,6 +155,10 @@ function listenerOf(
     end: (runId, problem) => openRun(runId).finish(problem),
   };
 }
+
+/** Whether a durable actor has not ended, or no longer: it may have been retried. */
+const isOpenActor = ({ machine, status }: InspectedRun): boolean =>
+  machine !== undefined && (status === 'waiting' || status === 'interrupted');
 
 /** Returns a run with the cursor at an entry; null means the latest one. */
 export function viewOf(

@@ -128,7 +128,7 @@ export function replaySystem(
 
 /**
  * Feeds the external events of a journal to the machine, one per step, without a call or effect, and compares what it does with the
- * journal. Entries may be appended to the list until the last step. A keyframe may replace the first steps.
+ * journal. A step that was withdrawn has the state before it. Entries may be appended to the list until the last step. A keyframe may replace the first steps.
  */
 export function* replaySteps(
   entries: readonly DurableEntry[],
@@ -165,7 +165,7 @@ export function* replaySteps(
   function passTo(end: number): void {
     const failed = entries[cursor];
     const effect = failed?.type === 'failed' ? system.openEffects.get(failed.effect ?? -1) : undefined;
-    while (cursor < end)
+    while (cursor <= end)
       if (isAnnotation(entries[cursor] as DurableEntry)) takeAnnotations();
       else cursor += 1;
     if (effect !== undefined) system.openEffects.set(effect.number, effect);
@@ -226,6 +226,7 @@ export function* replaySteps(
       if (isSameSoFar()) yield step();
     } else if (retries.endOf(entry.seq) > cursor) {
       passTo(retries.endOf(entry.seq));
+      if (isSameSoFar()) yield step();
     } else if (isExternal(entry) && system.accepts(entry)) {
       const { seq: _, atMs, ...event } = entry;
       system.apply(event, atMs);

@@ -5,6 +5,8 @@ import type { NeedsTrust, RunAction } from './wire.ts';
 
 const MAX_ID_CHARS = 4_096;
 
+const MAX_REPAIRED = 10_000;
+
 const runId = z.string().check(z.maxLength(MAX_ID_CHARS));
 const id = z.int().check(z.gte(0));
 
@@ -29,6 +31,9 @@ const action: z.ZodMiniType<RunAction> = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('replay') }),
   z.object({ type: z.literal('stop') }),
+  z.object({ type: z.literal('retry') }),
+  z.object({ type: z.literal('skip'), output: z.optional(z.unknown()) }),
+  z.object({ type: z.literal('release') }),
 ]);
 
 const confirmed: z.ZodMiniType<NeedsTrust> = z.object({ doubt: z.string(), actions: z.array(z.string()) });
@@ -44,6 +49,15 @@ const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('act'), id, runId, action, confirmed: z.nullable(confirmed) }),
   /** Deletes a recorded run. */
   z.object({ type: z.literal('remove'), id, runId }),
+  /** Repairs durable actors. `dryRun`: only reports what would happen. `output`: for `skip`, the result of the calls that have failed. */
+  z.object({
+    type: z.literal('repair'),
+    id,
+    runIds: z.array(runId).check(z.maxLength(MAX_REPAIRED)),
+    action: z.enum(['retry', 'skip', 'release', 'stop']),
+    dryRun: z.boolean(),
+    output: z.optional(z.unknown()),
+  }),
   /** Requests a run as one page without the texts that match these patterns. */
   z.object({
     type: z.literal('export'),

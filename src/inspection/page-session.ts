@@ -9,7 +9,7 @@ import { exportNotes, redactionOf, redactionsIn } from './redaction.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { problemOf, type RunSource, type StopFollowing } from './source.ts';
-import { actOnActor, type InspectedActor, sendToActor } from './systems/actor-actions.ts';
+import { actOnActor, type InspectedActor, repairActors, sendToActor } from './systems/actor-actions.ts';
 import type { ActorContinuer } from './systems/continue-actors.ts';
 import { hostsOf, type InspectedMachine } from './systems/inspected-machine.ts';
 import {
@@ -114,6 +114,8 @@ export function servePage(
         return null;
       case 'export':
         return makePage(request);
+      case 'repair':
+        return repair(request);
       default:
         return request satisfies never;
     }
@@ -142,6 +144,24 @@ export function servePage(
       continuer?.start({ ...actor, id: result.runId });
     }
     return { ...result, needsTrust: null };
+  }
+
+  async function repair({ runIds, action, dryRun, ...options }: MessageOf<'repair'>): Promise<Results['repair']> {
+    const problems = new Map<string, string>();
+    const actors: InspectedActor[] = [];
+    for (const runId of runIds)
+      try {
+        const source = await sourceOf(runId);
+        if (!source.hosted) throw new PostChainError('not_repairable', 'Only durable actors can be repaired.');
+        actors.push(source.hosted());
+      } catch (error) {
+        problems.set(runId, problemOf(error));
+      }
+    const { output } = options;
+    const repaired = await repairActors(action, actors, { dryRun, ...(output !== undefined && { output }) });
+    if (!dryRun) await runs.refresh(actors.map((actor) => actor.id));
+    const results = new Map(repaired.map((one) => [one.id, one]));
+    return runIds.map((id) => results.get(id) ?? { id, problem: problems.get(id) ?? '' });
   }
 
   const eventsOf = ({ host }: InspectedActor) => machines.find((machine) => machine.host === host)?.events;

@@ -43,7 +43,7 @@ export async function act(
   if (action.type === 'resume' && action.force === true) await requireWaiting(runs, runId);
   const options = { confirmed };
   const { type, ...change } = action;
-  if (type === 'stop' || type === 'replay')
+  if (type !== 'resume' && type !== 'fork')
     throw new PostChainError(
       'invalid_option',
       `A recorded run does not support "${type}"; expected "resume" or "fork".`,

@@ -2,6 +2,7 @@ import type { RunStatus } from '../../machines/contracts/journal.ts';
 import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { Chart } from '../durable/charts/chart.ts';
 import type { ActorPath, DurableEntry, OpenApproval } from '../durable/entries.ts';
+import type { RepairResult } from '../durable/repair.ts';
 import type { JsonSchema } from '../internal/standard-schema.ts';
 import type { StateChange } from './state-changes.ts';
 
@@ -43,8 +44,10 @@ export interface InspectedRun {
   readonly attributes?: Readonly<Record<string, unknown>>;
   /** What a run or a recorded durable actor waits for. Absent if it does not wait, or if that is unknown. */
   readonly waiting?: ActorWait;
-  /** Why the page cannot act on a recorded actor or resume a run, and what to do; absent if it can, or if the actor or run has ended. What follows the first line is code. */
+  /** Why the page cannot act on a recorded actor or resume a run, and what to do; absent if it can, or if the actor or run has ended without a failure. What follows the first line is code. */
   readonly blocked?: string;
+  /** Why workers no longer continue a recorded durable actor; absent if it is not quarantined. */
+  readonly quarantined?: string;
   /** How a system ended or, while it runs, what failed; for a recorded durable actor, also its state. Absent otherwise, and for runs. */
   readonly ending?: SystemEnding;
   /** The run that it is a fork of, and the number of the first entry that differs; absent if it is none. */
@@ -137,7 +140,12 @@ export type RunAction =
   /** Replays an actor without calls, and compares every entry. */
   | { readonly type: 'replay' }
   /** Ends an actor. */
-  | { readonly type: 'stop' };
+  | { readonly type: 'stop' }
+  /** Runs what failed in an actor again, or goes on without it, with `output` as the result of a call. */
+  | { readonly type: 'retry' }
+  | { readonly type: 'skip'; readonly output?: unknown }
+  /** Lets workers continue a quarantined actor again. */
+  | { readonly type: 'release' };
 
 /** A run that this installation did not start, so that the user must confirm what continuing it would open. */
 export interface NeedsTrust {
@@ -171,6 +179,8 @@ export interface Results {
   readonly act: ActResult;
   readonly remove: null;
   readonly export: ExportResult;
+  /** What happened, or would happen, to each actor, in the order of the request. */
+  readonly repair: readonly RepairResult[];
 }
 
 /** The result of a request, or a `problem` in one line if it failed. */

@@ -91,7 +91,7 @@ export async function* statesOf(
   }
 }
 
-/** Yields the entries of a growing journal in batches, as they arrive. Batches of annotations are left out, unless one of them is `noted`. */
+/** Yields the entries of a growing journal in batches, as they arrive. Batches of annotations are left out, unless one of them withdraws a step or is `noted`. */
 export async function* batchesOf(
   entries: AsyncIterator<DurableEntry>,
   noted: (entry: DurableEntry) => boolean = () => false,
@@ -106,7 +106,7 @@ export async function* batchesOf(
       if (await Promise.race([next.then(() => true), nextTurn().then(() => false)])) continue;
     }
     const taken = unread.splice(0);
-    if (taken.some((entry) => !isAnnotation(entry) || noted(entry))) yield taken;
+    if (taken.some((entry) => !isAnnotation(entry) || entry.type === 'retried' || noted(entry))) yield taken;
     if (done) return;
   }
 }
@@ -132,13 +132,14 @@ export class GrowingReplay {
     return this.#machine.host.replaySteps(this.entries, isSameButKeyframes, this.#id);
   }
 
-  /** Yields the steps that begin with the next entries. If these complete a step that was replayed without them, yields all steps again. */
+  /** Yields the steps that begin with the next entries. If these complete or withdraw a step that was replayed without them, yields all steps again. */
   async *take(
     entries: readonly DurableEntry[],
   ): AsyncGenerator<{ readonly number: number; readonly begin: DurableEntry; readonly step: ReplayStep }, void> {
     const first = entries.find((entry) => !isAnnotation(entry));
-    // The rest of a step that was replayed without it.
-    if (this.latest !== null && first !== undefined && !isExternal(first)) {
+    const isWithdrawn = entries.some(({ type }) => type === 'retried');
+    // The rest of a step that was replayed without it, or one that was withdrawn since.
+    if (this.latest !== null && (isWithdrawn || (first !== undefined && !isExternal(first)))) {
       this.#steps = this.#begin();
       this.#replayed = 0;
     }

@@ -290,7 +290,8 @@ function Cause({ inspector, view, word }: PanelProps & { readonly word: string }
   const { from } = view.fold.entries.stepOf(view.selection.from);
   return (
     <p>
-      {word} by <LinkButton onClick={() => inspector.moveTo(from)}>the step of entry {formatNumber(from)}</LinkButton>.
+      {word} by {(view.fold.entries.typeOf(view.selection.from) as string) === 'retried' && 'the retry of '}
+      <LinkButton onClick={() => inspector.moveTo(from)}>the step of entry {formatNumber(from)}</LinkButton>.
     </p>
   );
 }

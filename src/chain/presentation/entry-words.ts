@@ -283,6 +283,12 @@ const ACTOR_WORDS: ActorWords = {
     waiting === undefined ? '' : waitText(waiting),
   ],
   stopped: () => ['Stopped from outside'],
+  retried: ({ failed, isSkipped }) => [
+    isSkipped ? 'Skipped' : 'Retried',
+    `${isSkipped ? 'what failed in ' : ''}the step of entry ${failed}`,
+  ],
+  quarantined: ({ reason }) => ['Quarantined', valueText(reason)],
+  released: () => ['Released', 'workers continue it again'],
   migrated: ({ machine, state }) => [
     `Migrated to version ${oneLine(machine.version ?? '')}`,
     `in ${innermost(state.snapshot.nodes).join(', ')}`,

@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { DurableMachine } from '../../durable/durable-machine.ts';
 import { forkByName } from '../../durable/fork-by-name.ts';
+import type { RepairAction, RepairResult } from '../../durable/repair.ts';
 import { differenceText } from '../../durable/replay.ts';
 import { acceptedEvent, type EventSchemas, eventSchema } from '../../internal/accepted-events.ts';
 import { invalidOption } from '../../internal/options.ts';
@@ -45,6 +46,14 @@ export async function actOnActor(
       return { runId: id, note: await resume(id, host) };
     case 'stop':
       return { runId: id, note: (await host.stop(id)) ? '' : 'Nothing changed: the actor has already ended.' };
+    case 'retry':
+    case 'skip':
+    case 'release': {
+      const { type, ...options } = action;
+      const [result] = await repairActors(type, [{ id, host }], options);
+      if (result?.problem) throw new PostChainError('not_repairable', result.problem);
+      return { runId: id, note: type === 'release' ? '' : await resume(id, host) };
+    }
     case 'replay': {
       const { divergence } = await host.replay(id);
       if (divergence === null) return { runId: null, note: IDENTICAL };
@@ -63,6 +72,28 @@ export async function actOnActor(
       return action satisfies never;
   }
 }
+
+/** Repairs actors of several durable machines. Those that the action is not for get a problem, too. Calls are left to `resume` or a worker. */
+export async function repairActors(
+  action: RepairAction,
+  actors: readonly InspectedActor[],
+  options: { readonly dryRun?: boolean; readonly output?: unknown },
+): Promise<readonly RepairResult[]> {
+  const results = new Map<InspectedActor['host'], ReadonlyMap<string, RepairResult>>();
+  for (const host of new Set(actors.map((actor) => actor.host))) {
+    const ids = actors.flatMap((actor) => (actor.host === host ? [actor.id] : []));
+    const repaired = await host.repair(action, { ...options, ids });
+    results.set(host, new Map(repaired.map((one) => [one.id, one])));
+  }
+  return actors.map(({ id, host }) => results.get(host)?.get(id) ?? { id, problem: `actor ${id}: ${NOT_FOR[action]}` });
+}
+
+const NOT_FOR: Readonly<Record<RepairAction, string>> = {
+  retry: 'it has not failed.',
+  skip: 'it has not failed.',
+  release: 'it is not quarantined.',
+  stop: 'it has already ended.',
+};
 
 const RUN_SETTINGS = 'A fork of an actor accepts only "event" and "input"; received run settings.';
 const IDENTICAL = 'Identical: the replay produced every entry of the journal.';

@@ -137,8 +137,10 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
     const asked = this.status() === 'interrupted' ? this.#asked : null;
     const wait = this.isWritten ? this.#listed?.wait : (waiting ?? asked);
     const ending = this.#shownEnding();
-    const isOver = this.#ending !== undefined || this.status() === 'damaged';
+    const { status, reason } = this.#summary;
+    const isOver = status === 'done' || status === 'stopped' || this.status() === 'damaged';
     const blocked = !isOver && machine !== null ? this.#blocked() : null;
+    const isQuarantined = reason !== null && this.status() === 'interrupted';
     return {
       kind: 'system',
       title: title || this.id,
@@ -150,6 +152,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
       ...(wait && { waiting: waitOf(wait) }),
       ...(wait && this.isWritten && { isIdle: true }),
       ...(blocked !== null && { blocked }),
+      ...(isQuarantined && { quarantined: reason }),
       ...(ending !== undefined && { ending }),
       ...forkOf(forkedFrom),
     };

@@ -134,8 +134,10 @@ function stateReader(entries: readonly DurableEntry[], onCharts: (charts: RunCha
 
   return ({ seq, snapshot }: ReplayStep, isOtherReplay: boolean, after: LeavesAfter) => {
     const first = Math.min(read, seq);
-    for (const entry of entries.slice(read, seq + 1))
+    for (const entry of entries.slice(read, seq + 1)) {
       if (entry.type === 'transition') moved.set(entry.actor, entry.seq);
+      if (entry.type === 'retried') for (const [path, at] of moved) if (at >= entry.failed) moved.delete(path);
+    }
     read = seq + 1;
     const actors = actorsIn(snapshot as AnyMachineSnapshot);
     for (const path of [...refs.keys()])

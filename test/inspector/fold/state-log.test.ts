@@ -16,3 +16,11 @@ it('applies all changes that follow the same entry, and shows the last', () => {
     { messages: ['a', 'b', 'd'] },
   ]);
 });
+
+it('replaces all states when they are sent again from the first', () => {
+  const log = new StateLog();
+  log.add(0, [JSON.stringify({ seq: 1, state: 'before' }), JSON.stringify({ seq: 4, state: 'of a withdrawn step' })]);
+  log.add(0, [JSON.stringify({ seq: 1, state: 'before' })]);
+  log.add(1, [JSON.stringify({ seq: 8, state: 'after' })]);
+  expect([1, 4, 8].map((seq) => log.at(seq))).toEqual(['before', 'before', 'after']);
+});

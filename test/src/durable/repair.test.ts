@@ -100,7 +100,7 @@ describe('retry', () => {
     expect((await host.query('o')).snapshot.context.receipt).toBe('later');
     const entries = await entriesOf(journals.read('o'));
     const steps = [...host.replaySteps(entries)].map(({ snapshot }) => snapshot.value);
-    expect(steps).toEqual(['open', 'paying', 'paid']);
+    expect(steps).toEqual(['open', 'paying', 'paying', 'paid']);
     const fork = await host.fork('o', { at: entries.length - 1, id: 'f' });
     expect([fork.getSnapshot().value, fork.getSnapshot().context.receipt]).toEqual(['paid', 'later']);
     const followed: string[] = [];

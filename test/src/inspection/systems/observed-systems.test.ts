@@ -83,7 +83,7 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
       ['COUNT', 'inline'],
       ['OTHER'],
     ]);
-    expect(fold.actors[0]?.notes.map(({ title }) => title)).toEqual(['Emitted pong']);
+    expect(fold.actors[0]?.notes.map(({ title }) => title)).toEqual(['Emitted pong', 'Stopped']);
     const counts = entries.map(({ seq }) => Object(fold.states.at(seq))['']?.context.count);
     expect([...new Set(counts)]).toEqual([0, 1, 2]);
     expect(of('end')).toMatchObject([{ status: 'stopped' }]);

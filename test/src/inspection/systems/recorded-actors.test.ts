@@ -86,7 +86,7 @@ describe('durable actors beside runs in one store', () => {
     const [timer] = of('timer-start');
     expect(timer?.dueMs).toBe(recorded('timer-start')[0]?.dueMs);
     const [root] = fold().actors;
-    expect(root?.notes.map(({ title }) => title)).toEqual(['Started', 'Effect remind']);
+    expect(root?.notes.map(({ title }) => title)).toEqual(['Started', 'Effect remind', 'Ended']);
     expect(of('delivery').map(({ event, sender }) => [event.type, sender])).toEqual([
       ['approve', null],
       ['xstate.done.actor.0.order.paying', '/0.order.paying'],

@@ -28,7 +28,7 @@ const pending = new Set<string>();
 
 async function replyTo(sent: PageRequest): Promise<RequestResult<unknown>> {
   if (sent.type === 'export') return { result: { html: '', notes: [] }, problem: null };
-  if (sent.type === 'remove') return { result: null, problem: null };
+  if (sent.type === 'remove' || sent.type === 'repair') return { result: null, problem: null };
   const event = sent.type === 'send' ? sent.event : sent.action;
   const problem = (await window.sendToTest?.(sent.runId, event)) ?? null;
   return { result: null, problem } as RequestResult<unknown>;

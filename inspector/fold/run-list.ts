@@ -25,8 +25,9 @@ const tokensOf = ({ summary }: InspectedRun): number | null =>
 const knownMs = ({ status, summary, ending }: InspectedRun): number | null =>
   summary?.durationMs ?? (ENDED.has(status) ? (ending?.durationMs ?? null) : null);
 
-/** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay; a machine has `ended`, `failed` or `stopped`. */
-export function stateOf({ kind, status, summary, isIdle = false }: InspectedRun): string {
+/** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay; a machine has `ended`, `failed` or `stopped`, or is `quarantined`. */
+export function stateOf({ kind, status, summary, isIdle = false, quarantined }: InspectedRun): string {
+  if (quarantined !== undefined) return 'quarantined';
   if (status === 'running') return summary?.waitingFor || isIdle ? 'waiting' : status;
   return kind === 'system' ? (MACHINE_STATES[status] ?? status) : status;
 }
@@ -205,6 +206,7 @@ const FIRST_VIEWS = [
   'for-its-program',
   'due',
   'failed',
+  'quarantined',
   'interrupted',
   'damaged',
   'with-failures',
@@ -222,9 +224,10 @@ export function countedViews(runs: readonly InspectedRun[], nowMs: number): read
 
 function hasWords(run: InspectedRun, words: readonly string[]): boolean {
   if (words.length === 0) return true;
-  const { title, runId, summary, machine, ending, problem = '' } = run;
+  const { title, runId, summary, machine, ending, quarantined, problem = '' } = run;
   const { sessionId, models = [], explanation, rule, answer } = summary ?? {};
-  const own = [title, runId, machine, problem, ending?.states, ending?.failure, waitsForText(run), attributesText(run)];
+  const about = [ending?.states, ending?.failure, quarantined, waitsForText(run), attributesText(run)];
+  const own = [title, runId, machine, problem, ...about];
   const text = [...own, sessionId, rule, explanation, answer].concat(models).join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
 }
@@ -367,6 +370,7 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
       return { label: state, detail: awaited ? waiting : written, tone: 'warn' };
     case 'damaged':
     case 'failed':
+    case 'quarantined':
       return { label: state, tone: 'bad' };
     case 'running':
       return { label: phase ? `running in ${capitalize(phase)}` : state, tone: 'plain' };

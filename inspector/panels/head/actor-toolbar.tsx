@@ -10,6 +10,7 @@ import { ActorEventForm, OTHER_EVENT } from './actor-events.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field, Problem, SendButton, SubmitForm, TextField } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
+import { RepairButtons } from './repair-buttons.tsx';
 import { SendingResult, sender } from './sending.tsx';
 
 /** Why no event can be sent to an actor now, and what to do; null if one can. */
@@ -21,7 +22,7 @@ export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelV
   if (run.status === 'damaged' || (end?.problem ?? null) !== null)
     return 'The journal is damaged. To act on the actor, restore the journal from a backup.';
   if (connection.value !== 'open') return 'The inspector is not connected. Start it again and reload the page.';
-  if (run.status === 'cancelled' || run.status === 'degraded')
+  if (run.status === 'cancelled')
     return 'It has ended: it accepts no events, and its timers do not fire. To continue from one of its steps, fork it.';
   return run.blocked ?? null;
 }
@@ -53,6 +54,7 @@ export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarP
           {isDue ? 'Fire the due timer' : 'Continue'}
         </button>
       )}
+      <RepairButtons inspector={inspector} view={view} blocked={blocked} />
       {!isOver(run) && (
         <button
           type="button"

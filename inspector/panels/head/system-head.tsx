@@ -53,7 +53,9 @@ export function SystemHead({ inspector, view }: PanelProps) {
       <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
       <p class="verdict" role="status">
         <b class={`word ${tone}`}>{capitalize(label)}</b>
-        {Object.hasOwn(WHY, run.status) && `: ${WHY[run.status]}`}
+        {run.quarantined === undefined
+          ? Object.hasOwn(WHY, run.status) && `: ${WHY[run.status]}`
+          : `: ${excerpt(run.quarantined, 400)}. No worker continues it until it is released.`}
         {run.waiting && run.status !== 'interrupted' && ` since ${startedText(run.waiting.sinceMs)}`}
         {waited !== null && ` (${waited})`}
         {due !== null && (

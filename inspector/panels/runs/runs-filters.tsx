@@ -167,10 +167,17 @@ export function RunsSummary({ runs, found, query, nowMs, unread, onChange }: Run
   );
 }
 
-const TONES: Readonly<Record<string, string>> = { 'for-you': 'asks', due: 'wrong', failed: 'wrong', damaged: 'wrong' };
+const TONES: Readonly<Record<string, string>> = {
+  'for-you': 'asks',
+  due: 'wrong',
+  failed: 'wrong',
+  quarantined: 'wrong',
+  damaged: 'wrong',
+};
 
 const TITLES: Readonly<Record<string, string>> = {
   failed: 'Ended by an error',
+  quarantined: 'No worker continues them until they are released',
   'with-failures': 'With any failure, even one that did not end them',
 };
 

@@ -42,6 +42,7 @@ import { ExportDialog } from '../head/export-dialog.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, scrollerOf, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
+import { RepairDialog } from './repair-dialog.tsx';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
@@ -60,6 +61,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const columns = useMemo(() => shownColumns(found.length > 0 ? found : runs, query), [runs, found, query]);
   const chosen = found.filter(({ runId }) => checkedRuns.value.has(runId));
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
+  const [repairing, setRepairing] = useState<readonly InspectedRun[]>([]);
   const [isExporting, setExporting] = useState(false);
   const [message, setMessage] = useState('');
   useKeys([{ keys: ['Escape'], description: 'Clear the selection', group: 'List', act: selectNone }]);
@@ -87,6 +89,15 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
             <button type="button" aria-haspopup="dialog" onClick={() => setExporting(true)}>
               Download…
             </button>
+            <button
+              type="button"
+              aria-haspopup="dialog"
+              disabled={!chosen.some(({ machine }) => machine !== undefined)}
+              title="Retries, skips, releases or stops durable actors. Select at least one."
+              onClick={() => setRepairing(chosen)}
+            >
+              Repair…
+            </button>
             <button type="button" onClick={() => setDeleting(chosen)}>
               Delete…
             </button>
@@ -102,6 +113,16 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
           inspector={inspector}
           runIds={chosen.map((run) => run.runId)}
           onClose={() => setExporting(false)}
+        />
+      )}
+      {repairing.length > 0 && (
+        <RepairDialog
+          inspector={inspector}
+          runs={repairing}
+          onClose={(result) => {
+            setRepairing([]);
+            setMessage(result);
+          }}
         />
       )}
       {deleting.length > 0 && (
@@ -364,10 +385,10 @@ const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) |
 const resultOf = (run: InspectedRun): string => [resultIn(run), actorText(run)].filter(Boolean).join(' · ');
 
 function resultIn(run: InspectedRun): string {
-  const { runId, status, summary, problem, ending } = run;
+  const { runId, status, summary, problem, ending, quarantined } = run;
   const failure = ending?.failure.replace(`${runId} failed: `, '');
   return (
-    excerpt(problem ?? (failure ? `${status === 'degraded' ? '' : 'Earlier: '}${failure}` : ''), 300) ||
+    excerpt(problem ?? quarantined ?? (failure ? `${status === 'degraded' ? '' : 'Earlier: '}${failure}` : ''), 300) ||
     plainMarkdown(answerOf(run), 200) ||
     excerpt(summary?.explanation ?? '', 300)
   );

@@ -52,7 +52,9 @@ export async function actOnActor(
       const { type, ...options } = action;
       const [result] = await repairActors(type, [{ id, host }], options);
       if (result?.problem) throw new PostChainError('not_repairable', result.problem);
-      return { runId: id, note: type === 'release' ? '' : await resume(id, host) };
+      // A worker may have been faster.
+      if (type !== 'release') await resume(id, host).catch(() => {});
+      return { runId: id, note: '' };
     }
     case 'replay': {
       const { divergence } = await host.replay(id);

@@ -79,7 +79,7 @@ export function RepairButtons({ inspector, view, blocked }: PanelProps & { reado
       <button type="button" disabled={skip !== ''} aria-haspopup="dialog" onClick={() => setOpen(true)}>
         Skip…
       </button>
-      {reasons.map((reason) => reason && <span class="muted verbatim">{reason}</span>)}
+      {reasons.map((reason) => reason && <p class="reason muted verbatim">{reason}</p>)}
       {isOpen && (
         <Dialog title="Skip what failed" class="stack" onClose={() => setOpen(false)}>
           <p>

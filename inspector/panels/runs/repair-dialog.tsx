@@ -11,10 +11,10 @@ import { OUTPUT_HINT, outputIn, problemText } from '../head/repair-buttons.tsx';
 const ACTIONS: Readonly<
   Record<RepairAction, { readonly label: string; readonly done: string; readonly about: string }>
 > = {
-  retry: { label: 'Retry', done: 'retried', about: 'What failed runs again' },
-  skip: { label: 'Skip', done: 'skipped', about: 'Continue without what failed' },
-  release: { label: 'Release', done: 'released', about: 'Let workers continue them again' },
-  stop: { label: 'Stop', done: 'stopped', about: 'End them now; this cannot be undone' },
+  retry: { label: 'Retry', done: 'retried', about: 'what failed runs again' },
+  skip: { label: 'Skip', done: 'skipped', about: 'the actors continue without what failed' },
+  release: { label: 'Release', done: 'released', about: 'workers continue quarantined actors again' },
+  stop: { label: 'Stop', done: 'stopped', about: 'the actors end now; this cannot be undone' },
 };
 
 const MAX_LISTED = 500;
@@ -36,7 +36,7 @@ export function RepairDialog({ inspector, runs, onClose }: RepairDialogProps) {
   const [done, setDone] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');
-  const { label, done: word } = ACTIONS[action];
+  const { label, done: word, about } = ACTIONS[action];
   const output = action === 'skip' ? outputIn(text) : {};
 
   async function request(dryRun: boolean): Promise<readonly RepairResult[] | null> {
@@ -84,11 +84,11 @@ export function RepairDialog({ inspector, runs, onClose }: RepairDialogProps) {
         submit={`${label} ${pluralize(possible(results), 'actor')}`}
         onSubmit={() => void repair()}
       >
-        <Field label="Action">
+        <Field label="Action" hint={about}>
           <select value={action} onChange={({ currentTarget }) => choose(currentTarget.value as RepairAction)}>
             {Object.entries(ACTIONS).map(([name, one]) => (
               <option key={name} value={name}>
-                {one.label}: {one.about}
+                {one.label}
               </option>
             ))}
           </select>
@@ -98,7 +98,7 @@ export function RepairDialog({ inspector, runs, onClose }: RepairDialogProps) {
         <ul tabIndex={0} aria-label={done === '' ? 'What would happen' : 'What happened'}>
           {(results ?? []).slice(0, MAX_LISTED).map(({ id, problem: why }) => (
             <li key={id} class="verbatim">
-              <b>{excerpt(runs.find(({ runId }) => runId === id)?.title || id, 80)}</b>{' '}
+              <b>{excerpt(runs.find(({ runId }) => runId === id)?.title || id, 80)}</b>:{' '}
               {why === null ? (
                 `${done === '' ? 'would be ' : ''}${word}`
               ) : (

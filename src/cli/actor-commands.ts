@@ -3,6 +3,7 @@ import type { ApprovalGiven } from '../durable/approval.ts';
 import type { Json } from '../durable/codec.ts';
 import type { OpenApproval } from '../durable/entries.ts';
 import { forkByName } from '../durable/fork-by-name.ts';
+import { whereOf } from '../durable/journals/journal-store.ts';
 import type { RepairAction, RepairResult } from '../durable/repair.ts';
 import { differenceText } from '../durable/replay.ts';
 import { parseJson } from '../internal/json-text.ts';
@@ -92,7 +93,7 @@ export async function repairCommand(
   const hosts = names.length === 0 ? await durableMachines(flags) : [...new Set(named.map(({ host }) => host))];
   const options = {
     dryRun,
-    where: Object.fromEntries(where.map(parseWhere)),
+    ...(where.length > 0 && { where: whereOf(where) }),
     ...(limit !== undefined && { limit }),
     ...(output !== undefined && { output: parseJsonFlag('--output', output) }),
   };
@@ -120,17 +121,6 @@ export async function repairCommand(
 }
 
 const DONE = { retry: 'retried', skip: 'skipped', release: 'released', stop: 'stopped' } as const;
-
-/** Parses NAME=VALUE. A value that is a number, true, false or null has that type; a text may be quoted. */
-function parseWhere(text: string): readonly [string, string | number | boolean | null] {
-  const at = text.indexOf('=');
-  if (at < 1)
-    throw new PostChainError('invalid_option', `--where: expected NAME=VALUE; received ${cutEnd(oneLine(text), 100)}`);
-  const value = text.slice(at + 1);
-  const parsed = parseJson(value);
-  const isScalar = parsed === null || ['string', 'number', 'boolean'].includes(typeof parsed);
-  return [text.slice(0, at), isScalar ? (parsed as string | number | boolean | null) : value];
-}
 
 /** Replays a durable actor without calls or effects. */
 export async function replayActor({ host, actor }: ActorOfModule, isJson = false): Promise<Printed> {

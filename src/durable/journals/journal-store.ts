@@ -1,3 +1,5 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { describeValue } from '../../internal/describe-value.ts';
 import { parseJson } from '../../internal/json-text.ts';
 import type { Json } from '../codec.ts';
 import { type Attributes, type DurableEntry, hasState, type Waiting } from '../entries.ts';
@@ -235,7 +237,9 @@ export function listedJournal({ id, ends, isWritten }: Omit<JournalBounds, 'vers
 export function whereOf(texts: readonly string[]): NonNullable<ListOptions['where']> {
   const where: Record<string, AttributeValue[]> = {};
   for (const text of texts) {
-    const [, name = text, value = ''] = /^([^=]*)=(.*)$/su.exec(text) ?? [];
+    const [, name, value = ''] = /^([^=]+)=(.*)$/su.exec(text) ?? [];
+    if (name === undefined)
+      throw new PostChainError('invalid_option', `where: expected NAME=VALUE; received ${describeValue(text)}.`);
     const parsed = parseJson(value);
     const others = parsed === undefined || Object(parsed) === parsed ? [] : [parsed as AttributeValue];
     where[name] = [...(where[name] ?? []), value, ...others];

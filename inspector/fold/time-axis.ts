@@ -27,7 +27,7 @@ export interface TimeRange {
 }
 
 /** No range is shorter. */
-export const MIN_RANGE_MS = 0.1;
+const MIN_RANGE_MS = 0.1;
 
 const within = (startMs: number, lengthMs: number, wholeMs: number): TimeRange => {
   const start = Math.max(0, Math.min(startMs, wholeMs - lengthMs));
@@ -40,13 +40,6 @@ export function zoomed({ startMs, endMs }: TimeRange, factor: number, aroundMs: 
   if (lengthMs >= wholeMs) return null;
   const share = (aroundMs - startMs) / (endMs - startMs);
   return within(aroundMs - (share >= 0 && share <= 1 ? share : 0.5) * lengthMs, lengthMs, wholeMs);
-}
-
-/** Returns a range of the same length that shows some of another one: its middle, if it did not show any. */
-export function movedTo(range: TimeRange, { startMs, endMs }: TimeRange, wholeMs: number): TimeRange {
-  if (startMs <= range.endMs && endMs >= range.startMs) return range;
-  const lengthMs = range.endMs - range.startMs;
-  return within((startMs + endMs - lengthMs) / 2, lengthMs, wholeMs);
 }
 
 /** Where times are on an axis: places are shares of its length. */
@@ -139,8 +132,8 @@ export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
   return labels;
 }
 
-/** Returns times since the start, at equal distances and, if there is room, at the start and after each gap. Only the first may reach into a gap. */
-export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale): readonly Tick[] {
+/** Returns times since `zeroMs`, at equal distances and, if there is room, at the start and after each gap. Only the first may reach into a gap. */
+export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale, zeroMs = 0): readonly Tick[] {
   const { startMs, endMs, perMs, axisPx, cuts } = scale;
   const isLong = wallMs(count - 1) > MINUTE && 1 / perMs < 5 * SECOND;
   const width = Math.min(1, Math.max(0.2, (isLong ? LONG_TICK_PX : TICK_PX) / axisPx));
@@ -155,7 +148,7 @@ export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale
   }
   /** Between two gaps, times and positions differ by a constant. */
   const starts = [-1, ...gaps];
-  const hiddenAfter = (first = -1): number => (first < 0 ? 0 : wallMs(first) - drawnMs(first));
+  const hiddenAfter = (first = -1): number => (first < 0 ? 0 : wallMs(first) - drawnMs(first)) - zeroMs;
   for (const [part, first] of starts.entries()) {
     const [hidden, next] = [hiddenAfter(first), starts[part + 1]];
     const last = Math.min(endMs, next === undefined ? endMs : drawnMs(next));

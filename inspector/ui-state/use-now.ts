@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The time in milliseconds since 1970, updated at this interval. */
-export function useNow(intervalMs: number): number {
+/** The time in milliseconds since 1970, updated at this interval; null: never. */
+export function useNow(intervalMs: number | null): number {
   const [nowMs, setNow] = useState(Date.now);
   useEffect(() => {
+    if (intervalMs === null) return;
     const timer = setInterval(() => setNow(Date.now()), intervalMs);
     return () => clearInterval(timer);
   }, [intervalMs]);

@@ -39,7 +39,8 @@ export function heightOf({ row, level }: ListedRow, narrowPx: number | null): nu
   if (narrowPx === null) return result === '' ? LINE_PX : LINE_PX + RESULT_PX;
   const inside = narrowPx - 24 - 12 * (level - 1);
   const { kind, title, next, moves = '', note = '' } = row;
-  const titlePx = inside - (isStep(row) ? 100 : isSentence(row) ? 24 : kind === 'actor' ? 96 : 140);
+  const titlePx =
+    inside - (isStep(row) ? 118 : isSentence(row) ? 24 : kind === 'actor' ? 114 : kind === 'activity' ? 158 : 140);
   if (isStep(row)) {
     const lines = linesOf(`${title} ${moves}`, 14, titlePx, 600);
     return LINE_PX + TITLE_PX * (lines - 1) + (note === '' ? 0 : RESULT_PX) + AXIS_PX;
@@ -188,17 +189,15 @@ function StatusWord({ row, moment: { view, isWaiting } }: BarProps) {
   return null;
 }
 
-/** The clock time at which a row of an actor began. A narrow trace has no room for milliseconds and shows the time since the start. */
+/** The clock time at which a row of an actor began. */
 function When({ view, seq }: { readonly view: PanelView; readonly seq: number }) {
   const date = new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq));
-  const sinceMs = date.getTime() - clockStart(view, 0);
   const [day, time, ms] = clockText(date, new Date(clockStart(view, 0)));
   return (
     <span class="number when">
       {day}
-      <span class="clock">{time}</span>
-      {day === '' && <span class="ms">{ms}</span>}
-      {day === '' && sinceMs > 0 && sinceMs < 60_000 && <span class="since">+{formatDuration(sinceMs)}</span>}
+      {time}
+      {day === '' && ms}
     </span>
   );
 }

@@ -1,16 +1,6 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
-import {
-  axisEnd,
-  cutLabels,
-  MIN_RANGE_MS,
-  movedTo,
-  type Scale,
-  scaleOf,
-  type TimeRange,
-  ticksOf,
-  zoomed,
-} from '../../fold/time-axis.ts';
+import { axisEnd, cutLabels, type Scale, scaleOf, type TimeRange, ticksOf, zoomed } from '../../fold/time-axis.ts';
 import { MIN_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
 import type { TraceRow } from '../../fold/trace-row.ts';
 import { IconButton } from '../../icon.tsx';
@@ -23,8 +13,7 @@ export type Axis = ReturnType<typeof useAxis>;
 
 export const ZOOM_KEYS: readonly Key[] = [
   { keys: ['+', '-'], description: 'Zoom the time axis around the row', group: 'Trace' },
-  { keys: ['Drag'], description: 'Show only this part of the time axis', group: 'Trace' },
-  { keys: ['Escape', 'Double-click'], description: 'Show the whole time axis', group: 'Trace' },
+  { keys: ['Escape'], description: 'Show the whole time axis', group: 'Trace' },
 ];
 
 export const ZOOM_FACTORS: Readonly<Record<string, number>> = { '+': 0.5, '=': 0.5, '-': 2 };
@@ -41,9 +30,9 @@ export function useAxis({ run, fold: { timeLine, spans }, count }: PanelView, is
   const [nowMs, idleMs] = isIdle ? [lastMs, sinceMs] : [lastMs + sinceMs, 0];
   const wholeMs = isOver || isIdle ? Math.max(lastMs, 1) : axisEnd(nowMs);
   // A process takes a moment to start an actor.
-  const startMs = run.kind === 'system' ? Math.min(timeLine.drawnMs(0), wholeMs - 1) : 0;
+  const zeroMs = run.kind === 'system' ? Math.min(timeLine.drawnMs(0), wholeMs - 1) : 0;
   const scale = useMemo(
-    () => scaleOf(timeLine, range ?? { startMs, endMs: wholeMs }, axisPx, { nowMs, idleMs }),
+    () => scaleOf(timeLine, range ?? { startMs: zeroMs, endMs: wholeMs }, axisPx, { nowMs, idleMs }),
     [timeLine, count, range, wholeMs, axisPx, nowMs, idleMs],
   );
   const timesOf = ({ from, to }: TraceRow): TimeRange => ({
@@ -53,14 +42,13 @@ export function useAxis({ run, fold: { timeLine, spans }, count }: PanelView, is
   return {
     ruler,
     scale,
+    zeroMs,
     isZoomed: range !== null,
     middleOf: (row: TraceRow) => (timesOf(row).startMs + timesOf(row).endMs) / 2,
     /** Shows only this part; null shows all. */
     show,
     /** `aroundMs` keeps its place. */
     zoom: (factor: number, aroundMs: number) => show(zoomed(scale, factor, aroundMs, wholeMs)),
-    /** Moves until some of a row is visible. */
-    follow: (row: TraceRow) => range !== null && show(movedTo(range, timesOf(row), wholeMs)),
   };
 }
 
@@ -97,53 +85,21 @@ export const Cuts = ({ cuts }: Pick<Scale, 'cuts'>) => (
   </>
 );
 
-/** The times of the axis, and the length of its shortened gaps in a second line. Dragging shows only that part. */
+/** The times of the axis, and the length of its shortened gaps in a second line. */
 export function Ruler({ timeLine, axis }: { readonly timeLine: TimeLine; readonly axis: Axis }) {
-  const { scale, ruler } = axis;
-  const [dragged, drag] = useState<{ readonly from: number; readonly to: number } | null>(null);
+  const { scale, ruler, zeroMs } = axis;
   const labels = [
-    ...ticksOf(timeLine, scale).map((tick) => ({ ...tick, name: 'tick' })),
+    ...ticksOf(timeLine, scale, zeroMs).map((tick) => ({ ...tick, name: 'tick' })),
     ...cutLabels(scale).map((label) => ({ ...label, name: 'skipped' })),
   ];
-  const placeOf = ({ clientX }: PointerEvent): number => {
-    const { left, width } = ruler.current?.getBoundingClientRect() ?? { left: 0, width: 1 };
-    return Math.max(0, Math.min(1, (clientX - left) / width));
-  };
-  const [from, to] =
-    dragged === null ? [0, 0] : [Math.min(dragged.from, dragged.to), Math.max(dragged.from, dragged.to)];
-
-  function select(): void {
-    drag(null);
-    const [startMs, endMs] = [scale.msAt(from), scale.msAt(to)];
-    if ((to - from) * scale.axisPx > MIN_DRAG_PX && endMs - startMs >= MIN_RANGE_MS) axis.show({ startMs, endMs });
-  }
-
   return (
-    <span
-      ref={ruler}
-      class="ruler"
-      aria-hidden="true"
-      title="Drag to zoom in, double-click to show all"
-      style={{ '--lines': scale.cuts.length > 0 ? 2 : 1 }}
-      onPointerDown={(event) => {
-        if (event.button !== 0) return;
-        event.currentTarget.setPointerCapture(event.pointerId);
-        drag({ from: placeOf(event), to: placeOf(event) });
-      }}
-      onPointerMove={(event) => dragged !== null && drag({ ...dragged, to: placeOf(event) })}
-      onPointerUp={select}
-      onPointerCancel={() => drag(null)}
-      onDblClick={() => axis.show(null)}
-    >
+    <span ref={ruler} class="ruler" aria-hidden="true" style={{ '--lines': scale.cuts.length > 0 ? 2 : 1 }}>
       <Cuts cuts={scale.cuts} />
       {labels.map(({ at, label, name }) => (
         <span key={`${name}${at}`} class={name} style={{ '--at': at }}>
           {label}
         </span>
       ))}
-      {to > from && <i class="dragged" style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }} />}
     </span>
   );
 }
-
-const MIN_DRAG_PX = 4;

@@ -136,7 +136,6 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
   function choose(row: TraceRow): void {
     setActive(row.id);
     chartSelection.value = null;
-    axis.follow(row);
     if (row.selection !== null) inspector.select(row.selection);
   }
 
@@ -194,14 +193,14 @@ function TraceList({ inspector, moment, axis, rows: shownRows, list, onToggle }:
 /** The rows to render with their keys, and a function that scrolls to a row. */
 function useVisibleRows(
   inspector: TraceListProps['inspector'],
-  { view: { run }, isOver }: Moment,
+  { view: { run } }: Moment,
   { rows, shown, tops, selected }: Rows,
   list: TraceListProps['list'],
 ) {
   const selectedIndex = shown.get(selected ?? '') ?? -1;
   // What has ended opens at its beginning. Otherwise, the current row stays in view until the user scrolls.
   // A narrow page scrolls as a whole, to the chosen step.
-  const isGrowing = run.kind === 'system' ? !isOver : run.live;
+  const isGrowing = run.kind === 'system' || run.live;
   const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrow.value;
   const [seen, measure] = useWindow(list);
   function show(index: number): void {
@@ -281,7 +280,7 @@ function TraceHead({ inspector, view, row, axis, hasTokens }: TraceHeadProps) {
       <div class="row">
         <h2>What happened</h2>
         <p class="position row small" data-at={at} data-count={count}>
-          {!isAtEnd && <span class="muted">at {formatDuration(fold.timeLine.wallMs(at))}</span>}
+          {!isAtEnd && <span class="muted">at {formatDuration(fold.timeLine.wallMs(at) - axis.zeroMs)}</span>}
           {(!isAtEnd || (run.live && inspector.cursor.value !== null)) && (
             <LinkButton onClick={() => inspector.moveTo(null)}>
               {run.live ? 'Follow the run' : 'Go to the end'}
@@ -292,7 +291,7 @@ function TraceHead({ inspector, view, row, axis, hasTokens }: TraceHeadProps) {
       <div class="trace-columns">
         <ZoomButtons axis={axis} aroundMs={aroundMs} />
         <Ruler timeLine={fold.timeLine} axis={axis} />
-        {title('time', run.kind === 'system' ? 'Until next' : 'Time')}
+        {title('time', run.kind === 'system' ? 'Until next transition' : 'Time')}
         {hasTokens && title('tokens', 'Tokens')}
         {price !== null && title('price', `Cost, ${price}`)}
         {run.kind === 'system' && title('when', 'When')}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formatDuration } from '../../../inspector/fold/format.ts';
 import type { Selection } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
-import { axisEnd, cutLabels, movedTo, scaleOf, ticksOf, zoomed } from '../../../inspector/fold/time-axis.ts';
+import { axisEnd, cutLabels, scaleOf, ticksOf, zoomed } from '../../../inspector/fold/time-axis.ts';
 import { TimeLine } from '../../../inspector/fold/time-line.ts';
 import { traceOf } from '../../../inspector/fold/trace.ts';
 import { listedRows, rowPathTo, rowsIn, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
@@ -302,6 +302,12 @@ describe('the axis', () => {
     expect(labels(lineOf(0, 5, 1e300, 1e308))).toEqual(['0 s', '2 ms', '4 ms']);
   });
 
+  it('has times since the first entry of an actor', () => {
+    const line = lineOf(3, 7, 60_007, 60_011);
+    const scale = scaled(line, 400, { startMs: 3, endMs: 11 });
+    expect(ticksOf(line, scale, 3).map(({ label }) => label)).toEqual(['0 s', '1 min']);
+  });
+
   it('labels the part that is zoomed into, also without a round time in it', () => {
     const line = lineOf(0, 900, 64_000, 64_800);
     const late = labels(line, scaled(line, 400, { startMs: 901, endMs: 1_101 }));
@@ -322,8 +328,6 @@ describe('the axis', () => {
     expect(zoomed({ startMs: 900, endMs: 1_000 }, 0.5, 200, 1_000)).toEqual({ startMs: 175, endMs: 225 });
     expect(zoomed({ startMs: 0, endMs: 500 }, 2, 200, 1_000)).toBeNull();
     expect(zoomed({ startMs: 0, endMs: 0.1 }, 0.5, 0.05, 1_000)).toEqual({ startMs: 0, endMs: 0.1 });
-    expect(movedTo(whole, { startMs: 3_500, endMs: 3_700 }, 9_000)).toEqual({ startMs: 3_100, endMs: 4_100 });
-    expect(movedTo(whole, { startMs: 90, endMs: 5_200 }, 9_000)).toEqual(whole);
   });
 
   it('of a live run ends at a round time after now', () => {

@@ -229,7 +229,6 @@ describe.skipIf(tests.areSkipped)('keyboard operation', () => {
       }
     });
     const whole = page.getByRole('button', { name: 'Show the whole time axis', disabled: false });
-    const ruler = page.locator('.ruler');
     /** With a zoomed time axis. */
     const zoomed = (act: (key: string) => Promise<void>) =>
       inTrace('+', async (key) => {
@@ -297,14 +296,6 @@ describe.skipIf(tests.areSkipped)('keyboard operation', () => {
       'Trace +': zoomed(() => whole.click()),
       'Trace -': zoomed((key) => page.keyboard.press(key)),
       'Trace Escape': zoomed((key) => page.keyboard.press(key)),
-      'Trace Double-click': zoomed(() => ruler.dblclick()),
-      'Trace Drag': inTrace('Home', async () => {
-        await ruler.hover({ position: { x: 20, y: 5 } });
-        await page.mouse.down();
-        await ruler.hover({ position: { x: 80, y: 5 } });
-        await page.mouse.up();
-        await whole.click();
-      }),
       'Trace Enter': toggles,
       'Trace Space': toggles,
       'Panels o': async (key) => {

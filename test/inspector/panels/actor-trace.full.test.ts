@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
@@ -27,31 +28,40 @@ const counter = setup({
 const journals = memoryJournals();
 const host = createDurableMachine(counter, { journals, logger: () => {} });
 await (await host.open('steps')).park();
-for (let times = 0; times < 30; times += 1) await host.send('steps', { type: 'add' });
+await (await host.open('ended')).park();
+for (let times = 0; times < 30; times += 1) for (const id of ['steps', 'ended']) await host.send(id, { type: 'add' });
+await host.stop('ended');
 
 const tests = await inspectorTests('the trace of an actor', { journals, hosts: [host] });
+
+const isSelectedInSight = (page: Page) =>
+  page.locator('.trace-area').evaluate((element) => {
+    const { top = 0, bottom = 9_999 } = element.querySelector('[aria-selected=true]')?.getBoundingClientRect() ?? {};
+    const box = element.getBoundingClientRect();
+    return top >= box.top && bottom <= box.bottom;
+  });
 
 describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
   it('keeps the selected step in sight when its area becomes smaller, until the user scrolls', async () => {
     const { page } = await tests.open('/run/steps/30', { height: 1000 });
     const area = page.locator('.trace-area');
     await page.locator('.chart-picture').waitFor();
-    const isInSight = () =>
-      area.evaluate((element) => {
-        const { top = 0, bottom = 9_999 } =
-          element.querySelector('[aria-selected=true]')?.getBoundingClientRect() ?? {};
-        const box = element.getBoundingClientRect();
-        return top >= box.top && bottom <= box.bottom;
-      });
-    await expect.poll(isInSight).toBe(true);
+    await expect.poll(() => isSelectedInSight(page)).toBe(true);
     await page.setViewportSize({ width: 1280, height: 760 });
-    await expect.poll(isInSight).toBe(true);
+    await expect.poll(() => isSelectedInSight(page)).toBe(true);
     await area.hover();
     await page.mouse.wheel(0, -5_000);
     await expect.poll(() => area.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
     await page.setViewportSize({ width: 1280, height: 740 });
     await nextFrames(page);
     expect(await area.evaluate(({ scrollTop }) => scrollTop)).toBe(0);
+  });
+
+  it('opens at the last step, also of an actor that has ended', async () => {
+    const { page } = await tests.open('/run/ended', { height: 700 });
+    await page.locator('.chart-picture').waitFor();
+    await expect.poll(() => isSelectedInSight(page)).toBe(true);
+    expect(await page.locator('.trace-row.selected').innerText()).toMatch(/^Stopped/u);
   });
 
   it('shows what a parked actor waits for in the panel of its row', async () => {
@@ -63,7 +73,7 @@ describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
   it('names the times of its steps, which a narrow trace does not show', async () => {
     const { page } = await tests.open('/run/steps');
     const title = page.locator('.trace-columns .time');
-    await expect.poll(() => title.innerText()).toBe('Until next');
+    await expect.poll(() => title.innerText()).toBe('Until next transition');
     await page.setViewportSize({ width: 390, height: 844 });
     await title.waitFor({ state: 'hidden' });
   });
@@ -93,6 +103,7 @@ describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
       all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ textContent }) => textContent),
     );
     expect(cut).toEqual([]);
+    expect(await when.first().innerText()).toMatch(/^\d\d:\d\d:\d\d\.\d{3}$/u);
     expect(await when.last().innerText()).toMatch(/^\w+ \d+,\s\d\d:\d\d:\d\d$/u);
     await page.setViewportSize({ width: 1440, height: 900 });
     const row = page.locator('.trace-row:has(.result)').first();

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusChart } from './chart/chart-view.tsx';
-import { bakedDrawingsOf, layoutOf, prepareLayout } from './chart/layout.ts';
+import { bakedDrawingsOf, layoutOf } from './chart/layout.ts';
 import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePage } from './panels/compare/compare-page.tsx';
@@ -14,7 +14,7 @@ import { Trace } from './panels/trace/trace-panel.tsx';
 import type { Inspector, PanelView } from './ui-state/inspector.ts';
 import { type Key, listenToKeys, useKeys } from './ui-state/keys.ts';
 import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
-import { chartAspect, isNarrow } from './ui-state/media.ts';
+import { fullAspect, isNarrow } from './ui-state/media.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
 
 export function Page({ inspector }: { readonly inspector: Inspector }) {
@@ -23,9 +23,6 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   const view = inspector.view.value;
   const compared = comparedRuns.value;
   const isRun = view !== null && compared === null;
-  // The chart of an actor is laid out in a worker.
-  const hasActors = inspector.connection.value !== 'file' && inspector.runs.value.some(({ kind }) => kind === 'system');
-  useEffect(() => (hasActors ? prepareLayout() : undefined), [hasActors]);
   // An actor of another machine has no phases.
   const hasPhases = view?.run.kind === 'run';
   const runKeys = [...moveKeys(inspector, hasPhases), chartKey];
@@ -67,12 +64,10 @@ function RunPage({ inspector, view }: PanelProps) {
   const hasChart = canChart && (!hasSwitch || isChartFull.value);
   const hasTrace = !hasChart || !isChartFull.value;
   const { charts } = view;
-  // On a phone and for full size, the chart is laid out before it is requested.
+  // On a narrow page, the chart is laid out before it is requested.
   useEffect(() => {
-    if (!isSystem || charts === null || bakedDrawingsOf(charts) !== null) return undefined;
-    return layoutOf({ ...charts, aspect: chartAspect() }, ({ isPart }) => {
-      if (!isPart) layoutOf({ ...charts, aspect: chartAspect(true) }, () => {});
-    });
+    if (!isSystem || charts === null || !isNarrow.value || bakedDrawingsOf(charts) !== null) return undefined;
+    return layoutOf({ ...charts, aspect: fullAspect() }, () => {});
   }, [charts]);
   const wasFull = useRef(isChartFull.value);
   useLayoutEffect(() => {

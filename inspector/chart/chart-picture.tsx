@@ -53,15 +53,17 @@ export interface ChartViewProps {
   readonly hues: Hues;
   readonly selected: ChartSelection | null;
   readonly onSelect: (selection: ChartSelection) => void;
-  /** The approximate ratio of width to height of the available space. */
-  readonly aspect: number;
+  /** The approximate ratio of width to height of the available space; null to measure it. */
+  readonly aspect: number | null;
+  /** The ratio that is laid out after that, before it is requested. */
+  readonly nextAspect?: number;
   /** Whether the actor was stopped in its active states. */
   readonly isStopped: boolean;
   /** A button that gives the chart the height of the page, and back. */
   readonly resize?: ComponentChildren;
 }
 
-interface ChartPictureProps extends Omit<ChartViewProps, 'charts' | 'root' | 'resize' | 'aspect'> {
+interface ChartPictureProps extends Omit<ChartViewProps, 'charts' | 'root' | 'resize' | 'aspect' | 'nextAspect'> {
   readonly known: KnownMarks;
   readonly place: ShownLevel;
   readonly level: DrawnLevel;
@@ -416,7 +418,7 @@ const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
 const lineText = (line: BoxLine, known: KnownMarks): string => `${line.text} ${countText(timesOf(line, known))}`.trim();
 
 /** Returns the path of the active state inside a folded one; empty if there is none. */
-function activePath({ drawn: { id }, known: { index, active } }: StateShapeProps): string {
+export function activePath(id: string, { index, active }: KnownMarks): string {
   const activeIn = (parent: string) => index.childrenOf(parent).find((state) => active.has(state.id));
   const names: string[] = [];
   for (let inner = activeIn(id); inner !== undefined; inner = activeIn(inner.id)) names.push(inner.name);
@@ -426,7 +428,9 @@ function activePath({ drawn: { id }, known: { index, active } }: StateShapeProps
 
 /** The lines below the name of a box, with the active state inside it. */
 const linesOf = (props: StateShapeProps): readonly BoxLine[] =>
-  props.drawn.lines.map((line) => (line.kind === 'inside' ? { ...line, text: activePath(props) || line.text } : line));
+  props.drawn.lines.map((line) =>
+    line.kind === 'inside' ? { ...line, text: activePath(props.drawn.id, props.known) || line.text } : line,
+  );
 
 interface LinesProps {
   readonly lines: readonly BoxLine[];
@@ -504,24 +508,6 @@ interface LabelProps {
   readonly line: Line;
 }
 
-const canvas = document.createElement('canvas').getContext('2d');
-
-/** The widths of labels. Reading the font of the page takes longer than everything else in a step. */
-const widths = new Map<string, number>();
-
-/** The width of a label in the font of the page. */
-function measured(text: string, isBold: boolean): number {
-  if (canvas === null) return widthOf(text, FONT.label);
-  const key = `${isBold} ${text}`;
-  const known = widths.get(key);
-  if (known !== undefined) return known;
-  const family = getComputedStyle(document.documentElement).getPropertyValue('--font');
-  canvas.font = `${isBold ? 700 : 400} ${FONT.label}px ${family}`;
-  const { width } = canvas.measureText(text);
-  widths.set(key, width);
-  return width;
-}
-
 /** A label on a gap in its line, or beside it: of other programs, a frame for each transition. The box may be larger than the text. */
 function Label({ label, frames, points, line: { isEach, done, latest } }: LabelProps) {
   const pad = isEach ? CHIP_PAD : NO_CHIP;
@@ -533,7 +519,7 @@ function Label({ label, frames, points, line: { isEach, done, latest } }: LabelP
   return (
     <>
       {frames.map((texts, number) => {
-        const shown = Math.max(0, ...texts.map((text) => measured(text, number === latest)));
+        const shown = Math.max(0, ...texts.map((text) => widthOf(text, FONT.label)));
         const top = bottom;
         bottom += heights[number] ?? 0;
         return (

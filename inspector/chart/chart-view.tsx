@@ -12,7 +12,7 @@ import { useMeasured } from '../use-measured.ts';
 import { ChartLegend } from './chart-legend.tsx';
 import { ChartList } from './chart-list.tsx';
 import { ChartPicture, type ChartViewProps, isLarge, MARGIN, marksOfCopy, type ShownLevel } from './chart-picture.tsx';
-import { type Drawing, type LaidOut, ownOf, type Point } from './drawing.ts';
+import { type Drawing, type DrawnLevel, type LaidOut, ownOf, type Point } from './drawing.ts';
 import { FONT, LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
 import { MiniMap } from './mini-map.tsx';
@@ -20,17 +20,23 @@ import { overviewOf } from './overview.ts';
 
 /** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows a list. */
 export function ChartView(props: ChartViewProps) {
-  const { charts, root, aspect } = props;
+  const { charts, root, aspect, nextAspect } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
   const given = layout?.charts === charts ? layout : null;
   const drawings = baked ?? given?.drawings ?? null;
 
   // Before the first paint, because the layout may be known already.
-  useLayoutEffect(
-    () => (baked === null ? layoutOf({ ...charts, aspect }, (done) => setLayout({ charts, ...done })) : undefined),
-    [charts, baked, aspect],
-  );
+  useLayoutEffect(() => {
+    if (baked !== null) return undefined;
+    const { width, height } = spaceOf(document.querySelector('.noted-chart') ?? document.body);
+    // Few different ratios, so that layouts are shared.
+    const measured = Math.ceil(Math.max(1, Math.min(3, width / height)) * 2) / 2;
+    return layoutOf({ ...charts, aspect: aspect ?? measured }, (done) => {
+      setLayout({ charts, ...done });
+      if (!done.isPart && nextAspect !== undefined) layoutOf({ ...charts, aspect: nextAspect }, () => {});
+    });
+  }, [charts, baked, aspect]);
 
   if (drawings !== null && ownOf(drawings, root) !== undefined)
     return <Levels key={root} {...props} drawings={drawings} />;
@@ -62,12 +68,20 @@ const SMALLEST = 9 / FONT.label;
 /** Below this scale, a level is an overview of its outermost states. */
 const TINY = 8 / FONT.label;
 
-/** Returns the scale that shows a whole level, the one at which its texts are readable, and the one at which it opens. */
-function scalesOf(level: Space | undefined, space: Space, chartId: string) {
-  const [width, height] = [level?.width ?? 0, level?.height ?? 0].map((side) => side + 2 * MARGIN) as [number, number];
-  const whole = Math.min(MAX_FIT, space.width / width, space.height / height);
+/** Returns the scale that shows a whole level, the one at which its texts are readable, and the one at which it opens: if possible, with its largest state whole. */
+function scalesOf(level: DrawnLevel | undefined, space: Space, chartId: string) {
+  const fitOf = (boxes: readonly Space[]): number =>
+    Math.min(
+      ...boxes.flatMap(({ width, height }) => [
+        space.width / (width + 2 * MARGIN),
+        space.height / (height + 2 * MARGIN),
+      ]),
+    );
+  const whole = Math.min(MAX_FIT, fitOf(level === undefined ? [] : [level]));
   const readable = Math.max(LEGIBLE, whole);
-  return { whole, readable, opened: whole < (isOwnChart(chartId) ? LEGIBLE : SMALLEST) ? readable : whole };
+  const smallest = isOwnChart(chartId) ? LEGIBLE : SMALLEST;
+  const opened = [whole, fitOf(level?.states.filter(({ isOpen }) => isOpen) ?? [])].find((scale) => scale >= smallest);
+  return { whole, readable, opened: Math.min(opened ?? readable, readable) };
 }
 
 /** Returns the level inside a state; null if there is none. */
@@ -115,10 +129,11 @@ interface ChartToolsProps {
   readonly scale: number;
   readonly whole: number;
   readonly setZoom: (zoom: Zoom) => void;
-  readonly resize: ComponentChildren;
+  /** The buttons of the map and of the size. */
+  readonly children: ComponentChildren;
 }
 
-const ChartTools = ({ scale, whole, setZoom, resize }: ChartToolsProps) => (
+const ChartTools = ({ scale, whole, setZoom, children }: ChartToolsProps) => (
   <div class="chart-tools">
     <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
     <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
@@ -127,7 +142,7 @@ const ChartTools = ({ scale, whole, setZoom, resize }: ChartToolsProps) => (
     ) : (
       scale < LEGIBLE && <IconButton icon="letter" label="Readable size" keys="1" onClick={() => setZoom('readable')} />
     )}
-    {resize}
+    {children}
     <ChartLegend />
   </div>
 );
@@ -139,6 +154,7 @@ function Levels(props: LevelsProps) {
   ]);
   /** Null for the scale at which a level opens. */
   const [zoom, setZoom] = useState<Zoom | null>(null);
+  const [hasMap, showMap] = useState(true);
   const scroll = useRef<HTMLDivElement>(null);
   const hasMoved = useRef(false);
   /** The point at which the wheel zooms: on the screen, and as a fraction of the picture. */
@@ -181,13 +197,7 @@ function Levels(props: LevelsProps) {
     const picture = `${place.copy} ${place.level} ${scale}`;
     const isNew = centered.current !== picture;
     if (scroll.current !== null && selector !== undefined && zoomedAt.current === null)
-      bringIntoView(
-        scroll.current,
-        selector,
-        isNew,
-        selected === null && (isMap || (isNew && zoom === null)),
-        selected === null && isMap ? known?.chart.transitions[known.last?.transition ?? -1]?.source : undefined,
-      );
+      bringIntoView(scroll.current, selector, isNew, selected === null && (isMap || (isNew && zoom === null)));
     centered.current = picture;
   }, [marks, path, level, scale, selected]);
 
@@ -246,7 +256,12 @@ function Levels(props: LevelsProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: its states have the focus; the keys are also buttons
     <div class="chart-view" onKeyDown={press}>
       {path.length > 1 && <LevelPath path={path} goTo={goTo} />}
-      <ChartTools scale={scale} whole={whole} setZoom={setZoom} resize={props.resize} />
+      <ChartTools scale={scale} whole={whole} setZoom={setZoom}>
+        {isMap && (
+          <IconButton icon="map" label={hasMap ? 'Hide the map' : 'Show the map'} onClick={() => showMap(!hasMap)} />
+        )}
+        {props.resize}
+      </ChartTools>
       <div
         class={`chart-scroll${scale > whole ? ' zoomed' : ''}${isMap ? ' map' : ''}`}
         ref={scroll}
@@ -260,10 +275,7 @@ function Levels(props: LevelsProps) {
             {...props}
             known={known}
             place={place}
-            level={
-              isTiny ? overviewOf(level, known, scale - (2 * MARGIN) / Math.min(level.width, level.height)) : level
-            }
-            scale={isTiny ? 1 : scale}
+            {...(isTiny ? overviewOf(level, known, scale) : { level, scale })}
             hasInside={(id) => insideOf(id) !== null}
             onOpen={(id) => {
               const inside = insideOf(id);
@@ -273,7 +285,7 @@ function Levels(props: LevelsProps) {
           />
         )}
       </div>
-      {isMap && known !== null && (
+      {isMap && hasMap && known !== null && (
         <MiniMap
           {...{ level, known, scroll }}
           onShow={(id) => scroll.current && bringIntoView(scroll.current, stateSelector(id), false, true)}
@@ -311,24 +323,15 @@ const ENDS_PX = 90;
 
 const stateSelector = (id: string): string => `[data-state="${CSS.escape(id)}"]`;
 
-/** Scrolls this element, but not the page, to a state or a line; without `isCentered`, only if part of it is hidden. For a state, also shows `source`, and as much of the states around both as fits. */
-function bringIntoView(
-  element: HTMLElement,
-  selector: string,
-  isAtOnce: boolean,
-  isCentered: boolean,
-  source?: string,
-): void {
+/** Scrolls this element, but not the page, to a state or a line; without `isCentered`, only if part of it is hidden. Also shows as much of the states around it as fits. */
+function bringIntoView(element: HTMLElement, selector: string, isAtOnce: boolean, isCentered: boolean): void {
   const view = element.getBoundingClientRect();
   const label = element.querySelector(selector);
   const line = label?.closest('.edge')?.querySelector('.line')?.getBoundingClientRect();
   const ends = line && new DOMRect(line.x - ENDS_PX, line.y, line.width + 2 * ENDS_PX, line.height);
   const isSmall = ends !== undefined && ends.width < view.width && ends.height < view.height;
-  const one = isSmall ? ends : label?.getBoundingClientRect();
-  if (one === undefined) return;
-  const other = source && element.querySelector(stateSelector(source))?.getBoundingClientRect();
-  const both = other && union(one, other);
-  const box = both && both.width < view.width && both.height < view.height ? both : one;
+  const box = isSmall ? ends : label?.getBoundingClientRect();
+  if (box === undefined) return;
   const around = [...element.querySelectorAll('.state.open > .box')]
     .map((open) => open.getBoundingClientRect())
     .filter(
@@ -342,18 +345,8 @@ function bringIntoView(
     const ordered = around.toSorted((one, other) => sizeOf(one) - sizeOf(other));
     const shown = ordered.findLast((open) => sizeOf(open) <= size) ?? box;
     if (shown[start] >= view[start] && shown[end] <= view[end] && !isCentered) return 0;
-    const middle = (shown[start] + shown[end] - view[start] - view[end]) / 2;
-    // Does not scroll past the edges of a surrounding state that does not fit.
-    const larger = ordered.find((open) => sizeOf(open) > size);
-    return larger === undefined
-      ? middle
-      : Math.max(larger[start] - view[start], Math.min(larger[end] - view[end], middle));
+    return (shown[start] + shown[end] - view[start] - view[end]) / 2;
   };
   const [left, top] = [distance('left', 'right'), distance('top', 'bottom')];
   element.scrollBy({ left, top, behavior: isAtOnce ? 'instant' : 'auto' });
-}
-
-function union(one: DOMRect, other: DOMRect): DOMRect {
-  const [x, y] = [Math.min(one.x, other.x), Math.min(one.y, other.y)];
-  return new DOMRect(x, y, Math.max(one.right, other.right) - x, Math.max(one.bottom, other.bottom) - y);
 }

@@ -53,7 +53,8 @@ export function labelLines(words: readonly string[], count = ''): readonly strin
   return wrapped(`${shown.join(', ')}${more}${count === '' ? '' : ` ${count}`}`, WRAP.own);
 }
 
-function wrapped(text: string, most: number): readonly string[] {
+/** Wraps a text between words into lines of up to `most` characters. */
+export function wrapped(text: string, most: number): readonly string[] {
   const lines: string[] = [];
   // A count stays behind a word, the mark of actions before them, and the unit of a delay behind its number.
   for (const part of text.split(/(?<!\/) (?!×|\w+\))/u)) {

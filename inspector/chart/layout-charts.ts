@@ -30,7 +30,7 @@ export async function drawingsOf(
     drawn.get(chart.id)?.set(level.root.id, drawing);
   };
   for (const { chart, levels } of plans) for (const level of levels.slice(0, 1)) await layOut(chart, level);
-  onWhole(drawings());
+  if (plans.some(({ levels }) => levels.length > 1)) onWhole(drawings());
   for (const { chart, levels } of plans) for (const level of levels.slice(1)) await layOut(chart, level);
   return drawings();
 }

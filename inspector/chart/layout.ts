@@ -11,7 +11,6 @@ interface Layout {
 }
 
 const layouts = new Map<string, Layout>();
-const MAX_CACHED = 20;
 
 /** Drawings in an exported page, by the digests of their charts. */
 const exported = new Map<string, Drawing>();
@@ -43,9 +42,7 @@ export function layoutOf(charts: LayoutRequest, take: (done: LaidOut) => void): 
   const key = [charts.aspect, ...charts.charts.map(chartDigest)].join(' ');
   const known = layouts.get(key);
   const layout: Layout = known ?? { done: null, listeners: new Set() };
-  layouts.delete(key);
   layouts.set(key, layout);
-  for (const oldest of [...layouts.keys()].slice(0, -MAX_CACHED)) layouts.delete(oldest);
   layout.listeners.add(take);
   if (layout.done !== null) take(layout.done);
   if (known === undefined)
@@ -63,12 +60,10 @@ const startWorker = (): Worker => new Worker(new URL('layout.js', document.baseU
 
 /** Starts the worker before the first chart is known, because loading its script takes longer than most layouts. */
 export function prepareLayout(): void {
-  if (idle !== null || layouts.size > 0) return;
   try {
-    const worker = startWorker();
-    idle = worker;
-    worker.addEventListener('error', () => {
-      if (idle === worker) idle = null;
+    idle = startWorker();
+    idle.addEventListener('error', () => {
+      idle = null;
     });
   } catch {
     // The first layout reports it.

@@ -13,10 +13,11 @@ import type { RunFold } from '../fold/run-fold.ts';
 import type { ChartSelection, Selection } from '../fold/selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, phaseVisit, visitOf } from '../fold/state-visit.ts';
+import { isOver } from '../fold/step-title.ts';
 import { excerpt } from '../fold/text.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
 import { chartSelection, isChartFull, toggleChart } from '../ui-state/layout.ts';
-import { chartAspect, isNarrow, isPhone } from '../ui-state/media.ts';
+import { chartAspect, fullAspect, isNarrow, isPhone } from '../ui-state/media.ts';
 import type { PanelProps } from './panel.tsx';
 
 const HUES = {
@@ -43,6 +44,8 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection, count } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
   const [isPicture, setPicture] = useState(view.run.kind === 'system');
+  // Also if it ends later, so that nothing moves then.
+  const [hasEnded] = useState(isOver(view.run));
   const selected = chartSelection.value;
   useKeys(CHART_KEYS);
   useLayoutEffect(() => {
@@ -102,7 +105,17 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   );
   const end = fold.actors[0]?.end;
   const isStopped = end?.status === 'stopped' && end.seq <= at;
-  const shared = { charts, root, marks, hues: HUES, selected, onSelect: select, isStopped, aspect: chartAspect() };
+  const shared = {
+    charts,
+    root,
+    marks,
+    hues: HUES,
+    selected,
+    onSelect: select,
+    isStopped,
+    aspect: chartAspect(hasEnded),
+    nextAspect: fullAspect(),
+  };
   return (
     <>
       {tops.length > 1 && (
@@ -143,7 +156,12 @@ function Steps({ inspector, view: { fold, at } }: PanelProps) {
   const { seqs } = fold.transitions;
   const now = countUpTo(seqs, at);
   const step = (label: string, text: string, to: number | null) => (
-    <button type="button" aria-label={label} onClick={() => inspector.moveTo(to)}>
+    <button
+      type="button"
+      aria-label={label}
+      disabled={to === inspector.cursor.value}
+      onClick={() => inspector.moveTo(to)}
+    >
       {text}
     </button>
   );

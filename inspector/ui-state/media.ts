@@ -19,6 +19,9 @@ export const isNarrow = matching('(max-width: 900px), (max-height: 560px)');
 /** Whether a chart can also be a list. The chain's chart is a list until its picture, too large for a phone, is requested. */
 export const isPhone = matching('(max-width: 660px)');
 
-/** The approximate ratio of width to height of the space for a chart: on a phone, in place of the trace, or above it. */
-export const chartAspect = (isFull = isChartFull.value): number =>
-  isPhone.value ? 0.6 : isNarrow.value || isFull ? 1.5 : 2.7;
+/** The approximate ratio of width to height of the space for a chart in place of the trace. */
+export const fullAspect = (): number => (isPhone.value ? 0.6 : 1.5);
+
+/** The same for a chart that may be above the trace; null if it has to be measured, because a trace that has ended does not grow. */
+export const chartAspect = (hasEnded: boolean): number | null =>
+  isNarrow.value || isChartFull.value ? fullAspect() : hasEnded ? null : 2.7;

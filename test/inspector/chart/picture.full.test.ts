@@ -282,24 +282,32 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await expect.poll(async () => (await boxOf('.chart-picture')).right).not.toBe(before);
     const after = await boxOf(source);
     expect(Math.hypot(after.left - left, after.top - top)).toBeLessThan(3);
+    await page.getByRole('button', { name: 'Hide the map' }).click();
+    await page.locator('.mini-map').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show the map' }).click();
+    await page.locator('.mini-map').waitFor();
   });
 
   it('shows the groups of a large chart as boxes with readable names and counts if its other texts are not readable', async () => {
-    const charts = groupsOf(10, 5);
+    const { charts: all, invoked } = groupsOf(10, 5);
+    const [chart] = all as [RunCharts['charts'][number]];
+    const abort = { event: 'ABORT', source: 'groups', target: ['group4'], guard: null, otherwise: false, actions: [] };
+    const transitions = [...chart.transitions, abort];
+    const charts = { charts: [{ ...chart, transitions }], invoked };
     const page = await openChart({ charts, root: 'groups', size: { width: 1100, height: 400 } });
     await page.locator('.edge').first().waitFor();
-    const { transitions } = charts.charts[0] as RunCharts['charts'][number];
     const takenTo = (...ids: readonly string[]) =>
       ids.map((id) => [transitions.findIndex(({ target }) => target.includes(id)), 2]);
-    const taken = { groups: takenTo('group4', 'groups.group4.step1') };
+    const taken = { groups: [...takenTo('group4', 'groups.group4.step1'), [transitions.indexOf(abort), 1]] };
     const active = ['groups', 'group4', 'groups.group4.step1'];
     await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken });
     await page.getByRole('button', { name: 'Whole chart' }).click();
     await page.locator('[data-state="groups.group4.step1"]').waitFor({ state: 'detached' });
     expect(await flawsOf(page, 12)).toEqual([]);
     expect(await textsOf(page, '.name')).toBe(Array.from({ length: 10 }, (_, at) => `group${at}`).join(' '));
-    expect(await textsOf(page, '.leaf > text')).toMatch(/^group4 ×2( step1 )?$/u);
-    expect(await page.locator('.edge').count()).toBe(1);
+    expect(await textsOf(page, '.leaf > text')).toMatch(/^group4 ×2 step1 · ABORT ×1 from any state/u);
+    expect(await textsOf(page, '.edge > text')).toBe('DONE ×2');
+    expect(await page.locator('.edge').count()).toBe(2);
     for (const _ of 'ab') await page.locator('[data-state=group4]').click();
     await page.locator('[data-state="groups.group4.step1"]').waitFor();
   });

@@ -38,7 +38,8 @@ for (const type of ['HOLD', 'RESUME', 'ORDER']) await host.send('order', { type 
 
 await host.stop('stopped-order');
 const groupsHost = createDurableMachine(groups, { journals, logger: () => {} });
-await (await groupsHost.open('groups')).park();
+for (const id of ['groups', 'stopped-groups']) await (await groupsHost.open(id)).park();
+await groupsHost.stop('stopped-groups');
 for (const type of ['NEXT', 'NEXT']) await groupsHost.send('groups', { type } as never);
 
 const tests = await inspectorTests('the chart of an actor', { journals, hosts: [host, groupsHost] });
@@ -140,6 +141,17 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     expect(spare).toBeLessThan(40);
   });
 
+  it('is laid out for the space above a trace that does not grow', async () => {
+    const ratios: number[] = [];
+    for (const id of ['groups', 'stopped-groups']) {
+      const { page } = await tests.open(`/run/${id}`, { width: 1440, height: 1600 });
+      await page.locator('[data-state="groups.g0"]').waitFor();
+      const { width = 0, height = 1 } = (await page.locator('.chart-picture').boundingBox()) ?? {};
+      ratios.push(width / height);
+    }
+    expect(ratios[1]).toBeLessThan(0.8 * (ratios[0] ?? 0));
+  });
+
   it('keeps each state in its place and the lines taken when the actor moves on, follows it, and keeps the focus', async () => {
     const { page } = await tests.open('/run/groups', { width: 1440, height: 600 });
     const places = () =>
@@ -211,6 +223,7 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     const { page } = await tests.open('/run/order', { width: 390, height: 844 });
     await page.getByRole('button', { name: 'Chart', exact: true }).click();
     await page.locator('.chart-steps', { hasText: 'step 4 of 4' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Next step' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Previous step' }).click();
     await page.locator('.chart-steps', { hasText: 'step 3 of 4' }).waitFor();
     await page.locator('[data-state="order.charging"].leaf').waitFor();

@@ -151,11 +151,17 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         });
       },
       async *bounds(query) {
-        const { ids } = query ?? {};
-        for (let last = 0, page: readonly LineBounds[] = []; ; last = Number(page.at(-1)?.version.split(' ')[0])) {
-          page = await file.read((connection) => readBounds(connection, file, query, last));
+        const { ids, list } = query ?? {};
+        const { sql, values } = listedIds(list);
+        // Once for all pages: the condition may hold for many journals.
+        const all = `SELECT id FROM journal WHERE ${sql} id > 0 ORDER BY id`;
+        const listed = sql && (await file.read((connection) => connection.all<{ id: number }>(all, values)));
+        for (let at = 0, last = 0; ; at += PAGE_JOURNALS) {
+          const range = listed ? listed.slice(at, at + PAGE_JOURNALS).map(({ id }) => id) : last;
+          const page = await file.read((connection) => readBounds(connection, file, query, range));
           yield* page;
-          if (ids !== undefined || page.length < PAGE_JOURNALS) return;
+          last = Number(page.at(-1)?.version.split(' ')[0]);
+          if (ids !== undefined || (listed ? at + PAGE_JOURNALS >= listed.length : page.length < PAGE_JOURNALS)) return;
         }
       },
       index: (id, index, version) =>
@@ -429,19 +435,19 @@ function linesOf(connection: SqliteConnection, id: number, from: number, to = fr
   return rows.map(({ line }) => textOf(line));
 }
 
+/** `range`: the ids of the rows, or the one that they follow. */
 function readBounds(
   connection: SqliteConnection,
   { leases }: JournalFile,
-  { ids, isKnown, list }: LinesQuery = {},
-  after = 0,
+  { ids, isKnown }: LinesQuery = {},
+  range: number | readonly number[] = 0,
 ): readonly LineBounds[] {
   const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, token IS NOT searchable AS needsIndex FROM journal`;
-  const listed = listedIds(list);
+  const isAmong = typeof range === 'number' ? 'id > ?' : 'id IN (SELECT value FROM json_each(?))';
   const rows =
     ids === undefined
-      ? connection.all<ListedRow>(`${sql} WHERE ${listed.sql} id > ? ORDER BY id LIMIT ${PAGE_JOURNALS}`, [
-          ...listed.values,
-          after,
+      ? connection.all<ListedRow>(`${sql} WHERE ${isAmong} ORDER BY id LIMIT ${PAGE_JOURNALS}`, [
+          typeof range === 'number' ? range : JSON.stringify(range),
         ])
       : ids.flatMap((id) => connection.all<ListedRow>(`${sql} WHERE name = ?`, [nameOf(id)]));
   return rows.map((row) => {

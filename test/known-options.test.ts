@@ -121,6 +121,8 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
   'DurableMachine.send': async (options) => machineOf().send('a', { type: 'GO' }, options),
   'DurableMachine.advance': (options) => machineOf().advance('a', options),
   'DurableMachine.fork': (options) => machineOf().fork('a', { at: 0, ...options }),
+  'DurableMachine.skip': (options) => machineOf().skip('a', options),
+  'DurableMachine.repair': (options) => machineOf().repair('retry', options),
   'DurableMachine.list': (options) => machineOf().list(options),
   'Schedules.backfill': (options) =>
     durable

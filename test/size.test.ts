@@ -7,25 +7,25 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15760, exported: 550, floors: 18 },
+  machines: { lines: 15770, exported: 550, floors: 18 },
   'machines/policies': { lines: 7740, exported: 337, floors: 7 },
   'src/agents': { lines: 1620, exported: 21, floors: 4 },
-  'src/chain': { lines: 6520, exported: 133, floors: 9 },
-  'src/cli': { lines: 6200, exported: 134, floors: 13 },
+  'src/chain': { lines: 6550, exported: 133, floors: 9 },
+  'src/cli': { lines: 6310, exported: 136, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
-  'src/durable': { lines: 10910, exported: 178, floors: 11 },
-  'src/entries': { lines: 490, exported: 0, floors: 1 },
-  'src/inspection': { lines: 5160, exported: 77, floors: 13 },
+  'src/durable': { lines: 12290, exported: 207, floors: 12 },
+  'src/entries': { lines: 500, exported: 0, floors: 1 },
+  'src/inspection': { lines: 5270, exported: 78, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2920, exported: 138, floors: 4 },
   'src/llm': { lines: 4780, exported: 82, floors: 9 },
   'src/models': { lines: 4270, exported: 72, floors: 5 },
-  'src/testing': { lines: 6870, exported: 140, floors: 9 },
+  'src/testing': { lines: 6900, exported: 140, floors: 9 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
-  'src/server': { lines: 6410, exported: 110, floors: 11 },
+  'src/server': { lines: 6430, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 18350, exported: 429, floors: 16 },
-  test: { lines: 85490, exported: 391, floors: 7 },
+  inspector: { lines: 18630, exported: 438, floors: 18 },
+  test: { lines: 87050, exported: 392, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -39,6 +39,7 @@ export { sqliteJournals } from '../durable/journals/sqlite-journals.ts';
 export type { Migration } from '../durable/migrate.ts';
 export type { Pending } from '../durable/pending.ts';
 export { recordOnce } from '../durable/recorded-values.ts';
+export type { RepairAction, RepairOptions, RepairResult } from '../durable/repair.ts';
 export type { Divergence, ReplayStep } from '../durable/replay.ts';
 export type { ReuseOptions } from '../durable/reused-calls.ts';
 export {

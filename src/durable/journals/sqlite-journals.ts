@@ -474,7 +474,7 @@ interface ListedRow extends Row {
 export function listedIds({ machine, states, dueBefore, terms }: Partial<NonNullable<LinesQuery['list']>> = {}) {
   const places = (given: readonly string[]): string => given.map(() => '?').join();
   // The index of terms finds fewer journals: a `+` keeps SQLite from using the others.
-  const other = terms === undefined ? '' : '+';
+  const other = terms?.length ? '+' : '';
   const conditions = [
     ...(terms ?? []).map((each) => `id IN (SELECT journal FROM term WHERE term IN (${places(each)}))`),
     ...(machine === undefined ? [] : [`${other}machine = ?`]),
@@ -484,7 +484,7 @@ export function listedIds({ machine, states, dueBefore, terms }: Partial<NonNull
   if (conditions.length === 0) return { sql: '', values: [] };
   return {
     sql: `id IN (SELECT id FROM journal WHERE ${conditions.join(' AND ')}
-      UNION ALL SELECT id FROM journal WHERE token IS NOT ${terms ? 'searchable' : 'indexed'}) AND`,
+      UNION ALL SELECT id FROM journal WHERE token IS NOT ${terms?.length ? 'searchable' : 'indexed'}) AND`,
     values: [...(terms ?? []), machine === undefined ? [] : nameOf(machine), states ?? [], dueBefore ?? []].flat(),
   };
 }

@@ -27,7 +27,6 @@ export class RunFold {
   readonly #reader = new ActorReader((path, machine, seq) => this.#actors.chartOf(path, machine, seq));
   /** The numbers of entries whose states arrived before them. */
   #waiting: readonly number[] = [];
-  readonly #withdrawn: { readonly from: number; readonly to: number }[] = [];
   readonly entries = new EntryIndex();
   readonly timeLine = new TimeLine(() => this.spans.isBusy());
   readonly spans = new Spans();
@@ -56,10 +55,7 @@ export class RunFold {
     if (entry.type === 'transition' || entry.type === 'timer-start') this.transitions.take(shared, false);
     if (entry.type === 'delivery' && entry.sender === null && !entry.isExternal)
       this.transitions.endTimer(entry.actor, entry.event.type, entry.seq);
-    if (entry.type === 'retried') {
-      this.transitions.withdraw(entry.failed);
-      this.#withdrawn.push({ from: entry.failed, to: entry.seq });
-    }
+    if (entry.type === 'retried') this.transitions.withdraw(entry.failed);
     this.#actors.take(entry);
     this.#showStates();
   };
@@ -76,8 +72,7 @@ export class RunFold {
   #showStates(): void {
     const { count } = this.timeLine;
     if (!this.#waiting.some((seq) => seq < count)) return;
-    const isWithdrawn = (seq: number): boolean => this.#withdrawn.some(({ from, to }) => from <= seq && seq < to);
-    for (const seq of this.#waiting.filter((one) => one < count && !isWithdrawn(one)))
+    for (const seq of this.#waiting.filter((one) => one < count))
       this.#actors.takeStates(this.#systemAt(seq - 1), this.#systemAt(seq), seq, (...changed) =>
         this.#placeActor(...changed),
       );

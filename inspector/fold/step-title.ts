@@ -247,13 +247,12 @@ function systemTitle(view: StepView): StepTitle {
       status: isUnhandled ? { word: 'ignored', tone: 'warn' } : null,
     };
   }
-  const note = NOTED.has(entry.type) ? [excerpt(actorEntryNote(entry as DurableEvent), 200)] : [];
+  // The panel has nothing else.
+  const isNoted = /^(?:retried|quarantined|released)$/u.test(entry.type);
+  const note = isNoted ? [excerpt(actorEntryNote(entry as DurableEvent), 200)] : [];
   const words = title ?? capitalize(humanize(entry.type.replaceAll('-', ' ')));
   return { name: excerpt(words, 80), facts: note, status: null };
 }
-
-/** Entries whose panel has nothing else. */
-const NOTED: ReadonlySet<string> = new Set(['retried', 'quarantined', 'released']);
 
 /** An entry without a step of its own, in words. An event is named by what was sent. */
 function entryName({ log, selection }: StepView): string {

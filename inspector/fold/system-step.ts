@@ -20,19 +20,9 @@ type Of<Type extends ActorEntry['type']> = Extract<ActorEntry, { type: Type }>;
 export type SystemStep = ReturnType<typeof systemStep>;
 
 /** Entries that are written between steps. */
-const BETWEEN: ReadonlySet<string> = new Set([
-  'closed',
-  'resumed',
-  'attributes',
-  'retried',
-  'quarantined',
-  'released',
-  'note',
-  'keyframe',
-  'effect-end',
-  'stopped',
-  'end',
-]);
+const BETWEEN: ReadonlySet<string> = new Set(
+  'closed resumed attributes retried quarantined released note keyframe effect-end stopped end'.split(' '),
+);
 
 /** The last entry of the step of an entry, without what a process that leaves or continues the actor writes after it. */
 export function lastEntryOfStep({ entries }: RunFold, seq: number, count: number): number {

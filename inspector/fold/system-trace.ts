@@ -85,8 +85,6 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
   return rows.sort((one, other) => one.from - other.from);
 }
 
-const isRetry = ({ fold }: Traced, seq: number): boolean => (fold.entries.typeOf(seq) as string) === 'retried';
-
 /** Whether the row of an actor contains others. */
 const hasOwnRows = (system: Traced, actor: ActorRecord): boolean =>
   actor.machine !== null || system.callsOf(actor).length + system.toolsOf(actor).length > 0;
@@ -101,9 +99,10 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
   const begun = started ?? from;
   const { forkedAt } = system;
   const isRepeated = forkedAt !== null && machine === null && begun < forkedAt && (end === null || end.seq > forkedAt);
+  const isRetry = started === null && (system.fold.entries.typeOf(from) as string) === 'retried';
   const about = [
     machine !== null ? 'machine' : name === 'call' ? '' : 'call',
-    isRepeated ? 'repeated in this fork' : started === null && isRetry(system, from) ? 'retry' : '',
+    isRepeated ? 'repeated in this fork' : isRetry ? 'retry' : '',
     calls.length > 0 ? pluralize(calls.length, 'model call') : '',
     tools.length > 0 ? pluralize(tools.length, 'tool call') : '',
   ];
@@ -260,7 +259,8 @@ function noteRow(
   const { type, seq, title, text, isFailure } = note;
   if (seq === system.forkedAt) return [forkRow(seq)];
   // An actor that a process opens only to stop it does not continue. The row of its end says that it was stopped, or why it failed.
-  const isStop = type === 'stopped' || (type === 'resumed' && next?.type === 'stopped' && next.seq === seq + 1);
+  const isOpened = type === 'resumed' && next?.seq === seq + 1 && (next.type === 'stopped' || next.type === 'retried');
+  const isStop = type === 'stopped' || isOpened;
   const isEnd = type === 'failed' && path === '' && next?.type === 'end' && text === next.text;
   if (type === 'start' || isStop || isEnd) return [];
   const words = type === 'effect' ? effectWords(system, machine, seq) : excerpt(title, 80);
@@ -280,21 +280,14 @@ function noteRow(
 
 /** What failed in the step that an entry withdraws, and the result that replaces that of a skipped call: `charge, with "paid by hand"`. */
 function retriedText(system: Traced, seq: number): string {
-  const { log, fold, count } = system;
-  const { failed, isSkipped } = log.entry(seq) as unknown as Extract<ActorEntry, { type: 'retried' }>;
-  const entry = log.entry(failed) as unknown as ActorEntry;
-  if (entry.type === 'failed' && entry.effect !== undefined) {
-    const isIt = ({ effect }: ActorNote): boolean => effect === entry.effect;
-    const { machine = null, notes = [] } = fold.actors.find((actor) => actor.notes.some(isIt)) ?? {};
-    return effectWords(system, machine, notes.find(isIt)?.seq ?? failed);
-  }
-  const ended = entry.type === 'delivery' ? endReportedBy(entry.actor, entry.event.type) : null;
-  if (entry.type === 'delivery' && ended === null)
-    return excerpt(eventWords(system, entry.actor, entry.event.type), 80);
-  const name = excerpt(actorName(system, ended?.path ?? Object(entry).actor), 80);
-  const next = isSkipped && seq + 1 < count ? (log.entry(seq + 1) as unknown as ActorEntry) : entry;
-  const { output } = Object(Object(next).event);
-  return output === undefined ? name : `${name}, with ${jsonExcerpt(output, 120)}`;
+  const at = (from: number): ActorEntry => system.log.entry(Math.min(from, system.count - 1)) as unknown as ActorEntry;
+  const { failed, isSkipped } = at(seq) as Extract<ActorEntry, { type: 'retried' }>;
+  const entry = at(failed);
+  if (entry.type !== 'delivery') return 'effect' in entry ? 'an action' : actorName(system, Object(entry).actor);
+  const ended = endReportedBy(entry.actor, entry.event.type);
+  if (ended === null) return excerpt(eventWords(system, entry.actor, entry.event.type), 80);
+  const { output } = Object(Object(isSkipped && at(seq + 1)).event);
+  return `${excerpt(actorName(system, ended.path), 80)}${output === undefined ? '' : `, with ${jsonExcerpt(output, 120)}`}`;
 }
 
 const MAX_FIELDS = 3;

@@ -140,11 +140,17 @@ function listenerOf(
       known.model.value = name;
     },
     runs(all, first, more) {
+      const before = known.runs.peek();
       batch(() => {
         known.runs.value = all;
         known.unread.value = more;
       });
-      for (const run of all) if (run.status === 'running' || isOpenActor(run)) opened.get(run.runId)?.resume();
+      for (const [runId, one] of opened) {
+        const [was, now] = [before, all].map((runs) => runs.find((run) => run.runId === runId));
+        // An actor that has ended may have been retried since.
+        const isLonger = was?.status !== now?.status || was?.ending?.durationMs !== now?.ending?.durationMs;
+        if (now?.status === 'running' || (now?.machine !== undefined && isLonger)) one.resume();
+      }
       if (known.selectedRunId.value === undefined && first !== null) selectRun(first);
     },
     charts: (runId, { charts, invoked }) => {
@@ -155,10 +161,6 @@ function listenerOf(
     end: (runId, problem) => openRun(runId).finish(problem),
   };
 }
-
-/** Whether a durable actor has not ended, or no longer: it may have been retried. */
-const isOpenActor = ({ machine, status }: InspectedRun): boolean =>
-  machine !== undefined && (status === 'waiting' || status === 'interrupted');
 
 /** Returns a run with the cursor at an entry; null means the latest one. */
 export function viewOf(

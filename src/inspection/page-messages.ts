@@ -32,7 +32,6 @@ const action: z.ZodMiniType<RunAction> = z.discriminatedUnion('type', [
   z.object({ type: z.literal('replay') }),
   z.object({ type: z.literal('stop') }),
   z.object({ type: z.literal('retry') }),
-  z.object({ type: z.literal('skip'), output: z.optional(z.unknown()) }),
   z.object({ type: z.literal('release') }),
 ]);
 

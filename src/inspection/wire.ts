@@ -141,9 +141,8 @@ export type RunAction =
   | { readonly type: 'replay' }
   /** Ends an actor. */
   | { readonly type: 'stop' }
-  /** Runs what failed in an actor again, or goes on without it, with `output` as the result of a call. */
+  /** Runs what failed in an actor again. */
   | { readonly type: 'retry' }
-  | { readonly type: 'skip'; readonly output?: unknown }
   /** Lets workers continue a quarantined actor again. */
   | { readonly type: 'release' };
 

@@ -10,7 +10,7 @@ import { ActorEventForm, OTHER_EVENT } from './actor-events.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field, Problem, SendButton, SubmitForm, TextField } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
-import { RepairButtons } from './repair-buttons.tsx';
+import { RepairButtons } from './repair.tsx';
 import { SendingResult, sender } from './sending.tsx';
 
 /** Why no event can be sent to an actor now, and what to do; null if one can. */

@@ -5,7 +5,7 @@ import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { Dialog } from '../head/dialog.tsx';
 
-interface DeleteDialogProps {
+export interface ListDialogProps {
   readonly inspector: Inspector;
   readonly runs: readonly InspectedRun[];
   /** Receives what was done, as one sentence; empty if nothing. */
@@ -14,7 +14,7 @@ interface DeleteDialogProps {
 
 const MAX_LISTED = 8;
 
-export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
+export function DeleteDialog({ inspector, runs, onClose }: ListDialogProps) {
   const [isBusy, setBusy] = useState(false);
 
   async function remove(): Promise<void> {

@@ -167,13 +167,7 @@ export function RunsSummary({ runs, found, query, nowMs, unread, onChange }: Run
   );
 }
 
-const TONES: Readonly<Record<string, string>> = {
-  'for-you': 'asks',
-  due: 'wrong',
-  failed: 'wrong',
-  quarantined: 'wrong',
-  damaged: 'wrong',
-};
+const TONES: Readonly<Record<string, string>> = { 'for-you': 'asks', due: 'wrong', failed: 'wrong', damaged: 'wrong' };
 
 const TITLES: Readonly<Record<string, string>> = {
   failed: 'Ended by an error',

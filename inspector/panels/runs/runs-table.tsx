@@ -39,10 +39,10 @@ import { hasCards } from '../../ui-state/media.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import { useNow } from '../../ui-state/use-now.ts';
 import { ExportDialog } from '../head/export-dialog.tsx';
+import { RepairDialog } from '../head/repair.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, scrollerOf, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { RepairDialog } from './repair-dialog.tsx';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
@@ -60,8 +60,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const found = useMemo(() => queriedRuns(runs, query, nowMs), [runs, query, nowMs]);
   const columns = useMemo(() => shownColumns(found.length > 0 ? found : runs, query), [runs, found, query]);
   const chosen = found.filter(({ runId }) => checkedRuns.value.has(runId));
-  const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
-  const [repairing, setRepairing] = useState<readonly InspectedRun[]>([]);
+  const [dialog, openDialog] = useState<{ Shown: typeof DeleteDialog; runs: readonly InspectedRun[] } | null>(null);
   const [isExporting, setExporting] = useState(false);
   const [message, setMessage] = useState('');
   useKeys([{ keys: ['Escape'], description: 'Clear the selection', group: 'List', act: selectNone }]);
@@ -79,7 +78,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
         runs={found}
         query={query}
         columns={columns}
-        onDelete={(run) => setDeleting([run])}
+        onDelete={(run) => openDialog({ Shown: DeleteDialog, runs: [run] })}
       />
       <div class={`selection-bar row${chosen.length > 0 ? ' shown' : ''}`}>
         <span role="status">{chosen.length > 0 ? `${listedCount(chosen)} selected` : message}</span>
@@ -94,11 +93,11 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
               aria-haspopup="dialog"
               disabled={!chosen.some(({ machine }) => machine !== undefined)}
               title="Retries, skips, releases or stops durable actors. Select at least one."
-              onClick={() => setRepairing(chosen)}
+              onClick={() => openDialog({ Shown: RepairDialog, runs: chosen })}
             >
               Repair…
             </button>
-            <button type="button" onClick={() => setDeleting(chosen)}>
+            <button type="button" onClick={() => openDialog({ Shown: DeleteDialog, runs: chosen })}>
               Delete…
             </button>
             <LinkButton onClick={selectNone} title="Select none (Escape)">
@@ -115,22 +114,12 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
           onClose={() => setExporting(false)}
         />
       )}
-      {repairing.length > 0 && (
-        <RepairDialog
+      {dialog !== null && (
+        <dialog.Shown
           inspector={inspector}
-          runs={repairing}
+          runs={dialog.runs}
           onClose={(result) => {
-            setRepairing([]);
-            setMessage(result);
-          }}
-        />
-      )}
-      {deleting.length > 0 && (
-        <DeleteDialog
-          inspector={inspector}
-          runs={deleting}
-          onClose={(result) => {
-            setDeleting([]);
+            openDialog(null);
             setMessage(result);
           }}
         />

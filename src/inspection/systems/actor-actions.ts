@@ -47,13 +47,9 @@ export async function actOnActor(
     case 'stop':
       return { runId: id, note: (await host.stop(id)) ? '' : 'Nothing changed: the actor has already ended.' };
     case 'retry':
-    case 'skip':
     case 'release': {
-      const { type, ...options } = action;
-      const [result] = await repairActors(type, [{ id, host }], options);
+      const [result] = await repairActors(action.type, [{ id, host }], {});
       if (result?.problem) throw new PostChainError('not_repairable', result.problem);
-      // A worker may have been faster.
-      if (type !== 'release') await resume(id, host).catch(() => {});
       return { runId: id, note: '' };
     }
     case 'replay': {
@@ -75,7 +71,7 @@ export async function actOnActor(
   }
 }
 
-/** Repairs actors of several durable machines. Those that the action is not for get a problem, too. Calls are left to `resume` or a worker. */
+/** Repairs actors of several durable machines. Those that the action is not for get a problem, too. Only a single actor is continued here. */
 export async function repairActors(
   action: RepairAction,
   actors: readonly InspectedActor[],
@@ -87,6 +83,11 @@ export async function repairActors(
     const repaired = await host.repair(action, { ...options, ids });
     results.set(host, new Map(repaired.map((one) => [one.id, one])));
   }
+  const [only, ...others] = actors;
+  const isRepaired = only !== undefined && results.get(only.host)?.get(only.id)?.problem === null;
+  const continues = (action === 'retry' || action === 'skip') && options.dryRun !== true && others.length === 0;
+  // A worker may have been faster.
+  if (isRepaired && continues) await resume(only.id, only.host).catch(() => {});
   return actors.map(({ id, host }) => results.get(host)?.get(id) ?? { id, problem: `actor ${id}: ${NOT_FOR[action]}` });
 }
 

@@ -114,7 +114,6 @@ describe('the history of a retried actor', () => {
       'PAY | cart → paying',
       'charge | call | service is down | (failed)',
       'Failed | service is down | (failed)',
-      'Continued',
       'Retried | charge',
       'charge | call, retry | "receipt 7"',
       'charge finished | paying → paid | receipt: "" → "receipt 7"',
@@ -151,7 +150,7 @@ describe('the history of a retried actor', () => {
   it.each([
     ['ADD', 'Retried | ADD', 'ADD | stays in cart | items: 0 → 1'],
     ['CHECK', 'Retried | CHECK', 'CHECK | cart → checking → paid | items: 0 → 5'],
-    ['NOTIFY', 'Retried | Entry action of paid: notify', 'NOTIFY | cart → paid'],
+    ['NOTIFY', 'Retried | an action', 'NOTIFY | cart → paid'],
   ] as const)('has an event or an action that failed, %s, in its state before and after', async (type, retry, step) => {
     const host = await failedActor(type);
     await host.retry('o');

@@ -1,0 +1,148 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { RepairAction, RepairResult } from '../../../src/durable/repair.ts';
+import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import { pluralize } from '../../fold/format.ts';
+import { excerpt } from '../../fold/text.ts';
+import type { Inspector } from '../../ui-state/inspector.ts';
+import type { PanelProps } from '../panel.tsx';
+import type { ListDialogProps } from '../runs/delete-dialog.tsx';
+import { Dialog } from './dialog.tsx';
+import { Field, SubmitForm, TextField } from './event-forms.tsx';
+import { sender } from './sending.tsx';
+
+const ACTIONS = {
+  retry: ['Retry', 'retried', 'what failed runs again'],
+  skip: ['Skip', 'skipped', 'a call counts as finished, an action as executed, an event as never sent'],
+  release: ['Release', 'released', 'workers continue quarantined actors again'],
+  stop: ['Stop', 'stopped', 'the actors end now; this cannot be undone'],
+} as const;
+
+/** What an action would do to actors, from a dry run; null until that is known, and if `output` is. `repair` does it. */
+function useRepair(inspector: Inspector, runs: readonly InspectedRun[], action: RepairAction, output: object | null) {
+  const [results, setResults] = useState<readonly RepairResult[] | null>(null);
+  const runIds = runs.map(({ runId }) => runId);
+  async function request(dryRun: boolean): Promise<readonly RepairResult[]> {
+    const { result, problem } = await inspector.request({ type: 'repair', runIds, action, dryRun, ...output });
+    const all = result ?? runIds.map((id) => ({ id, problem }));
+    return all.map((one) => ({ ...one, problem: one.problem?.replace(`actor ${one.id}: `, '') ?? null }));
+  }
+  useEffect(() => {
+    let isCurrent = true;
+    setResults(null);
+    if (output !== null) void request(true).then((found) => isCurrent && setResults(found));
+    return () => {
+      isCurrent = false;
+    };
+  }, [JSON.stringify([runIds, action, output])]);
+  const repair = (): ReturnType<typeof request> => {
+    setResults(null);
+    return request(false);
+  };
+  return { results, repair };
+}
+
+/** Retries or skips what failed in an actor, or releases it. What is not possible is disabled, with the reason. */
+export function RepairButtons({ inspector, view, blocked }: PanelProps & { readonly blocked: string | null }) {
+  const { run } = view;
+  const { act } = sender(inspector, run.runId);
+  const [isOpen, setOpen] = useState(false);
+  const output = run.status === 'degraded' && blocked === null ? {} : null;
+  const [retry] = useRepair(inspector, [run], 'retry', output).results ?? [];
+  const [skip] = useRepair(inspector, [run], 'skip', output).results ?? [];
+  if (run.quarantined !== undefined)
+    return (
+      <button type="button" disabled={blocked !== null} onClick={() => void act({ type: 'release' }, 'Released.')}>
+        Release
+      </button>
+    );
+  if (run.status !== 'degraded') return null;
+  return (
+    <>
+      <button
+        type="button"
+        class="primary"
+        disabled={retry?.problem !== null}
+        onClick={() => void act({ type: 'retry' }, 'Retried.')}
+      >
+        Retry
+      </button>
+      <button type="button" disabled={skip?.problem !== null} aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        Skip…
+      </button>
+      {[retry, skip].map(
+        (one, at) =>
+          one?.problem && (
+            <p class="reason muted verbatim">
+              Cannot be {at === 0 ? 'retried' : 'skipped'}: {excerpt(one.problem, 400)}
+            </p>
+          ),
+      )}
+      {isOpen && <RepairDialog inspector={inspector} runs={[run]} first="skip" onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function outputIn(text: string): object | null {
+  try {
+    return text.trim() === '' ? {} : { output: JSON.parse(text) as unknown };
+  } catch {
+    return null;
+  }
+}
+
+/** Repairs actors. Shows what would happen to each, and then what has happened. */
+export function RepairDialog({ inspector, runs, first, onClose }: ListDialogProps & { first?: RepairAction }) {
+  const preset = runs.some(({ status }) => status === 'degraded') ? 'retry' : undefined;
+  const [action, choose] = useState<RepairAction>(
+    first ?? preset ?? (runs.some((run) => run.quarantined) ? 'release' : 'stop'),
+  );
+  const [text, setText] = useState('');
+  const [done, setDone] = useState<readonly RepairResult[] | null>(null);
+  const [label, word, about] = ACTIONS[action];
+  const output = action === 'skip' ? outputIn(text) : {};
+  const { results, repair } = useRepair(inspector, runs, action, output);
+  const shown = done ?? results ?? [];
+  const possible = pluralize(shown.filter(({ problem }) => problem === null).length, 'actor');
+  const next = action === 'stop' || runs.length === 1 ? '' : ' A worker continues them, or you do on their pages.';
+  const summary = done === null ? '' : `${possible} ${word}.${next}`;
+  const none = possible === '0 actors' ? 'None of them: choose another action or other actors.' : '';
+  const missing = output === null ? 'Result: enter JSON.' : results === null && done === null ? 'Checking…' : none;
+  return (
+    <Dialog title={`Repair ${pluralize(runs.length, 'actor')}`} class="repair" onClose={() => onClose(summary)}>
+      <SubmitForm
+        label="Repair"
+        isBusy={false}
+        missing={summary || missing}
+        submit={`${label} ${possible}`}
+        onSubmit={() => void repair().then(setDone)}
+      >
+        <Field label="Action" hint={about}>
+          <select
+            value={action}
+            onChange={({ currentTarget }) => {
+              choose(currentTarget.value as RepairAction);
+              setDone(null);
+            }}
+          >
+            {Object.entries(ACTIONS).map(([name, [words]]) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {action === 'skip' && (
+          <TextField label="Result of a call" hint="as JSON, optional" rows={2} value={text} onText={setText} />
+        )}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+        <ul tabIndex={0} aria-label={done === null ? 'What would happen' : 'What happened'}>
+          {shown.map(({ id, problem }) => (
+            <li key={id} class={`verbatim ${problem === null ? '' : 'muted'}`}>
+              <b>{excerpt(id, 80)}</b>: {excerpt(problem ?? `${done === null ? 'would be ' : ''}${word}`, 400)}
+            </li>
+          ))}
+        </ul>
+      </SubmitForm>
+    </Dialog>
+  );
+}

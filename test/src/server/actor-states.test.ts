@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createMachine, fromPromise } from 'xstate';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { statesOf } from '../../../src/server/actor-states.ts';
 
@@ -40,4 +41,29 @@ it('the states of an actor end with `diverged` if the machine has changed', asyn
   const journals = memoryJournals();
   await createDurableMachine(machine('paid'), { journals }).start('o').send({ type: 'PAY' });
   await expect(followed(journals, 'free')()).rejects.toMatchObject({ code: 'diverged' });
+});
+
+it('the states of an actor go back to those before a failed step that is retried', async () => {
+  const failing = createMachine({
+    id: 'order',
+    initial: 'paying',
+    states: { paying: { invoke: { src: fromPromise(() => Promise.reject(new Error('no funds'))) } } },
+  });
+  const host = createDurableMachine(failing, { journals: memoryJournals(), logger: () => {} });
+  await expect(host.start('o').output).rejects.toThrow('no funds');
+  const before = await entriesOf(host.journals.read('o'));
+  await host.repair('retry');
+  const after = (await entriesOf(host.journals.read('o'))).slice(before.length);
+  let retry = (): void => {};
+  async function* entries() {
+    yield* before;
+    await new Promise<void>((resolve) => {
+      retry = resolve;
+    });
+    yield* after;
+  }
+  const states = statesOf({ name: 'order', host }, 'o', entries());
+  expect((await states.next()).value).toMatchObject({ state: { status: 'error' } });
+  retry();
+  expect((await states.next()).value).toMatchObject({ state: { value: 'paying', status: 'running', error: null } });
 });

@@ -92,7 +92,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
               type="button"
               aria-haspopup="dialog"
               disabled={!chosen.some(({ machine }) => machine !== undefined)}
-              title="Retries, skips, releases or stops durable actors. Select at least one."
+              title="Repairs durable actors: select one"
               onClick={() => openDialog({ Shown: RepairDialog, runs: chosen })}
             >
               Repair…

@@ -4,19 +4,13 @@ import { firstChars } from '../../machines/text/clip.ts';
 import type { Clock } from '../durable/clock.ts';
 import type { Json } from '../durable/codec.ts';
 import type { DurableActor } from '../durable/durable-actor.ts';
+import { hasEnded } from '../durable/entries.ts';
 import type { ActorSummary } from '../durable/journals/journal-store.ts';
 import type { ActorEvent } from '../internal/accepted-events.ts';
 import { type ActorState, actorStateOf, type NumberedState, type ShownMachine, statesOf } from './actor-states.ts';
 import { createFeeds, type Feeds } from './feeds.ts';
 import { FINAL, HttpError } from './http-error.ts';
-import {
-  type FollowableJournals,
-  followable,
-  hasEnded,
-  type Labels,
-  type ListPage,
-  OwnJournals,
-} from './own-journals.ts';
+import { type FollowableJournals, followable, type Labels, type ListPage, OwnJournals } from './own-journals.ts';
 import { type Owner, ownId } from './owners.ts';
 import type { UsageLimits } from './usage-limits.ts';
 

@@ -1,4 +1,4 @@
-import type { DurableEntry, OpenApproval, StartEntry } from '../durable/entries.ts';
+import { type DurableEntry, hasEnded, type OpenApproval, type StartEntry } from '../durable/entries.ts';
 import type { ReplayStep } from '../durable/replay.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { isJsonNode } from '../internal/json-schema.ts';
@@ -7,7 +7,6 @@ import { activeNodes } from '../internal/xstate-internals.ts';
 import { usageIn } from '../llm/call-facts.ts';
 import { batchesOf, GrowingReplay, type ShownMachine } from './actor-states.ts';
 import { AgentText } from './agent-text.ts';
-import { hasEnded } from './own-journals.ts';
 import type { NumberedUpdate, Question, RunUpdate, ServedAnswer } from './updates.ts';
 
 /** A client that waits for the answer waits for a shorter delay too, in milliseconds. */

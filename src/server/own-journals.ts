@@ -1,5 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { DurableEntry } from '../durable/entries.ts';
+import { type DurableEntry, hasEnded } from '../durable/entries.ts';
 import type { ActorSummary, JournalStore, ListOptions, StoredEntry } from '../durable/journals/journal-store.ts';
 import { FINAL, HttpError, unknownId } from './http-error.ts';
 import type { Owner } from './owners.ts';
@@ -19,8 +19,6 @@ export interface ListPage {
   /** Only those with these attributes. */
   readonly where?: NonNullable<ListOptions['where']> | undefined;
 }
-
-export const hasEnded = (entries: readonly DurableEntry[]): boolean => entries.some(({ type }) => type === 'end');
 
 interface OwnJournalsOptions {
   readonly journals: FollowableJournals;

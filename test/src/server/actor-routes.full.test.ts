@@ -110,6 +110,26 @@ const CHANGED = [200, { changed: true }];
 const UNCHANGED = [200, { changed: false }];
 
 describe('an actor of a durable machine', () => {
+  it('accepts events again, and cannot be deleted, once it was retried after its end', async () => {
+    let calls = 0;
+    const pay = async (): Promise<string> => {
+      calls += 1;
+      if (calls === 1) throw new Error('card refused');
+      return 'r-1';
+    };
+    const { begin, get, host, say, state, stop } = await serveOrders({ pay });
+    const id = await begin();
+    await say(id, { type: 'PAY' });
+    const [asked] = (await state(id)).pending.approvals;
+    await say(id, { type: 'approval.given', id: asked?.id, digest: asked?.digest, decision: 'approve' });
+    await expect.poll(async () => (await state(id)).status).toBe('error');
+    await host.retry(id);
+    expect(await state(id)).toMatchObject({ status: 'waiting', value: 'paid' });
+    expect((await get(`/machines/order/${id}`, { method: 'DELETE' })).status).toBe(409);
+    expect(await say(id, { type: 'NOTE', text: 'still here' })).toEqual(CHANGED);
+    expect(await stop(id)).toEqual([200, true]);
+  });
+
   it('is started, shown, changed by events, and deleted when it has ended', async () => {
     const { get, post, say, state, journals } = await serveOrders();
     const started = await post('/machines/order', { input: { amount: 40 } });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { createMachine, fromPromise } from 'xstate';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { nextTurn } from '../../../src/internal/async.ts';
 import { statesOf } from '../../../src/server/actor-states.ts';
 
 const called = fromPromise(() => new Promise(() => {}));
@@ -66,4 +67,42 @@ it('the states of an actor go back to those before a failed step that is retried
   expect((await states.next()).value).toMatchObject({ state: { status: 'error' } });
   retry();
   expect((await states.next()).value).toMatchObject({ state: { value: 'paying', status: 'running', error: null } });
+});
+
+it('the states of an actor follow one that is retried after its end', async () => {
+  const journals = memoryJournals();
+  let calls = 0;
+  const pay = fromPromise(async () => {
+    calls += 1;
+    if (calls === 1) throw new Error('card refused');
+  });
+  const paying = createMachine({
+    id: 'order',
+    initial: 'new',
+    states: {
+      new: { on: { PAY: 'paying' } },
+      paying: { invoke: { src: pay, onDone: 'paid' } },
+      paid: { on: { SHIP: 'sent' } },
+      sent: { type: 'final' },
+    },
+  });
+  const host = createDurableMachine(paying, { journals });
+  await host.open('o');
+  await host.send('o', { type: 'PAY' });
+  await expect((await host.open('o')).output).rejects.toThrow();
+  const failed = await entriesOf(journals.read('o'));
+  await host.retry('o');
+  await host.send('o', { type: 'SHIP' });
+  const all = await entriesOf(journals.read('o'));
+  for (let cut = 1; cut < all.length; cut += 1) {
+    async function* parts() {
+      yield* all.slice(0, cut);
+      for (let turns = 0; turns < 5; turns += 1) await nextTurn();
+      yield* all.slice(cut);
+    }
+    const values: unknown[] = [];
+    for await (const { state } of statesOf({ name: 'order', host }, 'o', parts())) values.push(state.value);
+    expect([cut, values.at(-1)]).toEqual([cut, 'sent']);
+    if (cut === failed.length) expect(values[0]).toBe('paying');
+  }
 });

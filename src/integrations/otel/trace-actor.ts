@@ -33,6 +33,7 @@ const STOPPED: SpanAttributes = { 'postchain.status': 'stopped' };
 
 /** Sends the journal of a durable actor of any machine, live or recorded, to OpenTelemetry as spans and measurements. */
 export class ActorFold {
+  readonly #start: StartEntry;
   readonly #options: FoldOptions;
   readonly #filter: ContentFilter;
   readonly #spans: SpanLog;
@@ -42,7 +43,7 @@ export class ActorFold {
   /** The spans of running machines and activities. */
   readonly #open = new Map<ActorPath, OpenSpan>();
   /** The machines whose spans have their names. */
-  readonly #named = new Set<ActorPath>(['']);
+  readonly #named = new Set<ActorPath>();
   /** The paths of open spans within each path, in start order. */
   readonly #inner = new Map<ActorPath, Set<ActorPath>>();
   readonly #calls = new Map<ActorPath, ReturnType<ActorFold['callsBelow']>>();
@@ -56,12 +57,19 @@ export class ActorFold {
   #pausedMs = 0;
 
   constructor(start: StartEntry, options: FoldOptions, telemetry: Telemetry) {
-    const { actorId, machine, input, startedAt, forkedFrom } = start;
+    const { startedAt, forkedFrom } = start;
+    this.#start = start;
     this.#options = options;
     this.#filter = createContentFilter(this.#tools, options.content);
     this.#startMs = forkedFrom?.clockStartMs ?? Date.parse(startedAt);
     this.#spans = new SpanLog(telemetry, this.#startMs);
-    const name = options.workflow ?? machine.id;
+    this.#beginRoot();
+  }
+
+  /** Begins the span of the whole actor: at its start and, if it was retried after its end, again. */
+  #beginRoot(): OpenSpan {
+    const { actorId, machine, input } = this.#start;
+    const name = this.#options.workflow ?? machine.id;
     const root = this.#spans.begin({
       operation: 'invoke_workflow',
       subject: name,
@@ -74,6 +82,8 @@ export class ActorFold {
       },
     });
     this.#open.set('', root);
+    this.#named.add('');
+    return root;
   }
 
   take(entry: DurableEntry): void {
@@ -145,6 +155,7 @@ export class ActorFold {
       const repeated = [...this.#activities.values()].filter((path) => this.#open.has(path));
       if (!wasPaused) for (const path of ['', ...repeated]) this.#note(path, 'resumed', {});
     },
+    retried: ({ isSkipped = false }) => this.#note('', isSkipped ? 'skipped' : 'retried', {}),
     closed: ({ waiting }) => {
       if (waiting === undefined) return;
       const { events, approvals = [] } = waiting;
@@ -165,7 +176,7 @@ export class ActorFold {
   }
 
   #spanOf(path: ActorPath): OpenSpan {
-    return this.#open.get(path) ?? this.#begin(path, idOf(path));
+    return this.#open.get(path) ?? (path === '' ? this.#beginRoot() : this.#begin(path, idOf(path)));
   }
 
   #begin(path: ActorPath, subject: string, startedMs?: number): OpenSpan {

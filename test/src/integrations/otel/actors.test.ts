@@ -260,3 +260,30 @@ it('of many model calls at the same time, each is traced without looking at all 
   }
   expect((await visitsFor(400)) / (await visitsFor(200))).toBeLessThan(2.5);
 });
+
+it('an actor that was retried after its end has another span from then on', async () => {
+  let calls = 0;
+  const machine = setup({
+    actors: {
+      pay: fromPromise(async () => {
+        calls += 1;
+        if (calls === 1) throw new Error('card refused');
+      }),
+    },
+  }).createMachine({
+    id: 'retried',
+    initial: 'paying',
+    states: { paying: { invoke: { src: 'pay', onDone: 'paid' } }, paid: { type: 'final' } },
+  });
+  const journals = memoryJournals();
+  const host = createDurableMachine(machine, { journals, logger: () => {} });
+  await expect((await host.open('o')).output).rejects.toThrow();
+  await host.retry('o');
+  const spans = await spansOf(journals.read('o'), { workflow: 'orders' });
+  const roots = spans.filter(({ name }) => name === 'invoke_workflow orders');
+  expect(roots.map(({ attributes, status }) => [attributes['postchain.status'], status.code])).toEqual([
+    ['error', SpanStatusCode.ERROR],
+    ['done', SpanStatusCode.UNSET],
+  ]);
+  expect(eventsOf(roots[1]).map(({ name }) => name)).toContain('postchain.retried');
+});

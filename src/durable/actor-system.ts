@@ -128,6 +128,7 @@ export interface Effect {
   readonly run: () => unknown;
   /** Reports that it has thrown: its actor ends with the error. */
   readonly fail: (error: unknown) => void;
+  hasFailed: boolean;
 }
 
 /** The maximum number of events that are kept for a source that never reports anything. */
@@ -361,10 +362,11 @@ export class DurableActorSystem {
 
   /** Forgets effects that have ended. Returns the entry, with how the actor has ended if these were its last ones. */
   endEffects(effects: readonly number[]): EffectEnd {
-    for (const effect of effects) this.openEffects.delete(effect);
     const { status } = this.root.getSnapshot();
-    if (status === 'active' || this.openEffects.size > 0) return { type: 'effect-end', effects };
-    return { type: 'effect-end', effects, status };
+    const failed = effects.filter((effect) => status === 'error' && this.openEffects.get(effect)?.hasFailed === true);
+    for (const effect of effects) this.openEffects.delete(effect);
+    const isLast = status !== 'active' && this.openEffects.size === 0;
+    return { type: 'effect-end', effects, ...(failed.length > 0 && { failed }), ...(isLast && { status }) };
   }
 
   #isActive(): boolean {
@@ -797,10 +799,11 @@ export class DurableActorSystem {
   #addEffect(number: number, path: ActorPath, action: string, run: () => unknown): void {
     const actor = this.#actors.get(path);
     const fail = (error: unknown): void => {
+      effect.hasFailed = true;
       if (actor?.isRunning === true) this.#fail(path, actor, error, number);
       else this.#parts.logger(`${this.#nameOf(path)}: an effect failed after the end of its actor:`, error);
     };
-    const effect: Effect = { number, path, action, run, fail };
+    const effect: Effect = { number, path, action, run, fail, hasFailed: false };
     this.effects.push(effect);
     if (number >= 0) this.openEffects.set(number, effect);
   }

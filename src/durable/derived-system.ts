@@ -1,7 +1,14 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { pauses } from '../internal/async.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
-import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
+import {
+  type DurableEntry,
+  type DurableEvent,
+  isAnnotation,
+  isExternal,
+  type StartEntry,
+  withdrawnIn,
+} from './entries.ts';
 import { clockStartOf, isSame, type ReplayedSystem } from './replay.ts';
 import { copiedNote, type ReuseOptions } from './reused-calls.ts';
 
@@ -14,15 +21,17 @@ function startKey(event: DurableEvent): string | null {
 
 /**
  * Evaluates the past of a fork with another input: feeds the external events of a journal to the machine, and returns what it does as the
- * journal of the fork. Notes are copied; events that nothing receives are left out. So are those of calls, effects and timers that the
+ * journal of the fork. Notes are copied; events that nothing receives and steps that were withdrawn are left out. So are those of calls, effects and timers that the
  * machine does not start as recorded: these stay open. `recordOnce` gets the recorded values of its name, in order. With `keyOf`, calls of the same place and key are the same.
  */
 export async function deriveSystem(
-  past: readonly DurableEntry[],
+  all: readonly DurableEntry[],
   start: StartEntry,
   parts: SystemParts,
   keyOf?: ReuseOptions['keyOf'],
 ): Promise<ReplayedSystem> {
+  const isWithdrawn = withdrawnIn(all);
+  const past = all.filter((entry) => entry.type !== 'retried' && !isWithdrawn(entry));
   const entries: DurableEntry[] = [];
   const recordedStarts = new Map(past.map((entry) => [startKey(entry), entry]));
   /** The keys of what the machine has started as recorded. */
@@ -69,13 +78,9 @@ export async function deriveSystem(
       `at: expected an entry before the migration (entry ${migrated.seq}), because a fork with another input cannot repeat it; received a later one.`,
     );
   let hasBegun = false;
-  const retries = new Map(past.flatMap((entry) => (entry.type === 'retried' ? [[entry.failed, entry.seq]] : [])));
-  let retriedAt = 0;
   const pause = pauses();
   for (const entry of past.slice(1)) {
     await pause();
-    retriedAt = retries.get(entry.seq) ?? retriedAt;
-    if (entry.seq < retriedAt && !isAnnotation(entry)) continue;
     if (!hasBegun && !isAnnotation(entry)) {
       system.begin();
       hasBegun = true;
@@ -93,7 +98,7 @@ export async function deriveSystem(
     } else if (event.type === 'note' && event.activity !== undefined) {
       const actor = system.activities.get(event.activity)?.actor;
       if (actor && isOfSameStart(event))
-        append({ ...event, note: copiedNote(event.note, actor, { entries: past, seq: entry.seq }) });
+        append({ ...event, note: copiedNote(event.note, actor, { entries: all, seq: entry.seq }) });
     } else if (isAnnotation(event)) {
       append(event);
     } else if (event.type !== 'migrated' && system.accepts(event) && isOfSameStart(event)) system.apply(event, atMs);

@@ -514,7 +514,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       (await repaired(await entriesOf(this.journals.read(id, this.#readOptions)))).system.close();
       return null;
     }
-    this.#requireNotOpen(id);
+    if (this.#open.has(id)) throw notRepairable(id, 'this process opens or repairs it already.');
     return this.#once(id, async () => {
       const { entries, writer } = await this.journals.open(id, this.#readOptions);
       try {
@@ -820,7 +820,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     } catch {
       // Replaying the whole journal reports the cause.
     }
-    return this.#replayed(id, await entriesOf(this.journals.read(id)), isSameButKeyframes);
+    const all = await entriesOf(this.journals.read(id));
+    // `entries` may end with one that is not stored yet.
+    return this.#replayed(id, [...all, ...entries.filter(({ seq }) => seq >= all.length)], isSameButKeyframes);
   }
 
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */

@@ -168,6 +168,8 @@ export type Annotation =
   | {
       readonly type: 'effect-end';
       readonly effects: readonly number[];
+      /** Those that have thrown after the actor had failed: if it is retried, they are executed again. Left out for none. */
+      readonly failed?: readonly number[];
       /** How the actor has ended, if these were its last effects. */
       readonly status?: 'done' | 'error' | 'stopped';
     }
@@ -302,6 +304,12 @@ export const isPartial = ([, second]: readonly DurableEntry[]): boolean => hasSt
 /** Whether an actor has ended. One that was retried after its end has not. */
 export const hasEnded = (entries: readonly { readonly type: string }[]): boolean =>
   entries.findLast(({ type }) => type === 'end' || type === 'retried')?.type === 'end';
+
+/** Returns a function that returns whether an entry is part of a step that was withdrawn. Annotations, such as the ends of effects, are not. */
+export function withdrawnIn(entries: readonly DurableEntry[]): (entry: DurableEntry) => boolean {
+  const retried = entries.filter((entry) => entry.type === 'retried');
+  return (entry) => !isAnnotation(entry) && retried.some(({ failed, seq }) => failed <= entry.seq && entry.seq < seq);
+}
 
 /** After these entries, crashes are counted anew. */
 const PROGRESS: readonly string[] = ['closed', 'retried', 'quarantined', 'released'];

@@ -145,8 +145,8 @@ export function* replaySteps(
 
   const isSameSoFar = (): boolean => difference === null;
 
-  function takeAnnotations(): void {
-    for (let entry = entries[cursor]; entry !== undefined && isAnnotation(entry); entry = entries[cursor]) {
+  function takeAnnotations(last = Number.POSITIVE_INFINITY): void {
+    for (let entry = entries[cursor]; entry && cursor <= last && isAnnotation(entry); entry = entries[cursor]) {
       if (entry.type === 'effect-end') for (const effect of entry.effects) system.openEffects.delete(effect);
       if (entry.type === 'resumed') zeroMs = Math.max(zeroMs, Date.parse(entry.resumedAt) - entry.atMs);
       if (entry.type === 'keyframe') {
@@ -161,14 +161,17 @@ export function* replaySteps(
     }
   }
 
-  /** Passes over a step that was withdrawn. Effects may have ended meanwhile; one that failed in it has not. */
+  /** Passes over a step that was withdrawn. Effects may have ended meanwhile; those that failed have not. */
   function passTo(end: number): void {
-    const failed = entries[cursor];
-    const effect = failed?.type === 'failed' ? system.openEffects.get(failed.effect ?? -1) : undefined;
+    const failed = entries.slice(cursor, end).flatMap((entry) => {
+      if (entry.type === 'failed') return [entry.effect ?? -1];
+      return entry.type === 'effect-end' ? (entry.failed ?? []) : [];
+    });
+    const effects = failed.flatMap((effect) => system.openEffects.get(effect) ?? []);
     while (cursor <= end)
-      if (isAnnotation(entries[cursor] as DurableEntry)) takeAnnotations();
+      if (isAnnotation(entries[cursor] as DurableEntry)) takeAnnotations(end);
       else cursor += 1;
-    if (effect !== undefined) system.openEffects.set(effect.number, effect);
+    for (const effect of effects) system.openEffects.set(effect.number, effect);
   }
 
   const recorder: SystemOwner = {

@@ -2,7 +2,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Codec } from './codec.ts';
 import { endOfStep } from './durable-format.ts';
-import type { DurableEntry } from './entries.ts';
+import { type DurableEntry, withdrawnIn } from './entries.ts';
 import type { Pending } from './pending.ts';
 import type { ReplayStep } from './replay.ts';
 
@@ -19,7 +19,10 @@ export function recordedStep(
   eventId: string | undefined,
   replay: (entries: readonly DurableEntry[]) => Generator<ReplayStep, unknown>,
 ): RepliedStep | null {
-  const from = entries.findIndex((entry) => entry.type === 'delivery' && entry.id === eventId && eventId !== undefined);
+  const isWithdrawn = withdrawnIn(entries);
+  const isSent = (entry: DurableEntry): boolean =>
+    entry.type === 'delivery' && entry.id === eventId && !isWithdrawn(entry);
+  const from = eventId === undefined ? -1 : entries.findIndex(isSent);
   if (from < 0) return null;
   const to = endOfStep(entries, from);
   let last: Pick<RepliedStep, 'snapshot' | 'pending'> | null = null;

@@ -1,6 +1,6 @@
 import type { Activity } from './actor-system.ts';
 import type { Json } from './codec.ts';
-import type { DurableEntry, DurableEvent } from './entries.ts';
+import { type DurableEntry, type DurableEvent, withdrawnIn } from './entries.ts';
 
 type CallStart = Extract<DurableEntry, { type: 'activity-start' }>;
 export type ReusableEvent = Extract<DurableEvent, { type: 'activity-event' | 'note' }>;
@@ -108,7 +108,9 @@ const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIn
 
 function recordedCalls(entries: readonly DurableEntry[]): readonly RecordedCall[] {
   const calls = new Map<number, RecordedCall>();
+  const isWithdrawn = withdrawnIn(entries);
   for (const entry of entries) {
+    if (isWithdrawn(entry)) continue;
     if (entry.type === 'activity-start') calls.set(entry.activity, { start: entry, events: [] });
     if (entry.type !== 'activity-event' && entry.type !== 'note') continue;
     const { atMs: _, ...event } = entry;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { assign, fromCallback, fromPromise, setup } from 'xstate';
 import { createDurableMachine } from '../../../src/durable/durable-machine.ts';
-import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
+import { entriesOf, KEYFRAME_EVERY } from '../../../src/durable/journals/journal-store.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
+import { recordOnce } from '../../../src/durable/recorded-values.ts';
 import { writeJournal } from '../../support/journal-files.ts';
 import { TestClock } from '../../support/simulated-clock.ts';
 
@@ -13,11 +14,12 @@ function orders({
   charge = async (): Promise<string> => 'receipt',
   notify = () => {},
   price = (text: string) => Number(text),
+  canCancel = false,
 } = {}) {
   const machine = setup({
     types: {
       context: {} as { readonly receipt: string; readonly total: number },
-      events: {} as { readonly type: 'PAY' | 'SHIP' } | { readonly type: 'ADD'; readonly price: string },
+      events: {} as { readonly type: 'PAY' | 'SHIP' | 'CANCEL' } | { readonly type: 'ADD'; readonly price: string },
     },
     actors: {
       charge: fromPromise(charge),
@@ -36,6 +38,7 @@ function orders({
           ADD: { actions: assign({ total: ({ context, event }) => context.total + price(event.price) }) },
           PAY: 'paying',
           SHIP: 'scanning',
+          ...(canCancel && { CANCEL: 'sent' }),
         },
       },
       paying: {
@@ -51,6 +54,10 @@ function orders({
   });
   return createDurableMachine(machine, { journals, clock, logger: () => {} });
 }
+
+const noPrice = (): number => {
+  throw new Error('no price');
+};
 
 /** Fails the first calls. */
 function failing(times: number) {
@@ -87,6 +94,74 @@ describe('retry', () => {
     expect((await host.replay('o')).divergence).toBeNull();
     await host.send('o', { type: 'SHIP' });
     expect(await host.list()).toMatchObject([{ status: 'done' }]);
+  });
+
+  it('repairs an actor with keyframes that failed on an earlier build of its machine', async () => {
+    const journals = memoryJournals();
+    const { charge } = failing(1);
+    for (const [id, event] of [
+      ['event', { type: 'ADD', price: '?' }],
+      ['call', { type: 'PAY' }],
+    ] as const) {
+      const actor = await orders({ journals, charge, price: (text) => (text === '?' ? noPrice() : 1) }).open(id);
+      for (let count = 0; count < 1.2 * KEYFRAME_EVERY; count += 1) await actor.send({ type: 'ADD', price: '1' });
+      await actor.send(event);
+      await expect(actor.output).rejects.toThrow();
+    }
+    const fixed = orders({ journals, canCancel: true, price: () => 1 });
+    await fixed.retry('event');
+    await fixed.retry('call');
+    expect((await fixed.query('event')).snapshot.context.total).toBe(1.2 * KEYFRAME_EVERY + 1);
+    expect((await fixed.query('call')).snapshot.value).toBe('paid');
+  });
+
+  it('replies to an event that was processed again, and not at all to one that was skipped', async () => {
+    const journals = memoryJournals();
+    const send = (host: ReturnType<typeof orders>, id: string) =>
+      host.send(id, { type: 'ADD', price: '4' }, { id: 'e-1', reply: true });
+    for (const id of ['retried', 'skipped']) {
+      await (await orders({ journals, price: noPrice }).open(id)).close();
+      await orders({ journals, price: noPrice }).send(id, { type: 'ADD', price: '4' }, { id: 'e-1' });
+    }
+    const fixed = orders({ journals });
+    await fixed.retry('retried');
+    expect((await send(fixed, 'retried')).snapshot.context.total).toBe(4);
+    await fixed.skip('skipped');
+    expect((await fixed.query('skipped')).snapshot.context.total).toBe(0);
+    expect((await send(fixed, 'skipped')).snapshot.context.total).toBe(4);
+    expect((await send(fixed, 'skipped')).snapshot.context.total).toBe(4);
+  });
+
+  it('is refused while this process repairs the actor already', async () => {
+    const host = orders(failing(1));
+    await failed(host, 'o');
+    const [one, other] = await Promise.allSettled([host.retry('o'), host.retry('o')]);
+    expect([one.status, Object(other).reason.code]).toEqual(['fulfilled', 'not_repairable']);
+  });
+
+  it('reuses in forks only the results that were not withdrawn', async () => {
+    const host = orders(failing(1));
+    await failed(host, 'o');
+    await host.retry('o');
+    const keyOf = ({ source }: { readonly source: string }) => source;
+    const event = { type: 'PAY' } as const;
+    const fork = await host.fork('o', { at: 0, id: 'f', event, reuse: { keyOf, onMissing: () => {} } });
+    await fork.park({ wait: true });
+    expect((await host.query('f')).snapshot).toMatchObject({ value: 'paid', context: { receipt: 'receipt' } });
+  });
+
+  it('leaves out of forks with another input what was withdrawn', async () => {
+    const journals = memoryJournals();
+    const priced = (price: number, then: () => number) =>
+      orders({ journals, price: () => Number(recordOnce('price', () => price)) + then() });
+    const broken = priced(1, noPrice);
+    await broken.open('o');
+    await broken.send('o', { type: 'ADD', price: '' });
+    const host = priced(20, () => 0);
+    await host.retry('o');
+    const fork = await host.fork('o', { at: (await entriesOf(journals.read('o'))).length - 1, id: 'f', input: {} });
+    expect(fork.getSnapshot().context.total).toBe(20);
+    expect(fork.entries.some(({ type }) => type === 'retried')).toBe(false);
   });
 
   it('survives the end of the process right after it was stored, and forks and steps read it', async () => {
@@ -142,6 +217,35 @@ describe('retry', () => {
     expect(notified).toEqual(['try', 'try']);
     expect((await host.query('o')).snapshot.value).toBe('paid');
     expect((await host.replay('o')).divergence).toBeNull();
+  });
+
+  it('executes all effects again that have thrown, but none that has not', async () => {
+    const log: string[] = [];
+    let isDown = true;
+    const told = (name: string) => () => {
+      log.push(name);
+      if (isDown && name !== 'shop') throw new Error('mail is down');
+    };
+    const machine = setup({
+      actions: { tellCustomer: told('customer'), tellShop: told('shop'), tellStock: told('stock') },
+    }).createMachine({
+      id: 'notice',
+      initial: 'open',
+      states: { open: { on: { GO: 'told' } }, told: { entry: ['tellCustomer', 'tellShop', 'tellStock'] } },
+    });
+    const host = createDurableMachine(machine, {
+      journals: memoryJournals(),
+      clock: new TestClock(),
+      logger: () => {},
+    });
+    await host.open('n');
+    await host.send('n', { type: 'GO' });
+    isDown = false;
+    await host.retry('n');
+    await (await host.open('n')).park();
+    expect(log).toEqual(['customer', 'shop', 'stock', 'customer', 'stock']);
+    expect(await host.list()).toMatchObject([{ status: 'waiting' }]);
+    expect((await host.replay('n')).divergence).toBeNull();
   });
 
   it('refuses actors that have not failed, and names those that do not exist', async () => {

@@ -178,13 +178,17 @@ function sinceIn(entries: readonly DurableEntry[]): number | null {
  * without a process, each is later than the last. The past of a fork uses the fork's clock, with no time between processes.
  */
 function clockStartsIn(entries: readonly DurableEntry[], clockStartMs: number): readonly ClockStart[] {
-  const starts: ClockStart[] = [{ firstTimer: 0, atMs: clockStartMs }];
+  const starts: { firstTimer: number; readonly atMs: number }[] = [{ firstTimer: 0, atMs: clockStartMs }];
   let timers = 0;
   for (const entry of entries) {
-    if (entry.type === 'timer-start') timers = entry.timer + 1;
+    const last = starts.at(-1) as (typeof starts)[number];
+    if (entry.type === 'timer-start') {
+      timers = entry.timer + 1;
+      // An earlier process may have started it in a step that was withdrawn.
+      last.firstTimer = Math.min(last.firstTimer, entry.timer);
+    }
     if (entry.type !== 'resumed') continue;
-    const { atMs } = starts.at(-1) as ClockStart;
-    starts.push({ firstTimer: timers, atMs: Math.max(atMs, Date.parse(entry.resumedAt) - entry.atMs) });
+    starts.push({ firstTimer: timers, atMs: Math.max(last.atMs, Date.parse(entry.resumedAt) - entry.atMs) });
   }
   return starts;
 }

@@ -69,6 +69,19 @@ describe('a timekeeper', () => {
     expect(time.dueMsOf(timer('counts', 1))).toBe(100);
   });
 
+  it('lets a delay count from the process that started it in a step that replaced another', () => {
+    const start = { type: 'timer-start', timer: 0, actor: '', event: 'counts', dueMs: 100 } as const;
+    const entries: DurableEntry[] = [
+      { seq: 0, atMs: 0, ...start },
+      { seq: 1, atMs: 0, type: 'resumed', resumedAt: new Date(900).toISOString() },
+      { seq: 2, atMs: 0, type: 'retried', failed: 0 },
+      { seq: 3, atMs: 0, ...start },
+    ];
+    const { time, timers } = setUp({ clockStartMs: 0, doesTimeCount: false }, { entries, dueMs: [100] });
+    // 100 ms have passed since.
+    expect(time.dueMsOf(timers.get(0) as Timer)).toBe(0);
+  });
+
   it('leaves out a pause before the start, and returns the end of a long one', () => {
     const { clock, time } = setUp({ doesTimeCount: false });
     clock.increment(999);

@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import './page.css';
-import { addDrawings, prepareLayout } from './chart/layout.ts';
+import { addDrawings } from './chart/layout.ts';
 import { revealHidden } from './fold/text.ts';
 import { Page } from './page.tsx';
 import { followAddress } from './ui-state/address.ts';
@@ -13,7 +13,6 @@ const root = document.getElementById('page') ?? document.body;
 async function start(element: HTMLElement): Promise<void> {
   try {
     const embedded = embeddedRun(document);
-    if (embedded === null) prepareLayout();
     const { protocol, host, pathname } = location;
     // The server's socket is next to the page, under the same token.
     const address = `${protocol === 'https:' ? 'wss' : 'ws'}://${host}${pathname.replace(/[^/]*$/u, '')}socket`;

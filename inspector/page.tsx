@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { focusChart } from './chart/chart-view.tsx';
-import { bakedDrawingsOf, layoutOf } from './chart/layout.ts';
+import { bakedDrawingsOf, layoutOf, prepareLayout } from './chart/layout.ts';
 import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePage } from './panels/compare/compare-page.tsx';
@@ -23,6 +23,9 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   const view = inspector.view.value;
   const compared = comparedRuns.value;
   const isRun = view !== null && compared === null;
+  // The chart of an actor is laid out in a worker.
+  const hasActors = inspector.connection.value !== 'file' && inspector.runs.value.some(({ kind }) => kind === 'system');
+  useEffect(() => (hasActors ? prepareLayout() : undefined), [hasActors]);
   // An actor of another machine has no phases.
   const hasPhases = view?.run.kind === 'run';
   const runKeys = [...moveKeys(inspector, hasPhases), chartKey];

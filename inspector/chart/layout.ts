@@ -60,6 +60,7 @@ const startWorker = (): Worker => new Worker(new URL('layout.js', document.baseU
 
 /** Starts the worker before the first chart is known, because loading its script takes longer than most layouts. */
 export function prepareLayout(): void {
+  if (idle !== null || layouts.size > 0) return;
   try {
     idle = startWorker();
     idle.addEventListener('error', () => {

@@ -1,10 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The time in milliseconds since 1970, updated at this interval; null: never. */
-export function useNow(intervalMs: number | null): number {
+/** The time in milliseconds since 1970, updated at this interval. */
+export function useNow(intervalMs: number): number {
   const [nowMs, setNow] = useState(Date.now);
   useEffect(() => {
-    if (intervalMs === null) return;
     const timer = setInterval(() => setNow(Date.now()), intervalMs);
     return () => clearInterval(timer);
   }, [intervalMs]);

@@ -54,7 +54,7 @@ export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarP
           {isDue ? 'Fire the due timer' : 'Continue'}
         </button>
       )}
-      <RepairButtons inspector={inspector} view={view} blocked={blocked} />
+      <RepairButtons inspector={inspector} view={view} blocked={blocked} act={act} />
       {!isOver(run) && (
         <button
           type="button"

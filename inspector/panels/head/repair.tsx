@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RepairAction, RepairResult } from '../../../src/durable/repair.ts';
-import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import type { InspectedRun, RunAction } from '../../../src/inspection/wire.ts';
 import { pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
@@ -8,7 +8,6 @@ import type { PanelProps } from '../panel.tsx';
 import type { ListDialogProps } from '../runs/delete-dialog.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field, SubmitForm, TextField } from './event-forms.tsx';
-import { sender } from './sending.tsx';
 
 const ACTIONS = {
   retry: ['Retry', 'retried', 'what failed runs again'],
@@ -41,10 +40,14 @@ function useRepair(inspector: Inspector, runs: readonly InspectedRun[], action: 
   return { results, repair };
 }
 
+type RepairButtonsProps = PanelProps & {
+  readonly blocked: string | null;
+  readonly act: (action: RunAction, done: string) => Promise<boolean>;
+};
+
 /** Retries or skips what failed in an actor, or releases it. What is not possible is disabled, with the reason. */
-export function RepairButtons({ inspector, view, blocked }: PanelProps & { readonly blocked: string | null }) {
+export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsProps) {
   const { run } = view;
-  const { act } = sender(inspector, run.runId);
   const [isOpen, setOpen] = useState(false);
   const output = run.status === 'degraded' && blocked === null ? {} : null;
   const [retry] = useRepair(inspector, [run], 'retry', output).results ?? [];

@@ -230,8 +230,9 @@ function useVisibleRows(
   slots.current = Math.max(slots.current, shownRows.length);
   const visible = shownRows.map((item, at) => {
     const index = first + at;
-    // Rows that come into view take over elements of those that left. In a run that grows, they would count as layout shifts.
-    return { item, index, key: isGrowing ? item.row.id : index % slots.current };
+    // Rows that come into view take over elements of those that left. In a run that grows, they would count as layout shifts; on a narrow page,
+    // the row to which "Back to the trace" returns would lose the focus.
+    return { item, index, key: isGrowing || isNarrow.value ? item.row.id : index % slots.current };
   });
   // The selected row is always rendered, so that the page can return to it.
   const item = rows[selectedIndex];

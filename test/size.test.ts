@@ -13,7 +13,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6550, exported: 133, floors: 9 },
   'src/cli': { lines: 6310, exported: 136, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
-  'src/durable': { lines: 12320, exported: 208, floors: 12 },
+  'src/durable': { lines: 12330, exported: 208, floors: 12 },
   'src/entries': { lines: 500, exported: 0, floors: 1 },
   'src/inspection': { lines: 5270, exported: 78, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
@@ -24,8 +24,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6430, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 18630, exported: 438, floors: 18 },
-  test: { lines: 87260, exported: 392, floors: 7 },
+  inspector: { lines: 18630, exported: 438, floors: 16 },
+  test: { lines: 87290, exported: 392, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

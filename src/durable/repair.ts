@@ -193,6 +193,14 @@ const STATUSES = {
   stop: ['running', 'waiting', 'interrupted'],
 } as const;
 
+/** Why an action is not for an actor. */
+const NOT_FOR: Readonly<Record<RepairAction, string>> = {
+  retry: 'it has not failed.',
+  skip: 'it has not failed.',
+  release: 'it is not quarantined.',
+  stop: 'it has already ended.',
+};
+
 interface RepairHost {
   list(options: ListOptions): Promise<readonly ActorSummary[]>;
   stop(id: string): Promise<boolean>;
@@ -233,5 +241,8 @@ export async function repairAll(
     );
     results.push({ id: actor.id, problem });
   }
-  return results;
+  // The other options may have excluded the rest.
+  if (status !== undefined || Object.keys(filter.where ?? {}).length > 0) return results;
+  const others = (ids ?? []).filter((id) => !listed.some((actor) => actor.id === id && isFor(actor)));
+  return [...results, ...others.map((id) => ({ id, problem: `actor ${id}: ${NOT_FOR[action]}` }))];
 }

@@ -88,15 +88,8 @@ export async function repairActors(
   const continues = (action === 'retry' || action === 'skip') && options.dryRun !== true && others.length === 0;
   // A worker may have been faster.
   if (isRepaired && continues) await resume(only.id, only.host).catch(() => {});
-  return actors.map(({ id, host }) => results.get(host)?.get(id) ?? { id, problem: `actor ${id}: ${NOT_FOR[action]}` });
+  return actors.flatMap(({ id, host }) => results.get(host)?.get(id) ?? []);
 }
-
-const NOT_FOR: Readonly<Record<RepairAction, string>> = {
-  retry: 'it has not failed.',
-  skip: 'it has not failed.',
-  release: 'it is not quarantined.',
-  stop: 'it has already ended.',
-};
 
 const RUN_SETTINGS = 'A fork of an actor accepts only "event" and "input"; received run settings.';
 const IDENTICAL = 'Identical: the replay produced every entry of the journal.';

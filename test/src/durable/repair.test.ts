@@ -398,6 +398,20 @@ describe('repair', () => {
     expect((await host.list()).map(({ status }) => status)).toEqual(['stopped', 'waiting']);
   });
 
+  it('says why it does not repair an actor that it was given', async () => {
+    const host = orders(failing(1));
+    await failed(host, 'a');
+    await (await host.open('b')).park();
+    expect(await host.repair('retry', { ids: ['a', 'b'], dryRun: true })).toEqual([
+      { id: 'a', problem: null },
+      { id: 'b', problem: 'actor b: it has not failed.' },
+    ]);
+    expect(await host.repair('release', { ids: ['b'] })).toEqual([
+      { id: 'b', problem: 'actor b: it is not quarantined.' },
+    ]);
+    expect(await host.repair('stop', { ids: ['a'] })).toEqual([{ id: 'a', problem: 'actor a: it has already ended.' }]);
+  });
+
   it('refuses an unknown action', async () => {
     await expect(orders().repair('restart' as 'retry')).rejects.toMatchObject({ code: 'invalid_option' });
   });

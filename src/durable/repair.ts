@@ -57,7 +57,7 @@ const RESULTS: Readonly<Record<string, string>> = {
 };
 
 /** Returns how the last step of a failed actor is withdrawn. Throws `not_repairable` with the reason if it cannot be. */
-export function planRepair(id: string, entries: readonly DurableEntry[], repair: StepRepair, codec: Codec): Plan {
+function planRepair(id: string, entries: readonly DurableEntry[], repair: StepRepair, codec: Codec): Plan {
   const end = entries.findLastIndex(({ type }) => type === 'end');
   const last = entries[end];
   if (!hasEnded(entries) || last?.type !== 'end')

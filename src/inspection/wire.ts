@@ -2,9 +2,11 @@ import type { RunStatus } from '../../machines/contracts/journal.ts';
 import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { Chart } from '../durable/charts/chart.ts';
 import type { ActorPath, DurableEntry, OpenApproval } from '../durable/entries.ts';
-import type { RepairResult } from '../durable/repair.ts';
+import type { RepairAction, RepairResult } from '../durable/repair.ts';
 import type { JsonSchema } from '../internal/standard-schema.ts';
 import type { StateChange } from './state-changes.ts';
+
+export type { RepairAction, RepairResult };
 
 /**
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of

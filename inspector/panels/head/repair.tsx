@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { RepairAction, RepairResult } from '../../../src/durable/repair.ts';
-import type { InspectedRun, RunAction } from '../../../src/inspection/wire.ts';
+import type { InspectedRun, RepairAction, RepairResult, RunAction } from '../../../src/inspection/wire.ts';
 import { pluralize } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';

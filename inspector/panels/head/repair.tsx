@@ -64,7 +64,7 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
         type="button"
         class="primary"
         disabled={retry?.problem !== null}
-        onClick={() => void act({ type: 'retry' }, 'Retried.')}
+        onClick={() => void act({ type: 'retry' }, 'The retry has started.')}
       >
         Retry
       </button>

@@ -292,7 +292,7 @@ function TraceHead({ inspector, view, row, axis, hasTokens }: TraceHeadProps) {
       <div class="trace-columns">
         <ZoomButtons axis={axis} aroundMs={aroundMs} />
         <Ruler timeLine={fold.timeLine} axis={axis} />
-        {title('time', run.kind === 'system' ? 'Until next transition' : 'Time')}
+        {title('time', run.kind === 'system' ? 'Lasted' : 'Time')}
         {hasTokens && title('tokens', 'Tokens')}
         {price !== null && title('price', `Cost, ${price}`)}
         {run.kind === 'system' && title('when', 'When')}

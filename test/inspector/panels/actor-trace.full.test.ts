@@ -73,7 +73,7 @@ describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
   it('names the times of its steps, which a narrow trace does not show', async () => {
     const { page } = await tests.open('/run/steps');
     const title = page.locator('.trace-columns .time');
-    await expect.poll(() => title.innerText()).toBe('Until next transition');
+    await expect.poll(() => title.innerText()).toBe('Lasted');
     await page.setViewportSize({ width: 390, height: 844 });
     await title.waitFor({ state: 'hidden' });
   });

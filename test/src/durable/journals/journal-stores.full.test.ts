@@ -138,7 +138,8 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
     write(store, 'alive', startedAtTime(recorded.slice(0, 3), '2026-01-01T11:00:00.000Z'), false);
     const { machine } = recorded[0] as StartEntry;
     const { seq: lastSeq, summary } = recorded.at(-1) as Extract<DurableEntry, { type: 'end' }>;
-    const common = { machine, title: 'Is it so?', forkedFrom: null, attributes: {}, summary: null, waiting: null };
+    const none = { reason: null, forkedFrom: null, attributes: {}, summary: null, waiting: null };
+    const common = { machine, title: 'Is it so?', ...none };
     expect(await store.list()).toEqual([
       { id: 'killed', ...common, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted', lastSeq: lastSeq - 1 },
       { id: 'alive', ...common, startedAt: '2026-01-01T11:00:00.000Z', status: 'running', lastSeq: 2 },

@@ -142,8 +142,9 @@ export function ticksOf({ gaps, count, wallMs, drawnMs }: TimeLine, scale: Scale
   function add(at: number, ms: number): void {
     const [label, before] = [roundDuration(ms), ticks.at(-1)];
     const end = at + (label.length * CHARACTER_PX + LABEL_GAP_PX) / axisPx;
+    const isInside = at < 0.85 && end < 1 + LABEL_GAP_PX / axisPx;
     const isOverCut = at > 0 && cuts.some(({ from, to }) => at < to - 1e-9 && end > from);
-    if (at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label && !isOverCut)
+    if (isInside && at - (before?.at ?? -1) >= width && label !== before?.label && !isOverCut)
       ticks.push({ at, label });
   }
   /** Between two gaps, times and positions differ by a constant. */

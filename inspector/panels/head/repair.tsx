@@ -98,6 +98,7 @@ export function RepairDialog({ inspector, runs, first, onClose }: ListDialogProp
   const [action, choose] = useState<RepairAction>(
     first ?? preset ?? (runs.some((run) => run.quarantined) ? 'release' : 'stop'),
   );
+  const only = runs.length === 1 ? runs[0] : undefined;
   const [text, setText] = useState('');
   const [done, setDone] = useState<readonly RepairResult[] | null>(null);
   const [label, word, about] = ACTIONS[action];
@@ -110,7 +111,11 @@ export function RepairDialog({ inspector, runs, first, onClose }: ListDialogProp
   const none = possible === '0 actors' ? 'None of them: choose another action or other actors.' : '';
   const missing = output === null ? 'Result: enter JSON.' : results === null && done === null ? 'Checking…' : none;
   return (
-    <Dialog title={`Repair ${pluralize(runs.length, 'actor')}`} class="repair" onClose={() => onClose(summary)}>
+    <Dialog
+      title={`Repair ${only === undefined ? pluralize(runs.length, 'actor') : excerpt(only.title, 60)}`}
+      class="repair"
+      onClose={() => onClose(summary)}
+    >
       <SubmitForm
         label="Repair"
         isBusy={false}

@@ -315,6 +315,14 @@ describe('the axis', () => {
     expect(labels(line, scaled(line, 100, { startMs: 401.1, endMs: 402.1 }))).toEqual(['401.1 ms']);
   });
 
+  it('leaves out labels that would reach beyond its end', () => {
+    for (const axisPx of [120, 165, 200, 230, 300, 400]) {
+      const line = lineOf(0, 8, 261_000, 261_018, 261_040, 261_061);
+      const ends = ticksOf(line, scaled(line, axisPx)).map(({ at, label }) => at * axisPx + 5.6 * label.length);
+      expect([axisPx, ends.filter((end) => end > axisPx)]).toEqual([axisPx, []]);
+    }
+  });
+
   it('leaves out labels that would cover a gap or touch the label of another gap', () => {
     const late = lineOf(0, 118, 5_118, 5_120);
     expect(labels(late, scaled(late, 230))).toEqual(['0 s', '50 ms']);

@@ -155,7 +155,7 @@ const annotationSchema = z.discriminatedUnion('type', [
   z.extend(attachmentSchema, { type: z.literal('attachment'), data: z.string() }),
   /** Another process resumed the run here, or, with `wasPaused`, the run left the queue. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime(), wasPaused: z.exactOptional(z.literal(true)) }),
-  /** Workers no longer continue the run, or again do. */
+  /** Workers no longer continue the run; after `released`, they do. */
   z.object({ type: z.literal('quarantined'), reason: z.string() }),
   z.object({ type: z.literal('released') }),
   closedSchema,

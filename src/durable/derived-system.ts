@@ -21,8 +21,8 @@ function startKey(event: DurableEvent): string | null {
 
 /**
  * Evaluates the past of a fork with another input: feeds the external events of a journal to the machine, and returns what it does as the
- * journal of the fork. Notes are copied; events that nothing receives and steps that were withdrawn are left out. So are those of calls, effects and timers that the
- * machine does not start as recorded: these stay open. `recordOnce` gets the recorded values of its name, in order. With `keyOf`, calls of the same place and key are the same.
+ * journal of the fork. Notes are copied; events that nothing receives and steps that were withdrawn are left out. So are events of calls, effects
+ * and timers that the machine does not start as recorded: these stay open. `recordOnce` gets the recorded values of its name, in order. With `keyOf`, calls of the same place and key are the same.
  */
 export async function deriveSystem(
   all: readonly DurableEntry[],

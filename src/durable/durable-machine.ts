@@ -498,7 +498,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     requireId(id);
     const { notRepairable, repairedSystem } = await import('./lazy-parts.ts');
     const known = await this.#open.get(id)?.catch(() => null);
-    if (known?.isClosed === false) throw notRepairable(id, 'it has not ended; only failed actors can be repaired.');
+    if (known?.isClosed === false) throw notRepairable(id, 'it, or one of its effects, is still running.');
     await known?.closed;
     const repaired = (entries: readonly DurableEntry[]): Promise<ReplayedSystem> =>
       repairedSystem(id, entries, repair, {
@@ -514,7 +514,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       (await repaired(await entriesOf(this.journals.read(id, this.#readOptions)))).system.close();
       return null;
     }
-    if (this.#open.has(id)) throw notRepairable(id, 'this process opens or repairs it already.');
+    if (this.#open.has(id)) throw notRepairable(id, 'this process is opening or repairing it.');
     return this.#once(id, async () => {
       const { entries, writer } = await this.journals.open(id, this.#readOptions);
       try {
@@ -676,7 +676,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       const opening = journals.open(id, { force: options.force ?? false, ...this.#readOptions });
       const { entries, writer } = await opening.catch((error: Error) => {
         if (!options.mustExist && lacksInput && isUnknown(error))
-          throw new PostChainError('unknown_journal', `${error.message}. Pass "input" to start the actor`);
+          throw new PostChainError('unknown_journal', `${error.message}; to start an actor with this id, pass "input"`);
         throw error;
       });
       return this.#resume(id, entries, writer, options);

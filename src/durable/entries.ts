@@ -311,7 +311,7 @@ export function withdrawnIn(entries: readonly DurableEntry[]): (entry: DurableEn
   return (entry) => !isAnnotation(entry) && retried.some(({ failed, seq }) => failed <= entry.seq && entry.seq < seq);
 }
 
-/** After these entries, crashes are counted anew. */
+/** After these entries, the count of crashes begins at 0. */
 const PROGRESS: readonly string[] = ['closed', 'retried', 'quarantined', 'released'];
 
 /** Returns how many processes have continued an actor since something last happened to it, or it was closed or repaired. */

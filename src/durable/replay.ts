@@ -128,7 +128,8 @@ export function replaySystem(
 
 /**
  * Feeds the external events of a journal to the machine, one per step, without a call or effect, and compares what it does with the
- * journal. A step that was withdrawn has the state before it. Entries may be appended to the list until the last step. A keyframe may replace the first steps.
+ * journal. A step that was withdrawn has the state before it. Entries may be appended to the list until the last step. A keyframe may replace the
+ * first steps.
  */
 export function* replaySteps(
   entries: readonly DurableEntry[],

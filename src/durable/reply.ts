@@ -30,7 +30,7 @@ export function recordedStep(
   return last && { entries: entries.slice(from, to), ...last };
 }
 
-/** Returns the reply of a machine to an event. Throws `event_ignored` if its step has no transition, or if there is no step. */
+/** Returns the reply of a machine to an event. Throws `event_ignored` if the event caused no step, or a step without a transition. */
 export function replyOf(id: string, event: { readonly type: string }, step: RepliedStep | null, codec: Codec): object {
   if (!step?.entries.some(({ type }) => type === 'transition'))
     throw new PostChainError('event_ignored', `actor ${id}: ${reasonOf(event, step)}.`);

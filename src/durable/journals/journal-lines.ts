@@ -18,7 +18,8 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  * `sum` is the CRC-32 of all lines so far as they are stored, each without its `sum`, so every changed, missing or moved line is detected.
  * `deflate` is the text of the entries, compressed (raw DEFLATE, with the text of the preceding `deflate` blocks and plain lines as the
  * dictionary) and written in base 85. A block with `"alone":true` has no dictionary, so that it can be read without the lines before it; the
- * dictionaries of later blocks begin after it. `attributes` are those after the block, so that lists need to read only the last line. Each block is one line, so a torn write loses only that block.
+ * dictionaries of later blocks begin after it. `attributes` are those after the block, so that lists need to read only the last line. Each block
+ * is one line, so a torn write loses only that block.
  */
 export interface LineWriter {
   /** The last attributes in their stored form. */

@@ -1223,11 +1223,12 @@ describe('wrong use', () => {
     const durable = inMemory(createMachine({ context: ({ input }) => ({ given: input }) }));
     await expect(durable.open('o')).rejects.toMatchObject({
       code: 'unknown_journal',
-      message: 'There is no journal "o"; list() returns the existing journals. Pass "input" to start the actor',
+      message:
+        'There is no journal "o"; list() returns the existing journals; to start an actor with this id, pass "input"',
     });
     await (await durable.open('o', { input: 4 })).close();
     expect((await durable.open('o')).getSnapshot().context).toEqual({ given: 4 });
-    await expect(durable.open('p', { mustExist: true })).rejects.not.toThrow('Pass "input"');
+    await expect(durable.open('p', { mustExist: true })).rejects.not.toThrow('pass "input"');
   });
 });
 

@@ -64,8 +64,8 @@ export interface SqliteKind {
   readonly upgrade?: string;
   /** A statement for a file of version 1 that this process may only read. */
   readonly withoutUpgrade?: string;
-  /** What earlier processes leave out of files of the same version: statements that create this table, and those for a file that this process may only read. */
-  readonly addition?: { readonly table: string; readonly schema: string; readonly without: string };
+  /** What earlier processes leave out of files of the same version: statements that create a table, and those for a file that this process may only read. */
+  readonly additions?: readonly { readonly table: string; readonly schema: string; readonly without: string }[];
   /** The statements that insert 1, 2, 4, … rows. */
   readonly insertions?: readonly string[];
   /** How long a read or write waits for another process's lock, in milliseconds. Default: 30,000. */
@@ -488,24 +488,26 @@ function versionIn(connection: SqliteConnection, kind: SqliteKind): number {
 
 /** Creates or upgrades the schema. In a transaction: if two processes start at once, the second finds the complete schema. */
 function prepare(connection: OpenConnection, kind: SqliteKind): void {
-  const { applicationId, schema, upgrade = '', withoutUpgrade = '', addition } = kind;
+  const { applicationId, schema, upgrade = '', withoutUpgrade = '', additions = [] } = kind;
   const latest = latestVersion(kind);
   const found = versionIn(connection, kind);
-  const lacksTable = (): boolean => addition !== undefined && !hasTable(connection, addition.table);
-  if (found === latest && !lacksTable()) return;
+  const missing = () => additions.filter(({ table }) => !hasTable(connection, table));
+  if (found === latest && missing().length === 0) return;
   const run = (statements: string): void => {
     for (const sql of statements.split(';')) if (sql.trim() !== '') connection.run(sql, []);
   };
   try {
     connection.transaction(() => {
       const version = versionIn(connection, kind);
-      run(`${version < 1 ? schema : ''};${version < latest ? upgrade : ''};${lacksTable() ? addition?.schema : ''};
+      run(`${version < 1 ? schema : ''};${version < latest ? upgrade : ''};${missing()
+        .map((addition) => addition.schema)
+        .join(';')};
         PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${latest}`);
     }, true);
   } catch (error) {
-    const without = found === latest ? addition?.without : withoutUpgrade;
-    if (found === 0 || !without || !/readonly database/u.test(String(error))) throw error;
-    run(without);
+    const without = found === latest ? missing().map((addition) => addition.without) : [withoutUpgrade];
+    if (found === 0 || without.join('') === '' || !/readonly database/u.test(String(error))) throw error;
+    run(without.join(';'));
   }
 }
 

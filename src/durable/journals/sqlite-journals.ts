@@ -200,7 +200,7 @@ function openJournalFile(resolved: string, path: string): JournalFile {
     upgrade: UPGRADE,
     insertions: INSERT_LINES,
     withoutUpgrade: withoutTerms(', NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed'),
-    addition: { table: 'term', schema: TERMS, without: withoutTerms('') },
+    additions: [{ table: 'term', schema: TERMS, without: withoutTerms('') }],
   });
   const rethrow = (cause: unknown): never => {
     if (cause instanceof PostChainError) throw cause;

@@ -47,6 +47,8 @@ import {
   type Divergence,
   isSameBuild,
   isSameButKeyframes,
+  isSameMachine,
+  otherRuntime,
   type ReplayedSystem,
   type ReplayStep,
   replaySteps,
@@ -812,7 +814,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       const recorded = machineIn(entries);
       // Another version with the same states has the same digest.
       const isKnown = recorded === startOf(entries).machine || !this.#isMissing(recorded);
-      if (isKnown && isSameBuild(startOf(entries), recorded, this.#machineOf(entries))) {
+      if (isKnown && isSameBuild(entries, this.#machineOf(entries))) {
         const continued = await this.#replayed(id, entries);
         if (continued.divergence === null) return continued;
         continued.system.close();
@@ -914,7 +916,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
           requireFlat(options.describeAttributes?.(snapshot)),
         ) as Attributes | null,
       logger: this.#log,
-      keepsKeyframes: this.#readOptions.fromKeyframe && isSameBuild(start, recorded, machine),
+      keepsKeyframes: this.#readOptions.fromKeyframe && isSameMachine(recorded, machine),
+      runtime: otherRuntime(start),
       machine: recorded.version === start.machine.version ? undefined : recorded,
     };
   }

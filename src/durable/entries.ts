@@ -27,8 +27,14 @@ export interface RecordedMachine {
   readonly digest: string;
 }
 
+/** The versions of what a machine may depend on. */
+export interface Runtime {
+  readonly node: string;
+  readonly icu: string;
+}
+
 /** The first entry: everything that determines the actor. */
-export interface StartEntry {
+export interface StartEntry extends Runtime {
   readonly type: 'start';
   readonly format: typeof JOURNAL_FORMAT;
   /** The id of the XState actor. A fork keeps that of its original, because machines may read it. */
@@ -43,8 +49,6 @@ export interface StartEntry {
   readonly redacted?: true;
   /** ISO 8601. */
   readonly startedAt: string;
-  readonly node: string;
-  readonly icu: string;
   /** `clockStartMs`: when the clock of the fork stood at 0, in milliseconds since the epoch. `forkedAt`: when it was made, in ISO 8601. */
   readonly forkedFrom: Readonly<{ actorId: string; seq: number; clockStartMs: number; forkedAt?: string }> | null;
 }
@@ -209,9 +213,14 @@ export type Annotation =
   | { readonly type: 'released' }
   /**
    * The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. `machine`: that of the actor
-   * here, if it is not the same as at the start.
+   * here, and `runtime` that of the process, if they are not the same as at the start.
    */
-  | { readonly type: 'keyframe'; readonly state: Keyframe; readonly machine?: RecordedMachine };
+  | {
+      readonly type: 'keyframe';
+      readonly state: Keyframe;
+      readonly machine?: RecordedMachine;
+      readonly runtime?: Runtime;
+    };
 
 /** An approval that waits for its answer. */
 export interface OpenApproval {

@@ -14,6 +14,7 @@ import {
   JOURNAL_FORMAT,
   type MigratedEvent,
   type RecordedMachine,
+  type Runtime,
   type StartEntry,
 } from './entries.ts';
 import { machineDigest } from './machine-digest.ts';
@@ -104,10 +105,23 @@ export interface ReplayStep {
   readonly pending: Pending;
 }
 
-/** Whether this machine and runtime wrote the journal. If not, its keyframes are not used. */
-export function isSameBuild({ node, icu }: StartEntry, { digest }: RecordedMachine, machine: AnyStateMachine): boolean {
+/** Whether this machine and runtime wrote the keyframes of a journal. If not, they are not used. */
+export function isSameBuild(entries: readonly DurableEntry[], machine: AnyStateMachine): boolean {
+  const start = startOf(entries);
+  const keyframes = entries.filter((entry) => entry.type === 'keyframe');
+  return isSameMachine(machineIn(entries), machine) && keyframes.every(({ runtime = start }) => isThisRuntime(runtime));
+}
+
+export const isSameMachine = ({ digest }: RecordedMachine, machine: AnyStateMachine): boolean =>
+  digest === machineDigest(machine);
+
+/** Returns the runtime of this process; undefined if it is the given one. */
+export const otherRuntime = (runtime: Runtime): Runtime | undefined =>
+  isThisRuntime(runtime) ? undefined : runtimeVersions();
+
+function isThisRuntime({ node, icu }: Runtime): boolean {
   const versions = runtimeVersions();
-  return digest === machineDigest(machine) && node === versions.node && icu === versions.icu;
+  return node === versions.node && icu === versions.icu;
 }
 
 /** Compares a recorded entry with what the machine does now. */
@@ -315,12 +329,12 @@ function likelyCause({ node, icu }: StartEntry, recorded: RecordedMachine, machi
   if (recorded.digest !== digest)
     return `the machine has changed since: recorded version ${recorded.version ?? '(none)'} with digest ${recorded.digest}, now ${digest}`;
   const versions = runtimeVersions();
-  if (node !== versions.node || icu !== versions.icu)
+  if (!isThisRuntime({ node, icu }))
     return `another runtime: Node.js ${node} with ICU ${icu}, now ${versions.node} with ${versions.icu}`;
   return 'its functions changed without a new "version", or depend on more than input, events, Date, Math.random and globalThis.crypto.randomUUID';
 }
 
-function runtimeVersions(): { readonly node: string; readonly icu: string } {
+function runtimeVersions(): Runtime {
   const versions = globalThis.process?.versions;
   return { node: versions?.node ?? 'none', icu: versions?.['icu'] ?? 'none' };
 }

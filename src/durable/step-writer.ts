@@ -2,14 +2,23 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import type { DurableActorSystem } from './actor-system.ts';
 import { inRealWorld } from './determinism.ts';
-import { type Attributes, type DurableEntry, type DurableEvent, isPartial, type RecordedMachine } from './entries.ts';
+import {
+  type Attributes,
+  type DurableEntry,
+  type DurableEvent,
+  isPartial,
+  type RecordedMachine,
+  type Runtime,
+} from './entries.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
 
 export interface StepWriterOptions {
   readonly id: string;
-  /** Whether this machine and runtime started the actor. If not, its keyframes would not be used. */
+  /** Whether this machine is the recorded one. If not, its keyframes would not be used. */
   readonly keepsKeyframes: boolean;
+  /** The runtime of this process, if it is not the same as at the start. */
+  readonly runtime?: Runtime | undefined;
   /** The machine of the actor, if it is not the same as at the start. */
   readonly machine?: RecordedMachine | undefined;
   /** Receives the entries from now on. */
@@ -83,8 +92,9 @@ export class StepWriter {
   addKeyframeIfDue(system: Pick<DurableActorSystem, 'isAtRest' | 'keyframe'>, atMs: number): void {
     if (this.#untilKeyframe > 0 || !system.isAtRest) return;
     const state = system.keyframe();
-    const { machine } = this.#options;
-    const keyframe = state && ({ type: 'keyframe', state, ...(machine && { machine }) } as const);
+    const { machine, runtime } = this.#options;
+    const keyframe =
+      state && ({ type: 'keyframe', state, ...(machine && { machine }), ...(runtime && { runtime }) } as const);
     if (keyframe !== null) {
       this.append(keyframe, atMs);
       if (this.#attributes.length > 2) this.append(attributesEvent(this.#attributes), atMs);

@@ -2,7 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { linkSignals } from '../internal/async.ts';
 import type { BodyStreamOptions } from './body-stream.ts';
 import type { ServerRequest, Streams } from './context.ts';
-import { HttpError } from './http-error.ts';
+import { FINAL, HttpError } from './http-error.ts';
 import { type ServerSentEvent, sseResponse } from './sse.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
@@ -15,6 +15,13 @@ interface StreamsOptions extends Omit<BodyStreamOptions, 'onEnd'> {
 }
 
 const INTERNAL = new HttpError(500, 'internal', 'Internal server error. See the server log.');
+/** The message of the error contains entries of the journal. */
+const DIVERGED = new HttpError(
+  409,
+  'diverged',
+  'The machine of this server is not the one that recorded the actor. See the server log; the server may lack an earlier version.',
+  FINAL,
+);
 
 export function createStreams({ usage, closing, onError, ...options }: StreamsOptions): Streams {
   async function opened<Items>(
@@ -52,7 +59,8 @@ export function createStreams({ usage, closing, onError, ...options }: StreamsOp
   function errorFor(c: ServerRequest, error: unknown): HttpError {
     const known = knownError(error);
     if (known === null) onError(c, error);
-    return known ?? INTERNAL;
+    if (known !== null) return known;
+    return Object(error).code === 'diverged' ? DIVERGED : INTERNAL;
   }
 
   return {

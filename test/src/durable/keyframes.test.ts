@@ -171,6 +171,24 @@ describe('an actor with a long journal', () => {
     });
   });
 
+  it('gets keyframes of another version of Node.js, from which that version continues', async () => {
+    const { clock, context, entries } = await frozenAccount();
+    const journals = frequent(memoryJournals());
+    const [start, ...others] = entries;
+    await writeJournal(journals, 'a', [{ ...start, node: '18.0.0' } as DurableEntry, ...others]);
+    const accounts = createDurableMachine(account(), { journals, clock });
+    const actor = await accounts.open('a');
+    expect(isPartial(actor.entries)).toBe(false);
+    for (let count = 0; count < MANY; count += 1) void actor.send({ type: 'NOTHING' } as never);
+    await actor.close();
+    expect(actor.entries.findLast((entry) => entry.type === 'keyframe')?.runtime?.node).toBe(process.versions.node);
+    const again = await accounts.open('a');
+    expect(isPartial(again.entries)).toBe(true);
+    expect(again.getSnapshot()).toMatchObject({ value: 'frozen', context });
+    await again.close();
+    expect((await accounts.replay('a')).divergence).toBeNull();
+  });
+
   it('is rejected after its functions changed, with the first divergence of the whole journal', async () => {
     const { journals, clock } = await frozenAccount();
     const accounts = createDurableMachine(account(1), { journals, clock });

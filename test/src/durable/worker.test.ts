@@ -196,6 +196,24 @@ describe('a worker', () => {
     expect(await host().wake()).toEqual([]);
   });
 
+  it('does not quarantine an actor that another process has continued since it was listed', async () => {
+    const { clock, parked, host, work, crash, events } = setUp();
+    await parked('o');
+    clock.increment(HOUR);
+    for (const _ of [1, 2, 3]) await crash('o');
+    const own = host();
+    const due = async () => {
+      const listed = await own.due();
+      await host().advance('o');
+      return listed;
+    };
+    const worker = work({ hosts: [{ due, advance: own.advance.bind(own), quarantine: own.quarantine.bind(own) }] });
+    await worker.poll();
+    await worker.stop();
+    expect(events).toEqual([{ type: 'skipped', id: 'o' }]);
+    expect((await own.list())[0]).toMatchObject({ status: 'done', reason: null });
+  });
+
   it('quarantines an actor that ended its process three times, also for other processes, until it is released', async () => {
     const { clock, parked, host, work, crash, statuses, events } = setUp();
     await parked('poison', 'other');

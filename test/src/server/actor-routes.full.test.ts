@@ -293,6 +293,23 @@ describe('an actor of a durable machine', () => {
     );
   });
 
+  it('is refused with `diverged`, which the log explains, if its machine has changed', async () => {
+    const journals = memoryJournals();
+    const { begin, say } = await serveOrders({ journals });
+    const id = await begin();
+    await say(id, { type: 'NOTE', text: 'secret' });
+    await say(id, { type: 'PAY' });
+    const changed = setup({}).createMachine({ id: 'order', initial: 'open', states: { open: {} } });
+    const host = createDurableMachine(changed, { journals });
+    const logged: unknown[] = [];
+    const { get } = await serveUntilEnd({ machines: { order: host }, onLog: (line) => logged.push(line) });
+    const response = await get(`/machines/order/${id}`);
+    const body = await response.text();
+    expect([response.status, JSON.parse(body).code]).toEqual([409, 'diverged']);
+    expect(body).not.toContain('entry');
+    expect(logged).toContainEqual(expect.objectContaining({ error: expect.objectContaining({ code: 'diverged' }) }));
+  });
+
   it('belongs to the owner of its journal, also if an earlier one with the same id had another owner', async () => {
     const { host, get } = await serveOrders();
     const statuses = () =>

@@ -2,6 +2,7 @@ import { type AnyStateMachine, SimulatedClock } from 'xstate';
 import { createCodec, type Json } from '../../src/durable/codec.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
 import { startEntry } from '../../src/durable/replay.ts';
+import { createDurableMachine, memoryJournals } from '../../src/entries/durable.ts';
 import { type RestateActorStatus, runActorOnCluster } from '../../src/integrations/restate/create-restate-actor.ts';
 import { settle } from '../../src/testing/settle.ts';
 import type { Step } from './durable-machines.ts';
@@ -106,4 +107,13 @@ export async function playActor({ machine, steps, kills = [], deployed = [], ...
     output: end.output,
     error: end.error,
   };
+}
+
+/** Returns the divergence of a replay. */
+export function divergenceOf(machine: AnyStateMachine, entries: readonly DurableEntry[]): unknown {
+  const steps = createDurableMachine(machine, { journals: memoryJournals(), logger: () => {} }).replaySteps(entries);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value.divergence;
+  }
 }

@@ -3,26 +3,15 @@ import { type AnyStateMachine, assign, createMachine, fromCallback, fromPromise,
 import {
   addNote,
   approval,
-  createDurableMachine,
   type DurableEntry,
   idempotencyKey,
-  memoryJournals,
   recordOnce,
   wasInterrupted,
 } from '../../../../src/entries/durable.ts';
 import { createRestateActor, createRestateChain, type RestateActorStatus } from '../../../../src/entries/restate.ts';
 import { scenarios } from '../../../support/durable-machines.ts';
 import { repeatedAfterEnd } from '../../../support/durable-runs.ts';
-import { playActor } from '../../../support/restate-actors.ts';
-
-/** Returns the divergence of a replay. */
-function divergenceOf(machine: AnyStateMachine, entries: readonly DurableEntry[]): unknown {
-  const steps = createDurableMachine(machine, { journals: memoryJournals(), logger: () => {} }).replaySteps(entries);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value.divergence;
-  }
-}
+import { divergenceOf, playActor } from '../../../support/restate-actors.ts';
 
 /** Only the process of an actor can send an event to a child from outside. */
 const played = Object.entries(scenarios).filter(

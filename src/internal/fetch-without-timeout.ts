@@ -180,7 +180,7 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  *
  * - It waits as long as its signal allows.
  * - An abort or a canceled body closes the socket at once.
- * - Node's agent keeps the sockets of finished replies alive.
+ * - Node's agent keeps the sockets of finished replies alive. A request on one that the server has closed is sent again.
  * - It uses the proxy of `HTTPS_PROXY` and `HTTP_PROXY`, except for the hosts in `NO_PROXY` and on loopback.
  * - It follows no redirect, so a key reaches only the host it was sent to.
  * - It decodes gzip, deflate and br, which some servers send unasked.
@@ -193,7 +193,8 @@ export const fetchWithoutTimeout: typeof globalThis.fetch = async (input, init) 
   return responseOf(await send(request, body, signal));
 };
 
-function send({ url, method, headers }: Request, body: Buffer, signal: AbortSignal | null): Promise<IncomingMessage> {
+function send(given: Request, body: Buffer, signal: AbortSignal | null): Promise<IncomingMessage> {
+  const { url, method, headers } = given;
   return new Promise((resolve, reject) => {
     const target = new URL(url);
     const isPlain = target.protocol === 'http:';
@@ -214,12 +215,16 @@ function send({ url, method, headers }: Request, body: Buffer, signal: AbortSign
     // After the response has arrived, errors surface on its body.
     outgoing.on('error', (error) => {
       forget();
-      reject(proxy !== null && isPlain && !signal?.aborted ? proxyError(proxy, error) : error);
+      if (outgoing.reusedSocket && isClosed(error) && !signal?.aborted) resolve(send(given, body, signal));
+      else reject(proxy !== null && isPlain && !signal?.aborted ? proxyError(proxy, error) : error);
     });
     const forget = listen(signal, () => outgoing.destroy(signal?.reason));
     outgoing.end(body);
   });
 }
+
+/** A server that announces `Keep-Alive` may close the connection meanwhile; llama.cpp's does after each streamed reply. */
+const isClosed = ({ code = '' }: NodeJS.ErrnoException): boolean => code === 'ECONNRESET' || code === 'EPIPE';
 
 /** Node's own `signal` option is not used: it destroys the socket with an error even after the agent took it back. */
 function destroyOnAbort(incoming: IncomingMessage, signal: AbortSignal | null): void {

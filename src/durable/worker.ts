@@ -76,8 +76,21 @@ export function createWorker(options: WorkerOptions): Worker {
   return new PollingWorker(options);
 }
 
+/** A store may list only some of many due actors. After a list of this length, it is listed again without a wait. */
+const FULL_LIST = 100;
+
+/** A host, and those of its due actors that have not had their turn. */
+interface Lane {
+  readonly host: WorkerHost;
+  /** Actors of two hosts may have the same id. */
+  readonly keyOf: (actor: DueActor) => string;
+  /** The next one is at the end. */
+  due: DueActor[];
+  listAtMs: number;
+}
+
 class PollingWorker implements Worker {
-  readonly #hosts: readonly WorkerHost[];
+  readonly #lanes: readonly Lane[];
   readonly #clock: Clock;
   readonly #onEvent: (event: WorkerEvent) => void;
   readonly #limits: Required<Pick<WorkerOptions, 'concurrency' | 'pollMs' | 'maxCrashes' | 'backoffMs'>>;
@@ -100,7 +113,12 @@ class PollingWorker implements Worker {
       const message = `hosts: expected a list of durable machines and chains; received ${describeValue(hosts)}.`;
       throw new PostChainError('invalid_option', message);
     }
-    this.#hosts = hosts;
+    this.#lanes = hosts.map((host, number) => ({
+      host,
+      keyOf: ({ id }) => `${number} ${id}`,
+      due: [],
+      listAtMs: Number.NEGATIVE_INFINITY,
+    }));
     this.#clock = clock;
     this.#onEvent = onEvent;
     void this.#poll();
@@ -149,24 +167,41 @@ class PollingWorker implements Worker {
     }
   }
 
+  /** Hosts take turns, so that one with many due actors does not delay the others. */
   async #work(): Promise<void> {
-    for (const [number, host] of this.#hosts.entries()) {
-      const listed = Promise.resolve().then(() => host.due());
-      const due = await listed.catch((error: unknown) => {
-        this.#onEvent({ type: 'unlisted', error });
-        return [];
-      });
-      for (const actor of due) {
+    for (const lane of this.#lanes) lane.listAtMs = Number.NEGATIVE_INFINITY;
+    for (let isDone = false; !isDone; ) {
+      isDone = true;
+      for (const lane of this.#lanes) {
         while (this.#running.size >= this.#limits.concurrency) await Promise.race(this.#running.values());
+        const actor = await this.#next(lane);
         if (this.#ending.signal.aborted) return;
-        // Actors of two hosts may have the same id.
-        const key = `${number} ${actor.id}`;
-        if (!this.#isReady(key)) continue;
-        const advanced = this.#advance(host, key, actor).finally(() => this.#running.delete(key));
+        if (actor === null) continue;
+        isDone = false;
+        const key = lane.keyOf(actor);
+        const advanced = this.#advance(lane.host, key, actor).finally(() => this.#running.delete(key));
         this.#running.set(key, advanced);
         // If the store never yields to the event loop, other work of the process would wait for all of them.
         await nextTurn();
       }
+    }
+  }
+
+  /** Returns the next due actor of a host. Lists again if the last list was full, or if it is old; null if nothing is left to do. */
+  async #next(lane: Lane): Promise<DueActor | null> {
+    for (;;) {
+      for (let actor = lane.due.pop(); actor !== undefined; actor = lane.due.pop())
+        if (this.#isReady(lane.keyOf(actor))) return actor;
+      if (this.#clock.now() < lane.listAtMs) return null;
+      const listed = await Promise.resolve()
+        .then(() => lane.host.due())
+        .catch((error: unknown) => {
+          this.#onEvent({ type: 'unlisted', error });
+          return [];
+        });
+      const isFull = listed.length >= FULL_LIST && listed.some((actor) => this.#isReady(lane.keyOf(actor)));
+      lane.listAtMs = isFull ? Number.NEGATIVE_INFINITY : this.#clock.now() + this.#limits.pollMs;
+      lane.due = listed.toReversed();
     }
   }
 

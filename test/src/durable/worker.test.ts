@@ -118,7 +118,7 @@ describe('a worker', () => {
     const ids = Array.from({ length: 20 }, (_, index) => `o${index}`);
     await parked(...ids);
     clock.increment(HOUR);
-    const workers = [work(), work(), work()];
+    const workers = Array.from({ length: 16 }, () => work());
     await Promise.all([...workers.map((worker) => worker.poll()), host().wake()]);
     expect(calls.toSorted()).toEqual(ids.toSorted());
     expect(events.filter(({ type }) => type === 'failed')).toEqual([]);
@@ -142,6 +142,37 @@ describe('a worker', () => {
       expect(advance.mock.calls.length).toBeGreaterThan(1);
     },
   );
+
+  it('gives the second of two hosts its turn while the first has a hundred thousand due actors', async () => {
+    const turns: string[] = [];
+    const hostOf = (name: string, count: number): WorkerHost => {
+      let due = Array.from({ length: count }, (_, number) => ({ id: `${name}${number}`, crashes: 0 }));
+      return {
+        due: async () => due,
+        async advance(id) {
+          turns.push(id);
+          if (id === `${name}${count - 1}`) due = [];
+        },
+        quarantine: async () => {},
+      };
+    };
+    const clock = new TestClock();
+    const worker = createWorker({ hosts: [hostOf('a', 100_000), hostOf('b', 2)], concurrency: 1, clock });
+    while (turns.length < 5) await nextTurn();
+    await worker.stop();
+    expect(turns.slice(0, 5)).toEqual(['a0', 'b0', 'a1', 'b1', 'a2']);
+  });
+
+  it('lists again at once after a full list, and otherwise at its next look', async () => {
+    const clock = new TestClock();
+    const left = Array.from({ length: 250 }, (_, number) => ({ id: `o${number}`, crashes: 0 }));
+    const due = vi.fn(async () => left.slice(0, 100));
+    const advance = async (id: string) => void left.splice(left.findIndex((actor) => actor.id === id) >>> 0, 1);
+    const worker = createWorker({ hosts: [{ due, advance, quarantine: async () => {} }], clock });
+    await worker.poll();
+    expect([left.length, due.mock.calls.length]).toEqual([0, 3]);
+    await worker.stop();
+  });
 
   it('skips an actor that its own program has opened since it was listed', async () => {
     const { clock, parked, host, events } = setUp();

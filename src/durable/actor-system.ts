@@ -66,6 +66,8 @@ export interface SystemParts {
   readonly describeCall: (source: string, input: unknown) => Json;
   /** Summarizes how the actor ended. */
   readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
+  /** When an actor begins that was enqueued and has not begun, in milliseconds since the epoch; by default when it was enqueued. */
+  readonly nowMs?: number;
 }
 
 /** Receives what happens in an actor system. The owner changes when a replay ends and the actor continues. */
@@ -226,8 +228,8 @@ export class DurableActorSystem {
   }
 
   /** Creates the root actor: the first part of the first step. With `snapshot`, the actor continues from it. */
-  create(snapshot?: object): void {
-    this.#act(0, () => {
+  create(snapshot?: object, atMs = 0): void {
+    this.#act(atMs, () => {
       const { logger, machine } = this.#parts;
       const clock = { setTimeout: this.#startTimer, clearTimeout: (timer: number) => this.#forgetTimer(timer) };
       const root = createActor(withRecordedGuards(machine), {
@@ -249,10 +251,10 @@ export class DurableActorSystem {
   }
 
   /** Starts the root actor: the rest of the first step. */
-  begin(): void {
+  begin(atMs = 0): void {
     this.hasBegun = true;
-    if (this.#root === null) this.create();
-    this.#step(0, true, () => void this.root.start());
+    if (this.#root === null) this.create(undefined, atMs);
+    this.#step(atMs, true, () => void this.root.start());
   }
 
   /** Whether nothing is in progress but the root actor and its timers. */

@@ -4,7 +4,9 @@ import { describeValue } from '../internal/describe-value.ts';
 import { isMachine } from '../internal/xstate-internals.ts';
 import { missingImplementations } from './charts/chart-nodes.ts';
 import type { Codec } from './codec.ts';
+import type { QueueOptions } from './enqueue.ts';
 import type { Attributes } from './entries.ts';
+import type { JournalStore } from './journals/journal-store.ts';
 import { requireKnown } from './known-options.ts';
 import { machinesOf } from './machine-digest.ts';
 
@@ -63,6 +65,23 @@ export function requireOptions(machine: unknown, given: object): void {
     throw invalid('timeWithoutProcess', '"counts", "pauses" or a function', describeValue(timeWithoutProcess));
   if (typeof parkAfterMs !== 'number' || !(parkAfterMs >= 0))
     throw invalid('parkAfterMs', 'a number of milliseconds, at least 0', describeValue(parkAfterMs));
+  if ('queue' in given && given.queue !== undefined) requireQueue(given.queue as QueueOptions, journals as JournalStore);
+}
+
+function requireQueue(queue: QueueOptions, journals: JournalStore): void {
+  requireKnown('queue', queue);
+  const { perKey = {}, key } = queue;
+  requireKnown('perKey of queue', perKey);
+  if (key !== undefined && typeof key !== 'function') throw invalid('key of queue', 'a function', describeValue(key));
+  for (const { concurrency, rate } of [queue, perKey]) {
+    if (rate !== undefined) requireKnown('rate', rate);
+    const { starts = null, everyMs = null } = rate ?? { starts: 1, everyMs: 1 };
+    for (const [name, value] of Object.entries({ concurrency: concurrency ?? 1, starts, everyMs }))
+      if (!Number.isInteger(value) || Number(value) < 1)
+        throw invalid(`${name} of queue`, 'a whole number of at least 1', describeValue(value));
+  }
+  if (journals.claim === undefined)
+    throw invalid('queue', 'journals with a queue: memoryJournals, sqliteJournals or postgresJournals', 'others');
 }
 
 /** Each migration needs the earlier version of the machine, which replays what came before it. */

@@ -9,7 +9,7 @@ import {
   type StartEntry,
   withdrawnIn,
 } from './entries.ts';
-import { clockStartOf, isSame, type ReplayedSystem } from './replay.ts';
+import { beginOf, clockStartOf, isSame, type ReplayedSystem } from './replay.ts';
 import { copiedNote, type ReuseOptions } from './reused-calls.ts';
 
 /** Returns the key of the entry that starts a call, an effect or a timer; null for any other entry. */
@@ -82,7 +82,7 @@ export async function deriveSystem(
   for (const entry of past.slice(1)) {
     await pause();
     if (!hasBegun && !isAnnotation(entry)) {
-      system.begin();
+      system.begin(beginOf(past, parts));
       hasBegun = true;
     }
     if ((!isExternal(entry) && !isAnnotation(entry)) || entry.type === 'keyframe') continue;
@@ -103,7 +103,7 @@ export async function deriveSystem(
       append(event);
     } else if (event.type !== 'migrated' && system.accepts(event) && isOfSameStart(event)) system.apply(event, atMs);
   }
-  if (!hasBegun) system.begin();
+  if (!hasBegun) system.begin(beginOf(past, parts));
   const { machine } = parts;
   return { system, start, machine, entries, divergence: null, unstored: [], zeroMs: clockStartOf(start) };
 }

@@ -13,6 +13,7 @@ import {
   type ActorSummary,
   type ListedJournal,
   newestFirst,
+  type Queued,
   type Redact,
   redactStrings,
 } from './journals/journal-store.ts';
@@ -56,7 +57,9 @@ export const durableFormat = {
   /** Whether an entry ends its journal. It is stored such that a list can read it without the entries before it. */
   isEnd: (entry: DurableEntry): boolean => endedAs(entry) !== undefined,
   /** Whether lists also read this entry. Like an end, it is stored so that it can be read without the entries before it. */
-  isReadAlone: ({ type }: DurableEntry): boolean => type === 'closed' || type === 'quarantined',
+  isReadAlone: ({ type }: DurableEntry): boolean => type === 'closed' || type === 'quarantined' || type === 'queued',
+  /** Returns the place in the queue that an entry, which nothing has checked, gives its actor; undefined for any other entry. */
+  queuedIn,
   /** Returns the attributes that an entry changes; undefined for any other entry. */
   attributesIn: (entry: DurableEntry): Attributes | undefined =>
     entry.type === 'attributes' ? entry.attributes : undefined,
@@ -101,7 +104,8 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten, ...given }:
   const { forkedFrom } = start;
   const machine = (end.type === 'closed' && end.machine) || start.machine;
   const waiting = isWritten ? null : waitingIn(end);
-  const status = endedAs(end) ?? (isWritten ? 'running' : waiting ? 'waiting' : 'interrupted');
+  const queued = isWritten || !given.isQueued ? undefined : queuedIn(end);
+  const status = endedAs(end) ?? (isWritten ? 'running' : waiting ? 'waiting' : queued ? 'queued' : 'interrupted');
   const origin = forkedFrom ? { actorId: forkedFrom.actorId, seq: forkedFrom.seq } : null;
   const summary = (end.type === 'end' && end.summary) || null;
   const [title, startedAt] = [titleOf(start.input), startedAtOf(start)];
@@ -117,6 +121,7 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten, ...given }:
     summary,
     attributes: Object(given.attributes) as Attributes,
     waiting,
+    ...(queued && { queued }),
   };
 }
 
@@ -164,6 +169,13 @@ function isWaiting(value: unknown): value is Waiting {
   const isList = (list: unknown, of: string): boolean =>
     Array.isArray(list) && list.every((one) => typeof one === of && one !== null);
   return typeof sinceMs === 'number' && isDue && isList(events, 'string') && isList(approvals, 'object');
+}
+
+function queuedIn(entry: Partial<DurableEntry>): Queued | undefined {
+  if (entry.type !== 'queued') return undefined;
+  const { priority, key = null, beginsAtMs } = entry;
+  const isValid = Number.isInteger(priority) && Math.abs(Number(beginsAtMs)) <= LAST_MS;
+  return isValid ? ({ priority, key: key === null ? null : String(key), beginsAtMs } as Queued) : undefined;
 }
 
 /** Returns what an actor waits for, from the last entry of its journal. */

@@ -17,6 +17,7 @@ import {
   type SendOptions,
 } from './durable-actor.ts';
 import { endOfStep, startOfStep } from './durable-format.ts';
+import type { EnqueueOptions, QueueOptions } from './enqueue.ts';
 import {
   type Attributes,
   crashesIn,
@@ -61,7 +62,7 @@ import type { RepliedStep } from './reply.ts';
 import { type ReusedCalls, type ReuseOptions, reusedCalls } from './reused-calls.ts';
 import type { ValueCodec } from './value-codecs.ts';
 
-export interface DurableMachineOptions {
+export interface DurableMachineOptions<Machine extends AnyStateMachine = AnyStateMachine> {
   /** Where the journals are stored: `fileJournals(folder)`, `sqliteJournals(file)`, `postgresJournals(source)`, `memoryJournals()`, or your own. */
   readonly journals: JournalStore;
   /** Earlier versions of the machine, by their `version`: actors that were started on one of them continue on it. */
@@ -93,6 +94,11 @@ export interface DurableMachineOptions {
    * 2,000 characters as JSON. If it throws or returns anything else, the attributes stay as they were.
    */
   readonly describeAttributes?: (snapshot: AnyMachineSnapshot) => Attributes;
+  /**
+   * Which actors that are enqueued may begin: how many at a time (`concurrency`), and how many in any period (`rate`), of the machine and of
+   * those with the same `key`; by default all. Requires journals in memory, SQLite or PostgreSQL.
+   */
+  readonly queue?: QueueOptions<InputFrom<Machine>>;
   /**
    * Receives what the action `log` prints, what stored errors lose, and errors of cleanups, of `onEntry`, of the `describe` functions, and
    * of actors that `wake` could not continue or that could not be migrated; by default the console.
@@ -199,6 +205,19 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   readonly machine: Machine;
   /** The store of its actors: the option `journals`. */
   readonly journals: DurableMachineOptions['journals'];
+  /** The option `queue`. */
+  readonly queue?: DurableMachineOptions<Machine>['queue'] | undefined;
+  /**
+   * Stores a new actor, which a worker or `wake` begins when the limits of `queue` allow. Resolves to whether it is new: to false if there is an
+   * actor with this id and the same input. Rejects with `journal_exists` if there is one with another input, with `invalid_option` without
+   * `queue`, and with the errors of `start`.
+   *
+   * @example
+   * await orders.enqueue('o-17', { input: { customer: 'c-1' }, priority: 5, delayMs: 60_000 });
+   */
+  enqueue(id: string, options?: EnqueueOptions<Machine>): Promise<boolean>;
+  /** For workers: takes actors that may begin out of the queue, at most this many, and returns their ids. Then they are due. */
+  claim(count: number): Promise<readonly string[]>;
   /**
    * Starts a new actor at once. Throws `journal_exists` if there is one with this id, `not_durable` if the input or the context cannot be
    * stored, and what the machine throws in its first step.
@@ -300,7 +319,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
  */
 export function createDurableMachine<Machine extends AnyStateMachine>(
   machine: Machine,
-  options: DurableMachineOptions,
+  options: DurableMachineOptions<NoInfer<Machine>>,
 ): DurableMachine<Machine> {
   return new MachineHost(machine, options);
 }
@@ -309,7 +328,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   readonly machineId: string;
   readonly machine: Machine;
   readonly journals: DurableMachineOptions['journals'];
-  readonly #options: DurableMachineOptions;
+  readonly queue: DurableMachineOptions<Machine>['queue'];
+  readonly #options: DurableMachineOptions<Machine>;
   readonly #clock: Clock;
   readonly #codec: Codec;
   readonly #open = new Map<string, Promise<RunningActor<Machine>>>();
@@ -319,11 +339,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   /** Cleanups in progress after a failed first step, by actor id. Opening the actor waits for them. */
   readonly #cleanups = new Map<string, Promise<void>>();
 
-  constructor(machine: Machine, options: DurableMachineOptions) {
+  constructor(machine: Machine, options: DurableMachineOptions<Machine>) {
     requireOptions(machine, options);
     this.machineId = machine.id;
     this.machine = machine;
     this.journals = options.journals;
+    this.queue = options.queue;
     this.#options = options;
     this.#clock = options.clock ?? (this.#timeWithoutProcess === 'counts' ? createWallClock() : systemClock);
     this.#codec = createCodec(options.codecs, (loss) => inRealWorld(() => this.#log(loss)));
@@ -340,6 +361,28 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     void this.#once(id, async () => actor);
     actor.keepOpen();
     return actor;
+  }
+
+  async enqueue(id: string, options: EnqueueOptions<Machine> = {}): Promise<boolean> {
+    requireId(id);
+    requireKnown('enqueue', options);
+    const { enqueueActor } = await import('./lazy-parts.ts');
+    const host = {
+      machine: this.machine,
+      journals: this.journals,
+      queue: this.queue,
+      parts: this.#parts(id, this.machine),
+      nowMs: this.#clock.now(),
+      describeAttributes: this.#describeAttributes,
+    };
+    return enqueueActor(host, id, options);
+  }
+
+  async claim(count: number): Promise<readonly string[]> {
+    if (this.queue === undefined) return [];
+    const { perKey: keyLimits = {}, ...limits } = this.queue;
+    const query = { machine: this.machineId, nowMs: this.#clock.now(), count, limits, keyLimits };
+    return (await this.journals.claim?.(query)) ?? [];
   }
 
   async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
@@ -366,7 +409,18 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async #wake(): Promise<readonly string[]> {
     const woken: string[] = [];
-    for (const { id } of await this.due()) {
+    for (let ids = await this.claim(CLAIMED_AT_ONCE); ids.length > 0; ids = await this.claim(CLAIMED_AT_ONCE))
+      await this.#advanceAll(ids, woken);
+    await this.#advanceAll(
+      (await this.due()).map(({ id }) => id),
+      woken,
+    );
+    return woken;
+  }
+
+  /** Adds the ids of those that it has continued. */
+  async #advanceAll(ids: readonly string[], woken: string[]): Promise<void> {
+    for (const id of ids) {
       if (this.#open.has(id)) continue;
       try {
         const opened: string[] = [];
@@ -378,7 +432,6 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         if (!isRaceLost(error)) this.#log(`actor ${id} could not be continued:`, error);
       }
     }
-    return woken;
   }
 
   async due(): Promise<readonly DueActor[]> {
@@ -802,7 +855,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const resumed: DurableEvent = { type: 'resumed', resumedAt, ...(isOther && { machine }) };
     // First: the delays of a step that the last process did not store begin now.
     const isOver = hasEnded([...entries, ...unstored]) && !isChanged;
-    await actor.store(isOver ? unstored : [resumed, ...unstored], changedAtMs);
+    await actor.store(isOver ? unstored : [resumed, ...unstored], changedAtMs ?? replayed.beginsAtMs);
     if (!isPaused) actor.begin(isChanged ? [...new Set([...openEffects.values(), ...effects])] : undefined);
     return actor;
   }
@@ -881,6 +934,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         this.#described('describeCall', (options) => options.describeCall?.(source, input)),
       describeEnd: (snapshot) => this.#described('describeEnd', (options) => options.describeEnd?.(snapshot)),
       logger: this.#log,
+      ...(this.#timeWithoutProcess === 'counts' && { nowMs: this.#clock.now() }),
     };
   }
 
@@ -911,16 +965,18 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       counts: this.#counts,
       parkAfterMs: this.#options.parkAfterMs ?? Number.POSITIVE_INFINITY,
       describeWait: (snapshot) => this.#described('describeWait', (options) => options.describeWait?.(snapshot)),
-      describeAttributes: (snapshot) =>
-        this.#described('describeAttributes', (options) =>
-          requireFlat(options.describeAttributes?.(snapshot)),
-        ) as Attributes | null,
+      describeAttributes: this.#describeAttributes,
       logger: this.#log,
       keepsKeyframes: this.#readOptions.fromKeyframe && isSameMachine(recorded, machine),
       runtime: otherRuntime(start),
       machine: recorded.version === start.machine.version ? undefined : recorded,
     };
   }
+
+  readonly #describeAttributes = (snapshot: AnyMachineSnapshot): Attributes | null =>
+    this.#described('describeAttributes', (options) =>
+      requireFlat(options.describeAttributes?.(snapshot)),
+    ) as Attributes | null;
 
   get #timeWithoutProcess() {
     return this.#options.timeWithoutProcess ?? 'counts';
@@ -987,6 +1043,9 @@ async function kept(actor: Pick<RunningActor<AnyStateMachine>, 'keepOpen' | 'clo
 }
 
 const isUnknown = (error: Error): boolean => PostChainError.isInstance(error) && error.code === 'unknown_journal';
+
+/** How many actors `wake` takes out of the queue before it continues them. */
+const CLAIMED_AT_ONCE = 10;
 
 /** The codes of a store whose journal may be opened instead of created. */
 const MAY_EXIST: readonly string[] = ['journal_exists', 'journal_held', 'invalid_journal'];

@@ -207,6 +207,8 @@ export type Annotation =
    * instead. With `isSkipped`, what failed in it does not run again.
    */
   | { readonly type: 'retried'; readonly failed: number; readonly isSkipped?: true }
+  /** The actor does not begin until a worker takes it from the queue. `beginsAtMs`: not before this time, in milliseconds since the epoch. */
+  | { readonly type: 'queued'; readonly priority: number; readonly key?: string; readonly beginsAtMs: number }
   /** Workers no longer continue the actor. */
   | { readonly type: 'quarantined'; readonly reason: string }
   /** Workers continue it again. */
@@ -291,6 +293,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>([
   'retried',
   'quarantined',
   'released',
+  'queued',
 ]);
 
 export const isExternal = <Entry extends { readonly type: string }>(
@@ -319,6 +322,10 @@ export function withdrawnIn(entries: readonly DurableEntry[]): (entry: DurableEn
   const retried = entries.filter((entry) => entry.type === 'retried');
   return (entry) => !isAnnotation(entry) && retried.some(({ failed, seq }) => failed <= entry.seq && entry.seq < seq);
 }
+
+/** Whether an actor was enqueued. */
+export const wasQueued = (entries: readonly { readonly type: string }[]): boolean =>
+  entries.slice(0, 3).some(({ type }) => type === 'queued');
 
 /** After these entries, the count of crashes begins at 0. */
 const PROGRESS: readonly string[] = ['closed', 'retried', 'quarantined', 'released'];

@@ -3,7 +3,11 @@ import { requireKnownOptions } from '../internal/require-known.ts';
 /** The options of each function. */
 const OPTIONS = {
   createDurableMachine:
-    'journals versions migrate codecs timeWithoutProcess parkAfterMs describeCall describeEnd describeWait describeAttributes clock logger',
+    'journals versions migrate codecs timeWithoutProcess parkAfterMs describeCall describeEnd describeWait describeAttributes clock logger queue',
+  queue: 'concurrency rate key perKey',
+  'perKey of queue': 'concurrency rate',
+  rate: 'starts everyMs',
+  enqueue: 'input priority delayMs product',
   migrate: 'state context events',
   start: 'input seed startedAtMs product notes reuse isPaused onEntry mayPark',
   open: 'input mustExist force isPaused onEntry mayPark',

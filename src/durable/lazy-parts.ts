@@ -1,5 +1,6 @@
 /** Rarely used code, loaded on first use. With several files, bundlers would split the initial code into more and larger chunks. */
 export { deriveSystem } from './derived-system.ts';
+export { enqueueActor } from './enqueue.ts';
 export { withoutMissingVersions } from './machine-versions.ts';
 export { migratedSystem } from './migrate.ts';
 export { appendAlone, notRepairable, repairAll, repairedSystem } from './repair.ts';

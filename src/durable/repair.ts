@@ -192,7 +192,7 @@ const STATUSES = {
   retry: 'error',
   skip: 'error',
   release: 'interrupted',
-  stop: ['running', 'waiting', 'interrupted'],
+  stop: ['running', 'waiting', 'interrupted', 'queued'],
 } as const;
 
 /** Why an action is not for an actor. */

@@ -16,6 +16,7 @@ import {
   type RecordedMachine,
   type Runtime,
   type StartEntry,
+  wasQueued,
 } from './entries.ts';
 import { machineDigest } from './machine-digest.ts';
 import { machineIn, recordedMachine } from './machine-versions.ts';
@@ -81,6 +82,8 @@ export interface ReplayedSystem {
   readonly unstored: readonly DurableEvent[];
   /** The time of the step in which the actor is being migrated or repaired. */
   readonly changedAtMs?: number;
+  /** The time of the first step, if it begins now. */
+  readonly beginsAtMs?: number;
   /** When the clock of the actor was at 0 in the last process that had it, in milliseconds since the epoch. */
   readonly zeroMs: number;
 }
@@ -231,7 +234,8 @@ export function* replaySteps(
     },
   });
   const [, second] = entries;
-  if (!isPartial(entries)) system.begin();
+  const beginsAtMs = beginOf(entries, parts);
+  if (!isPartial(entries)) system.begin(beginsAtMs);
   else if (second?.type === 'keyframe') system.restore(second.state);
   else if (second?.type === 'migrated') migrate(second);
   if (isSameSoFar()) yield step();
@@ -256,7 +260,15 @@ export function* replaySteps(
     ...(difference as Divergence),
     cause: likelyCause(start, machineIn(entries), machine),
   };
-  return { system, start, machine, entries, divergence, unstored, zeroMs };
+  const isNew = beginsAtMs > 0 && !entries.some(({ type }) => type === 'resumed');
+  return { system, start, machine, entries, divergence, unstored, zeroMs, ...(isNew && { beginsAtMs }) };
+}
+
+/** Returns the time of the first step: that of the process that began the actor, if it was enqueued. */
+export function beginOf(entries: readonly DurableEntry[], { nowMs = 0 }: Pick<SystemParts, 'nowMs'>): number {
+  if (!wasQueued(entries)) return 0;
+  const begun = entries.find(({ type }) => type === 'resumed');
+  return begun?.atMs ?? Math.max(0, Math.floor(nowMs - clockStartOf(startOf(entries))));
 }
 
 /** The steps of a journal that failed and were retried. Entries may be appended to it. */

@@ -14,6 +14,8 @@ export interface WorkerHost {
    * unless the actor has already ended.
    */
   advance(id: string, options: { readonly signal: AbortSignal; readonly onOpen: () => void }): Promise<void>;
+  /** Takes actors that may begin out of the queue of the host, at most this many, and returns their ids. */
+  claim?(count: number): Promise<readonly string[]>;
   /** Records that workers no longer continue an actor. */
   quarantine(id: string, reason: string): Promise<void>;
 }
@@ -99,6 +101,10 @@ class PollingWorker implements Worker {
   readonly #ending = new AbortController();
   #timer: unknown;
   #polling: Promise<void> | null = null;
+  /** Settle when an actor is no longer open, and others have begun in its place. */
+  readonly #begins = new Set<Promise<void>>();
+  /** The places of actors that are being taken out of a queue. */
+  #claiming = 0;
 
   constructor(options: WorkerOptions) {
     requireKnown('createWorker', options);
@@ -126,14 +132,14 @@ class PollingWorker implements Worker {
 
   async poll(): Promise<void> {
     await this.#poll();
-    await Promise.all(this.#running.values());
+    while (this.#begins.size > 0) await Promise.all(this.#begins);
   }
 
   async stop(): Promise<void> {
     this.#ending.abort();
     this.#clock.clearTimeout(this.#timer);
     await this.#polling;
-    await Promise.all(this.#running.values());
+    while (this.#begins.size > 0) await Promise.all(this.#begins);
   }
 
   #isReady(key: string): boolean {
@@ -167,9 +173,41 @@ class PollingWorker implements Worker {
     }
   }
 
+  async #listed<Item>(list: () => Promise<readonly Item[]>): Promise<readonly Item[]> {
+    try {
+      return await list();
+    } catch (error) {
+      this.#onEvent({ type: 'unlisted', error });
+      return [];
+    }
+  }
+
+  #run(lane: Lane, actor: DueActor): void {
+    const key = lane.keyOf(actor);
+    const advanced = this.#advance(lane.host, key, actor).finally(() => this.#running.delete(key));
+    this.#running.set(key, advanced);
+    const begun = advanced.then(() => this.#begin(lane)).finally(() => this.#begins.delete(begun));
+    this.#begins.add(begun);
+  }
+
+  /** Begins as many actors from the queue of a host as there are free places. */
+  async #begin(lane: Lane): Promise<void> {
+    const { host } = lane;
+    if (host.claim === undefined || this.#ending.signal.aborted) return;
+    const count = Math.floor(this.#limits.concurrency) - this.#running.size - this.#claiming;
+    if (count < 1) return;
+    this.#claiming += count;
+    const ids = await this.#listed(async () => (await host.claim?.(count)) ?? []);
+    this.#claiming -= count;
+    // What it has taken is due, and another worker continues it.
+    if (this.#ending.signal.aborted) return;
+    for (const id of ids) this.#run(lane, { id, crashes: 0 });
+  }
+
   /** Hosts take turns, so that one with many due actors does not delay the others. */
   async #work(): Promise<void> {
     for (const lane of this.#lanes) lane.listAtMs = Number.NEGATIVE_INFINITY;
+    for (const lane of this.#lanes) await this.#begin(lane);
     for (let isDone = false; !isDone; ) {
       isDone = true;
       for (const lane of this.#lanes) {
@@ -178,9 +216,7 @@ class PollingWorker implements Worker {
         if (this.#ending.signal.aborted) return;
         if (actor === null) continue;
         isDone = false;
-        const key = lane.keyOf(actor);
-        const advanced = this.#advance(lane.host, key, actor).finally(() => this.#running.delete(key));
-        this.#running.set(key, advanced);
+        this.#run(lane, actor);
         // If the store never yields to the event loop, other work of the process would wait for all of them.
         await nextTurn();
       }
@@ -193,12 +229,7 @@ class PollingWorker implements Worker {
       for (let actor = lane.due.pop(); actor !== undefined; actor = lane.due.pop())
         if (this.#isReady(lane.keyOf(actor))) return actor;
       if (this.#clock.now() < lane.listAtMs) return null;
-      const listed = await Promise.resolve()
-        .then(() => lane.host.due())
-        .catch((error: unknown) => {
-          this.#onEvent({ type: 'unlisted', error });
-          return [];
-        });
+      const listed = await this.#listed(() => lane.host.due());
       const isFull = listed.length >= FULL_LIST && listed.some((actor) => this.#isReady(lane.keyOf(actor)));
       lane.listAtMs = isFull ? Number.NEGATIVE_INFINITY : this.#clock.now() + this.#limits.pollMs;
       lane.due = listed.toReversed();

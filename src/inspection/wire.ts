@@ -29,7 +29,7 @@ export interface InspectedRun {
   /** ISO 8601; empty if unknown. */
   readonly startedAt: string;
   /** `disconnected`: the program of a system has ended or closed its connection before the system ended. */
-  readonly status: RunStatus | 'disconnected';
+  readonly status: RunStatus | 'queued' | 'disconnected';
   /** How many entries it has; absent while it may get more, and if it is unknown. */
   readonly entries?: number;
   /** Whether it is running in this process. A live run accepts events. */

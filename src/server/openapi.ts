@@ -33,7 +33,7 @@ const listSchema = z.object({
       runId: z.string(),
       request: z.string(),
       startedAt: z.string(),
-      status: z.enum(['completed', 'degraded', 'cancelled', 'running', 'waiting', 'interrupted', 'damaged']),
+      status: z.enum(['completed', 'degraded', 'cancelled', 'running', 'waiting', 'interrupted', 'queued', 'damaged']),
       waitingFor: z.nullable(z.string()),
     }),
   ),

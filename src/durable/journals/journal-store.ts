@@ -3,6 +3,7 @@ import { describeValue } from '../../internal/describe-value.ts';
 import { parseJson } from '../../internal/json-text.ts';
 import type { Json } from '../codec.ts';
 import { type Attributes, type DurableEntry, hasState, type Waiting } from '../entries.ts';
+import type { ClaimQuery } from './queue.ts';
 
 /** The fields of every journal entry. */
 export interface StoredEntry {
@@ -67,9 +68,9 @@ export interface ActorSummary {
   readonly startedAt: string;
   /**
    * `running`: a process holds it. `waiting`: none does, and it only waits for what `waiting` lists. `interrupted`: none does, and it was
-   * killed, or closed while something was in progress, so a worker continues it.
+   * killed, or closed while something was in progress, so a worker continues it. `queued`: it has not begun; a worker begins it.
    */
-  readonly status: 'running' | 'waiting' | 'interrupted' | 'done' | 'error' | 'stopped' | 'damaged';
+  readonly status: 'running' | 'waiting' | 'interrupted' | 'queued' | 'done' | 'error' | 'stopped' | 'damaged';
   /** Why it has failed (`error`), or why workers no longer continue it (`interrupted`: it is quarantined); null for neither. */
   readonly reason: string | null;
   readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
@@ -81,6 +82,17 @@ export interface ActorSummary {
   readonly attributes: Attributes;
   /** What it waits for, with the result of `describeWait`; null while a process holds it, and after a kill until it is continued. */
   readonly waiting: (Waiting & { readonly summary: Json }) | null;
+  /** Its place in the queue; left out unless it is `queued`. */
+  readonly queued?: Queued;
+}
+
+/** The place of an actor in the queue of its machine. */
+export interface Queued {
+  readonly priority: number;
+  /** Null for none. */
+  readonly key: string | null;
+  /** It does not begin before, in milliseconds since the epoch. */
+  readonly beginsAtMs: number;
 }
 
 /** The place of a journal in a list. */
@@ -143,6 +155,8 @@ export interface JournalBounds {
   readonly ends: JournalEnds | null;
   /** Whether a process is writing the journal. */
   readonly isWritten: boolean;
+  /** Whether the journal can be claimed, now or later; by default not. */
+  readonly isQueued?: boolean;
 }
 
 export interface JournalEnds {
@@ -186,14 +200,19 @@ export interface JournalStore {
   changes?(onChange: (ids: readonly string[] | null) => void): () => void;
   /** Whether reading checks a checksum of every entry. */
   readonly hasChecksums?: boolean;
+  /**
+   * Returns the ids of the queued journals of a machine that may begin, in order. From then on, they are interrupted instead of queued: no other
+   * call returns them. Without it, the store has no queue.
+   */
+  claim?(query: ClaimQuery): Promise<readonly string[]>;
   /** Deletes a journal that no process is writing. */
   delete?(id: string): Promise<void>;
   /** Deletes the old journals that no process is writing. Returns how many. */
   prune?(options: PruneOptions): Promise<number>;
 }
 
-/** A store that has all optional members except `has`. */
-export type Journals = Required<Omit<JournalStore, 'has'>> & Pick<JournalStore, 'has'>;
+/** A store that has all optional members except `has` and `claim`. */
+export type Journals = Required<Omit<JournalStore, 'has' | 'claim'>> & Pick<JournalStore, 'has' | 'claim'>;
 
 /** Returns the text to write instead of the given text. */
 export type Redact = (text: string) => string;
@@ -223,14 +242,14 @@ export interface JournalStoreOptions {
 }
 
 /** The parts of a journal that a summary is made of. */
-export interface ListedJournal extends Omit<JournalEnds, 'last'>, Pick<JournalBounds, 'id' | 'isWritten'> {
+export interface ListedJournal extends Omit<JournalEnds, 'last'>, Pick<JournalBounds, 'id' | 'isWritten' | 'isQueued'> {
   readonly last: unknown;
 }
 
 /** Returns what `summarize` of a format takes. */
-export function listedJournal({ id, ends, isWritten }: Omit<JournalBounds, 'version'>): ListedJournal {
+export function listedJournal({ id, ends, isWritten, isQueued = false }: Omit<JournalBounds, 'version'>): ListedJournal {
   const { first, last = [], lastSeq = -1, isDamaged = true, attributes } = ends ?? {};
-  return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten, attributes };
+  return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten, isQueued, attributes };
 }
 
 /** Returns the filter of texts such as `total=40`, which may be the text or the number. Those with the same name are alternatives. */

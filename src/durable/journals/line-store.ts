@@ -38,7 +38,9 @@ import {
   lastWrittenMs,
   listedJournal,
   type OpenJournalOptions,
+  type Redact,
 } from './journal-store.ts';
+import type { ClaimQuery, QueuePlace } from './queue.ts';
 
 /** Stores the lines of journals, for one writer at a time. Methods throw or reject with the codes of `JournalStore`. */
 export interface JournalBackend {
@@ -57,6 +59,8 @@ export interface JournalBackend {
   watch?(onChange: (ids: readonly string[] | null) => void): () => void;
   /** Like `watch`, for one journal that a program follows, which keeps its process alive. By default, its version is polled. */
   watchOne?(id: string, onChange: () => void): () => void;
+  /** As in `JournalStore`. */
+  claim?(query: ClaimQuery): Promise<readonly string[]>;
   /** Removes a journal that no process is writing. */
   remove(id: string): void | Promise<void>;
   /** As in `JournalStore`. */
@@ -85,11 +89,13 @@ export interface JournalIndex {
   /** The id of the machine; null if the start has none. */
   readonly machine: string | null;
   /** `open`: it is running or was interrupted. */
-  readonly state: 'open' | 'waiting' | 'ended';
+  readonly state: 'open' | 'waiting' | 'queued' | 'ended';
   /** When the next delay of an actor that waits ends, in milliseconds since the epoch; null for none. */
   readonly dueMs: number | null;
   /** What `where` finds it by; null if the lines are encoded, because these texts contain values of the actor. */
   readonly terms: readonly string[] | null;
+  /** Its place in the queue; left out unless these lines enqueue it. The key is a digest. */
+  readonly queued?: QueuePlace;
 }
 
 /** The journals that a backend reads. */
@@ -146,6 +152,7 @@ export function createLineStore(given: JournalBackend, options: JournalStoreOpti
     bounds: (query) => boundsOf(backend, query),
     changes: (onChange) => backend.watch?.(onChange) ?? repeat(() => onChange(null)),
     create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(options), options),
+    ...(backend.claim && { claim: (query) => backend.claim?.(query) ?? Promise.resolve([]) }),
     ...(backend.has && { has: async (id: string) => backend.has?.(requireId(id)) ?? false }),
     async *read(id, readOptions = {}) {
       requireId(id);
@@ -201,9 +208,9 @@ function tailOf(backend: JournalBackend, id: string): JournalTail {
 
 async function* boundsOf(backend: JournalBackend, query?: LinesQuery): AsyncGenerator<JournalBounds> {
   const pause = pauses();
-  for await (const { id, version, lines, isWritten, needsIndex } of backend.bounds(query)) {
+  for await (const { id, version, lines, isWritten, needsIndex, isQueued } of backend.bounds(query)) {
     if (query?.ids?.includes(id) === false) continue;
-    const journal = { id, version, ends: lines && endsOf(lines), isWritten };
+    const journal = { id, version, ends: lines && endsOf(lines), isWritten, isQueued: isQueued === true };
     const listed = listedJournal(journal);
     // Another program may keep the place locked, or this one may only read it.
     if (needsIndex && listed.first) backend.index?.(id, indexOf(listed, termsOf(listed)), version).catch(() => {});
@@ -268,7 +275,7 @@ function writerTo(
       return sink.append(text, {
         sync: fsync === 'always' || (fsync === 'checkpoint' && entries.some(durableFormat.isCheckpoint)),
         startedAt: isNew && start !== undefined ? durableFormat.startedAt(start) : undefined,
-        index: indexOf(listed, terms(listed)),
+        index: { ...indexOf({ ...listed, isQueued: true }, terms(listed)), ...queuedIn(listed.last, redact) },
       });
     },
     close: () => sink.close(),
@@ -304,17 +311,28 @@ function waitIn(last: unknown): Partial<Waiting> | undefined {
 
 const machineIn = (first: unknown): unknown => Object(Object(first).machine).id;
 
-type Listed = Pick<ListedJournal, 'first' | 'last' | 'attributes'>;
+type Listed = Pick<ListedJournal, 'first' | 'last' | 'attributes' | 'isQueued'>;
 
 /** The entries may be in their stored form. */
-function indexOf({ first, last }: Listed, terms: readonly string[]): JournalIndex {
+function indexOf({ first, last, isQueued }: Listed, terms: readonly string[]): JournalIndex {
   const [machine, waiting] = [machineIn(first), waitIn(last)];
+  const idle = isQueued && durableFormat.queuedIn(Object(last)) ? 'queued' : 'open';
   return {
     machine: typeof machine === 'string' ? machine : null,
-    state: durableFormat.isEnd(Object(last) as never) ? 'ended' : waiting ? 'waiting' : 'open',
+    state: durableFormat.isEnd(Object(last) as never) ? 'ended' : waiting ? 'waiting' : idle,
     dueMs: waiting?.dueAtMs ?? null,
     terms,
   };
+}
+
+/** The key of a journal may be long, or secret. */
+function queuedIn(last: DurableEntry | undefined, redact?: Redact): Pick<JournalIndex, 'queued'> {
+  const queued = last && durableFormat.queuedIn(redact ? durableFormat.redact(last, redact) : last);
+  if (queued === undefined) return {};
+  const { priority, key, beginsAtMs } = queued;
+  const digest = (text: string): string =>
+    process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex');
+  return { queued: { priority, key: key === null ? null : digest(key), dueMs: beginsAtMs } };
 }
 
 /** PostgreSQL does not index long texts. */
@@ -398,10 +416,11 @@ const STATES: Readonly<Record<string, readonly JournalIndex['state'][]>> = {
   running: ['open', 'waiting'],
   waiting: ['waiting'],
   interrupted: ['open'],
+  queued: ['queued'],
 };
 
 function requireStatus(method: string, status: unknown = []): void {
-  const known = ['running', 'waiting', 'interrupted', ...durableFormat.endStatuses, 'damaged'];
+  const known = ['running', 'waiting', 'interrupted', 'queued', ...durableFormat.endStatuses, 'damaged'];
   const unknown = [status].flat().find((each) => !known.includes(String(each)));
   if (unknown !== undefined) throw invalid(method, 'status', `one of ${known.join(', ')}`, unknown);
 }

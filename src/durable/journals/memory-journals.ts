@@ -27,6 +27,7 @@ import {
   requireStoreOptions,
   subjectOf,
 } from './line-store.ts';
+import { ClaimLimits, type ClaimQuery, isForgotten } from './queue.ts';
 
 interface MemoryJournal {
   readonly id: string;
@@ -34,6 +35,15 @@ interface MemoryJournal {
   attributes?: Attributes | undefined;
   /** Identifies the writer that holds the journal. */
   holder: object | null;
+  /** Whether it was opened or claimed since it was enqueued. */
+  hasLeftQueue: boolean;
+}
+
+/** A journal that was claimed. It counts for the limits even after its deletion. */
+interface Claimed {
+  readonly journal: MemoryJournal;
+  readonly key: string | null;
+  readonly begunMs: number;
 }
 
 /** Keeps journals in memory, for tests and for actors inspected in the same process. It shares the entries with their hosts. */
@@ -53,6 +63,7 @@ export function memoryJournals(options: { readonly redact?: Redact } = {}): Jour
     if (journal === undefined) throw noSuchJournal(id);
     return journal;
   };
+  const claims: Claimed[] = [];
   const bounds = (query?: BoundsQuery) => boundsIn(journals, query);
   const store: Journals = {
     hasChecksums: false,
@@ -70,7 +81,7 @@ export function memoryJournals(options: { readonly redact?: Redact } = {}): Jour
     },
     create(id) {
       if (journals.has(requireId(id))) throw journalExists(id);
-      const journal: MemoryJournal = { id, entries: [], holder: null };
+      const journal: MemoryJournal = { id, entries: [], holder: null, hasLeftQueue: false };
       journals.set(id, journal);
       return writerTo(journal, changed, redact);
     },
@@ -82,7 +93,13 @@ export function memoryJournals(options: { readonly redact?: Redact } = {}): Jour
       requireKnown('open of a store', options);
       const journal = find(id);
       if (!options.force) requireFree(journal);
+      journal.hasLeftQueue = true;
       return { entries: readable(journal, options), writer: writerTo(journal, changed, redact) };
+    },
+    async claim(query) {
+      const ids = claimIn(journals, claims, query);
+      ids.forEach(changed);
+      return ids;
     },
     follow(id, options = {}) {
       requireKnown('follow', options);
@@ -153,8 +170,41 @@ async function* boundsIn(
     const { entries, holder, attributes } = journal;
     const [isDamaged, lastSeq] = [entries.length === 0, entries.length - 1];
     const ends = { first: entries[0], last: entries.slice(-8), lastSeq, isDamaged, attributes };
-    yield { id, version: String(entries.length), ends, isWritten: holder !== null };
+    yield { id, version: String(entries.length), ends, isWritten: holder !== null, isQueued: queuedIn(journal) !== null };
   }
+}
+
+/** Returns the place of a journal in the queue; null if it is not queued. */
+function queuedIn({ entries, hasLeftQueue }: MemoryJournal) {
+  return (!hasLeftQueue && durableFormat.queuedIn(Object(entries.at(-1)))) || null;
+}
+
+function claimIn(journals: ReadonlyMap<string, MemoryJournal>, claims: Claimed[], query: ClaimQuery): string[] {
+  const { machine, nowMs, count } = query;
+  const isOfMachine = ({ entries: [first] }: MemoryJournal) => first?.type === 'start' && first.machine.id === machine;
+  const hasEnded = ({ id, entries }: MemoryJournal): boolean =>
+    journals.get(id)?.entries !== entries || durableFormat.isEnd(entries.at(-1) as DurableEntry);
+  const claimed = claims
+    .filter(({ journal }) => isOfMachine(journal))
+    .map((claim) => ({ ...claim, hasEnded: hasEnded(claim.journal), claim }));
+  for (const each of claimed) if (isForgotten(each, query)) claims.splice(claims.indexOf(each.claim), 1);
+  const limits = new ClaimLimits(query, claimed);
+  const ids: string[] = [];
+  const waiting = [...journals.values()]
+    .flatMap((journal) => {
+      const queued = journal.holder === null && isOfMachine(journal) ? queuedIn(journal) : null;
+      return queued === null || queued.beginsAtMs > nowMs ? [] : [{ journal, ...queued }];
+    })
+    .toSorted((one, other) => other.priority - one.priority || one.beginsAtMs - other.beginsAtMs);
+  for (const { journal, key } of waiting) {
+    if (ids.length >= count || limits.isFull) break;
+    if (key !== null && limits.fullKeys.includes(key)) continue;
+    journal.hasLeftQueue = true;
+    claims.push({ journal, key, begunMs: nowMs });
+    limits.add(key);
+    ids.push(journal.id);
+  }
+  return ids;
 }
 
 /** Returns a function that yields the entries that its earlier calls did not yield. */

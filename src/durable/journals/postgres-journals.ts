@@ -24,6 +24,7 @@ import {
   subjectOf,
 } from './line-store.ts';
 import { openPostgres, type PostgresSource, type PostgresTables } from './postgres.ts';
+import { CLAIM_QUEUED, claimValues, enqueue, isQueued, leaveQueue, QUEUE_BEGUN, queueSchema } from './postgres-queue.ts';
 
 export type PostgresJournals = Journals & {
   /** Releases every journal that is still being written. Closes the connections, unless the store was given a pool. */
@@ -34,7 +35,6 @@ const JOURNALS = 'postchain_actors';
 const LINES = 'postchain_actor_lines';
 /** The name of an index and of the channel of notifications. */
 const CHANNEL = `${JOURNALS}_by_machine`;
-/** Exists if all of the schema does. */
 const BY_TERM = `${JOURNALS}_by_term`;
 
 /** How long a lease is valid after a write or a heartbeat, by the clock of the database. */
@@ -84,7 +84,8 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS ${CHANNEL} ON ${JOURNALS} (machine, state, due);
   ALTER TABLE ${JOURNALS} ADD COLUMN IF NOT EXISTS terms text[], ADD COLUMN IF NOT EXISTS searchable bigint;
   CREATE INDEX IF NOT EXISTS ${JOURNALS}_unsearchable ON ${JOURNALS} (id) WHERE token IS DISTINCT FROM searchable;
-  CREATE INDEX IF NOT EXISTS ${BY_TERM} ON ${JOURNALS} USING gin (terms);`;
+  CREATE INDEX IF NOT EXISTS ${BY_TERM} ON ${JOURNALS} USING gin (terms);
+  ${queueSchema(JOURNALS, CHANNEL)}`;
 
 interface Row {
   readonly owner: string | null;
@@ -104,6 +105,7 @@ interface ListedRow extends Row {
   readonly first: string | null;
   readonly last: string | null;
   readonly needsIndex: boolean;
+  readonly isQueued: boolean;
 }
 
 /** A sink of a journal that this store writes. */
@@ -134,7 +136,7 @@ export function postgresJournals(
   options: Omit<JournalStoreOptions, 'fsync'> = {},
 ): PostgresJournals {
   requireStoreOptions('postgresJournals', options);
-  const tables = new JournalTables(openPostgres(source, 'postgresJournals', BY_TERM, SCHEMA, CHANNEL));
+  const tables = new JournalTables(openPostgres(source, 'postgresJournals', QUEUE_BEGUN, SCHEMA, CHANNEL));
   const { db, leases, sinks } = tables;
   const store = createLineStore(
     {
@@ -151,12 +153,14 @@ export function postgresJournals(
       linesBackward: (id) => tables.linesFrom(id, MAX_SEQ, true),
       async reopen(id, { force = false }) {
         const token = newToken();
-        const sql = `UPDATE ${JOURNALS} SET owner = $3, token = $4, expires = ${EXPIRES} WHERE ${IS_FREE} OR token = $4) RETURNING lines`;
+        const sql = `WITH taken AS (UPDATE ${JOURNALS} SET owner = $3, token = $4, expires = ${EXPIRES} WHERE ${IS_FREE} OR token = $4) RETURNING id, lines),
+          ${leaveQueue('taken')} SELECT lines FROM taken`;
         const taken = await tables.takeOver<{ lines: number }>(id, force, sql, [JSON.stringify(thisHolder()), token]);
         return openSink(tables, id, token, taken.lines);
       },
       async remove(id) {
         const sql = `WITH gone AS (DELETE FROM ${JOURNALS} WHERE ${IS_FREE}) RETURNING id, name),
+          ${leaveQueue('gone')},
           emptied AS (DELETE FROM ${LINES} WHERE journal IN (SELECT id FROM gone)) SELECT ${NOTIFY}::text FROM gone
           UNION ALL SELECT '' WHERE NOT EXISTS (SELECT FROM ${JOURNALS} WHERE name = $1)`;
         // If the connection was lost before the result arrived, the second try finds no journal.
@@ -165,6 +169,10 @@ export function postgresJournals(
       bounds: (query) => tables.bounds(query),
       index: (id, { machine, state, dueMs, terms }, version) =>
         db.rows(INDEX, [nameOf(id), version, machine && nameOf(machine), state, dueMs, terms ?? []]),
+      async claim(query) {
+        const rows = await db.rows<{ name: string }>(CLAIM_QUEUED, claimValues(nameOf(query.machine), query));
+        return rows.map(({ name }) => idOf(name));
+      },
       isOrdered: true,
       watch: (onChange) => db.listen((payload) => onChange(payload ? [idOf(payload)] : null)),
       watchOne: (id, onChange) =>
@@ -194,14 +202,16 @@ const IS_FREE = 'name = $1 AND (owner IS NULL OR expires <= now() OR token = $2'
 const NOTIFY = `pg_notify('${CHANNEL}', CASE WHEN octet_length(name) < 7000 THEN name ELSE '' END)`;
 
 /** Inserts lines after those of a row of the journal, if there is one. */
-const insert = (given: string): string =>
-  `, inserted AS (INSERT INTO ${LINES} (journal, seq, line) ${given}) SELECT ${NOTIFY} FROM journal`;
+const insert = (given: string, more = ''): string =>
+  `, inserted AS (INSERT INTO ${LINES} (journal, seq, line) ${given}) SELECT ${NOTIFY}${more} FROM journal`;
 const MANY = `SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)`;
-const INSERT = `WITH journal AS (
+const NEW = `WITH journal AS (
     INSERT INTO ${JOURNALS} (name, token, lines, ended, machine, state, due, terms, indexed, searchable, started, owner, expires)
     VALUES ($1, $2, $4::integer + cardinality($3::text[]), $6 = 'ended', $5, $6, $7, $8, $2, $2, $9, $10, ${EXPIRES})
     ON CONFLICT (name) DO NOTHING RETURNING id, name
-  )${insert(MANY)}`;
+  )`;
+const INSERT = `${NEW}${insert(MANY)}`;
+const INSERT_QUEUED = `${NEW}${insert(MANY, `, ${enqueue('id, $5, $11, $12, $13')}`)}`;
 const update = (count: string, given: string): string => `WITH journal AS (
     UPDATE ${JOURNALS} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, terms = $8, indexed = token, searchable = token, expires = ${EXPIRES}
     WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id, name
@@ -286,7 +296,7 @@ class JournalTables {
     const sql = `SELECT id::text AS id, name, started, ${ROW},
         (SELECT line FROM ${LINES} WHERE journal = id AND seq = 0) AS first,
         (SELECT line FROM ${LINES} WHERE journal = id AND seq = lines - 1) AS last,
-        token IS DISTINCT FROM searchable AS "needsIndex"
+        token IS DISTINCT FROM searchable AS "needsIndex", ${isQueued(JOURNALS)} AS "isQueued"
       FROM ${JOURNALS} WHERE ($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
         AND ($3::text IS NULL OR (started, id) < ($3, $4::bigint))
         ${hints.map(([hint], at) => `AND (${hint.replace('$', `$${at + 5}`)} OR ${unknown})`).join(' ')}
@@ -304,6 +314,7 @@ class JournalTables {
           lines: { first: row.first ?? '', last: row.last ?? '' },
           isWritten: leaseState(leaseOf(row)) !== 'free',
           needsIndex: row.needsIndex,
+          isQueued: row.isQueued,
         };
       last = page.at(-1);
       if (page.length < PAGE_JOURNALS) return;
@@ -319,12 +330,14 @@ function openSink(tables: JournalTables, id: string, token: number, count: numbe
   let waiting: Batch | null = null;
   let last: Promise<void> = Promise.resolve();
 
-  async function write({ lines, startedAt, index: { machine, state, dueMs, terms } }: Batch): Promise<void> {
+  async function write({ lines, startedAt, index: { machine, state, dueMs, terms, queued } }: Batch): Promise<void> {
     const { isNew } = sink;
     const isOne = !isNew && lines.length === 1;
-    const [kind, sql] = isNew ? ['insert', INSERT] : isOne ? ['update_one', UPDATE_ONE] : ['update', UPDATE];
+    const [insertKind, insertSql] = queued ? ['enqueue', INSERT_QUEUED] : ['insert', INSERT];
+    const [kind, sql] = isNew ? [insertKind, insertSql] : isOne ? ['update_one', UPDATE_ONE] : ['update', UPDATE];
     const values = [name, token, isOne ? lines[0] : lines, from, machine && nameOf(machine), state, dueMs, terms ?? []];
     if (isNew) values.push(startedAt, JSON.stringify(thisHolder()));
+    if (isNew && queued) values.push(queued.key, queued.priority, queued.dueMs);
     const stored = await tables.db.rows(sql, values, `${LINES}_${kind}`);
     from += lines.length;
     if (stored.length === 0) {

@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { parseJson } from '../../internal/json-text.ts';
 import type { JournalStoreOptions, Journals } from './journal-store.ts';
+import type { ClaimQuery } from './queue.ts';
 import {
   fencedError,
   heartbeat,
@@ -35,6 +36,7 @@ import {
   sqliteReason,
   type WriteChain,
 } from './sqlite-file.ts';
+import { claimQueued, insertQueued, IS_QUEUED, leaveQueue, QUEUE, WITHOUT_QUEUE } from './sqlite-queue.ts';
 
 export type SqliteJournals = Journals & {
   /** Closes the file, and every journal in it that is still being written. */
@@ -140,12 +142,14 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
           const sql = 'UPDATE journal SET owner = ?, token = ?, beat_ms = ? WHERE id = ?';
           connection.run(sql, [JSON.stringify(thisHolder()), token, Date.now(), row.id]);
           file.leases.mark(token);
+          leaveQueue(connection, row.id);
           return { token, count: countOf(connection, row.id), rowId: row.id };
         });
         return openSink(file, id, place);
       },
       async remove(id) {
         await takeOverRow(file, id, false, (connection, row) => {
+          leaveQueue(connection, row.id);
           for (const table of ['line', 'term']) connection.run(`DELETE FROM ${table} WHERE journal = ?`, [row.id]);
           return connection.run('DELETE FROM journal WHERE id = ?', [row.id]);
         });
@@ -171,6 +175,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
           const { id: rowId } = rowOf(connection, id) ?? {};
           if (rowId !== undefined) setIndex(connection, rowId, index, where, [nameOf(id), version]);
         }),
+      claim: (query) => file.write((connection) => claimIn(connection, file, query)),
       watch: (onChange) => watchRows(() => file, onChange),
     },
     options,
@@ -199,8 +204,11 @@ function openJournalFile(resolved: string, path: string): JournalFile {
     schema: SCHEMA,
     upgrade: UPGRADE,
     insertions: INSERT_LINES,
-    withoutUpgrade: withoutTerms(', NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed'),
-    additions: [{ table: 'term', schema: TERMS, without: withoutTerms('') }],
+    withoutUpgrade: `${withoutTerms(', NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed')};${WITHOUT_QUEUE}`,
+    additions: [
+      { table: 'term', schema: TERMS, without: withoutTerms('') },
+      { table: 'queue', schema: QUEUE, without: WITHOUT_QUEUE },
+    ],
   });
   const rethrow = (cause: unknown): never => {
     if (cause instanceof PostChainError) throw cause;
@@ -389,6 +397,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
         for (const [at, each] of lines.entries())
           connection.insert([rowId, from + at, each, token], () => fail(connection));
         if (!isIndexed) setIndex(connection, rowId as number, index, 'name = ?', [key]);
+        if (index.queued) insertQueued(connection, rowId as number, nameOf(index.machine ?? ''), index.queued);
       };
       const written = file.write(write, { isSynced: sync, chain });
       if (hasRow) return written;
@@ -419,6 +428,23 @@ function setIndex(
   connection.run('INSERT OR IGNORE INTO term (journal, term) SELECT ?, value FROM json_each(?)', given);
 }
 
+/** Returns the ids of the queued journals that may begin, which no longer are queued. */
+function claimIn(connection: SqliteConnection, { leases }: JournalFile, query: ClaimQuery): readonly string[] {
+  const rowWith = (id: number) =>
+    connection.all<Row & { isIndexed: number }>(
+      `SELECT ${ROW}, token IS indexed AS isIndexed FROM journal WHERE id = ? AND state = 'queued'`,
+      [id],
+    )[0];
+  const ids = claimQueued(connection, nameOf(query.machine), query, (id) => {
+    const row = rowWith(id);
+    // A process of an earlier version has opened it.
+    if (row?.isIndexed !== 1) return null;
+    return !seemsHeld(leases.of(row));
+  });
+  const sql = 'SELECT CAST(name AS BLOB) AS name FROM journal WHERE id = ?';
+  return ids.flatMap((id) => connection.all<Pick<Row, 'name'>>(sql, [id]).map(({ name }) => idOf(textOf(name))));
+}
+
 function countOf(connection: SqliteConnection, id: number): number {
   const [lines] = connection.all<{ count: number }>('SELECT count(*) AS count FROM line WHERE journal = ?', [id]);
   return lines?.count ?? 0;
@@ -442,7 +468,7 @@ function readBounds(
   { ids, isKnown }: LinesQuery = {},
   range: number | readonly number[] = 0,
 ): readonly LineBounds[] {
-  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, token IS NOT searchable AS needsIndex FROM journal`;
+  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, token IS NOT searchable AS needsIndex, ${IS_QUEUED} AS isQueued FROM journal`;
   const isAmong = typeof range === 'number' ? 'id > ?' : 'id IN (SELECT value FROM json_each(?))';
   const rows =
     ids === undefined
@@ -457,7 +483,7 @@ function readBounds(
     if (isKnown?.(id, version) === true) return { id, version, lines: null, isWritten };
     const needsIndex = row.needsIndex === 1;
     const [first, last] = [0, row.lastSeq ?? 0].map((seq) => lineAt(connection, row.id, seq)) as [string, string];
-    return { id, version, lines: { first, last }, isWritten, needsIndex };
+    return { id, version, lines: { first, last }, isWritten, needsIndex, isQueued: row.isQueued === 1 };
   });
 }
 
@@ -468,6 +494,7 @@ const VERSION = `journal.id || ' ' || ${LAST_SEQ}`;
 interface ListedRow extends Row {
   readonly lastSeq: number | null;
   readonly needsIndex: number;
+  readonly isQueued: number;
 }
 
 /** Returns a condition for the journals that a list needs, which indexes answer; empty for all. */

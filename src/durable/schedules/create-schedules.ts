@@ -236,7 +236,7 @@ class DurableSchedules implements Schedules {
 
   async #isRunning({ id, machine }: StartedActor): Promise<boolean> {
     const status = await statusOf(this.#hostOf(machine).journals, id);
-    return status !== null && ['running', 'waiting', 'interrupted'].includes(status);
+    return status !== null && ['running', 'waiting', 'interrupted', 'queued'].includes(status);
   }
 
   #hostOf(machine: string): ScheduledHost {

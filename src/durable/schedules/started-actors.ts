@@ -11,13 +11,17 @@ export interface ScheduledHost {
     id: string,
     options: { readonly input?: never; readonly isPaused?: boolean; readonly product?: Json },
   ): { close(): Promise<void> };
+  /** With it, actors are enqueued. */
+  readonly queue?: object | undefined;
+  enqueue?(id: string, options: { readonly input?: never; readonly product?: Json }): Promise<boolean>;
 }
 
 /** Starts an actor unless there is one with this id. It makes no call in this process: its host, or a worker, continues it. */
 export async function startScheduled(host: ScheduledHost, id: string, input: object, product: Json): Promise<void> {
   if ((await statusOf(host.journals, id)) !== null) return;
   try {
-    await host.start(id, { input: input as never, product, isPaused: true }).close();
+    if (host.queue && host.enqueue) await host.enqueue(id, { input: input as never, product });
+    else await host.start(id, { input: input as never, product, isPaused: true }).close();
   } catch (error) {
     if (!PostChainError.isInstance(error) || !['journal_exists', 'journal_held'].includes(error.code)) throw error;
   }

@@ -65,7 +65,8 @@ export function requireOptions(machine: unknown, given: object): void {
     throw invalid('timeWithoutProcess', '"counts", "pauses" or a function', describeValue(timeWithoutProcess));
   if (typeof parkAfterMs !== 'number' || !(parkAfterMs >= 0))
     throw invalid('parkAfterMs', 'a number of milliseconds, at least 0', describeValue(parkAfterMs));
-  if ('queue' in given && given.queue !== undefined) requireQueue(given.queue as QueueOptions, journals as JournalStore);
+  if ('queue' in given && given.queue !== undefined)
+    requireQueue(given.queue as QueueOptions, journals as JournalStore);
 }
 
 function requireQueue(queue: QueueOptions, journals: JournalStore): void {

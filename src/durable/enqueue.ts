@@ -38,7 +38,10 @@ export interface EnqueueHost {
 const MOST_PRIORITY = 100;
 
 const invalid = (name: string, expected: string, received: unknown): PostChainError =>
-  new PostChainError('invalid_option', `${name} of enqueue: expected ${expected}; received ${describeValue(received)}.`);
+  new PostChainError(
+    'invalid_option',
+    `${name} of enqueue: expected ${expected}; received ${describeValue(received)}.`,
+  );
 
 /** Stores a new actor, which a worker begins. Returns false if there is one with this id, machine and input. */
 export async function enqueueActor(
@@ -48,7 +51,10 @@ export async function enqueueActor(
 ): Promise<boolean> {
   const { machine, journals, queue, parts, nowMs } = host;
   if (queue === undefined)
-    throw new PostChainError('invalid_option', 'enqueue: the durable machine has no queue; create it with "queue: {}".');
+    throw new PostChainError(
+      'invalid_option',
+      'enqueue: the durable machine has no queue; create it with "queue: {}".',
+    );
   if (!Number.isInteger(priority) || Math.abs(priority) > MOST_PRIORITY)
     throw invalid('priority', `a whole number from -${MOST_PRIORITY} to ${MOST_PRIORITY}`, priority);
   const beginsAtMs = Math.ceil(nowMs + delayMs);

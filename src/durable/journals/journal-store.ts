@@ -247,7 +247,12 @@ export interface ListedJournal extends Omit<JournalEnds, 'last'>, Pick<JournalBo
 }
 
 /** Returns what `summarize` of a format takes. */
-export function listedJournal({ id, ends, isWritten, isQueued = false }: Omit<JournalBounds, 'version'>): ListedJournal {
+export function listedJournal({
+  id,
+  ends,
+  isWritten,
+  isQueued = false,
+}: Omit<JournalBounds, 'version'>): ListedJournal {
   const { first, last = [], lastSeq = -1, isDamaged = true, attributes } = ends ?? {};
   return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten, isQueued, attributes };
 }

@@ -170,7 +170,13 @@ async function* boundsIn(
     const { entries, holder, attributes } = journal;
     const [isDamaged, lastSeq] = [entries.length === 0, entries.length - 1];
     const ends = { first: entries[0], last: entries.slice(-8), lastSeq, isDamaged, attributes };
-    yield { id, version: String(entries.length), ends, isWritten: holder !== null, isQueued: queuedIn(journal) !== null };
+    yield {
+      id,
+      version: String(entries.length),
+      ends,
+      isWritten: holder !== null,
+      isQueued: queuedIn(journal) !== null,
+    };
   }
 }
 

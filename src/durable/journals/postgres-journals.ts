@@ -24,7 +24,15 @@ import {
   subjectOf,
 } from './line-store.ts';
 import { openPostgres, type PostgresSource, type PostgresTables } from './postgres.ts';
-import { CLAIM_QUEUED, claimValues, enqueue, isQueued, leaveQueue, QUEUE_BEGUN, queueSchema } from './postgres-queue.ts';
+import {
+  CLAIM_QUEUED,
+  claimValues,
+  enqueue,
+  isQueued,
+  leaveQueue,
+  QUEUE_BEGUN,
+  queueSchema,
+} from './postgres-queue.ts';
 
 export type PostgresJournals = Journals & {
   /** Releases every journal that is still being written. Closes the connections, unless the store was given a pool. */

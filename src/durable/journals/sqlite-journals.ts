@@ -1,7 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { parseJson } from '../../internal/json-text.ts';
 import type { JournalStoreOptions, Journals } from './journal-store.ts';
-import type { ClaimQuery } from './queue.ts';
 import {
   fencedError,
   heartbeat,
@@ -28,6 +27,7 @@ import {
   subjectOf,
   unlessRunning,
 } from './line-store.ts';
+import type { ClaimQuery } from './queue.ts';
 import {
   openSqliteFile,
   resolveSqlitePath,
@@ -36,7 +36,7 @@ import {
   sqliteReason,
   type WriteChain,
 } from './sqlite-file.ts';
-import { claimQueued, insertQueued, IS_QUEUED, leaveQueue, QUEUE, WITHOUT_QUEUE } from './sqlite-queue.ts';
+import { claimQueued, IS_QUEUED, insertQueued, leaveQueue, QUEUE, WITHOUT_QUEUE } from './sqlite-queue.ts';
 
 export type SqliteJournals = Journals & {
   /** Closes the file, and every journal in it that is still being written. */

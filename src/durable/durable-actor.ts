@@ -17,6 +17,7 @@ import { inRealWorld } from './determinism.ts';
 import { type Attributes, type DurableEntry, type DurableEvent, type ExternalEvent, hasEnded } from './entries.ts';
 import { Inbox, type Item, Sender, type StepListener } from './inbox.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
+import type { Message } from './journals/mailbox.ts';
 import { requireKnown } from './known-options.ts';
 import { type Pending, pendingOf, receivedBy } from './pending.ts';
 import type { ReplayedSystem } from './replay.ts';
@@ -102,6 +103,8 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   readonly #delayedEffects: Effect[] = [];
   /** Until its effects have ended, it only stores what they and its calls report; nothing new starts. */
   isClosed = false;
+  /** Whether messages waited for it when it was opened. */
+  hasMail = false;
   #isReleased = false;
   /** Effects that have not returned yet. */
   #runningEffects = 0;
@@ -204,6 +207,25 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     const id = options?.id;
     requireEvent(event, this.id);
     requireEventId(id, this.id);
+    return this.#sendToReceiver(event, id, onStep);
+  }
+
+  /** Processes a message of the store. Rejects if it is not one that can be processed. */
+  async receive(message: Message): Promise<boolean> {
+    if (message.type === 'wake') return false;
+    if (message.type === 'stop') return this.stop();
+    const { id, event, actor } = message;
+    const decoded = this.#options.codec.decode(event) as EventFromLogic<Machine>;
+    requireEvent(decoded, this.id);
+    if (actor === undefined) return this.#sendToReceiver(decoded, id);
+    return this.#offer({ type: 'delivery', actor, event, id });
+  }
+
+  async #sendToReceiver(
+    event: EventFromLogic<Machine> | ApprovalGiven,
+    id?: string,
+    onStep?: StepListener,
+  ): Promise<boolean> {
     const received = receivedBy(this.#system, event);
     if (received === null) return false;
     const { actor } = received;
@@ -494,7 +516,7 @@ export function requireEvent(event: unknown, id: string): void {
 }
 
 /** Effects send events with ids that begin with "effect:": another one would replace theirs. Keyframes store all ids. */
-function requireEventId(id: unknown, actorId: string): void {
+export function requireEventId(id: unknown, actorId: string): void {
   if (id === undefined || (typeof id === 'string' && /^(?!effect:).{1,200}$/su.test(id))) return;
   throw new PostChainError(
     'invalid_option',

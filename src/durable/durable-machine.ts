@@ -14,6 +14,7 @@ import {
   RunningActor,
   type RunningActorOptions,
   requireEvent,
+  requireEventId,
   type SendOptions,
 } from './durable-actor.ts';
 import { endOfStep, startOfStep } from './durable-format.ts';
@@ -38,8 +39,10 @@ import type {
 } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
 import { requireId } from './journals/line-store.ts';
+import type { Message } from './journals/mailbox.ts';
 import { requireKnown } from './known-options.ts';
 import { lastMachineIn, machineIn, recordedMachine, versionFor } from './machine-versions.ts';
+import type { HostMail } from './mail.ts';
 import type { Migration } from './migrate.ts';
 import { type Pending, pendingOf } from './pending.ts';
 import type { RepairAction, RepairOptions, RepairResult, StepRepair } from './repair.ts';
@@ -244,7 +247,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   send(id: string, event: SentEvent<Machine>, options: SendOptions & { readonly reply: true }): Promise<Reply<Machine>>;
   /**
    * Sends an event to an actor, as its own `send` does. If no process holds the actor, opens it, and closes it once it only waits again.
-   * Rejects with the errors of `open` too: then the event was not processed, and may be sent again.
+   * If another process holds it, stores the event for that process, and resolves to true once it is stored. Rejects with the errors of `open` too:
+   * then the event was not processed, and may be sent again.
    */
   send(id: string, event: SentEvent<Machine>, options?: SendOptions): Promise<boolean>;
   /**
@@ -270,7 +274,10 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * const preview = await orders.repair('retry', { where: { customer: 'c-1' }, dryRun: true });
    */
   repair(action: RepairAction, options?: RepairOptions): Promise<readonly RepairResult[]>;
-  /** As an actor's own `stop`. One that no process holds fires no due delay and starts no call again. Also rejects with the errors of `open`. */
+  /**
+   * As an actor's own `stop`. One that no process holds fires no due delay and starts no call again. If another process holds it, stores the request
+   * for that process, and resolves to true once it is stored. Also rejects with the errors of `open`.
+   */
   stop(id: string): Promise<boolean>;
   /**
    * Reads an actor after its last stored step, without continuing it: one that is open from memory, any other by a replay from its last
@@ -279,8 +286,10 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   query(id: string): Promise<ActorView<Machine>>;
   /** Whether this durable machine has the actor in memory, or is opening it. */
   isOpen(id: string): boolean;
-  /** Actors that no process holds and that have a due timer or were interrupted, without those that are quarantined. */
+  /** Actors that no process holds and that have messages or a due timer, or were interrupted, without those that are quarantined. */
   due(): Promise<readonly DueActor[]>;
+  /** Calls `onDue` when messages arrive for actors that no process holds. Returns a function that stops it. */
+  watch(onDue: () => void): () => void;
   /**
    * Continues an actor until it only waits, has ended, or the signal aborts, and closes it. Rejects with the errors of `open`, and with
    * `journal_failed` or `journal_fenced`.
@@ -336,6 +345,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   /** How many processes crashed while they continued an actor, by id. Valid until the journal grows. */
   readonly #crashCounts = new Map<string, { readonly lastSeq: number; readonly crashes: number }>();
   #waking: Promise<readonly string[]> | null = null;
+  #loadedMail: Promise<HostMail> | undefined;
   /** Cleanups in progress after a failed first step, by actor id. Opening the actor waits for them. */
   readonly #cleanups = new Map<string, Promise<void>>();
 
@@ -390,7 +400,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     requireKnown('open', options);
     for (let tries = 0; tries < MAX_REOPENS; tries += 1) {
       const actor = await this.#once(id, () => this.#startOrResume(id, options));
-      if (await kept(actor)) return actor;
+      if (!(await kept(actor))) continue;
+      if (actor.hasMail) void this.#takeMail(actor);
+      return actor;
     }
     throw closed(id);
   }
@@ -435,19 +447,32 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async due(): Promise<readonly DueActor[]> {
-    const due: DueActor[] = [];
+    const receivers = (await this.journals.mail?.receivers()) ?? [];
+    const due = receivers.length === 0 ? [] : [...((await (await this.#mail)?.due(receivers)) ?? [])];
+    const isListed = (id: string): boolean => this.#open.has(id) || due.some((actor) => actor.id === id);
     const pause = pauses();
     const { journals, machineId: machine } = this;
     for (const { id, lastSeq, reason } of await journals.list({ machine, status: 'interrupted' })) {
       await pause();
-      if (reason !== null || this.#open.has(id)) continue;
+      if (reason !== null || isListed(id)) continue;
       // What it waits for is known only after it has been continued. If its journal cannot be read, continuing it reports the error.
       const crashes = await this.#crashes(id, lastSeq).catch(() => 0);
       due.push({ id, crashes });
     }
     for (const { id } of await journals.list({ machine, dueBefore: this.#clock.now() }))
-      if (!this.#open.has(id)) due.push({ id, crashes: 0 });
+      if (!isListed(id)) due.push({ id, crashes: 0 });
     return due;
+  }
+
+  watch(onDue: () => void): () => void {
+    let isStopped = false;
+    let stop = (): void => {
+      isStopped = true;
+    };
+    void this.#mail?.then((mail) => {
+      if (!isStopped) stop = mail.watchDue(onDue);
+    });
+    return () => stop();
   }
 
   async advance(id: string, given: AdvanceOptions = {}): Promise<void> {
@@ -456,11 +481,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const wasOpen = this.#open.has(id);
     const actor = await this.#resumed(id, options);
     // Another process may have ended it since it was listed.
-    if (!wasOpen && actor.hadEnded) void actor.close();
-    else if (!wasOpen) onOpen?.(actor as unknown as DurableActor<never>);
+    if (!wasOpen && !actor.hadEnded) onOpen?.(actor as unknown as DurableActor<never>);
     const close = (): void => void actor.close();
     if (signal?.aborted) close();
     const forget = signal && onAbort(signal, close);
+    if (actor.hasMail && !options.isPaused) await this.#takeMail(actor);
+    if (!wasOpen && actor.hadEnded) void actor.close();
     await whenIdle(actor).finally(forget);
   }
 
@@ -474,21 +500,64 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     requireKnown('send of a durable machine', given);
     const { reply = false, ...options } = given;
     let step: RepliedStep | null = null;
+    let posted: string | undefined;
     const isNew = await this.#offer(id, (actor) => {
       const onStep = (entries: readonly DurableEntry[]): void => {
         step = { entries, snapshot: actor.getSnapshot(), pending: actor.pending };
       };
       return actor.send(event, options, reply ? onStep : undefined);
+    }).catch((error) => {
+      if (!isHeld(error)) throw error;
+      requireEvent(event, id);
+      requireEventId(options.id, id);
+      posted = options.id ?? crypto.randomUUID();
+      const stored = this.#codec.encode(event, `event for ${id}`);
+      return this.#postIfHeld(error, id, { id: posted, type: 'event', event: stored });
     });
     if (!reply) return isNew;
+    if (posted !== undefined) await (await this.#mail)?.processed(id, posted);
     const { recordedStep, replyOf } = await import('./lazy-parts.ts');
-    if (!isNew)
-      step = recordedStep(await entriesOf(this.journals.read(id)), options.id, (past) => this.replaySteps(past));
+    if (!isNew || posted !== undefined) {
+      const entries = await entriesOf(this.journals.read(id));
+      step = recordedStep(entries, posted ?? options.id, (past) => this.replaySteps(past));
+    }
     return replyOf(id, event, step, this.#codec) as Reply<Machine>;
   }
 
   stop(id: string): Promise<boolean> {
-    return this.#offer(id, (actor) => actor.stop(), { isPaused: true });
+    const stopped = this.#offer(id, (actor) => actor.stop(), { isPaused: true });
+    return stopped.catch((error) => this.#postIfHeld(error, id, { id: crypto.randomUUID(), type: 'stop' }));
+  }
+
+  get #mail(): Promise<HostMail> | undefined {
+    const { mail } = this.journals;
+    if (mail === undefined) return undefined;
+    this.#loadedMail ??= import('./lazy-parts.ts').then(
+      ({ HostMail }) =>
+        new HostMail(mail, {
+          machineId: this.machineId,
+          journals: this.journals,
+          opened: async (id) => this.#open.get(id)?.catch(() => undefined),
+          isOpen: (id) => this.#open.has(id),
+          advance: (id) => this.advance(id),
+          log: this.#log,
+        }),
+    );
+    return this.#loadedMail;
+  }
+
+  /** Passes the messages that waited for an actor when it was opened to it. */
+  async #takeMail(actor: RunningActor<Machine>): Promise<void> {
+    actor.hasMail = false;
+    await (await this.#mail)?.take(actor.id);
+  }
+
+  /** Stores a message for an actor that another process holds, and returns true. Rethrows any other error. */
+  async #postIfHeld(error: unknown, id: string, message: Message): Promise<true> {
+    const mail = isHeld(error) ? await this.#mail : undefined;
+    if (mail === undefined) throw error;
+    await mail.post(id, message);
+    return true;
   }
 
   async #offer(
@@ -499,6 +568,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     for (let tries = 0; tries < MAX_REOPENS; tries += 1) {
       const wasOpen = this.#open.has(id);
       const actor = await this.#resumed(id, options);
+      if (actor.hasMail && !options?.isPaused) await this.#takeMail(actor);
       const sent = offer(actor);
       // After the event: an actor that only waits is closed at once.
       const closing = wasOpen ? undefined : actor.closeWhenIdle();
@@ -709,11 +779,17 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (known !== undefined) return known;
     const opened = open();
     this.#open.set(id, opened);
+    if (this.#open.size === 1) this.#watchMail();
     const forget = (): void => {
-      if (this.#open.get(id) === opened) this.#open.delete(id);
+      if (this.#open.get(id) === opened && this.#open.delete(id) && this.#open.size === 0) this.#watchMail();
     };
     opened.then((actor) => actor.closed.then(forget), forget);
     return opened;
+  }
+
+  /** Messages for open actors are passed to them as they arrive. */
+  #watchMail(): void {
+    void this.#mail?.then((mail) => mail.watch(this.#open.size > 0));
   }
 
   #resumed(id: string, options: RunActorOptions = {}): Promise<RunningActor<Machine>> {
@@ -729,12 +805,16 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const created = mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
     if (created === null) {
       const opening = journals.open(id, { force: options.force ?? false, ...this.#readOptions });
-      const { entries, writer } = await opening.catch((error: Error) => {
+      const {
+        entries,
+        writer,
+        hasMail = false,
+      } = await opening.catch((error: Error) => {
         if (!options.mustExist && lacksInput && isUnknown(error))
           throw new PostChainError('unknown_journal', `${error.message}; to start an actor with this id, pass "input"`);
         throw error;
       });
-      return this.#resume(id, entries, writer, options);
+      return Object.assign(await this.#resume(id, entries, writer, options), { hasMail });
     }
     const { actor, stored } = this.#start(id, created, options);
     try {
@@ -1041,6 +1121,8 @@ async function kept(actor: Pick<RunningActor<AnyStateMachine>, 'keepOpen' | 'clo
   if (actor.failure !== null) throw actor.failure;
   return false;
 }
+
+const isHeld = (error: unknown): boolean => PostChainError.isInstance(error) && error.code === 'journal_held';
 
 const isUnknown = (error: Error): boolean => PostChainError.isInstance(error) && error.code === 'unknown_journal';
 

@@ -2,6 +2,7 @@
 export { deriveSystem } from './derived-system.ts';
 export { enqueueActor } from './enqueue.ts';
 export { withoutMissingVersions } from './machine-versions.ts';
+export { HostMail } from './mail.ts';
 export { migratedSystem } from './migrate.ts';
 export { appendAlone, notRepairable, repairAll, repairedSystem } from './repair.ts';
 export { recordedStep, replyOf } from './reply.ts';

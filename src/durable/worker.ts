@@ -9,6 +9,8 @@ import { requireKnown } from './known-options.ts';
 /** A durable machine or a chain, whose actors or runs a worker continues. */
 export interface WorkerHost {
   due(): Promise<readonly DueActor[]>;
+  /** Calls `onDue` when there may be more of them, so that they need not wait for the next look. Returns a function that stops it. */
+  watch?(onDue: () => void): () => void;
   /**
    * Continues an actor until it only waits, has ended, or the signal aborts. Calls `onOpen` once it holds the actor, before continuing it,
    * unless the actor has already ended.
@@ -105,6 +107,9 @@ class PollingWorker implements Worker {
   readonly #begins = new Set<Promise<void>>();
   /** The places of actors that are being taken out of a queue. */
   #claiming = 0;
+  /** Whether something may have become due since the poll in progress began. */
+  #isLate = false;
+  readonly #stopWatching: readonly (() => void)[];
 
   constructor(options: WorkerOptions) {
     requireKnown('createWorker', options);
@@ -127,6 +132,7 @@ class PollingWorker implements Worker {
     }));
     this.#clock = clock;
     this.#onEvent = onEvent;
+    this.#stopWatching = hosts.map((host) => host.watch?.(() => this.#pollAgain()) ?? (() => {}));
     void this.#poll();
   }
 
@@ -137,6 +143,7 @@ class PollingWorker implements Worker {
 
   async stop(): Promise<void> {
     this.#ending.abort();
+    for (const stop of this.#stopWatching) stop();
     this.#clock.clearTimeout(this.#timer);
     await this.#polling;
     while (this.#begins.size > 0) await Promise.all(this.#begins);
@@ -236,12 +243,20 @@ class PollingWorker implements Worker {
     }
   }
 
+  #pollAgain(): void {
+    this.#isLate = this.#polling !== null;
+    void this.#poll();
+  }
+
   #poll(): Promise<void> {
     if (this.#ending.signal.aborted) return Promise.resolve();
     this.#clock.clearTimeout(this.#timer);
     this.#polling ??= this.#work().finally(() => {
       this.#polling = null;
-      if (!this.#ending.signal.aborted)
+      const isLate = this.#isLate;
+      this.#isLate = false;
+      if (isLate) void this.#poll();
+      else if (!this.#ending.signal.aborted)
         this.#timer = this.#clock.setTimeout(() => void this.#poll(), this.#limits.pollMs);
     });
     return this.#polling;

@@ -177,13 +177,19 @@ export class ActorService {
   }
 
   async #opened<Result>(owner: Owner, id: string, act: () => Promise<Result>): Promise<Result> {
-    const open = () => this.#host.open(id, { mustExist: true, mayPark: this.#mayPark(id) });
+    const open = () =>
+      this.#host.open(id, { mustExist: true, mayPark: this.#mayPark(id) }).catch((error: unknown) => {
+        const isHeld = PostChainError.isInstance(error) && error.code === 'journal_held';
+        // `act` stores the event for the process that holds the actor.
+        if (isHeld && this.#journals.mail !== undefined) return null;
+        throw error;
+      });
     const actor = await this.#own.opening(owner, id, true, open);
-    this.#track(owner, actor);
+    if (actor !== null) this.#track(owner, actor);
     try {
       return await act().catch(this.#own.busy);
     } finally {
-      void actor.park({ wait: true });
+      void actor?.park({ wait: true });
     }
   }
 }

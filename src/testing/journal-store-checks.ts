@@ -1,3 +1,4 @@
+import type { Json } from '../durable/codec.ts';
 import type { Attributes, DurableEntry } from '../durable/entries.ts';
 import {
   type ActorSummary,
@@ -8,6 +9,7 @@ import {
   type JournalWriter,
   type ListOptions,
 } from '../durable/journals/journal-store.ts';
+import type { Message } from '../durable/journals/mailbox.ts';
 import { requireKnownOptions } from '../internal/require-known.ts';
 
 /** One property of a store. */
@@ -322,6 +324,50 @@ const CHECKS: Readonly<Record<string, (store: Journals, given: Given) => Promise
     await stored(store, 'a', journal.slice(0, 1));
     await rejected(next);
   },
+  async 'keeps messages for an actor until they are removed or its journal is deleted'(store, { middle }) {
+    const mail = store.mail as NonNullable<typeof store.mail>;
+    const message = (id: string, event: Json): Message => ({ id, type: 'event', event });
+    await stored(store, 'a', middle);
+    await stored(store, 'b', middle);
+    const reported = new Set<string>();
+    let report = (): void => {};
+    const stop = mail.watch((ids) => {
+      for (const id of ids) reported.add(id);
+      report();
+    });
+    const [first, second, third] = [
+      message('1', { type: 'GO', text: 'ö\u0000\n' }),
+      message('2', 2),
+      message('3', null),
+    ] as const;
+    for (const each of [second, first, second, third]) await mail.post('a', each.id, each);
+    await mail.post('b', '1', { id: '1', type: 'stop' });
+    await rejected(mail.post('c', '1', first));
+    equal(await mail.read('a'), [second, first, third], 'the messages');
+    equal((await store.open('a')).hasMail, true, 'hasMail of an opened journal');
+    equal([...(await mail.receivers())].sort(), ['a', 'b'], 'the receivers');
+    await mail.remove('a', ['2', '3', 'unknown']);
+    equal(await mail.read('a'), [first], 'the messages that were not removed');
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('expected a report of the actors "a" and "b"')), REPORT_MS);
+      report = () => {
+        if (reported.size < 2) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      report();
+    });
+    stop();
+    await mail.remove('a', ['1']);
+    await store.delete('b');
+    equal(
+      [await mail.read('b'), await mail.receivers()],
+      [[], []],
+      'the messages of a deleted actor, and the receivers',
+    );
+    await stored(store, 'b', middle);
+    equal((await store.open('b')).hasMail, false, 'hasMail of a new journal');
+  },
   async 'deletes a journal unless it is being written'(store, { journal, middle }) {
     const writer = await written(store, 'a', middle);
     await rejected(store.delete('a'), 'journal_held');
@@ -346,7 +392,10 @@ const CHECKS: Readonly<Record<string, (store: Journals, given: Given) => Promise
 };
 
 /** The optional methods that a check calls. */
-const NEEDED: Readonly<Record<string, readonly ('follow' | 'delete' | 'prune' | 'tail' | 'bounds' | 'changes')[]>> = {
+const NEEDED: Readonly<
+  Record<string, readonly ('follow' | 'delete' | 'prune' | 'tail' | 'bounds' | 'changes' | 'mail')[]>
+> = {
+  'keeps messages for an actor until they are removed or its journal is deleted': ['mail', 'delete'],
   'reads each entry of a growing journal once': ['tail'],
   'has the first and last entries of journals': ['bounds'],
   'reports changed journals': ['changes'],

@@ -3,6 +3,7 @@ import { pauses } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { makeDirectory } from '../../internal/make-directory.ts';
 import type { DurableEntry } from '../entries.ts';
+import { fileMailbox } from './file-mail.ts';
 import { type FileNames, fileNames, LOCK } from './file-names.ts';
 import { lineReader, unreadable } from './journal-lines.ts';
 import type { JournalStoreOptions, Journals, OpenJournalOptions } from './journal-store.ts';
@@ -34,12 +35,19 @@ export function fileJournals(folder: string, options: JournalStoreOptions = {}):
   const resolved = requirePath(folder, 'directory');
   const names = fileNames(resolved);
   const backend = fileBackend(names, folder);
+  const mail = fileMailbox(resolved, names);
   return createLineStore(
     {
       ...backend,
+      mail,
       create(id) {
         orInvalidPath(folder, () => makeDirectory(resolved));
         return backend.create(id);
+      },
+      reopen: async (id, options) => ({ ...(await backend.reopen(id, options)), hasMail: mail.has(id) }),
+      async remove(id) {
+        await backend.remove(id);
+        mail.forget(id);
       },
       bounds: (query) => boundsIn(resolved, names, query, backend.boundsOf),
       watch: (onChange) => watchFolder(resolved, names, onChange),

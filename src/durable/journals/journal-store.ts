@@ -3,6 +3,7 @@ import { describeValue } from '../../internal/describe-value.ts';
 import { parseJson } from '../../internal/json-text.ts';
 import type { Json } from '../codec.ts';
 import { type Attributes, type DurableEntry, hasState, type Waiting } from '../entries.ts';
+import type { Mailbox } from './mailbox.ts';
 import type { ClaimQuery } from './queue.ts';
 
 /** The fields of every journal entry. */
@@ -38,6 +39,8 @@ export interface JournalWriter {
 export interface OpenedJournal {
   readonly entries: readonly DurableEntry[];
   readonly writer: JournalWriter;
+  /** Whether messages wait for the actor in `mail`. */
+  readonly hasMail?: boolean;
 }
 
 export interface ReadJournalOptions {
@@ -205,14 +208,17 @@ export interface JournalStore {
    * call returns them. Without it, the store has no queue.
    */
   claim?(query: ClaimQuery): Promise<readonly string[]>;
+  /** Messages for actors; deleting a journal deletes them. Without it, nothing can be sent to an actor that another process holds. */
+  readonly mail?: Mailbox;
   /** Deletes a journal that no process is writing. */
   delete?(id: string): Promise<void>;
   /** Deletes the old journals that no process is writing. Returns how many. */
   prune?(options: PruneOptions): Promise<number>;
 }
 
-/** A store that has all optional members except `has` and `claim`. */
-export type Journals = Required<Omit<JournalStore, 'has' | 'claim'>> & Pick<JournalStore, 'has' | 'claim'>;
+type Optional = 'has' | 'claim' | 'mail';
+/** A store that has all optional members except `has`, `claim` and `mail`. */
+export type Journals = Required<Omit<JournalStore, Optional>> & Pick<JournalStore, Optional>;
 
 /** Returns the text to write instead of the given text. */
 export type Redact = (text: string) => string;

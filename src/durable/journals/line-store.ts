@@ -40,6 +40,7 @@ import {
   type OpenJournalOptions,
   type Redact,
 } from './journal-store.ts';
+import { type LineMailbox, mailboxOn } from './mailbox.ts';
 import type { ClaimQuery, QueuePlace } from './queue.ts';
 
 /** Stores the lines of journals, for one writer at a time. Methods throw or reject with the codes of `JournalStore`. */
@@ -67,10 +68,14 @@ export interface JournalBackend {
   has?(id: string): Promise<boolean>;
   /** Whether `bounds` yields the journals in the order of lists. */
   readonly isOrdered?: boolean;
+  /** Keeps messages for actors. Without it, no messages can be sent to actors that another process holds. */
+  readonly mail?: LineMailbox;
 }
 
 /** The destination of one journal's lines. */
 export interface LineSink {
+  /** Of `reopen`: whether messages wait for the actor. */
+  readonly hasMail?: boolean;
   /** Appends the lines of one step. Throws or rejects if they cannot be written. */
   append(lines: readonly string[], options: AppendOptions): void | Promise<void>;
   close(): void | Promise<void>;
@@ -153,6 +158,7 @@ export function createLineStore(given: JournalBackend, options: JournalStoreOpti
     changes: (onChange) => backend.watch?.(onChange) ?? repeat(() => onChange(null)),
     create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(options), options),
     ...(backend.claim && { claim: (query) => backend.claim?.(query) ?? Promise.resolve([]) }),
+    ...(backend.mail && { mail: mailboxOn(backend.mail) }),
     ...(backend.has && { has: async (id: string) => backend.has?.(requireId(id)) ?? false }),
     async *read(id, readOptions = {}) {
       requireId(id);
@@ -168,7 +174,8 @@ export function createLineStore(given: JournalBackend, options: JournalStoreOpti
         const late = openOptions.fromKeyframe ? await readFromKeyframe(backend, id) : null;
         const { entries, reader } = late ?? (await readAll(backend, id));
         if (options.redact !== undefined) requireRedacted(id, entries);
-        return { entries, writer: writerTo(sink, reader.writer(options), options, entries[0]) };
+        const writer = writerTo(sink, reader.writer(options), options, entries[0]);
+        return { entries, writer, hasMail: sink.hasMail === true };
       } catch (error) {
         await sink.close();
         throw error;
@@ -608,13 +615,14 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
   }
   const withoutTerms = (index: JournalIndex): JournalIndex => ({ ...index, terms: null });
   const encoded = (sink: LineSink): LineSink => ({
+    ...sink,
     append: (lines, options) => sink.append(lines.map(encode), { ...options, index: withoutTerms(options.index) }),
     close: () => sink.close(),
   });
   async function* decoded(lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
     for await (const line of lines) yield decode(line);
   }
-  /** Returns nothing for a line that cannot be decoded, so that its journal is listed as damaged. */
+  /** Returns nothing for a line that cannot be decoded, so that its journal is listed as damaged, or its message as unreadable. */
   function decodedEnd(line: string): string {
     try {
       return line && decode(line);
@@ -622,6 +630,11 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
       return '';
     }
   }
+  const encodedMail = (mail: LineMailbox): LineMailbox => ({
+    ...mail,
+    post: async (to, id, line) => mail.post(to, id, encode(line)),
+    read: async (to) => (await mail.read(to)).map(({ id, line }) => ({ id, line: decodedEnd(line) })),
+  });
   return {
     ...backend,
     create: (id) => encoded(backend.create(id)),
@@ -629,6 +642,7 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
     lines: (id, from) => decoded(backend.lines(id, from)),
     ...(backend.linesBackward && { linesBackward: (id) => decoded(backend.linesBackward?.(id) ?? []) }),
     index: async (id, index, version) => backend.index?.(id, withoutTerms(index), version),
+    ...(backend.mail && { mail: encodedMail(backend.mail) }),
     async *bounds({ list, ...query } = {}) {
       for await (const each of backend.bounds({ ...query, ...(list && { list: { ...list, terms: undefined } }) }))
         yield {
@@ -677,6 +691,16 @@ export function repeat(act: () => void, everyMs = 500): () => void {
   timer.unref?.();
   return () => clearInterval(timer);
 }
+
+/** Returns a function that reports for which actors messages wait, if there are some. */
+export const receiversReport = (
+  receivers: () => Promise<readonly string[]>,
+  onMail: (ids: readonly string[]) => void,
+): (() => void) =>
+  unlessRunning(async () => {
+    const ids = await receivers();
+    if (ids.length > 0) onMail(ids);
+  });
 
 /** Yields a journal's lines. Reports a backend's own errors (a directory instead of a file, a damaged database page) as `invalid_journal`. */
 async function* linesIn(backend: JournalBackend, id: string, from = 0): AsyncGenerator<string> {

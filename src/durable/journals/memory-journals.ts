@@ -27,6 +27,7 @@ import {
   requireStoreOptions,
   subjectOf,
 } from './line-store.ts';
+import { memoryMailbox } from './mailbox.ts';
 import { ClaimLimits, type ClaimQuery, isForgotten } from './queue.ts';
 
 interface MemoryJournal {
@@ -65,8 +66,10 @@ export function memoryJournals(options: { readonly redact?: Redact } = {}): Jour
   };
   const claims: Claimed[] = [];
   const bounds = (query?: BoundsQuery) => boundsIn(journals, query);
+  const { forget, has: hasMail, ...mail } = memoryMailbox(find);
   const store: Journals = {
     hasChecksums: false,
+    mail,
     bounds,
     changes,
     tail(id) {
@@ -94,7 +97,8 @@ export function memoryJournals(options: { readonly redact?: Redact } = {}): Jour
       const journal = find(id);
       if (!options.force) requireFree(journal);
       journal.hasLeftQueue = true;
-      return { entries: readable(journal, options), writer: writerTo(journal, changed, redact) };
+      const entries = readable(journal, options);
+      return { entries, writer: writerTo(journal, changed, redact), hasMail: hasMail(id) };
     },
     async claim(query) {
       const ids = claimIn(journals, claims, query);
@@ -113,6 +117,7 @@ export function memoryJournals(options: { readonly redact?: Redact } = {}): Jour
       remove(id) {
         requireFree(find(id));
         journals.delete(id);
+        forget(id);
         changed(id);
       },
     }),

@@ -24,6 +24,7 @@ import {
   subjectOf,
 } from './line-store.ts';
 import { openPostgres, type PostgresSource, type PostgresTables } from './postgres.ts';
+import { isOfJournal, POSTGRES_MAIL, postgresMailbox } from './postgres-mail.ts';
 import {
   CLAIM_QUEUED,
   claimValues,
@@ -92,7 +93,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS ${CHANNEL} ON ${JOURNALS} (machine, state, due);
   ALTER TABLE ${JOURNALS} ADD COLUMN IF NOT EXISTS terms text[], ADD COLUMN IF NOT EXISTS searchable bigint;
   CREATE INDEX IF NOT EXISTS ${JOURNALS}_unsearchable ON ${JOURNALS} (id) WHERE token IS DISTINCT FROM searchable;
-  CREATE INDEX IF NOT EXISTS ${BY_TERM} ON ${JOURNALS} USING gin (terms);
+  CREATE INDEX IF NOT EXISTS ${BY_TERM} ON ${JOURNALS} USING gin (terms);${POSTGRES_MAIL.schema}
   ${queueSchema(JOURNALS, CHANNEL)}`;
 
 interface Row {
@@ -114,6 +115,11 @@ interface ListedRow extends Row {
   readonly last: string | null;
   readonly needsIndex: boolean;
   readonly isQueued: boolean;
+}
+
+interface Reopened {
+  readonly lines: number;
+  readonly hasMail: boolean;
 }
 
 /** A sink of a journal that this store writes. */
@@ -162,14 +168,16 @@ export function postgresJournals(
       async reopen(id, { force = false }) {
         const token = newToken();
         const sql = `WITH taken AS (UPDATE ${JOURNALS} SET owner = $3, token = $4, expires = ${EXPIRES} WHERE ${IS_FREE} OR token = $4) RETURNING id, lines),
-          ${leaveQueue('taken')} SELECT lines FROM taken`;
-        const taken = await tables.takeOver<{ lines: number }>(id, force, sql, [JSON.stringify(thisHolder()), token]);
-        return openSink(tables, id, token, taken.lines);
+          ${leaveQueue('taken')} SELECT lines, ${POSTGRES_MAIL.waitsFor('taken.id')} AS "hasMail" FROM taken`;
+        const values = [JSON.stringify(thisHolder()), token];
+        const { lines, hasMail } = await tables.takeOver<Reopened>(id, force, sql, values);
+        return Object.assign(openSink(tables, id, token, lines), { hasMail });
       },
       async remove(id) {
         const sql = `WITH gone AS (DELETE FROM ${JOURNALS} WHERE ${IS_FREE}) RETURNING id, name),
           ${leaveQueue('gone')},
-          emptied AS (DELETE FROM ${LINES} WHERE journal IN (SELECT id FROM gone)) SELECT ${NOTIFY}::text FROM gone
+          emptied AS (DELETE FROM ${LINES} WHERE journal IN (SELECT id FROM gone)),
+          unread AS (${POSTGRES_MAIL.deleteFor('SELECT id FROM gone')}) SELECT ${NOTIFY}::text FROM gone
           UNION ALL SELECT '' WHERE NOT EXISTS (SELECT FROM ${JOURNALS} WHERE name = $1)`;
         // If the connection was lost before the result arrived, the second try finds no journal.
         await tables.takeOver(id, false, sql, []);
@@ -182,11 +190,15 @@ export function postgresJournals(
         return rows.map(({ name }) => idOf(name));
       },
       isOrdered: true,
-      watch: (onChange) => db.listen((payload) => onChange(payload ? [idOf(payload)] : null)),
+      watch: (onChange) =>
+        db.listen((payload) => {
+          if (!payload || isOfJournal(payload)) onChange(payload ? [idOf(payload)] : null);
+        }),
       watchOne: (id, onChange) =>
         db.listen((payload) => {
           if (!payload || payload === nameOf(id)) onChange();
         }),
+      mail: postgresMailbox(db, { journals: JOURNALS, channel: CHANNEL, written: (id) => tables.written(id) }),
     },
     options,
   );

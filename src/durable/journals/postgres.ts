@@ -24,6 +24,8 @@ interface PostgresConnection {
   on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
   on(event: 'error' | 'end', listener: () => void): unknown;
   release(destroy: boolean): void;
+  ref?(): void;
+  unref?(): void;
 }
 
 /** A connection string, or a pool, which the caller closes. */
@@ -36,8 +38,11 @@ export interface PostgresTables {
    * `name` is prepared, because planning it takes as long as executing it.
    */
   rows<Row>(sql: string, values: readonly unknown[], name?: string): Promise<readonly Row[]>;
-  /** Calls `onPayload` for each notification, and with null if some may have been missed. Returns a function that stops it. */
-  listen(onPayload: (payload: string | null) => void): () => void;
+  /**
+   * Calls `onPayload` for each notification, and with null if some may have been missed. Keeps the process alive by default. Returns a function
+   * that stops it.
+   */
+  listen(onPayload: (payload: string | null) => void, options?: { readonly keepsAlive: boolean }): () => void;
   close(): Promise<void>;
 }
 
@@ -158,14 +163,17 @@ const QUIET_TICKS = 30;
 
 /** Listens on one connection while there are listeners, and reconnects if it is lost. */
 function createListener(pool: PostgresPool, channel: string) {
-  const listeners = new Set<(payload: string | null) => void>();
+  /** With whether each keeps the process alive. */
+  const listeners = new Map<(payload: string | null) => void, boolean>();
+  let running: { ref(): void; unref(): void } | null = null;
   let stop: (() => void) | null = null;
   const report = (payload: string | null): void => {
-    for (const listener of [...listeners]) listener(payload);
+    for (const listener of [...listeners.keys()]) listener(payload);
   };
+  const keepAliveIfNeeded = (): unknown => ([...listeners.values()].includes(true) ? running?.ref() : running?.unref());
 
   function start(): () => void {
-    let disconnect: (() => void) | null = null;
+    let disconnect: Subscription | null = null;
     let isConnecting = false;
     let isStopped = false;
     let ticks = 0;
@@ -179,11 +187,17 @@ function createListener(pool: PostgresPool, channel: string) {
         disconnect = null;
       }).catch(() => null);
       isConnecting = false;
+      keepAliveIfNeeded();
       if (isStopped) disconnect?.();
       // Changes before the connection was ready were not reported.
       else report(null);
     }
     const timer = setInterval(() => void tick(), TICK_MS);
+    const both = (act: 'ref' | 'unref') => {
+      timer[act]?.();
+      disconnect?.[act]?.();
+    };
+    running = { ref: () => both('ref'), unref: () => both('unref') };
     void tick();
     return () => {
       isStopped = true;
@@ -196,12 +210,14 @@ function createListener(pool: PostgresPool, channel: string) {
     stop = null;
   }
   return {
-    add(listener: (payload: string | null) => void): () => void {
-      listeners.add(listener);
+    add(listener: (payload: string | null) => void, { keepsAlive } = { keepsAlive: true }): () => void {
+      listeners.set(listener, keepsAlive);
       stop ??= start();
+      keepAliveIfNeeded();
       return () => {
         listeners.delete(listener);
         if (listeners.size === 0) end();
+        else keepAliveIfNeeded();
       };
     },
     /** Wakes the listeners one last time: their next query rejects. */
@@ -212,6 +228,9 @@ function createListener(pool: PostgresPool, channel: string) {
   };
 }
 
+/** Gives the connection back. `ref` and `unref` decide whether it keeps the process alive. */
+type Subscription = (() => void) & Pick<PostgresConnection, 'ref' | 'unref'>;
+
 /** How many connections of a pool listen: several stores may share it. */
 const listening = new WeakMap<PostgresPool, number>();
 
@@ -221,7 +240,7 @@ async function subscribe(
   channel: string,
   onPayload: (payload: string) => void,
   onLost: () => void,
-): Promise<(() => void) | null> {
+): Promise<Subscription | null> {
   if (pool.listen !== undefined) {
     const unlisten = await pool.listen(channel, onPayload);
     return () => void unlisten().catch(() => {});
@@ -257,5 +276,5 @@ async function subscribe(
     release();
     throw error;
   }
-  return release;
+  return Object.assign(release, { ref: () => connection.ref?.(), unref: () => connection.unref?.() });
 }

@@ -36,6 +36,7 @@ import {
   sqliteReason,
   type WriteChain,
 } from './sqlite-file.ts';
+import { hasMail, SQLITE_MAIL, sqliteMailbox } from './sqlite-mail.ts';
 import { claimQueued, IS_QUEUED, insertQueued, leaveQueue, QUEUE, WITHOUT_QUEUE } from './sqlite-queue.ts';
 
 export type SqliteJournals = Journals & {
@@ -143,14 +144,15 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
           connection.run(sql, [JSON.stringify(thisHolder()), token, Date.now(), row.id]);
           file.leases.mark(token);
           leaveQueue(connection, row.id);
-          return { token, count: countOf(connection, row.id), rowId: row.id };
+          return { token, count: countOf(connection, row.id), rowId: row.id, hasMail: hasMail(connection, row.id) };
         });
-        return openSink(file, id, place);
+        return { ...openSink(file, id, place), hasMail: place.hasMail };
       },
       async remove(id) {
         await takeOverRow(file, id, false, (connection, row) => {
           leaveQueue(connection, row.id);
-          for (const table of ['line', 'term']) connection.run(`DELETE FROM ${table} WHERE journal = ?`, [row.id]);
+          for (const table of ['line', 'term', 'mail'])
+            connection.run(`DELETE FROM ${table} WHERE journal = ?`, [row.id]);
           return connection.run('DELETE FROM journal WHERE id = ?', [row.id]);
         });
       },
@@ -177,6 +179,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         }),
       claim: (query) => file.write((connection) => claimIn(connection, file, query)),
       watch: (onChange) => watchRows(() => file, onChange),
+      mail: sqliteMailbox(() => file),
     },
     options,
   );
@@ -204,9 +207,10 @@ function openJournalFile(resolved: string, path: string): JournalFile {
     schema: SCHEMA,
     upgrade: UPGRADE,
     insertions: INSERT_LINES,
-    withoutUpgrade: `${withoutTerms(', NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed')};${WITHOUT_QUEUE}`,
+    withoutUpgrade: `${withoutTerms(', NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed')};${SQLITE_MAIL.without};${WITHOUT_QUEUE}`,
     additions: [
       { table: 'term', schema: TERMS, without: withoutTerms('') },
+      SQLITE_MAIL,
       { table: 'queue', schema: QUEUE, without: WITHOUT_QUEUE },
     ],
   });

@@ -330,7 +330,7 @@ describe('an actor of a durable machine', () => {
   });
 
   it('is stopped by its owner, once, also while it makes a call, after its process was killed, or when it is due', async () => {
-    const journals = memoryJournals();
+    const { mail: _, ...journals } = memoryJournals();
     let calls = 0;
     const pay = () => new Promise<string>(() => (calls += 1));
     const killed = ordersIn(journals, pay).start('o-1', { product: { owner: 'alice' } });
@@ -534,8 +534,19 @@ describe('several processes', () => {
     await expect.poll(() => state('o-1')).toMatchObject({ value: 'paid', context: { receipt: 'r-1' } });
   });
 
-  it('get `actor_busy` while another one executes the actor', async () => {
+  it('store an event for the process that executes the actor', async () => {
     const journals = memoryJournals();
+    const other = ordersIn(journals);
+    const { say, state } = await serveOrders({ journals });
+    const actor = other.start('o-1', { product: { owner: 'alice' } });
+    expect(await say('o-1', { type: 'PAY' })).toEqual(CHANGED);
+    await expect.poll(() => actor.pending.approvals).toHaveLength(1);
+    await actor.close();
+    expect((await state('o-1')).pending.approvals).toHaveLength(1);
+  });
+
+  it('get `actor_busy` while another one executes the actor, in a store without messages', async () => {
+    const { mail: _, ...journals } = memoryJournals();
     const other = ordersIn(journals);
     const { say, state } = await serveOrders({ journals });
     const actor = other.start('o-1', { product: { owner: 'alice' } });

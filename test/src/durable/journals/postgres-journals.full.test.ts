@@ -48,7 +48,8 @@ describe('a journal store in PGlite', () => {
     await pglite.exec("UPDATE postchain_actors SET token = token + 1, machine = '', state = 'ended', due = NULL");
     await checkLists(journals);
     await pglite.exec(`ALTER TABLE postchain_actors
-      DROP COLUMN machine, DROP COLUMN state, DROP COLUMN due, DROP COLUMN indexed, DROP COLUMN terms, DROP COLUMN searchable`);
+      DROP COLUMN machine, DROP COLUMN state, DROP COLUMN due, DROP COLUMN indexed, DROP COLUMN terms, DROP COLUMN searchable;
+      DROP TABLE postchain_mail`);
     await checkLists(postgresJournals(pglite));
     const terms = async () =>
       (await pglite.query("SELECT terms FROM postchain_actors WHERE state = 'ended' OR name = '\"bob\"' ORDER BY id"))
@@ -250,6 +251,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
       'ALTER TABLE postchain_actor_lines RENAME TO postchain_run_lines',
       'ALTER INDEX postchain_actors_by_machine RENAME TO postchain_runs_by_machine',
       'DROP INDEX postchain_actors_by_term',
+      'DROP TABLE postchain_mail',
     ])
       await pool.query(sql);
     expect(await entriesOf(openStore(pool).read('a'))).toEqual(recorded);

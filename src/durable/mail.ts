@@ -1,0 +1,167 @@
+import { durableFormat } from './durable-format.ts';
+import type { DueActor } from './durable-machine.ts';
+import { isRaceLost } from './error.ts';
+import { type JournalStore, listedJournal } from './journals/journal-store.ts';
+import { repeat, unlessRunning } from './journals/line-store.ts';
+import type { Mailbox, Message } from './journals/mailbox.ts';
+
+/** An open actor that receives messages. */
+interface Receiver {
+  /** Resolves when the step of the message is stored, or the message changed nothing. */
+  receive(message: Message): Promise<unknown>;
+  readonly isClosed: boolean;
+}
+
+/** The durable machine whose actors receive messages. */
+interface MailHost {
+  readonly machineId: string;
+  readonly journals: JournalStore;
+  /** Returns an actor that is open in this process; undefined for none. */
+  opened(id: string): Promise<Receiver | undefined>;
+  isOpen(id: string): boolean;
+  advance(id: string): Promise<void>;
+  log(...args: unknown[]): void;
+}
+
+/** Posts messages to actors of one machine, and passes the messages that wait for them to those that are open. */
+export class HostMail {
+  readonly #mail: Mailbox;
+  readonly #host: MailHost;
+  #stop: (() => void) | null = null;
+  readonly #taking = new Map<string, { again: boolean; readonly taken: Promise<void> }>();
+  /** The ids of messages that cannot be read, by receiver. They stay in the store. */
+  readonly #unreadable = new Map<string, Set<string>>();
+
+  constructor(mail: Mailbox, host: MailHost) {
+    this.#mail = mail;
+    this.#host = host;
+  }
+
+  /** Passes new messages to the actors that are open, or no longer does. */
+  watch(isOn: boolean): void {
+    if (isOn)
+      this.#stop ??= this.#mail.watch((ids) => {
+        for (const id of ids) if (this.#host.isOpen(id)) void this.take(id);
+      });
+    else this.#stop?.();
+    if (!isOn) this.#stop = null;
+  }
+
+  /** Calls `onDue` when messages wait for actors that no process holds. Returns a function that stops it. */
+  watchDue(onDue: () => void): () => void {
+    return this.#mail.watch((ids) => {
+      void this.due(ids).then(
+        (due) => due.length > 0 && onDue(),
+        () => {},
+      );
+    });
+  }
+
+  /** Returns those with messages that no process holds, without those that are quarantined. */
+  async due(receivers: readonly string[]): Promise<readonly DueActor[]> {
+    const ids: string[] = [];
+    for (const id of receivers)
+      if (!this.#host.isOpen(id) && (!this.#unreadable.has(id) || (await this.#waiting(id)).length > 0)) ids.push(id);
+    const due: DueActor[] = [];
+    if (ids.length === 0) return due;
+    for await (const found of this.#host.journals.bounds?.({ ids }) ?? []) {
+      const { machine, status, reason } = durableFormat.summarize(listedJournal(found));
+      const isFree = status !== 'running' && !(status === 'interrupted' && reason !== null);
+      if (machine?.id === this.#host.machineId && isFree) due.push({ id: found.id, crashes: 0 });
+    }
+    return due;
+  }
+
+  /** Passes the messages that wait for an open actor to it, and removes them. Never rejects. */
+  take(id: string): Promise<void> {
+    const running = this.#taking.get(id);
+    if (running !== undefined) {
+      running.again = true;
+      return running.taken;
+    }
+    const taken = this.#take(id)
+      .catch((error: unknown) => this.#host.log(`actor ${id}: its messages could not be taken:`, error))
+      .then(() => {
+        const { again } = this.#taking.get(id) ?? {};
+        this.#taking.delete(id);
+        return again && this.#host.isOpen(id) ? this.take(id) : undefined;
+      });
+    this.#taking.set(id, { again: false, taken });
+    return taken;
+  }
+
+  async #take(id: string): Promise<void> {
+    const actor = await this.#host.opened(id);
+    while (actor !== undefined) {
+      const messages = await this.#waiting(id);
+      if (messages.length === 0) return;
+      const taken: string[] = [];
+      for (const message of messages) {
+        const isTaken = await this.#pass(id, actor, message);
+        if (isTaken) taken.push(message.id);
+        else if (actor.isClosed) break;
+      }
+      if (taken.length > 0) await this.#mail.remove(id, taken);
+      if (taken.length < messages.length && actor.isClosed) return;
+    }
+  }
+
+  /** Returns the messages for an actor that were not found to be unreadable. */
+  async #waiting(id: string) {
+    return (await this.#mail.read(id)).filter((message) => !this.#unreadable.get(id)?.has(message.id));
+  }
+
+  /** Returns whether the actor has processed a message, or ignores it. */
+  async #pass(id: string, actor: Receiver, message: Awaited<ReturnType<Mailbox['read']>>[number]): Promise<boolean> {
+    try {
+      if (message.type === 'unreadable') throw new Error('it cannot be decoded: another key or codec?');
+      await actor.receive(message);
+      return true;
+    } catch (error) {
+      if (actor.isClosed) return false;
+      this.#unreadable.set(id, (this.#unreadable.get(id) ?? new Set()).add(message.id));
+      this.#host.log(`actor ${id}: the message ${message.id} stays in the store:`, error);
+      return false;
+    }
+  }
+
+  /** Stores a message for an actor that another process holds. If that process closes the actor, continues it here. */
+  async post(to: string, message: Message): Promise<void> {
+    await this.#mail.post(to, message.id, message);
+    let stop = (): void => {};
+    const check = unlessRunning(async () => {
+      const isTaken = await this.#isTaken(to, message.id);
+      if (isTaken) return stop();
+      await this.#host.advance(to).catch((error: unknown) => {
+        if (isRaceLost(error)) return;
+        stop();
+        this.#host.log(`actor ${to}: it could not be continued with a message:`, error);
+      });
+    });
+    stop = repeat(check);
+    check();
+  }
+
+  /** Resolves when the actor has processed an event, or ignores it. Keeps the process alive. */
+  async processed(to: string, messageId: string): Promise<void> {
+    const { follow } = this.#host.journals;
+    const taken = new AbortController();
+    const stop = repeat(
+      unlessRunning(async () => {
+        if (await this.#isTaken(to, messageId)) taken.abort();
+      }),
+    );
+    try {
+      for await (const entry of follow?.call(this.#host.journals, to, { signal: taken.signal }) ?? [])
+        if (entry.type === 'delivery' && entry.id === messageId) return;
+    } catch (error) {
+      if (!taken.signal.aborted) throw error;
+    } finally {
+      stop();
+    }
+  }
+
+  async #isTaken(to: string, messageId: string): Promise<boolean> {
+    return !(await this.#mail.read(to)).some(({ id }) => id === messageId);
+  }
+}

@@ -30,8 +30,10 @@ import {
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
 import { approval } from './approval.ts';
+import { requireEvent } from './checks.ts';
 import { type Codec, copyOfJson, inEarlierForm, isPlainText, type Json, type Rules } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
+import { messageIdOf, notSent, receiverOf } from './durable-ref.ts';
 import {
   type ActorPath,
   type Annotation,
@@ -49,6 +51,7 @@ import {
 } from './entries.ts';
 import { hasInlineGuard, labelOf, withRecordedGuards } from './guards.ts';
 import { registerActivity } from './hosted-call.ts';
+import type { Message } from './journals/mailbox.ts';
 import { digestOf } from './machine-digest.ts';
 import { type EvaluatedGuard, inStep, type Outcome, type StepLog } from './step-log.ts';
 
@@ -68,6 +71,8 @@ export interface SystemParts {
   readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
   /** When an actor begins that was enqueued and has not begun, in milliseconds since the epoch; by default when it was enqueued. */
   readonly nowMs?: number;
+  /** Stores a message for another durable actor. */
+  readonly post?: (to: string, message: Message) => Promise<void>;
 }
 
 /** Receives what happens in an actor system. The owner changes when a replay ends and the actor continues. */
@@ -709,7 +714,9 @@ export class DurableActorSystem {
     if (this.#isClosed) return;
     if (!this.#paths.has(target)) {
       // An actor of another system: a replay must not send it anything.
-      this.#recordEffect(this.#pathOf(source), 'xstate.sendTo', () => target.send(event), true);
+      const [path, to] = [this.#pathOf(source), receiverOf(target)];
+      if (to !== undefined) this.#recordPost(path, to, event);
+      else this.#recordEffect(path, 'xstate.sendTo', () => target.send(event), true);
       return;
     }
     const sender = source === undefined ? undefined : this.#activityOf.get(source);
@@ -790,10 +797,33 @@ export class DurableActorSystem {
     if (timer?.path === '' && timer.scheduled?.id !== undefined) this.#cancelable.delete(timer.scheduled.id);
   }
 
-  #recordEffect(path: ActorPath, action: string, run: (effectKey: string) => unknown, isNamed: boolean): void {
+  /** Records a message for another durable actor. Encodes it now, because the sender may change the event later. */
+  #recordPost(path: ActorPath, to: string, event: AnyEventObject): void {
+    const from = this.#nameOf(path);
+    const encode = (): Json => this.#parts.codec.encode(event, `event "${event.type}" for ${to}`);
+    const [stored, problem] = attempted(encode);
+    const post = async (effectKey: string): Promise<void> => {
+      try {
+        if (stored === undefined) throw problem;
+        requireEvent(event, to);
+        await this.#parts.post?.(to, { id: messageIdOf(effectKey), type: 'event', event: stored });
+      } catch (error) {
+        throw notSent(from, to, event, error);
+      }
+    };
+    this.#recordEffect(path, 'xstate.sendTo', post, true, { to });
+  }
+
+  #recordEffect(
+    path: ActorPath,
+    action: string,
+    run: (effectKey: string) => unknown,
+    isNamed: boolean,
+    subject?: Json,
+  ): void {
     const number = this.#nextEffect;
     this.#nextEffect += 1;
-    const entry: DerivedEvent = { type: 'effect', effect: number, actor: path, action };
+    const entry: DerivedEvent = { type: 'effect', effect: number, actor: path, action, ...(subject && { subject }) };
     this.owner.record(isNamed ? entry : markInline(entry));
     this.#addEffect(number, path, action, () => this.#outside(() => this.#runEffect(number, run)));
   }
@@ -918,6 +948,15 @@ const LAST_MS = 8.64e15;
 function dueAfter(nowMs: number, delayMs: number): number {
   const waitMs = Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
   return Math.min(LAST_MS, nowMs + waitMs);
+}
+
+/** Returns the result, or undefined and what was thrown. */
+function attempted<Result>(act: () => Result): readonly [result: Result | undefined, problem?: unknown] {
+  try {
+    return [act()];
+  } catch (problem) {
+    return [undefined, problem];
+  }
 }
 
 /** Anything may be thrown. */

@@ -97,5 +97,15 @@ function requireMigrations(
   }
 }
 
+/** XState would end the actor with an error. */
+export function requireEvent(event: unknown, id: string): void {
+  const { type } = Object(event) as { type?: unknown };
+  if (typeof type === 'string' && !type.startsWith('xstate.') && type !== '*') return;
+  throw new PostChainError(
+    'invalid_option',
+    `event for ${id}: expected an object with a "type" that is not "*" and does not begin with "xstate."; received ${type === undefined ? describeValue(event) : `the type ${describeValue(type)}`}.`,
+  );
+}
+
 const invalid = (what: string, expected: string, received: string): PostChainError =>
   new PostChainError('invalid_option', `${what}: expected ${expected}; received ${received}.`);

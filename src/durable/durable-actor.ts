@@ -11,6 +11,7 @@ import { withResolvers } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { type Activity, type DurableActorSystem, type Effect, runEffect } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
+import { requireEvent } from './checks.ts';
 import { takeTurnOf } from './clock.ts';
 import { type Codec, copyOfJson, type Json } from './codec.ts';
 import { inRealWorld } from './determinism.ts';
@@ -503,16 +504,6 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     if (status === 'done') this.#output.resolve(output as OutputFrom<Machine>);
     else this.#output.reject(status === 'error' ? error : stopped(this.id));
   }
-}
-
-/** XState would end the actor with an error. */
-export function requireEvent(event: unknown, id: string): void {
-  const { type } = Object(event) as { type?: unknown };
-  if (typeof type === 'string' && !type.startsWith('xstate.') && type !== '*') return;
-  throw new PostChainError(
-    'invalid_option',
-    `event for ${id}: expected an object with a "type" that is not "*" and does not begin with "xstate."; received ${type === undefined ? describeValue(event) : `the type ${describeValue(type)}`}.`,
-  );
 }
 
 /** Effects send events with ids that begin with "effect:": another one would replace theirs. Keyframes store all ids. */

@@ -3,7 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
-import { requireDurable, requireFlat, requireOptions } from './checks.ts';
+import { requireDurable, requireEvent, requireFlat, requireOptions } from './checks.ts';
 import { type Clock, createWallClock, systemClock } from './clock.ts';
 import { type Codec, copyOfJson, createCodec, type Json } from './codec.ts';
 import { inRealWorld } from './determinism.ts';
@@ -13,7 +13,6 @@ import {
   MAX_REOPENS,
   RunningActor,
   type RunningActorOptions,
-  requireEvent,
   requireEventId,
   type SendOptions,
 } from './durable-actor.ts';
@@ -1013,9 +1012,20 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       describeCall: (source, input) =>
         this.#described('describeCall', (options) => options.describeCall?.(source, input)),
       describeEnd: (snapshot) => this.#described('describeEnd', (options) => options.describeEnd?.(snapshot)),
+      post: (to, message) => this.#post(to, message),
       logger: this.#log,
       ...(this.#timeWithoutProcess === 'counts' && { nowMs: this.#clock.now() }),
     };
+  }
+
+  async #post(to: string, message: Message): Promise<void> {
+    const { mail } = this.journals;
+    if (mail === undefined)
+      throw new PostChainError(
+        'invalid_option',
+        'its store keeps no messages; use one that does, such as sqliteJournals().',
+      );
+    await mail.post(to, message.id, message);
   }
 
   // biome-ignore lint/suspicious/noConsole: as in XState, the console is the default

@@ -151,8 +151,14 @@ export type DerivedEvent =
       readonly event: string;
       readonly dueMs: number;
     }
-  /** A custom action, executed after this entry is stored. */
-  | { readonly type: 'effect'; readonly effect: number; readonly actor: ActorPath; readonly action: string }
+  /** A custom action, executed after this entry is stored. `subject`: to which durable actor it sends an event; left out for none. */
+  | {
+      readonly type: 'effect';
+      readonly effect: number;
+      readonly actor: ActorPath;
+      readonly action: string;
+      readonly subject?: Json;
+    }
   | {
       readonly type: 'end';
       readonly status: 'done' | 'error' | 'stopped';

@@ -19,6 +19,7 @@ export {
   type RunActorOptions,
   type StartActorOptions,
 } from '../durable/durable-machine.ts';
+export { durable } from '../durable/durable-ref.ts';
 export type { EnqueueOptions, QueueOptions } from '../durable/enqueue.ts';
 export type { Attributes, Candidate, DurableEntry, OpenApproval, Waiting } from '../durable/entries.ts';
 export { defineGuard, type GuardResult } from '../durable/guards.ts';

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { assign, setup } from 'xstate';
+import { assign, cancel, sendTo, setup } from 'xstate';
 import type { Message } from '../../../src/durable/journals/mailbox.ts';
 import { sqliteJournals } from '../../../src/durable/journals/sqlite-journals.ts';
 import {
   createDurableMachine,
   createWorker,
   customJournals,
+  durable,
   fileJournals,
   type JournalStore,
   type Json,
@@ -15,6 +16,9 @@ import {
 import { temporaryFolder } from '../../support/cli.ts';
 import { quiet } from '../../support/durable-runs.ts';
 import { mortalStore, NOTHING } from '../../support/mortal-store.ts';
+import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
+
+const HOUR = 3_600_000;
 
 const counter = setup({
   types: {
@@ -208,4 +212,146 @@ describe('a message for an actor that no process holds', () => {
 it('a store of one backend method less has no mailbox', () => {
   const backend = { create() {}, reopen() {}, lines() {}, bounds() {}, remove() {} };
   expect(customJournals(backend as never).mail).toBeUndefined();
+});
+
+const shop = setup({
+  types: {
+    context: {} as { to: string },
+    input: {} as { to: string },
+    events: {} as { type: 'order'; count: number } | { type: 'later' } | { type: 'withdraw' } | { type: 'bad' },
+  },
+  delays: { hour: HOUR },
+}).createMachine({
+  id: 'shop',
+  context: ({ input }) => input,
+  on: {
+    order: {
+      actions: sendTo(
+        ({ context }) => durable<typeof counter>(context.to),
+        ({ event }) => add(event.count),
+      ),
+    },
+    later: { actions: sendTo(({ context }) => durable(context.to), add(60), { delay: 'hour', id: 'later' }) },
+    withdraw: { actions: cancel('later') },
+    bad: { actions: sendTo(({ context }) => durable(context.to), { type: 'add', count: () => {} }) },
+  },
+});
+
+describe('an event that a chart sends to a durable actor', () => {
+  async function openShop(journals: JournalStore = memoryJournals(), to = 'a') {
+    const clock = new TestClock();
+    const log = vi.fn();
+    const counters = createDurableMachine(counter, { journals, clock, logger: log });
+    const shops = createDurableMachine(shop, { journals, clock, logger: log });
+    await (await counters.open('a')).close();
+    const actor = await shops.open('s', { input: { to } });
+    const added = async () => (await counters.query('a')).snapshot.context.added;
+    return { journals, clock, log, counters, shops, actor, added };
+  }
+
+  it('reaches an actor of another machine, whether it is open or not', async () => {
+    const { counters, actor, added } = await openShop();
+    await actor.send({ type: 'order', count: 1 });
+    expect(await counters.wake()).toEqual(['a']);
+    expect(await added()).toEqual([1]);
+    await counters.open('a');
+    await actor.send({ type: 'order', count: 2 });
+    await expect.poll(added).toEqual([1, 2]);
+    expect(actor.entries).toContainEqual(expect.objectContaining({ type: 'effect', subject: { to: 'a' } }));
+  });
+
+  it('is sent when its delay has elapsed, unless it is canceled', async () => {
+    const { counters, clock, actor, added } = await openShop();
+    await actor.send({ type: 'later' });
+    await actor.send({ type: 'withdraw' });
+    clock.increment(HOUR);
+    await actor.send({ type: 'later' });
+    expect(await counters.wake()).toEqual([]);
+    clock.increment(HOUR);
+    await nextTurn();
+    expect(await counters.wake()).toEqual(['a']);
+    expect(await added()).toEqual([60]);
+  });
+
+  it.each([
+    [
+      'there is no such actor',
+      'none',
+      { type: 'order', count: 1 } as const,
+      'unknown_journal',
+      /actor s: its event "add" cannot be sent to actor none: There is no journal "none"/u,
+    ],
+    [
+      'it cannot be stored',
+      'a',
+      { type: 'bad' } as const,
+      'not_durable',
+      /actor s: its event "add" cannot be sent to actor a: .*function/u,
+    ],
+  ])('ends its sender with an error if %s', async (_, to, event, code, message) => {
+    const { actor } = await openShop(memoryJournals(), to);
+    const output = actor.output.catch((error: unknown) => error);
+    await actor.send(event);
+    expect(await output).toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  it('ends its sender with an error if the store keeps no messages', async () => {
+    const { mail: _, ...journals } = memoryJournals();
+    const { actor } = await openShop(journals);
+    const output = actor.output.catch((error: Error) => error.message);
+    await actor.send({ type: 'order', count: 1 });
+    expect(await output).toMatch(/^actor s: its event "add" cannot be sent to actor a: its store keeps no messages/u);
+  });
+
+  it('cannot be sent through its reference by other code', () => {
+    expect(() => durable('a').send({ type: 'add' })).toThrow(/only "sendTo" in a durable actor can send to it/u);
+    expect(() => durable('')).toThrow(/id: expected a non-empty string/u);
+  });
+
+  it('is sent again by a fork only if it was not sent before', async () => {
+    const { counters, actor, shops, added } = await openShop();
+    await actor.send({ type: 'order', count: 1 });
+    await quiet(() => actor.entries.length);
+    await shops.fork('s', { at: actor.entries.length - 1, id: 'fork', event: { type: 'order', count: 2 } });
+    await expect.poll(async () => (await counters.wake()).length).toBe(1);
+    expect(await added()).toEqual([1, 2]);
+  });
+
+  it('reaches it once, wherever the processes of both die', async () => {
+    const run = async (life: number) => {
+      const clock = new TestClock();
+      let process = await mortalStore(NOTHING, life);
+      const start = async () => {
+        const counters = createDurableMachine(counter, { journals: process.store, clock, logger: () => {} });
+        const shops = createDurableMachine(shop, { journals: process.store, clock, logger: () => {} });
+        const opened = { counters, a: counters.open('a'), s: shops.open('s', { input: { to: 'a' } }) };
+        for (const each of [opened.a, opened.s]) each.catch(() => {});
+        await quiet(() => process.count());
+        return opened;
+      };
+      let now = await start();
+      const revive = async () => {
+        process = await mortalStore(await process.stored());
+        now = await start();
+      };
+      if (process.isDead()) await revive();
+      for (const count of [1, 2]) {
+        const send = async () =>
+          void (await now.s).send({ type: 'order', count }, { id: String(count) }).catch(() => {});
+        await send();
+        await quiet(() => process.count());
+        if (!process.isDead()) continue;
+        await revive();
+        await send();
+        await quiet(() => process.count());
+      }
+      if (process.isDead()) await revive();
+      const { snapshot } = await now.counters.query('a');
+      return { total: process.count(), added: snapshot.context.added, mail: await process.store.mail?.receivers() };
+    };
+    const { total } = await run(Number.POSITIVE_INFINITY);
+    expect(total).toBeGreaterThan(10);
+    for (let life = 0; life < total; life += 1)
+      expect(await run(life), `killed at write ${life}`).toMatchObject({ added: [1, 2], mail: [] });
+  });
 });

@@ -36,7 +36,7 @@ import type {
   ListOptions,
   OpenJournalOptions,
 } from './journals/journal-store.ts';
-import { entriesOf } from './journals/journal-store.ts';
+import { entriesOf, FULL_LIST } from './journals/journal-store.ts';
 import { requireId } from './journals/line-store.ts';
 import type { Message } from './journals/mailbox.ts';
 import { requireKnown } from './known-options.ts';
@@ -285,7 +285,10 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   query(id: string): Promise<ActorView<Machine>>;
   /** Whether this durable machine has the actor in memory, or is opening it. */
   isOpen(id: string): boolean;
-  /** Actors that no process holds and that have messages or a due timer, or were interrupted, without those that are quarantined. */
+  /**
+   * Actors that no process holds and that have messages or a due timer, or were interrupted, without those that are quarantined. A store that
+   * several processes share may return only some of many.
+   */
   due(): Promise<readonly DueActor[]>;
   /** Calls `onDue` when messages arrive for actors that no process holds. Returns a function that stops it. */
   watch(onDue: () => void): () => void;
@@ -422,10 +425,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const woken: string[] = [];
     for (let ids = await this.claim(CLAIMED_AT_ONCE); ids.length > 0; ids = await this.claim(CLAIMED_AT_ONCE))
       await this.#advanceAll(ids, woken);
-    await this.#advanceAll(
-      (await this.due()).map(({ id }) => id),
-      woken,
-    );
+    for (let isFull = true; isFull; ) {
+      const due = await this.due();
+      const before = woken.length;
+      await this.#advanceAll(
+        due.map(({ id }) => id),
+        woken,
+      );
+      isFull = due.length >= FULL_LIST && woken.length > before;
+    }
     return woken;
   }
 
@@ -446,21 +454,25 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async due(): Promise<readonly DueActor[]> {
-    const receivers = (await this.journals.mail?.receivers()) ?? [];
-    const due = receivers.length === 0 ? [] : [...((await (await this.#mail)?.due(receivers)) ?? [])];
-    const isListed = (id: string): boolean => this.#open.has(id) || due.some((actor) => actor.id === id);
-    const pause = pauses();
+    const due = new Map<string, DueActor>();
+    const add = (actor: DueActor): void => {
+      if (!this.#open.has(actor.id) && !due.has(actor.id)) due.set(actor.id, actor);
+    };
     const { journals, machineId: machine } = this;
+    const receivers = (await journals.mail?.receivers()) ?? [];
+    if (receivers.length > 0) for (const actor of (await (await this.#mail)?.due(receivers)) ?? []) add(actor);
+    const pause = pauses();
     for (const { id, lastSeq, reason } of await journals.list({ machine, status: 'interrupted' })) {
       await pause();
-      if (reason !== null || isListed(id)) continue;
+      if (reason !== null || this.#open.has(id) || due.has(id)) continue;
       // What it waits for is known only after it has been continued. If its journal cannot be read, continuing it reports the error.
-      const crashes = await this.#crashes(id, lastSeq).catch(() => 0);
-      due.push({ id, crashes });
+      add({ id, crashes: await this.#crashes(id, lastSeq).catch(() => 0) });
     }
-    for (const { id } of await journals.list({ machine, dueBefore: this.#clock.now() }))
-      if (!isListed(id)) due.push({ id, crashes: 0 });
-    return due;
+    const now = this.#clock.now();
+    const ids =
+      (await journals.due?.(machine, now)) ?? (await journals.list({ machine, dueBefore: now })).map(({ id }) => id);
+    for (const id of ids) add({ id, crashes: 0 });
+    return [...due.values()];
   }
 
   watch(onDue: () => void): () => void {

@@ -57,7 +57,7 @@ export class HostMail {
     });
   }
 
-  /** Returns those with messages that no process holds, without those that are quarantined. */
+  /** Returns those with messages that wait or have ended. Those that were interrupted are due anyway, and queued ones begin in their turn. */
   async due(receivers: readonly string[]): Promise<readonly DueActor[]> {
     const ids: string[] = [];
     for (const id of receivers)
@@ -65,8 +65,8 @@ export class HostMail {
     const due: DueActor[] = [];
     if (ids.length === 0) return due;
     for await (const found of this.#host.journals.bounds?.({ ids }) ?? []) {
-      const { machine, status, reason } = durableFormat.summarize(listedJournal(found));
-      const isFree = status !== 'running' && !(status === 'interrupted' && reason !== null);
+      const { machine, status } = durableFormat.summarize(listedJournal(found));
+      const isFree = !['running', 'interrupted', 'queued', 'damaged'].includes(status);
       if (machine?.id === this.#host.machineId && isFree) due.push({ id: found.id, crashes: 0 });
     }
     return due;

@@ -4,6 +4,7 @@ import { describeValue } from '../internal/describe-value.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { DueActor } from './durable-machine.ts';
 import { isRaceLost } from './error.ts';
+import { FULL_LIST } from './journals/journal-store.ts';
 import { requireKnown } from './known-options.ts';
 
 /** A durable machine or a chain, whose actors or runs a worker continues. */
@@ -79,9 +80,6 @@ interface Trouble {
 export function createWorker(options: WorkerOptions): Worker {
   return new PollingWorker(options);
 }
-
-/** A store may list only some of many due actors. After a list of this length, it is listed again without a wait. */
-const FULL_LIST = 100;
 
 /** A host, and those of its due actors that have not had their turn. */
 interface Lane {

@@ -191,6 +191,11 @@ export interface JournalStore {
   /** The journals, the latest start first; journals that started at the same time by id. */
   list(options?: ListOptions): Promise<readonly ActorSummary[]>;
   /**
+   * Ids of waiting actors whose next delay ends by `dueBefore`, in the order in which a worker continues them; if there are many, at least 100
+   * of them. By default, workers use `list`.
+   */
+  due?(machine: string, dueBefore: number): Promise<readonly string[]>;
+  /**
    * Yields every entry once, in order, as it is written, also by another process, until an entry ends the journal. Until then, it keeps its
    * process alive. Rejects with `unknown_journal` if the journal is deleted, also if one with its id is created again.
    */
@@ -287,6 +292,9 @@ export function newestFirst(one: ListPlace & { id?: string }, other: ListPlace &
 export function redactStrings<Value>(value: Value, redact: Redact): Value {
   return JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? redact(inner) : inner)));
 }
+
+/** A store may list only some of many due actors. After a list of this length, there may be more. */
+export const FULL_LIST = 100;
 
 /** The number of entries between two keyframes. Continuing an actor replays about twice as many. */
 export const KEYFRAME_EVERY = 1_000;

@@ -54,6 +54,8 @@ export interface JournalBackend {
   reopen(id: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
   /** Yields the journals of a query, by default all; it may yield others, too. */
   bounds(query?: LinesQuery): AsyncIterable<LineBounds> | Iterable<LineBounds>;
+  /** Returns ids of journals that may be due, in the order in which to continue them; of many, only some. By default, `bounds` finds them all. */
+  sampleDue?(machine: string, dueBefore: number): Promise<readonly string[]>;
   /** Sets the index of a journal that has none, unless a process holds it or has changed this version. */
   index?(id: string, index: JournalIndex, version: string): Promise<unknown>;
   /** As `changes` of `JournalStore`. By default, reports null twice a second. */
@@ -192,6 +194,7 @@ export function createLineStore(given: JournalBackend, options: JournalStoreOpti
       isOrdered: backend.isOrdered === true,
       read: (id) => store.read(id),
       remove: backend.remove,
+      sampleDue: backend.sampleDue,
     }),
   };
   return store;
@@ -239,16 +242,25 @@ async function readAll(backend: JournalBackend, id: string): Promise<ReadJournal
 /** If fewer than two keyframes are among this many last lines, the journal is read from the start. */
 const MAX_LINES_SEARCHED = 50 * KEYFRAME_EVERY;
 
-/** Returns null if there are fewer than two keyframes, or if a line is damaged: reading the whole journal reports the damage. */
+/** Returns null if it must be read from the start, or if a line is damaged: reading the whole journal reports the damage. */
 async function readFromKeyframe(backend: JournalBackend, id: string): Promise<ReadJournal | null> {
   const place = placeOf(id);
   const lines: string[] = [];
   let count = 0;
+  let isWhole = true;
   try {
     for await (const line of backend.linesBackward?.(id) ?? (await entriesOf(backend.lines(id))).toReversed()) {
       lines.push(line);
       if (hasKeyframe(line)) count += 1;
+      isWhole = false;
       if (count === 2 || lines.length > MAX_LINES_SEARCHED) break;
+      isWhole = true;
+    }
+    if (isWhole) {
+      const reader = lineReader(place);
+      const entries = lines.toReversed().flatMap((line) => reader.read(line).map(({ entry }) => entry()));
+      reader.end();
+      return { entries, reader };
     }
     if (count < 2) return null;
     const reader = lineReader(place, { startsLate: true });
@@ -416,6 +428,7 @@ interface ListSource {
   readonly isOrdered: boolean;
   read(id: string): AsyncIterable<DurableEntry>;
   remove(id: string): void | Promise<void>;
+  readonly sampleDue?: JournalBackend['sampleDue'];
 }
 
 /** The states of journals by the status of their summary; for others, `ended`. One that waits has that state until its process writes. */
@@ -451,12 +464,18 @@ function isMatch(listed: ListedJournal, options: ListOptions): boolean {
 }
 
 /** Returns the methods of a store that concern many journals. */
-export function listing({ bounds, isOrdered, read, remove }: ListSource): Pick<Journals, 'list' | 'delete' | 'prune'> {
+export function listing({
+  bounds,
+  isOrdered,
+  read,
+  remove,
+  sampleDue,
+}: ListSource): Pick<Journals, 'list' | 'due' | 'delete' | 'prune'> {
   const { compare, endStatuses } = durableFormat;
   const isEnded = (status: string): boolean => (endStatuses as readonly string[]).includes(status);
   /** The versions of journals that have ended, by id: lists of the others do not read them again. */
   const ended = new Map<string, string>();
-  async function find(options: ListOptions) {
+  async function find(options: ListOptions, ids?: readonly string[]) {
     const { status, machine, waitingFor, dueBefore, where, after, limit = Number.POSITIVE_INFINITY } = options;
     const terms =
       where && Object.entries(where).map(([name, values]) => [values].flat().map((value) => termOf(name, value)));
@@ -470,6 +489,7 @@ export function listing({ bounds, isOrdered, read, remove }: ListSource): Pick<J
     const isKnown = (id: string, version: string): boolean =>
       states?.includes('ended') === false && ended.get(id) === version;
     for await (const journal of bounds({
+      ids,
       isKnown,
       list: { startedAt: after?.startedAt, machine, states, dueBefore, terms },
     })) {
@@ -494,6 +514,12 @@ export function listing({ bounds, isOrdered, read, remove }: ListSource): Pick<J
       requireValid('list', options);
       requireStatus('list', options.status);
       return find(options);
+    },
+    async due(machine, dueBefore) {
+      const sample = await sampleDue?.(machine, dueBefore);
+      const found = sample?.length === 0 ? [] : await find({ machine, dueBefore }, sample);
+      const ids = new Set(found.map(({ id }) => id));
+      return sample?.filter((id) => ids.has(id)) ?? [...ids];
     },
     delete: async (id) => remove(requireId(id)),
     async prune(options) {

@@ -1,5 +1,5 @@
 import { parseJson } from '../../internal/json-text.ts';
-import type { JournalStoreOptions, Journals } from './journal-store.ts';
+import { FULL_LIST, type JournalStoreOptions, type Journals } from './journal-store.ts';
 import {
   fencedError,
   heartbeat,
@@ -170,19 +170,27 @@ export function postgresJournals(
         const sql = `WITH taken AS (UPDATE ${JOURNALS} SET owner = $3, token = $4, expires = ${EXPIRES} WHERE ${IS_FREE} OR token = $4) RETURNING id, lines),
           ${leaveQueue('taken')} SELECT lines, ${POSTGRES_MAIL.waitsFor('taken.id')} AS "hasMail" FROM taken`;
         const values = [JSON.stringify(thisHolder()), token];
-        const { lines, hasMail } = await tables.takeOver<Reopened>(id, force, sql, values);
+        await tables.written(id);
+        // Most journals are free. No lease has the token -1.
+        const [free] = await db.rows<Reopened>(sql, [nameOf(id), -1, ...values], `${JOURNALS}_reopen`);
+        const { lines, hasMail } = free ?? (await tables.takeOver<Reopened>(id, force, sql, values));
         return Object.assign(openSink(tables, id, token, lines), { hasMail });
       },
       async remove(id) {
         const sql = `WITH gone AS (DELETE FROM ${JOURNALS} WHERE ${IS_FREE}) RETURNING id, name),
           ${leaveQueue('gone')},
           emptied AS (DELETE FROM ${LINES} WHERE journal IN (SELECT id FROM gone)),
-          unread AS (${POSTGRES_MAIL.deleteFor('SELECT id FROM gone')}) SELECT ${NOTIFY}::text FROM gone
-          UNION ALL SELECT '' WHERE NOT EXISTS (SELECT FROM ${JOURNALS} WHERE name = $1)`;
+          unread AS (${POSTGRES_MAIL.deleteFor('SELECT id FROM gone')}) SELECT FROM gone
+          UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${JOURNALS} WHERE name = $1)`;
         // If the connection was lost before the result arrived, the second try finds no journal.
         await tables.takeOver(id, false, sql, []);
+        tables.notify([nameOf(id)]);
       },
       bounds: (query) => tables.bounds(query),
+      async sampleDue(machine, dueBefore) {
+        const due = await db.rows<{ name: string }>(SAMPLE_DUE, [nameOf(machine), dueBefore]);
+        return due.map(({ name }) => idOf(name));
+      },
       index: (id, { machine, state, dueMs, terms }, version) =>
         db.rows(INDEX, [nameOf(id), version, machine && nameOf(machine), state, dueMs, terms ?? []]),
       async claim(query) {
@@ -206,6 +214,7 @@ export function postgresJournals(
     async close() {
       for (const sink of sinks.values()) await sink.written();
       await leases.releaseAll();
+      await tables.notifier.sent();
       await db.close();
     },
   });
@@ -218,27 +227,32 @@ const MAX_SEQ = 2_147_483_647;
 /** `$1` is the name of a journal, `$2` the token of the lease to replace. */
 const IS_FREE = 'name = $1 AND (owner IS NULL OR expires <= now() OR token = $2';
 
-/** Notifies followers which journal has changed; the payload is empty if the name is too long for a notification. */
-const NOTIFY = `pg_notify('${CHANNEL}', CASE WHEN octet_length(name) < 7000 THEN name ELSE '' END)`;
-
 /** Inserts lines after those of a row of the journal, if there is one. */
 const insert = (given: string, more = ''): string =>
-  `, inserted AS (INSERT INTO ${LINES} (journal, seq, line) ${given}) SELECT ${NOTIFY}${more} FROM journal`;
+  `, inserted AS (INSERT INTO ${LINES} (journal, seq, line) ${given}) SELECT ${more} FROM journal`;
 const MANY = `SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)`;
 const NEW = `WITH journal AS (
     INSERT INTO ${JOURNALS} (name, token, lines, ended, machine, state, due, terms, indexed, searchable, started, owner, expires)
     VALUES ($1, $2, $4::integer + cardinality($3::text[]), $6 = 'ended', $5, $6, $7, $8, $2, $2, $9, $10, ${EXPIRES})
-    ON CONFLICT (name) DO NOTHING RETURNING id, name
+    ON CONFLICT (name) DO NOTHING RETURNING id
   )`;
 const INSERT = `${NEW}${insert(MANY)}`;
-const INSERT_QUEUED = `${NEW}${insert(MANY, `, ${enqueue('id, $5, $11, $12, $13')}`)}`;
+const INSERT_QUEUED = `${NEW}${insert(MANY, enqueue('id, $5, $11, $12, $13'))}`;
 const update = (count: string, given: string): string => `WITH journal AS (
     UPDATE ${JOURNALS} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, terms = $8, indexed = token, searchable = token, expires = ${EXPIRES}
-    WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id, name
+    WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id
   )${insert(given)}`;
 /** If a process holds a journal, or has written to it, the index may no longer be right. */
 const INDEX = `UPDATE ${JOURNALS} SET machine = $3, state = $4, due = $5, terms = $6, indexed = token, searchable = token
   WHERE name = $1 AND (owner IS NULL OR expires <= now()) AND id || ' ' || token || ' ' || lines = $2`;
+/**
+ * Journals that may be due and that no process holds: a random part of many, so that workers that list at the same time get different ones. One
+ * of 64 is a list that is short enough to be right until its end, and few enough that 16 workers rarely meet.
+ */
+const SAMPLE_DUE = `WITH due AS MATERIALIZED (
+    SELECT name FROM ${JOURNALS} WHERE (owner IS NULL OR expires <= now())
+      AND (machine = $1 AND state = 'waiting' AND due <= $2 OR token IS DISTINCT FROM indexed)
+  ) SELECT name FROM due ORDER BY random() LIMIT greatest(${FULL_LIST}, (SELECT count(*) FROM due) / 64)`;
 const UPDATE = update('cardinality($3::text[])', MANY);
 /** Most steps are one line, for which an array would take longer. */
 const UPDATE_ONE = update('1', 'SELECT id, $4, $3 FROM journal');
@@ -247,12 +261,16 @@ const UPDATE_ONE = update('1', 'SELECT id, $4, $3 FROM journal');
 class JournalTables {
   readonly db: PostgresTables;
   readonly leases: ReturnType<typeof createLeases>;
+  readonly notifier: Notifier;
+  readonly notify: Notifier['notify'];
   /** By the name of the journal. */
   readonly sinks = new Map<string, OpenSink>();
 
   constructor(db: PostgresTables) {
     this.db = db;
-    this.leases = createLeases(db);
+    this.notifier = createNotifier(db);
+    this.notify = this.notifier.notify;
+    this.leases = createLeases(db, this.notify);
   }
 
   /** Waits until all lines that this store was given are stored. */
@@ -367,6 +385,7 @@ function openSink(tables: JournalTables, id: string, token: number, count: numbe
       if (row?.token !== token || row.lines !== from) throw fencedError(subjectOf(id), row ? leaseOf(row) : null);
     }
     sink.isNew = false;
+    tables.notify([name]);
   }
   const sink: OpenSink = {
     isNew: count === null,
@@ -404,21 +423,77 @@ function leaseOf({ owner, token, isValid, expiresMs }: Row): Lease | null {
 
 type HeldLease = readonly [token: number, name: string];
 
+interface Notifier {
+  /** Notifies followers which journals have changed. */
+  notify(names: readonly string[]): void;
+  /** Resolves when all notifications are sent. */
+  sent(): Promise<void>;
+}
+
+/** While journals change, notifications are sent this often. */
+const NOTIFY_MS = 10;
+
+/**
+ * Notifications are statements of their own, for all journals that have changed since the last one: PostgreSQL commits transactions that notify
+ * one after another, each with its own sync to disk, for all clients of the server.
+ */
+function createNotifier(db: PostgresTables): Notifier {
+  const changed = new Set<string>();
+  let sending: Promise<void> | null = null;
+  async function send(): Promise<void> {
+    while (changed.size > 0) {
+      // The payload is empty if a name is too long for a notification.
+      const payloads = [...changed].map((name) => (new TextEncoder().encode(name).length < 7_000 ? name : ''));
+      changed.clear();
+      // Followers also look without a notification.
+      await db.rows(`SELECT pg_notify('${CHANNEL}', name) FROM unnest($1::text[]) AS name`, [payloads]).catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, NOTIFY_MS));
+    }
+    sending = null;
+  }
+  return {
+    notify(names) {
+      for (const name of names) changed.add(name);
+      sending ??= send();
+    },
+    sent: async () => sending ?? undefined,
+  };
+}
+
 /** Keeps the leases of a store valid. */
-function createLeases(db: PostgresTables) {
+function createLeases(db: PostgresTables, notify: Notifier['notify']) {
   const held = new Map<number, string>();
   let beats: ReturnType<typeof heartbeat> | null = null;
-  const update = async (change: string, leases: readonly HeldLease[]): Promise<void> => {
-    const sql = `WITH changed AS (
-        UPDATE ${JOURNALS} SET ${change} WHERE (name, token) IN (SELECT * FROM unnest($1::text[], $2::bigint[])) RETURNING name, owner
-      ) SELECT ${NOTIFY} FROM changed WHERE owner IS NULL`;
-    await db.rows(sql, [leases.map(([, name]) => name), leases.map(([token]) => token)]);
-  };
-  async function release(leases: readonly HeldLease[]): Promise<void> {
+  let releasing: { readonly leases: HeldLease[]; readonly done: Promise<void> } | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  const update = (change: string, leases: readonly HeldLease[]): Promise<unknown> =>
+    db.rows(
+      `UPDATE ${JOURNALS} SET ${change} WHERE (name, token) IN (SELECT * FROM unnest($1::text[], $2::bigint[]))`,
+      [leases.map(([, name]) => name), leases.map(([token]) => token)],
+    );
+  async function free(leases: readonly HeldLease[]): Promise<void> {
+    await update('owner = NULL', leases);
+    notify(leases.map(([, name]) => name));
+  }
+  /** All that are released while a statement is in progress are one statement. */
+  function release(leases: readonly HeldLease[]): Promise<void> {
     for (const [token] of leases) held.delete(token);
     if (held.size === 0) beats?.end();
     if (held.size === 0) beats = null;
-    await update('owner = NULL', leases);
+    if (releasing !== null) {
+      releasing.leases.push(...leases);
+      return releasing.done;
+    }
+    const batch: HeldLease[] = [...leases];
+    const done = last
+      .catch(() => {})
+      .then(() => {
+        releasing = null;
+        return free(batch);
+      });
+    last = done;
+    releasing = { leases: batch, done };
+    return done;
   }
   return {
     hold(token: number, name: string): void {
@@ -428,6 +503,6 @@ function createLeases(db: PostgresTables) {
     },
     release,
     /** Leases that cannot be released expire. */
-    releaseAll: () => (held.size === 0 ? undefined : release([...held]).catch(() => {})),
+    releaseAll: () => (held.size === 0 ? last.catch(() => {}) : release([...held]).catch(() => {})),
   };
 }

@@ -16,6 +16,7 @@ import { writeJournal } from '../../../support/journal-files.ts';
 import { checkLists, storeActors } from '../../../support/listed-actors.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { recordedRun } from '../../../support/recorded-run.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
 
 const recorded = await recordedRun();
 
@@ -129,12 +130,41 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     statements.length = 0;
     const writer = store.create('a');
     for (const entry of recorded) await writer.write([entry]);
-    expect(statements).toHaveLength(recorded.length);
+    // PostgreSQL commits transactions that notify one after another, so notifications are sent apart from the steps.
+    const notifies = (sql: string) => sql.includes('pg_notify');
+    expect(statements.filter((sql) => !notifies(sql))).toHaveLength(recorded.length);
+    expect(statements.filter((sql) => notifies(sql) && /insert|update/iu.test(sql))).toEqual([]);
+    await writer.close();
+    statements.length = 0;
+    await (await store.open('a', { fromKeyframe: true })).writer.close();
+    // The lease, the lines, the release.
+    expect(statements.filter((sql) => !notifies(sql))).toHaveLength(3);
+    statements.length = 0;
     // While one is in flight, the next ones wait, and become one statement.
     const next = store.create('b');
     await Promise.all(recorded.map((entry) => next.write([entry])));
-    expect(statements.length - recorded.length).toBeLessThanOrEqual(2);
+    expect(statements.filter((sql) => !notifies(sql)).length).toBeLessThanOrEqual(2);
     expect(await entriesOf(store.read('b'))).toEqual(recorded);
+  });
+
+  it('gives workers that list many due actors at the same time different ones, and a wake finds all', async () => {
+    const [one, other] = await openTwo();
+    const clock = new TestClock();
+    const machine = setup({ delays: { hour: 3_600_000 } }).createMachine({
+      id: 'reminder',
+      initial: 'waiting',
+      states: { waiting: { after: { hour: 'done' } }, done: { type: 'final' } },
+    });
+    const host = createDurableMachine(machine, { journals: one, clock });
+    const ids = Array.from({ length: 250 }, (_, number) => `r${number}`);
+    await Promise.all(ids.map((id) => host.start(id).park()));
+    expect(await one.due?.('reminder', clock.now())).toEqual([]);
+    clock.increment(3_600_000);
+    const lists = await Promise.all([one, other].map((store) => store.due?.('reminder', clock.now()) ?? []));
+    expect(lists.map(({ length }) => length)).toEqual([100, 100]);
+    expect(lists[0]).not.toEqual(lists[1]);
+    expect((await host.wake()).toSorted()).toEqual(ids.toSorted());
+    expect(await other.list({ status: 'done' })).toHaveLength(250);
   });
 
   it('continues a run of another process, which others follow', async () => {

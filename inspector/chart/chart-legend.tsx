@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import { Icon } from '../icon.tsx';
 
-/** The marks of a chart with their meanings. The pictures have the classes of the chart's own shapes. */
+/** The marks of a chart with their meanings. The pictures have the classes of the chart's own shapes; those that a chart does not have are left out. */
 const MARKS = [
   ['edge', 'a transition'],
   ['edge taken', 'taken up to this moment; ×4: four times'],
@@ -17,13 +17,18 @@ const MARKS = [
 ] as const;
 
 const TEXTS = [
-  ['ABORT › aborted', 'a transition without a line; click it to list it'],
-  ['ABORT from 8 states', 'transitions into this state without lines'],
-  ['+2', 'two more transitions; click to list them'],
-  ['[isCheap] / mail', 'a guard, and actions'],
-  ['group2 › step1', 'the state that a line leads to, or comes from'],
-  ['any state', 'a transition that is possible in every state here'],
-  ['+', 'contains states; select it again to open it'],
+  ['ABORT › aborted', 'a transition without a line; click it to list it', '.stub', / › /u],
+  ['ABORT from 8 states', 'transitions into this state without lines', '.stub', / from /u],
+  ['+2', 'two more transitions; click to list them', '.stub', /^\+/u],
+  ['[isCheap] / mail', 'a guard, and actions', 'text', /\[| \/ /u],
+  ['group2 › step1', 'the state that a line leads to, or comes from', '.elsewhere', /^(?!any )/u],
+  [
+    'any: step1',
+    'a transition that is possible in every state here, and the state that it last left',
+    '.elsewhere',
+    /^any/u,
+  ],
+  ['+', 'contains states; select it again to open it', '.fold', /^/u],
 ] as const;
 
 /** A button beside the chart. A click elsewhere or Escape closes the legend. */
@@ -42,9 +47,17 @@ export function ChartLegend() {
   );
 }
 
+/** Whether the chart has something that the legend explains. */
+const isShown = (selector: string, pattern = /^/u): boolean =>
+  [...document.querySelectorAll(`.chart-scroll ${selector}`)].some(({ textContent }) =>
+    pattern.test(textContent ?? ''),
+  );
+
+const selectorOf = (kind: string): string => (kind === 'state initial' ? '.initial' : `.${kind.replaceAll(' ', '.')}`);
+
 const Meanings = () => (
   <dl>
-    {MARKS.map(([kind, meaning]) => (
+    {MARKS.filter(([kind]) => isShown(selectorOf(kind))).map(([kind, meaning]) => (
       <div key={kind}>
         <dt>
           <svg class="chart-picture" width="44" height="18" aria-hidden="true">
@@ -68,7 +81,7 @@ const Meanings = () => (
         <dd>{meaning}</dd>
       </div>
     ))}
-    {TEXTS.map(([text, meaning]) => (
+    {TEXTS.filter(([, , selector, pattern]) => isShown(selector, pattern)).map(([text, meaning]) => (
       <div key={text}>
         <dt>{text}</dt>
         <dd>{meaning}</dd>

@@ -27,6 +27,7 @@ import {
   framesOf,
   LABEL_LINE,
   labelLines,
+  leftText,
   MAX_PATH,
   NO_CHIP,
   widthOf,
@@ -74,6 +75,7 @@ interface ChartPictureProps extends Omit<ChartViewProps, 'charts' | 'root' | 're
 
 export const MARGIN = 6;
 const NOTHING_TAKEN: ReadonlyMap<number, number> = new Map();
+const NOTHING_LEFT: ReadonlyMap<number, string> = new Map();
 const NONE: ReadonlySet<string> = new Set();
 
 /** One level of a chart with the marks of a run. Lines and their labels are drawn over states. */
@@ -149,14 +151,17 @@ export function ChartPicture(props: ChartPictureProps) {
             onSelect={() => onSelect({ kind: 'transitions', chartId, transitions: line.edge.transitions })}
           />
         ))}
-      {level.stubs.map(({ text, x, y, width, height }) => (
-        <Fragment key={`${x} ${y}`}>
-          <rect class="behind" x={x + 4} y={y} width={width - 8} height={height} />
-          <text class="elsewhere" x={x + width / 2} y={y + height / 2}>
-            {excerpt(text, MAX_NAME)}
-          </text>
-        </Fragment>
-      ))}
+      {level.stubs.map(({ text, transitions, x, y, width, height }) => {
+        const left = isOwn ? undefined : leftBy(transitions, known);
+        return (
+          <Fragment key={`${x} ${y}`}>
+            <rect class="behind" x={x + 4} y={y} width={width - 8} height={height} />
+            <text class={left === undefined ? 'elsewhere' : 'elsewhere done'} x={x + width / 2} y={y + height / 2}>
+              {left === undefined ? excerpt(text, MAX_NAME) : leftText(text, left)}
+            </text>
+          </Fragment>
+        );
+      })}
     </svg>
   );
 }
@@ -204,7 +209,15 @@ export function marksOfCopy(charts: RunCharts, marks: Marks, chartId: string, co
   const taken = ownOf(marks.taken, copy) ?? NOTHING_TAKEN;
   const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
   const visited = visitedStates(chart, taken, active);
-  return { chart, index: indexChart(chart), active, taken, visited, last };
+  const left = ownOf(marks.left, chartId) ?? NOTHING_LEFT;
+  return { chart, index: indexChart(chart), active, taken, visited, last, left };
+}
+
+/** The state that one of these transitions of a state around it last left: of the latest one, if that is among them. Undefined if none was taken. */
+export function leftBy(transitions: readonly number[], { index, last, left }: KnownMarks): string | undefined {
+  const latest = transitions.find((at) => at === last?.transition) ?? transitions.find((at) => left.has(at));
+  const id = left.get(latest ?? -1);
+  return id && placeIn(index, id);
 }
 
 /** Whether a state was last left because of a failure. */
@@ -412,10 +425,11 @@ function StateShape(props: StateShapeProps) {
   );
 }
 
-const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
+export const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
   transitions.reduce((sum, index) => sum + (taken.get(index) ?? 0), 0);
 
-const lineText = (line: BoxLine, known: KnownMarks): string => `${line.text} ${countText(timesOf(line, known))}`.trim();
+export const lineText = (line: BoxLine, known: KnownMarks): string =>
+  `${line.text} ${countText(timesOf(line, known))}`.trim();
 
 /** Returns the path of the active state inside a folded one; empty if there is none. */
 export function activePath(id: string, { index, active }: KnownMarks): string {

@@ -8,6 +8,7 @@ import { isOwnChart } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
 import { LinkButton } from '../link-button.tsx';
+import { isPhone } from '../ui-state/media.ts';
 import { useMeasured } from '../use-measured.ts';
 import { ChartLegend } from './chart-legend.tsx';
 import { ChartList } from './chart-list.tsx';
@@ -154,7 +155,7 @@ function Levels(props: LevelsProps) {
   ]);
   /** Null for the scale at which a level opens. */
   const [zoom, setZoom] = useState<Zoom | null>(null);
-  const [hasMap, showMap] = useState(true);
+  const [hasMap, showMap] = useState(!isPhone.value);
   const scroll = useRef<HTMLDivElement>(null);
   const hasMoved = useRef(false);
   /** The point at which the wheel zooms: on the screen, and as a fraction of the picture. */

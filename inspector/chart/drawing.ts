@@ -45,6 +45,8 @@ export interface BoxLine {
 /** The end of a line outside the level (a name), or at any state. */
 interface DrawnStub extends Box {
   readonly text: string;
+  /** The transitions that begin at it. */
+  readonly transitions: readonly number[];
 }
 
 /** All transitions with the same ends at a level. */
@@ -76,7 +78,7 @@ export interface LaidOut {
 }
 
 /** Increase this when the layout of unchanged charts changes. */
-const DRAWING_VERSION = 22;
+const DRAWING_VERSION = 23;
 
 /** Identifies everything that the drawing of a chart depends on. */
 export const chartDigest = (chart: Chart): string => hash(JSON.stringify([DRAWING_VERSION, chart]));

@@ -1,13 +1,13 @@
 import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
-import { indexChart } from '../fold/chart-index.ts';
+import { indexChart, placeIn } from '../fold/chart-index.ts';
 import { isOwnChart, lineWords, wayText } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { joined, type Part, partsOf } from './blocks.ts';
 import { boxLinesOf } from './box-text.ts';
 import { type Box, type BoxLine, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
-import { BOX, FONT, labelSize, linesSize, MAX_PATH, widthOf } from './label-text.ts';
+import { BOX, FONT, labelSize, leftText, linesSize, MAX_PATH, widthOf } from './label-text.ts';
 import { type Level, type LevelEdge, levelsOf } from './level.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 import { straightened } from './straight.ts';
@@ -251,7 +251,7 @@ function graphOf(
       // A line from another block is named there.
       const isHidden =
         !areTargets && around !== null && lines.every((line) => line.source !== id || around.entering.includes(line));
-      const width = isHidden ? 0 : widthOf(excerpt(text, MAX_NAME), FONT.label) + 16;
+      const width = isHidden ? 0 : stubWidth(text, parent, chart);
       const ports = portsOf(id, lines, options);
       const layoutOptions = around === null || isAnyState(id) ? {} : AT_BORDER[areTargets ? 'target' : 'source'];
       nodes.get(parent)?.children?.push({ id: nodeId(id), width, height: isHidden ? 0 : 20, ports, layoutOptions });
@@ -279,6 +279,18 @@ function graphOf(
   const top = Math.max(2, linesSize(texts.get(root.id)?.lines ?? []).height);
   const padding = { 'elk.padding': `[top=${top},left=2,bottom=2,right=2]` };
   return { ...(nodes.get(root.id) as ElkNode), layoutOptions: { ...options, ...padding }, edges };
+}
+
+/** Room for the text of a stub, and for the state that its lines last left. */
+function stubWidth(text: string, parent: string, chart: Chart): number {
+  const index = indexChart(chart);
+  const around = text.startsWith('any of ') ? chart.id : parent;
+  const places = index.states.flatMap(({ id }) =>
+    index.childrenOf(id).length === 0 && index.isInside(id, around) ? placeIn(index, id) : [],
+  );
+  const isFixed = isOwnChart(chart.id) || !text.startsWith('any');
+  const texts = [excerpt(text, MAX_NAME), ...(isFixed ? [] : places.map((place) => leftText(text, place)))];
+  return Math.max(...texts.map((one) => widthOf(one, FONT.label))) + 16;
 }
 
 /** Whether a stub stands for any state: lines from it begin inside a block. */
@@ -372,7 +384,10 @@ function levelFrom(level: Level, texts: ReadonlyMap<string, BoxText>, graph: Elk
       ...(boxes.get(nodeId(id)) as Box),
     })),
     stubs: level.stubs
-      .map(({ id, text }) => ({ text, ...(boxes.get(nodeId(id)) as Box) }))
+      .map(({ id, text }) => {
+        const transitions = level.edges.flatMap((edge) => (edge.source === id ? edge.transitions : []));
+        return { text, transitions, ...(boxes.get(nodeId(id)) as Box) };
+      })
       .filter(({ width }) => width > 0),
     edges,
   };

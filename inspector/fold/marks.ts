@@ -90,6 +90,8 @@ export interface Marks {
   /** How often each transition was taken up to the entry: by chart and by copy (`copyKey`), then by index in the chart. */
   readonly taken: Readonly<Record<string, ReadonlyMap<number, number>>>;
   readonly last: LastTransition | null;
+  /** The innermost state that a transition of a state around it last left, by chart and by the index of the transition. */
+  readonly left: Readonly<Record<string, ReadonlyMap<number, string>>>;
   /** States that were last left because of a failure, and not entered since, by chart or copy. */
   readonly failed: Readonly<Record<string, ReadonlySet<string>>>;
 }
@@ -106,6 +108,7 @@ interface LastTransition {
 export function marksAt(transitions: TransitionLog, charts: RunCharts, at: number): Marks {
   const { active, insideOf } = activeStatesAt(transitions, charts, at);
   const taken: Record<string, Map<number, number>> = {};
+  const left: Record<string, Map<number, string>> = {};
   let last: LastTransition | null = null;
   let newest = -1;
   const copies = chartCopiesOf(transitions, charts);
@@ -127,15 +130,20 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
       if (chart !== undefined && index !== null) leave(own, chart, index, seqs.at(-1) ?? -1);
     }
     const created = lastUpTo(transition.seqs, at) ?? -1;
+    const { machine, source, target } = transition;
+    if (chart !== undefined && index !== null && created >= 0 && chart.childrenOf(source).length > 0) {
+      const { leaves } = chart.entered(transitions.positionAt(machine, created - 1)?.targets ?? []);
+      const [leaf = source] = leaves.filter((id) => chart.isInside(id, source));
+      left[machine] = (left[machine] ?? new Map<number, string>()).set(index, leaf);
+    }
     if (created <= newest) continue;
     newest = created;
-    const { machine, source, target } = transition;
     last = { chartId: machine, transition: index, target: target[0] ?? source };
   }
   const failed = [...exits].map(
     ([copy, own]) => [copy, new Set([...own].flatMap(([id, { isFailure }]) => (isFailure ? [id] : [])))] as const,
   );
-  return { active, where: insideOf, taken, last, failed: Object.fromEntries(failed) };
+  return { active, where: insideOf, taken, last, left, failed: Object.fromEntries(failed) };
 }
 
 /** The active states, and those that the transitions that were taken left or entered, with the states around them. */

@@ -235,17 +235,18 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken: { groups: [[done, 1]] } });
     const strong = await page.locator('.edge:not(.far) > title').allTextContents();
     expect(strong).toHaveLength(7);
+    await page.getByRole('button', { name: 'Show the map' }).click();
     expect(await page.locator('.mini-map > polyline').count()).toBe(1);
     const middle = () => page.locator('.leaf').evaluate((one) => Math.round(one.getBoundingClientRect().y));
     const before = await middle();
     await page.mouse.move(200, 150);
     await page.mouse.down();
-    await page.mouse.move(200, 190, { steps: 4 });
+    await page.mouse.move(200, 110, { steps: 4 });
     await page.mouse.up();
-    expect(await middle()).toBe(before + 40);
+    expect(await middle()).toBe(before - 40);
     expect(await page.evaluate('chartPage.selections')).toEqual([]);
     await page.locator('.mini-map').click({ position: { x: 3, y: 3 } });
-    expect(await middle()).not.toBe(before + 40);
+    expect(await middle()).not.toBe(before - 40);
   });
 
   it('names the source of the latest transition if it is not visible, and shows it on request; Ctrl and the wheel zoom', async () => {
@@ -257,6 +258,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     const last = { chartId: 'groups', transition: done, target: 'group0' };
     const active = ['groups', 'group0', 'groups.group0.step0'];
     await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken: { groups: [[done, 1]] }, last });
+    await page.getByRole('button', { name: 'Show the map' }).click();
     const boxOf = async (selector: string) =>
       await page.locator(selector).evaluate((one) => {
         const { left, top, right, bottom } = one.getBoundingClientRect();
@@ -288,7 +290,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await page.locator('.mini-map').waitFor();
   });
 
-  it('shows the groups of a large chart as boxes with readable names and counts if its other texts are not readable', async () => {
+  it('shows the groups of a large chart as boxes with all ways between them if its texts are not readable', async () => {
     const { charts: all, invoked } = groupsOf(10, 5);
     const [chart] = all as [RunCharts['charts'][number]];
     const abort = { event: 'ABORT', source: 'groups', target: ['group4'], guard: null, otherwise: false, actions: [] };
@@ -300,24 +302,28 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
       ids.map((id) => [transitions.findIndex(({ target }) => target.includes(id)), 2]);
     const taken = { groups: [...takenTo('group4', 'groups.group4.step1'), [transitions.indexOf(abort), 1]] };
     const active = ['groups', 'group4', 'groups.group4.step1'];
-    await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken });
+    const left = { groups: [[transitions.indexOf(abort), 'groups.group9.step4']] };
+    await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken, left });
+    expect(await textsOf(page, '.elsewhere.done')).toBe('any of 50: group9 › step4');
     await page.getByRole('button', { name: 'Whole chart' }).click();
     await page.locator('[data-state="groups.group4.step1"]').waitFor({ state: 'detached' });
     expect(await flawsOf(page, 12)).toEqual([]);
     expect(await textsOf(page, '.name')).toBe(Array.from({ length: 10 }, (_, at) => `group${at}`).join(' '));
-    expect(await textsOf(page, '.leaf > text')).toMatch(/^group4 ×2 step1 · ABORT ×1 from any state/u);
+    expect(await textsOf(page, '.leaf > text')).toMatch(/^group4 ×2 step1 · ABORT from group9 › step4 ×1/u);
     expect(await textsOf(page, '.edge > text')).toBe('DONE ×2');
-    expect(await page.locator('.edge').count()).toBe(2);
+    expect(await page.locator('.edge.taken').count()).toBe(2);
+    expect(await page.locator('.edge').count()).toBe(19);
     for (const _ of 'ab') await page.locator('[data-state=group4]').click();
     await page.locator('[data-state="groups.group4.step1"]').waitFor();
   });
 
-  it('opens the legend beside the chart, which Escape closes', async () => {
+  it('opens the legend of what the chart has beside it, which Escape closes', async () => {
     const page = await openChart();
     await page.getByRole('button', { name: 'Legend' }).click();
-    await page.getByText('the latest transition').waitFor();
+    await page.getByText('not visited').waitFor();
+    expect(await page.getByText('the latest transition').count()).toBe(0);
     await page.keyboard.press('Escape');
-    await page.getByText('the latest transition').waitFor({ state: 'hidden' });
+    await page.getByText('not visited').waitFor({ state: 'hidden' });
   });
 
   it('shows the whole chart on request, and in a readable size everything can be scrolled to', async () => {

@@ -10,13 +10,14 @@ import type { RunCharts } from '../../../../../src/inspection/wire.ts';
 import './page.css';
 
 const HUES = Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`]));
-const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, last: null, failed: {} };
+const NO_MARKS: Marks = { active: {}, where: {}, taken: {}, last: null, left: {}, failed: {} };
 
 /** Marks as JSON: arrays instead of sets, pairs instead of maps. */
-interface PlainMarks extends Omit<Marks, 'active' | 'taken' | 'failed'> {
+interface PlainMarks extends Omit<Marks, 'active' | 'taken' | 'left' | 'failed'> {
   readonly failed?: Readonly<Record<string, readonly string[]>>;
   readonly active: Readonly<Record<string, readonly string[]>>;
   readonly taken: Readonly<Record<string, readonly (readonly [number, number])[]>>;
+  readonly left?: Readonly<Record<string, readonly (readonly [number, string])[]>>;
 }
 
 const selections: ChartSelection[] = [];
@@ -33,12 +34,13 @@ function each<From, To>(record: Readonly<Record<string, From>>, change: (value: 
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
-function marksOf({ active, taken, failed = {}, ...rest }: PlainMarks): Marks {
+function marksOf({ active, taken, left = {}, failed = {}, ...rest }: PlainMarks): Marks {
   return {
     ...rest,
     failed: each(failed, (ids) => new Set(ids)),
     active: each(active, (ids) => new Set(ids)),
     taken: each(taken, (pairs) => new Map(pairs)),
+    left: each(left, (pairs) => new Map(pairs)),
   };
 }
 

@@ -2,12 +2,13 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { type ActorEntry, endReportedBy, parentPath } from './actor-entries.ts';
 import type { ActorNote, ActorRecord, ReceivedEvent } from './actor-log.ts';
 import { chartIndexOf } from './chart-index.ts';
-import { ignoredWords, type Transition } from './explain.ts';
+import { humanizeEvent, ignoredWords, type Transition } from './explain.ts';
 import { pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
 import { lastEntryOfStep } from './system-step.ts';
+import { machineWaits } from './system-waits.ts';
 import type { FieldDifference } from './system-words.ts';
 import {
   actorName,
@@ -75,6 +76,7 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
   const rows = [
     // The steps of an attempt repeat what its calls show.
     ...(made.length > 0 ? [] : stepRows(system, actor)),
+    ...timerRows(system, actor),
     ...actor.notes.flatMap((note, at) => noteRow(system, actor, note, actor.notes[at + 1])),
     ...made,
     // The rows of what an actor without a chart received follow its row, in order of time.
@@ -218,6 +220,30 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
     to,
     selection: { kind: 'entry', from, to },
   };
+}
+
+/** The timers of an actor that run or have fired. A cancelled one is listed with the step that started it. */
+function timerRows({ fold, charts, count, isOver }: Traced, { path, machine, from, end }: ActorRecord) {
+  const chart = end === null ? chartIndexOf(charts).chart(machine ?? '') : undefined;
+  const waits = chart && machineWaits(fold, chart, count - 1);
+  const timers = fold.transitions.timersOf(path).filter(({ seq }) => seq >= from && seq < (end?.seq ?? count));
+  return timers.flatMap(({ seq, event, dueMs, next }): readonly TraceRow[] => {
+    const running = waits?.timers.find(
+      (timer) => next === null && timer.dueMs === dueMs && event.startsWith(`xstate.after.${timer.delay}.`),
+    );
+    if (dueMs < 0 || (running === undefined && next?.dueMs !== -1)) return [];
+    const to = next?.seq ?? (isOver ? count - 1 : null);
+    return [
+      {
+        ...plainRow('wait', seq, `Timer ${excerpt(humanizeEvent(event).replace(/^after /u, ''), 80)}`),
+        note: running === undefined ? 'fired' : `→ ${running.leadsTo}`,
+        status: to === null ? 'open' : 'done',
+        to,
+        ...(running !== undefined && { dueMs }),
+        within: { from: seq, to: seq },
+      },
+    ];
+  });
 }
 
 function payloadText(entry: JournalEntry): string {

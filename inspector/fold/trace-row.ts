@@ -44,6 +44,8 @@ export interface TraceRow {
   readonly to: number | null;
   /** For a step with transitions: the entry of the next such step of its actor, or of the actor's end; null while there is neither. */
   readonly stays?: number | null;
+  /** When a running timer is due, on the clock of the entries. */
+  readonly dueMs?: number;
   /** The calls for a phase that started before it. */
   readonly early?: Range;
   /** Null if it calls no model. */

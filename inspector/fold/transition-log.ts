@@ -19,6 +19,9 @@ export interface MachinePosition {
   readonly isInitial: boolean;
 }
 
+/** A started timer, or with -1 as `dueMs` the end of its delay. */
+type Timer = Pick<EntryOf<'timer-start'>, 'seq' | 'event' | 'dueMs' | 'actor'>;
+
 const NONE: readonly string[] = [];
 const NO_POSITIONS: readonly MachinePosition[] = [];
 
@@ -36,7 +39,7 @@ export const isInternal = ({ target, candidates }: EntryOf<'transition'>): boole
 export class TransitionLog {
   readonly #distinct = new Map<string, RecordedTransition & { readonly seqs: number[] }>();
   readonly #byMachine = new Map<string, { readonly seqs: number[]; readonly at: MachinePosition[] }>();
-  readonly #timers = new Map<string, { readonly seq: number; readonly dueMs: number }[]>();
+  readonly #timers = new Map<string, Timer[]>();
   readonly seqs: number[] = [];
   /** The transitions that the time limit of a run caused. */
   readonly expired: number[] = [];
@@ -61,11 +64,11 @@ export class TransitionLog {
     at.push({ targets, since, isInitial });
   }
 
-  #takeTimer({ seq, event, dueMs, actor }: Omit<EntryOf<'timer-start'>, 'type' | 'timer' | 'atMs'>): void {
+  #takeTimer({ seq, event, dueMs, actor }: Timer): void {
     const key = JSON.stringify([actor, event]);
     const known = this.#timers.get(key) ?? [];
     this.#timers.set(key, known);
-    known.push({ seq, dueMs });
+    known.push({ seq, event, dueMs, actor });
   }
 
   #takeTransition({ seq, machine, event, source, target, candidates }: EntryOf<'transition'>): void {
@@ -107,6 +110,12 @@ export class TransitionLog {
   /** Returns when the latest timer of an actor for an event is due, on the clock of the entries. Null if no timer is recorded; -1 if the delay has ended. */
   dueAt(actor: ActorPath, event: string, seq: number): number | null {
     return this.#timers.get(JSON.stringify([actor, event]))?.findLast((timer) => timer.seq <= seq)?.dueMs ?? null;
+  }
+
+  /** Returns the timers of an actor. `next`: the end of the delay, or the next timer for the same event; null if neither is recorded. */
+  timersOf(actor: ActorPath): readonly (Timer & { readonly next: Timer | null })[] {
+    const own = [...this.#timers.values()].filter(([first]) => first?.actor === actor);
+    return own.flatMap((all) => all.map((timer, at) => ({ ...timer, next: all[at + 1] ?? null })));
   }
 
   positionsOf(machine: string): readonly MachinePosition[] {

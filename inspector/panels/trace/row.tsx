@@ -87,7 +87,8 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
   const isLater = row.from > moment.view.at;
   const cursor = moment.scale.placeOfEntry(moment.view.at);
   const text = row.sameErrorAs === undefined ? row.text : `same error as ${row.sameErrorAs}`;
-  const note = [row.note, !hasLine(row) && text].filter(Boolean).join(' · ');
+  const due = row.dueMs === undefined ? '' : `due ${clockAt(moment.view, clockStart(moment.view) + row.dueMs)[0]} `;
+  const note = due + [row.note, !hasLine(row) && text].filter(Boolean).join(' · ');
   const classes = [
     'trace-row',
     row.kind,
@@ -168,7 +169,11 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
           )}
         </span>
       )}
-      {moment.view.run.kind === 'system' && <When view={moment.view} seq={row.from} />}
+      {moment.view.run.kind === 'system' && (
+        <span class="number when">
+          {clockAt(moment.view, clockStart(moment.view, row.from) + timeLine.atMs(row.from))}
+        </span>
+      )}
       {hasLine(row) && <span class="result one-line verbatim">{textOf(row)}</span>}
     </div>
   );
@@ -189,17 +194,10 @@ function StatusWord({ row, moment: { view, isWaiting } }: BarProps) {
   return null;
 }
 
-/** The clock time at which a row of an actor began. */
-function When({ view, seq }: { readonly view: PanelView; readonly seq: number }) {
-  const date = new Date(clockStart(view, seq) + view.fold.timeLine.atMs(seq));
-  const [day, time, ms] = clockText(date, new Date(clockStart(view, 0)));
-  return (
-    <span class="number when">
-      {day}
-      {time}
-      {day === '' && ms}
-    </span>
-  );
+/** A clock time, with its day if that is another than that of the start, and its milliseconds if it is not. */
+function clockAt(view: PanelView, atMs: number): readonly [text: string, ms: string] {
+  const [day, time, ms] = clockText(new Date(atMs), new Date(clockStart(view, 0)));
+  return [`${day}${time}`, day === '' ? ms : ''];
 }
 
 type BarProps = { readonly row: TraceRow; readonly moment: Moment };

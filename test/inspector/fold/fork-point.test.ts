@@ -66,7 +66,14 @@ it('separates copied steps of a fork from its own, with the time between them, a
   expect(view.fold.timeLine.passedMs(booked, start)).toBe(3_600_000);
   expect(figuresOf(view.log, view.fold, view.log.count).ms).toBe(trip.entries[booked]?.atMs);
   const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
-  expect(rows.map(({ title }) => title)).toEqual(['Started', 'BOOK', 'Fork begins', 'book', 'book finished']);
+  expect(rows.map(({ title }) => title)).toEqual([
+    'Started',
+    'BOOK',
+    'Fork begins',
+    'book',
+    'book finished',
+    'Timer 1 min',
+  ]);
   expect(rows[3]).toMatchObject({ from: start, early: { from: booked }, note: 'call, repeated in this fork' });
 });
 

@@ -219,3 +219,29 @@ it('lists the answer to an approval in the order of time, after the actor was pa
   const finished = rows.find(({ title }) => title === 'ask finished');
   expect([rows[0]?.stays, finished?.stays, rows[2]?.stays]).toEqual([finished?.from, null, undefined]);
 });
+
+it('lists timers while they run and once they have fired, but not if they were cancelled', async () => {
+  const offer = setup({ delays: { soon: 0, offerEnds: 3 * 24 * 3_600_000 } }).createMachine({
+    id: 'offer',
+    initial: 'made',
+    states: {
+      made: { after: { offerEnds: 'expired' }, on: { TAKE: 'taken' } },
+      taken: { after: { soon: 'sent' } },
+      sent: { type: 'final' },
+      expired: { type: 'final' },
+    },
+  });
+  const host = createDurableMachine(offer, { journals: memoryJournals(), logger: () => {} });
+  const timers = async () => {
+    const folded = foldedActor(await entriesOf(host.journals.read('o')), host);
+    return systemTrace({ ...folded, count: folded.log.count, isOver: false })
+      .filter(({ title }) => title.startsWith('Timer'))
+      .map(({ title, note, status, to, dueMs }) => [title, note, status, to !== null, dueMs !== undefined]);
+  };
+  await (await host.open('o')).park();
+  expect(await timers()).toEqual([['Timer offerEnds', '→ expired', 'open', false, true]]);
+  const actor = await host.open('o');
+  await actor.send({ type: 'TAKE' });
+  await actor.output;
+  expect(await timers()).toEqual([['Timer soon', 'fired', 'done', true, false]]);
+});

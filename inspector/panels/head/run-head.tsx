@@ -158,9 +158,9 @@ function Figures({ inspector, view }: PanelProps) {
   return (
     <p class="figures dotted muted small">
       {/* The figures that grow during the run come last, so that nothing moves. */}
-      {models.length > 0 && <span class="verbatim wide-only">{excerpt(models.join(', then '), 120)}</span>}
+      {models.length > 0 && <span class="verbatim">{excerpt(models.join(', then '), 120)}</span>}
       {started !== null && (
-        <time class="wide-only" dateTime={run.startedAt} title={startedText(run.startedAt) ?? ''}>
+        <time dateTime={run.startedAt} title={startedText(run.startedAt) ?? ''}>
           started {started}
         </time>
       )}

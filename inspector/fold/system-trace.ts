@@ -77,7 +77,11 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
     // The steps of an attempt repeat what its calls show.
     ...(made.length > 0 ? [] : stepRows(system, actor)),
     ...timerRows(system, actor),
-    ...actor.notes.flatMap((note, at) => noteRow(system, actor, note, actor.notes[at + 1])),
+    ...actor.notes.flatMap((note, at) => {
+      // The repair says that it continues.
+      const isRepaired = note.type === 'resumed' && actor.notes[at - 1]?.type === 'retried';
+      return isRepaired ? [] : noteRow(system, actor, note, actor.notes[at + 1]);
+    }),
     ...made,
     // The rows of what an actor without a chart received follow its row, in order of time.
     ...system
@@ -269,11 +273,11 @@ function startText({ fold, charts }: Traced, { machine, from }: ActorRecord): st
   return first.targets.some((id) => isInitial(chart, id)) ? `in ${words}` : `first recorded in ${words}`;
 }
 
-/** `Entry action of failed threw`: the effect whose error has ended an actor; null if none has. */
+/** `Entry action of failed`: the effect whose error has ended an actor; null if none has. */
 export function thrownBy(loaded: LoadedEntries, { machine, notes, end }: ActorRecord): string | null {
   const thrown =
     end?.status === 'error' ? notes.findLast(({ effect, isFailure }) => effect !== undefined && isFailure) : undefined;
-  return thrown === undefined ? null : `${effectWords(loaded, machine, thrown.seq)} threw`;
+  return thrown === undefined ? null : effectWords(loaded, machine, thrown.seq);
 }
 
 function noteRow(
@@ -304,16 +308,24 @@ function noteRow(
   ];
 }
 
+/** What failed in the step that begins with an entry: a call, an action or an event, in words. */
+export function failedPart(system: LoadedEntries, from: number) {
+  const entry = system.log.entry(from) as unknown as ActorEntry;
+  const call = (path: string) => ({ kind: 'call', text: excerpt(actorName(system, path), 80) }) as const;
+  if (entry.type !== 'delivery')
+    return 'effect' in entry ? ({ kind: 'action', text: 'an action' } as const) : call(Object(entry).actor);
+  const ended = endReportedBy(entry.actor, entry.event.type);
+  if (ended !== null) return call(ended.path);
+  return { kind: 'event', text: excerpt(eventWords(system, entry.actor, entry.event.type), 80) } as const;
+}
+
 /** What failed in the step that an entry withdraws, and the result that replaces that of a skipped call: `charge, with "paid by hand"`. */
 function retriedText(system: Traced, seq: number): string {
   const at = (from: number): ActorEntry => system.log.entry(Math.min(from, system.count - 1)) as unknown as ActorEntry;
   const { failed, isSkipped } = at(seq) as Extract<ActorEntry, { type: 'retried' }>;
-  const entry = at(failed);
-  if (entry.type !== 'delivery') return 'effect' in entry ? 'an action' : actorName(system, Object(entry).actor);
-  const ended = endReportedBy(entry.actor, entry.event.type);
-  if (ended === null) return excerpt(eventWords(system, entry.actor, entry.event.type), 80);
-  const { output } = Object(Object(isSkipped && at(seq + 1)).event);
-  return `${excerpt(actorName(system, ended.path), 80)}${output === undefined ? '' : `, with ${jsonExcerpt(output, 120)}`}`;
+  const { kind, text } = failedPart(system, failed);
+  const { output } = Object(Object(kind === 'call' && isSkipped && at(seq + 1)).event);
+  return `${text}${output === undefined ? '' : `, with ${jsonExcerpt(output, 120)}`}`;
 }
 
 const MAX_FIELDS = 3;

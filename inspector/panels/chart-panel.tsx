@@ -173,10 +173,13 @@ function Steps({ inspector, view: { fold, at } }: PanelProps) {
   );
 }
 
-/** A machine that failed has failed in the states that it was in. */
-function withFailures(marks: Marks, { actors }: RunFold, at: number): Marks {
-  const ends = actors.flatMap(({ machine, end }) =>
-    machine !== null && end?.status === 'error' && end.seq <= at ? [machine] : [],
+/** A machine that failed has failed in the states that it was in; one that was repaired, until then. */
+function withFailures(marks: Marks, { actors, entries }: RunFold, at: number): Marks {
+  const repairs = entries.of('retried' as 'end');
+  const failedAt = lastUpTo(entries.of('end'), Math.min(at, repairs.at(-1) ?? -1)) ?? -1;
+  const isFailed = failedAt > (lastUpTo(repairs, at) ?? -1);
+  const ends = actors.flatMap(({ path, machine, end }) =>
+    machine !== null && ((end?.status === 'error' && end.seq <= at) || (path === '' && isFailed)) ? [machine] : [],
   );
   return {
     ...marks,

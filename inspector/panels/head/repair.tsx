@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { InspectedRun, RepairAction, RepairResult, RunAction } from '../../../src/inspection/wire.ts';
 import { pluralize } from '../../fold/format.ts';
+import { isOver } from '../../fold/step-title.ts';
+import { failedPart, thrownBy } from '../../fold/system-trace.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import type { PanelProps } from '../panel.tsx';
@@ -8,12 +10,24 @@ import type { ListDialogProps } from '../runs/delete-dialog.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field, SubmitForm, TextField } from './event-forms.tsx';
 
+const hasFailed = ({ status }: InspectedRun): boolean => status === 'degraded';
+
+/** The words of each action, and the actors that it is for. */
 const ACTIONS = {
-  retry: ['Retry', 'retried', 'what failed runs again'],
-  skip: ['Skip', 'skipped', 'a call counts as finished, an action as executed, an event as never sent'],
-  release: ['Release', 'released', 'workers continue quarantined actors again'],
-  stop: ['Stop', 'stopped', 'the actors end now; this cannot be undone'],
-} as const;
+  retry: ['Retry', 'retried', 'what failed runs again', hasFailed],
+  skip: ['Skip', 'skipped', 'a call counts as finished, an action as executed, an event as never sent', hasFailed],
+  release: ['Release', 'released', 'workers continue quarantined actors again', (run) => run.quarantined !== undefined],
+  stop: ['Stop', 'stopped', 'the actors end now; this cannot be undone', (run) => !isOver(run)],
+} as const satisfies Record<RepairAction, readonly [string, string, string, (run: InspectedRun) => boolean]>;
+
+/** The actions that are for one of these actors. */
+export const repairsOf = (runs: readonly InspectedRun[]): readonly RepairAction[] =>
+  (Object.keys(ACTIONS) as RepairAction[]).filter((action) =>
+    runs.some((run) => run.machine !== undefined && ACTIONS[action][3](run)),
+  );
+
+/** What a skipped part of a step counts as. */
+const SKIPPED = { call: 'finished', action: 'executed', event: 'never sent' } as const;
 
 /** What an action would do to actors, from a dry run; null until that is known, and if `output` is. `repair` does it. */
 function useRepair(inspector: Inspector, runs: readonly InspectedRun[], action: RepairAction, output: object | null) {
@@ -48,6 +62,9 @@ type RepairButtonsProps = PanelProps & {
 export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsProps) {
   const { run } = view;
   const [isOpen, setOpen] = useState(false);
+  const [said, say] = useState('');
+  const { fold } = view;
+  const [root] = fold.actors;
   const output = run.status === 'degraded' && blocked === null ? {} : null;
   const [retry] = useRepair(inspector, [run], 'retry', output).results ?? [];
   const [skip] = useRepair(inspector, [run], 'skip', output).results ?? [];
@@ -57,7 +74,14 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
         Release
       </button>
     );
-  if (run.status !== 'degraded') return null;
+  if (run.status !== 'degraded')
+    return said === '' ? null : (
+      <p class="reason" role="status">
+        {said}
+      </p>
+    );
+  const failed = root?.end == null ? null : failedPart(view, fold.entries.stepOf(root.end.seq).from);
+  const thrown = root === undefined ? null : thrownBy(view, root);
   return (
     <>
       <button
@@ -79,7 +103,17 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
             </p>
           ),
       )}
-      {isOpen && <RepairDialog inspector={inspector} runs={[run]} first="skip" onClose={() => setOpen(false)} />}
+      {isOpen && failed !== null && (
+        <RepairDialog
+          inspector={inspector}
+          runs={[run]}
+          skipped={{ ...failed, ...(failed.kind === 'action' && thrown !== null && { text: thrown }) }}
+          onClose={(result) => {
+            setOpen(false);
+            say(result);
+          }}
+        />
+      )}
     </>
   );
 }
@@ -92,13 +126,16 @@ function outputIn(text: string): object | null {
   }
 }
 
+interface RepairDialogProps extends ListDialogProps {
+  /** What failed in a single actor: only that is offered, to be skipped. */
+  readonly skipped?: { readonly kind: keyof typeof SKIPPED; readonly text: string };
+}
+
 /** Repairs actors. Shows what would happen to each, and then what has happened. */
-export function RepairDialog({ inspector, runs, first, onClose }: ListDialogProps & { first?: RepairAction }) {
-  const preset = runs.some(({ status }) => status === 'degraded') ? 'retry' : undefined;
-  const [action, choose] = useState<RepairAction>(
-    first ?? preset ?? (runs.some((run) => run.quarantined) ? 'release' : 'stop'),
-  );
+export function RepairDialog({ inspector, runs, skipped, onClose }: RepairDialogProps) {
+  const actions = repairsOf(runs);
   const only = runs.length === 1 ? runs[0] : undefined;
+  const [action, choose] = useState<RepairAction>(skipped ? 'skip' : (actions[0] ?? 'stop'));
   const [text, setText] = useState('');
   const [done, setDone] = useState<readonly RepairResult[] | null>(null);
   const [label, word, about] = ACTIONS[action];
@@ -110,9 +147,18 @@ export function RepairDialog({ inspector, runs, first, onClose }: ListDialogProp
   const summary = done === null ? '' : `${possible} ${word}.${next}`;
   const none = possible === '0 actors' ? 'None of them: choose another action or other actors.' : '';
   const missing = output === null ? 'Result: enter JSON.' : results === null && done === null ? 'Checking…' : none;
+  async function submit(): Promise<void> {
+    const all = await repair();
+    if (skipped !== undefined && all.every(({ problem }) => problem === null)) onClose(`Skipped: ${skipped.text}.`);
+    else setDone(all);
+  }
   return (
     <Dialog
-      title={`Repair ${only === undefined ? pluralize(runs.length, 'actor') : excerpt(only.title, 60)}`}
+      title={
+        skipped
+          ? `Skip: ${skipped.text}`
+          : `Repair ${only === undefined ? pluralize(runs.length, 'actor') : excerpt(only.title, 60)}`
+      }
       class="repair"
       onClose={() => onClose(summary)}
     >
@@ -120,34 +166,42 @@ export function RepairDialog({ inspector, runs, first, onClose }: ListDialogProp
         label="Repair"
         isBusy={false}
         missing={summary || missing}
-        submit={`${label} ${possible}`}
-        onSubmit={() => void repair().then(setDone)}
+        submit={skipped ? label : `${label} ${possible}`}
+        onSubmit={() => void submit()}
       >
-        <Field label="Action" hint={about}>
-          <select
-            value={action}
-            onChange={({ currentTarget }) => {
-              choose(currentTarget.value as RepairAction);
-              setDone(null);
-            }}
-          >
-            {Object.entries(ACTIONS).map(([name, [words]]) => (
-              <option key={name} value={name}>
-                {words}
-              </option>
-            ))}
-          </select>
-        </Field>
-        {action === 'skip' && (
+        {skipped ? (
+          <p>
+            The {skipped.kind} counts as {SKIPPED[skipped.kind]}, and the actor continues.
+          </p>
+        ) : (
+          <Field label="Action" hint={about}>
+            <select
+              value={action}
+              onChange={({ currentTarget }) => {
+                choose(currentTarget.value as RepairAction);
+                setDone(null);
+              }}
+            >
+              {actions.map((name) => (
+                <option key={name} value={name}>
+                  {ACTIONS[name][0]}
+                </option>
+              ))}
+            </select>
+          </Field>
+        )}
+        {action === 'skip' && (skipped?.kind ?? 'call') === 'call' && (
           <TextField label="Result of a call" hint="as JSON, optional" rows={2} value={text} onText={setText} />
         )}
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
         <ul tabIndex={0} aria-label={done === null ? 'What would happen' : 'What happened'}>
-          {shown.map(({ id, problem }) => (
-            <li key={id} class={`verbatim ${problem === null ? '' : 'muted'}`}>
-              <b>{excerpt(id, 80)}</b>: {excerpt(problem ?? `${done === null ? 'would be ' : ''}${word}`, 400)}
-            </li>
-          ))}
+          {shown
+            .filter(({ problem }) => skipped === undefined || problem !== null)
+            .map(({ id, problem }) => (
+              <li key={id} class={`verbatim ${problem === null ? '' : 'muted'}`}>
+                <b>{excerpt(id, 80)}</b>: {excerpt(problem ?? `${done === null ? 'would be ' : ''}${word}`, 400)}
+              </li>
+            ))}
         </ul>
       </SubmitForm>
     </Dialog>

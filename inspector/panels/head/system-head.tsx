@@ -111,7 +111,7 @@ function failureWords(view: PanelView): string {
   const [at, { name }] = [root.end.seq, Object(root.end.error) as { readonly name?: unknown }];
   const call = others.findLast(({ machine, end }) => machine === null && end?.status === 'error' && end.seq <= at);
   const thrown = thrownBy(view, root);
-  if (thrown !== null) return `${thrown}: ${text}`;
+  if (thrown !== null) return `${thrown} threw: ${text}`;
   const isOwn = call?.end != null && errorText(call.end.error) === errorText(root.end.error);
   return `${isOwn ? `${call.name} failed: ` : ''}${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${text}`;
 }

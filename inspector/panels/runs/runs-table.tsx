@@ -39,7 +39,7 @@ import { hasCards } from '../../ui-state/media.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import { useNow } from '../../ui-state/use-now.ts';
 import { ExportDialog } from '../head/export-dialog.tsx';
-import { RepairDialog } from '../head/repair.tsx';
+import { RepairDialog, repairsOf } from '../head/repair.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, scrollerOf, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
@@ -91,8 +91,8 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
             <button
               type="button"
               aria-haspopup="dialog"
-              disabled={!chosen.some(({ machine }) => machine !== undefined)}
-              title="Repairs durable actors: select one"
+              disabled={repairsOf(chosen).length === 0}
+              title="For durable actors that have failed, are quarantined or have not ended: select one"
               onClick={() => openDialog({ Shown: RepairDialog, runs: chosen })}
             >
               Repair…

@@ -48,7 +48,7 @@ async function failed(id: string, type: 'PAY' | 'BAD' = 'PAY'): Promise<void> {
   await actor.output.catch(() => {});
 }
 
-for (const id of ['retry', 'skip', 'list-1', 'list-2']) await failed(id);
+for (const id of ['retry', 'skip', 'again', 'list-1', 'list-2']) await failed(id);
 for (const id of ['bad', 'list-bad']) await failed(id, 'BAD');
 await (await host.open('quarantined')).park();
 await host.quarantine('quarantined', '3 processes in a row ended while they continued it');
@@ -84,9 +84,10 @@ describe.skipIf(tests.areSkipped)('the head of an actor that cannot go on', () =
     expect(await axeViolations(page, 'dialog')).toEqual([]);
     expect(await page.evaluate(tooWideElements)).toEqual([]);
     await form.getByLabel('Result of a call').fill('"by hand"');
-    await form.getByText('skip: would be skipped').waitFor();
-    await form.getByRole('button', { name: 'Skip 1 actor' }).press('Enter');
+    await page.getByRole('heading', { name: 'Skip: charge' }).waitFor();
+    await form.getByRole('button', { name: 'Skip' }).press('Enter');
     await page.getByText('In paid, entered from paying on charge finished').waitFor();
+    await page.locator('.run-head').getByText('Skipped: charge.').waitFor();
     expect((await host.query('skip')).snapshot.context).toEqual({ receipt: 'by hand' });
   });
 
@@ -94,7 +95,22 @@ describe.skipIf(tests.areSkipped)('the head of an actor that cannot go on', () =
     const { page } = await open('/run/bad');
     await page.getByText('Cannot be retried: it fails again: no price').waitFor();
     expect(await page.getByRole('button', { name: 'Retry' }).isDisabled()).toBe(true);
-    expect(await page.getByRole('button', { name: 'Skip…' }).isDisabled()).toBe(false);
+    await page.getByRole('button', { name: 'Skip…' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Skip: BAD' });
+    await dialog.getByText('The event counts as never sent').waitFor();
+    expect(await dialog.getByLabel('Result of a call').count()).toBe(0);
+  });
+
+  it('says that it failed again, and is red in the chart also before the retry', async () => {
+    isUp = false;
+    const { page } = await open('/run/again');
+    await page.waitForFunction(() => document.querySelector('.run-head button.primary:enabled') !== null);
+    await page.getByRole('button', { name: 'Retry' }).press('Enter');
+    await page.getByText('Retried; it failed again: card service is down').waitFor();
+    isUp = true;
+    expect(await page.locator('.trace-row', { hasText: 'Continued' }).count()).toBe(0);
+    await page.locator('.trace-row.end').first().click();
+    await page.locator('.state.failed[data-state="order.paying"]').waitFor();
   });
 
   it('says why it is quarantined, and releases it', async () => {
@@ -132,6 +148,8 @@ describe.skipIf(tests.areSkipped)('the list', () => {
     expect(await statusOf('list-1')).toBe('error');
     expect(await axeViolations(page, 'dialog')).toEqual([]);
     expect(await page.evaluate(tooWideElements)).toEqual([]);
+    const options = dialog.getByLabel('Action').locator('option');
+    expect(await options.allTextContents()).toEqual(['Retry', 'Skip', 'Release', 'Stop']);
     await dialog.getByLabel('Action').selectOption('release');
     await dialog.getByRole('button', { name: 'Release 1 actor' }).waitFor();
     await dialog.getByLabel('Action').selectOption('retry');
@@ -139,6 +157,11 @@ describe.skipIf(tests.areSkipped)('the list', () => {
     await dialog.getByText('2 actors retried. A worker continues them, or you do on their pages.').waitFor();
     expect(await results('What happened')).toContain('list-1: retried');
     expect(await statusOf('list-1')).toBe('interrupted');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByLabel('Select quarantined').check();
+    await page.getByRole('button', { name: 'Repair…' }).press('Enter');
+    expect(await page.getByRole('dialog').locator('option').allTextContents()).toEqual(['Release', 'Stop']);
     await page.keyboard.press('Escape');
     await expect.poll(() => page.locator('tbody').innerText()).toMatch(/list-1[\s\S]*interrupted/u);
   });

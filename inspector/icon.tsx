@@ -19,7 +19,6 @@ const LINES = {
   letter: 'M3 13 8 3l5 10M5 10h6',
   grow: 'M9 7l5-5M9 2h5v5M7 9l-5 5M2 9v5h5',
   shrink: 'M14 2 9 7M9 3v4h4M2 14l5-5M3 9h4v4',
-  map: 'M2 3h12v10H2zM9 13V8h5',
   list: 'M2 4h1M7 4h7M2 8h1M7 8h7M2 12h1M7 12h7',
 } as const;
 

@@ -8,7 +8,6 @@ import { isOwnChart } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
 import { LinkButton } from '../link-button.tsx';
-import { isPhone } from '../ui-state/media.ts';
 import { useMeasured } from '../use-measured.ts';
 import { ChartLegend } from './chart-legend.tsx';
 import { ChartList } from './chart-list.tsx';
@@ -16,7 +15,6 @@ import { ChartPicture, type ChartViewProps, isLarge, MARGIN, marksOfCopy, type S
 import { type Drawing, type DrawnLevel, type LaidOut, ownOf, type Point } from './drawing.ts';
 import { FONT, LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
-import { MiniMap } from './mini-map.tsx';
 import { overviewOf } from './overview.ts';
 
 /** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows a list. */
@@ -132,7 +130,7 @@ interface ChartToolsProps {
   readonly scale: number;
   readonly whole: number;
   readonly setZoom: (zoom: Zoom) => void;
-  /** The buttons of the map and of the size. */
+  /** The button of the size. */
   readonly children: ComponentChildren;
 }
 
@@ -157,7 +155,6 @@ function Levels(props: LevelsProps) {
   ]);
   /** Null for the scale at which a level opens. */
   const [zoom, setZoom] = useState<Zoom | null>(null);
-  const [hasMap, showMap] = useState(!isPhone.value);
   const scroll = useRef<HTMLDivElement>(null);
   const hasMoved = useRef(false);
   /** The point at which the wheel zooms: on the screen, and as a fraction of the picture. */
@@ -260,9 +257,6 @@ function Levels(props: LevelsProps) {
     <div class="chart-view" onKeyDown={press}>
       {path.length > 1 && <LevelPath path={path} goTo={goTo} />}
       <ChartTools scale={scale} whole={whole} setZoom={setZoom}>
-        {isMap && (
-          <IconButton icon="map" label={hasMap ? 'Hide the map' : 'Show the map'} onClick={() => showMap(!hasMap)} />
-        )}
         {props.resize}
       </ChartTools>
       <div
@@ -288,17 +282,11 @@ function Levels(props: LevelsProps) {
           />
         )}
       </div>
-      {isMap && hasMap && known !== null && (
-        <MiniMap
-          {...{ level, known, scroll }}
-          onShow={(id) => scroll.current && bringIntoView(scroll.current, stateSelector(id), false, true)}
-        />
-      )}
     </div>
   );
 }
 
-/** Moves the visible part of a map with the mouse. After a drag, `hasMoved` is true until the next one. */
+/** Moves the visible part of a large chart with the mouse. After a drag, `hasMoved` is true until the next one. */
 function drag({ currentTarget, clientX, clientY, pointerType }: PointerEvent, hasMoved: { current: boolean }): void {
   hasMoved.current = false;
   if (!(currentTarget instanceof HTMLElement) || pointerType !== 'mouse') return;
@@ -323,8 +311,6 @@ export function focusChart(): void {
 
 /** Room for the states at the ends of a line. */
 const ENDS_PX = 90;
-
-const stateSelector = (id: string): string => `[data-state="${CSS.escape(id)}"]`;
 
 /** Scrolls this element, but not the page, to a state or a line; without `isCentered`, only if part of it is hidden. Also shows as much of the states around it as fits. */
 function bringIntoView(element: HTMLElement, selector: string, isAtOnce: boolean, isCentered: boolean): void {

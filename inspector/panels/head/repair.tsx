@@ -60,11 +60,10 @@ type RepairButtonsProps = PanelProps & {
 
 /** Retries or skips what failed in an actor, or releases it. What is not possible is disabled, with the reason. */
 export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsProps) {
-  const { run } = view;
+  const { run, fold } = view;
+  const [root] = fold.actors;
   const [isOpen, setOpen] = useState(false);
   const [said, say] = useState('');
-  const { fold } = view;
-  const [root] = fold.actors;
   const output = run.status === 'degraded' && blocked === null ? {} : null;
   const [retry] = useRepair(inspector, [run], 'retry', output).results ?? [];
   const [skip] = useRepair(inspector, [run], 'skip', output).results ?? [];
@@ -74,12 +73,7 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
         Release
       </button>
     );
-  if (run.status !== 'degraded')
-    return said === '' ? null : (
-      <p class="reason" role="status">
-        {said}
-      </p>
-    );
+  if (run.status !== 'degraded') return said === '' ? null : <output class="reason">{said}</output>;
   const failed = root?.end == null ? null : failedPart(view, fold.entries.stepOf(root.end.seq).from);
   const thrown = root === undefined ? null : thrownBy(view, root);
   return (

@@ -225,7 +225,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await page.locator('.leaf > .inside').textContent()).toBe('step2 ');
   });
 
-  it('emphasizes the lines around the active states of a large chart, maps the lines taken, and is moved by dragging', async () => {
+  it('emphasizes the lines around the active states of a large chart, and is moved by dragging', async () => {
     const charts = groupsOf(10, 5);
     const page = await openChart({ charts, root: 'groups', size: { width: 480, height: 300 } });
     await page.locator('.edge').first().waitFor();
@@ -235,8 +235,6 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken: { groups: [[done, 1]] } });
     const strong = await page.locator('.edge:not(.far) > title').allTextContents();
     expect(strong).toHaveLength(7);
-    await page.getByRole('button', { name: 'Show the map' }).click();
-    expect(await page.locator('.mini-map > polyline').count()).toBe(1);
     const middle = () => page.locator('.leaf').evaluate((one) => Math.round(one.getBoundingClientRect().y));
     const before = await middle();
     await page.mouse.move(200, 150);
@@ -245,49 +243,26 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await page.mouse.up();
     expect(await middle()).toBe(before - 40);
     expect(await page.evaluate('chartPage.selections')).toEqual([]);
-    await page.locator('.mini-map').click({ position: { x: 3, y: 3 } });
-    expect(await middle()).not.toBe(before - 40);
   });
 
-  it('names the source of the latest transition if it is not visible, and shows it on request; Ctrl and the wheel zoom', async () => {
+  it('zooms with Ctrl and the wheel around the pointer', async () => {
     const charts = groupsOf(10, 5);
     const page = await openChart({ charts, root: 'groups', size: { width: 480, height: 300 } });
-    await page.locator('.edge').first().waitFor();
-    const { transitions } = charts.charts[0] as RunCharts['charts'][number];
-    const done = transitions.findIndex(({ event, target }) => event === 'DONE' && target.includes('group0'));
-    const last = { chartId: 'groups', transition: done, target: 'group0' };
     const active = ['groups', 'group0', 'groups.group0.step0'];
-    await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken: { groups: [[done, 1]] }, last });
-    await page.getByRole('button', { name: 'Show the map' }).click();
-    const boxOf = async (selector: string) =>
-      await page.locator(selector).evaluate((one) => {
-        const { left, top, right, bottom } = one.getBoundingClientRect();
-        return { left, top, right, bottom };
+    await callPage(page, 'mark', { ...noMarks, active: { groups: active } });
+    const placeOf = (selector: string) =>
+      page.locator(selector).evaluate((one) => {
+        const { left, top, right } = one.getBoundingClientRect();
+        return { left, top, right };
       });
-    const isIn = async (selector: string, around: string): Promise<boolean> => {
-      const [inner, outer] = [await boxOf(selector), await boxOf(around)];
-      return (
-        inner.left >= outer.left && inner.top >= outer.top && inner.right <= outer.right && inner.bottom <= outer.bottom
-      );
-    };
-    const source = `[data-state="${transitions[done]?.source}"]`;
-    expect(await isIn('.mini-map > .part', '.mini-map')).toBe(true);
-    expect(await isIn(source, '.chart-scroll')).toBe(false);
-    await page.getByRole('button', { name: 'DONE from group9 › step4' }).click();
-    await page.locator('.map-from').waitFor({ state: 'hidden' });
-    expect(await isIn(source, '.chart-scroll')).toBe(true);
-    const { left, top } = await boxOf(source);
-    const before = (await boxOf('.chart-picture')).right;
+    const { left, top } = await placeOf('.leaf');
+    const { right } = await placeOf('.chart-picture');
     await page.mouse.move(left, top);
     await page.keyboard.down('Control');
     await page.mouse.wheel(0, -200);
-    await expect.poll(async () => (await boxOf('.chart-picture')).right).not.toBe(before);
-    const after = await boxOf(source);
+    await expect.poll(async () => (await placeOf('.chart-picture')).right).not.toBe(right);
+    const after = await placeOf('.leaf');
     expect(Math.hypot(after.left - left, after.top - top)).toBeLessThan(3);
-    await page.getByRole('button', { name: 'Hide the map' }).click();
-    await page.locator('.mini-map').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Show the map' }).click();
-    await page.locator('.mini-map').waitFor();
   });
 
   it('shows the groups of a large chart as boxes with all ways between them if its texts are not readable', async () => {
@@ -310,7 +285,6 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await flawsOf(page, 12)).toEqual([]);
     expect(await textsOf(page, '.name')).toBe(Array.from({ length: 10 }, (_, at) => `group${at}`).join(' '));
     expect(await textsOf(page, '.leaf > text')).toMatch(/^group4 ×2 step1 · ABORT from group9 › step4 ×1/u);
-    expect(await textsOf(page, '.edge > text')).toBe('DONE ×2');
     expect(await page.locator('.edge.taken').count()).toBe(2);
     expect(await page.locator('.edge').count()).toBe(19);
     for (const _ of 'ab') await page.locator('[data-state=group4]').click();

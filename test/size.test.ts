@@ -25,7 +25,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 6430, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18630, exported: 438, floors: 16 },
-  test: { lines: 87300, exported: 392, floors: 7 },
+  test: { lines: 87340, exported: 392, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -425,7 +425,7 @@ function StateShape(props: StateShapeProps) {
   );
 }
 
-export const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
+const timesOf = ({ transitions }: BoxLine, { taken }: KnownMarks): number =>
   transitions.reduce((sum, index) => sum + (taken.get(index) ?? 0), 0);
 
 export const lineText = (line: BoxLine, known: KnownMarks): string =>

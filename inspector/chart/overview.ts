@@ -3,7 +3,7 @@ import { transitionName } from '../fold/chart-words.ts';
 import { pluralize } from '../fold/format.ts';
 import { groupBy } from '../fold/group-by.ts';
 import { excerpt } from '../fold/text.ts';
-import { activePath, type KnownMarks, leftBy, lineText, MARGIN, timesOf } from './chart-picture.tsx';
+import { activePath, type KnownMarks, leftBy, lineText, MARGIN } from './chart-picture.tsx';
 import type { Box, BoxLine, DrawnEdge, DrawnLevel, DrawnState, Point } from './drawing.ts';
 import { BOX, FONT, wrapped } from './label-text.ts';
 
@@ -51,7 +51,8 @@ export function overviewOf(level: DrawnLevel, known: KnownMarks, whole: number) 
 
 /** What fits into a box: its active state or the number of its states, the transitions from any state into it, and those out of it. */
 function linesIn({ id, width, height }: DrawnState, known: KnownMarks): readonly BoxLine[] {
-  const { index } = known;
+  const { index, taken } = known;
+  const isTaken = ({ transitions }: BoxLine): boolean => transitions.some((at) => taken.has(at));
   const inner = index.childrenOf(id).length;
   const rows = inner === 0 ? 0 : Math.max(0, Math.floor((height - BOX.head - 3) / BOX.line));
   const most = Math.floor((width - 2 * BOX.side) / (FONT.label * 0.52)) - 4;
@@ -66,7 +67,7 @@ function linesIn({ id, width, height }: DrawnState, known: KnownMarks): readonly
   });
   const lines = [...groupBy(ways, ({ text }) => text)]
     .map(([text, same]) => ({ kind: 'part' as const, text, transitions: same.map(({ at }) => at) }))
-    .sort((one, other) => timesOf(other, known) - timesOf(one, known));
+    .sort((one, other) => Number(isTaken(other)) - Number(isTaken(one)));
   const inside = activePath(id, known) || pluralize(inner, 'state');
   if (rows < 2) {
     const texts = [inside, ...lines.map((line) => lineText(line, known))];

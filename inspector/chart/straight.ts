@@ -77,7 +77,7 @@ const segmentsOf = (points: readonly Point[]): readonly Box[] =>
     };
   });
 
-export const overlap = (one: Box, other: Box, pad: number): boolean =>
+const overlap = (one: Box, other: Box, pad: number): boolean =>
   one.x + one.width + pad > other.x &&
   other.x + other.width + pad > one.x &&
   one.y + one.height + pad > other.y &&

@@ -110,8 +110,8 @@ const dictionaryBytes = (text: Buffer): number => Math.min(MAX_DICTIONARY_BYTES,
 /** The smallest window, as a power of two, that holds that many bytes: zlib clears the memory of the window for each block. */
 const windowBits = (bytes: number): number => Math.min(15, Math.max(9, Math.ceil(Math.log2(bytes + 1))));
 
-/** Protects a reader from a forged block that expands without limit. */
-const MAX_BLOCK_BYTES = 268_435_456;
+/** Protects a reader from a forged block that expands without limit. Cloudflare Workers allow no more. */
+const MAX_BLOCK_BYTES = 134_217_728;
 
 /** The past of a fork is written at once, so a text longer than this is split into blocks. */
 const BLOCK_CHARS = 16_777_216;
@@ -172,7 +172,7 @@ export function lineWriter({ redact, isPlain = false }: LineOptions, state: Text
     if (isAlone) window.clear();
     if (isShort) return line(`${start(isAlone)},"entries":[${texts.join(',')}]`);
     const text = Buffer.from(`${texts.join('\n')}\n`);
-    if (text.length > MAX_BLOCK_BYTES) throw new Error(`entry ${entries[0]?.seq} is larger than 256 MB`);
+    if (text.length > MAX_BLOCK_BYTES) throw new Error(`entry ${entries[0]?.seq} is larger than 128 MB`);
     const dictionary = window.last(dictionaryBytes(text));
     const deflated = zlib().deflateRawSync(text, {
       level: 3,

@@ -18,6 +18,7 @@ const entry = {
   node: 'src/entries/node.ts',
   otel: 'src/entries/otel.ts',
   postgres: 'src/entries/postgres.ts',
+  cloudflare: 'src/entries/cloudflare.ts',
   inspection: 'src/entries/inspection.ts',
   testing: 'src/entries/testing.ts',
   restate: 'src/entries/restate.ts',

@@ -4,6 +4,7 @@ import { createMachine } from 'xstate';
 import * as z from 'zod';
 import * as agents from '../src/entries/agents.ts';
 import * as aiSdk from '../src/entries/ai-sdk.ts';
+import * as cloudflare from '../src/entries/cloudflare.ts';
 import * as durable from '../src/entries/durable.ts';
 import * as postchain from '../src/entries/index.ts';
 import * as inspection from '../src/entries/inspection.ts';
@@ -25,7 +26,7 @@ const exported: Untyped = Object.assign(
   {},
   ...[agents, aiSdk, durable, inspection, mcp, node, openai, otel, presentation],
 );
-Object.assign(exported, postgres, restate, server, testing, postchain);
+Object.assign(exported, cloudflare, postgres, restate, server, testing, postchain);
 
 const machine = createMachine({ id: 'm', on: { GO: {} } });
 const machineOf = (): Untyped => durable.createDurableMachine(machine, { journals: durable.memoryJournals() });
@@ -65,6 +66,7 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
   'node sqliteJournals': (options) => node.sqliteJournals('a', options),
   postgresJournals: (options) => durable.postgresJournals('postgres://localhost/a', options),
   'postgres postgresJournals': (options) => postgres.postgresJournals('postgres://localhost/a', options),
+  durableObjectJournals: (options) => cloudflare.durableObjectJournals({} as Untyped, options),
   createDurableMachine: (options) =>
     durable.createDurableMachine(machine, { journals: durable.memoryJournals(), ...options }),
   createWorker: (options) => durable.createWorker({ hosts: [chain()], ...options }),

@@ -8,10 +8,10 @@ import { journalStoreChecks } from '../../src/testing/journal-store-checks.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { recordedRun } from '../support/recorded-run.ts';
 import { PROGRAM_FOLDER } from '../support/runtimes-setup.ts';
-import { startWorkerd, type Workerd, workerdPath } from '../support/workerd.ts';
+import { installWorkerd, type Workerd } from '../support/workerd.ts';
 
 const HOUR = 3_600_000;
-const installed = await workerdPath();
+const startWorkerd = await installWorkerd();
 const journal = await recordedRun();
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ async function bundle(source: string, name: string): Promise<void> {
 }
 
 beforeEach(({ skip }) => {
-  if ('problem' in installed) skip(installed.problem);
+  if (typeof startWorkerd === 'string') skip(startWorkerd);
 });
 
 interface Evictable extends Workerd {
@@ -54,8 +54,8 @@ interface Evictable extends Workerd {
 }
 
 async function start(name = 'durable-object.mjs', folder = temporaryFolder()): Promise<Evictable> {
-  const { path } = installed as { readonly path: string };
-  const workerd = await startWorkerd(path, join(bundled(name), 'worker.js'), folder);
+  if (typeof startWorkerd === 'string') throw new Error(startWorkerd);
+  const workerd = await startWorkerd(join(bundled(name), 'worker.js'), folder);
   onTestFinished(() => workerd.kill());
   return {
     ...workerd,

@@ -5,16 +5,6 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { installClients } from './client-packages.ts';
 
-/** Returns the path of the runtime of Cloudflare Workers, or why it cannot be installed: it is downloaded (120 MB) on first use. */
-export async function workerdPath(): Promise<{ readonly path: string } | { readonly problem: string }> {
-  try {
-    const { default: path } = await installClients('workerd', ['workerd@1.20260730.1'])<{ default: string }>('workerd');
-    return { path };
-  } catch (error) {
-    return { problem: `workerd cannot be installed: ${(error as Error).message}` };
-  }
-}
-
 /** A Worker with one Durable Object class, in a process whose storage is a folder. */
 export interface Workerd {
   readonly url: string;
@@ -25,7 +15,19 @@ export interface Workerd {
 }
 
 /** Starts a bundled Worker that exports a class `Order`. A second process on the same folder continues with its objects. */
-export async function startWorkerd(path: string, script: string, folder: string): Promise<Workerd> {
+type StartWorkerd = (script: string, folder: string) => Promise<Workerd>;
+
+/** Installs the runtime of Cloudflare Workers (120 MB) on first use. Returns what starts it, or why it cannot be installed. */
+export async function installWorkerd(): Promise<StartWorkerd | string> {
+  try {
+    const { default: path } = await installClients('workerd', ['workerd@1.20260730.1'])<{ default: string }>('workerd');
+    return (script, folder) => startWorkerd(path, script, folder);
+  } catch (error) {
+    return `workerd cannot be installed: ${(error as Error).message}`;
+  }
+}
+
+async function startWorkerd(path: string, script: string, folder: string): Promise<Workerd> {
   mkdirSync(join(folder, 'objects'), { recursive: true });
   const config = join(folder, 'config.capnp');
   cpSync(script, join(folder, 'worker.js'));

@@ -150,6 +150,7 @@ const MARKS: Readonly<Record<string, string>> = {
   damaged: '✕',
   interrupted: '⏸',
   waiting: '⏸',
+  queued: '⏸',
 };
 
 /** The state of a run as one character, for the title of the page. */

@@ -212,6 +212,7 @@ const FIRST_VIEWS = [
   'with-failures',
   'running',
   'waiting',
+  'queued',
 ];
 
 export function countedViews(runs: readonly InspectedRun[], nowMs: number): readonly (readonly [string, number])[] {
@@ -366,6 +367,8 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
         detail: askedOf(run) !== null && run.blocked !== undefined ? 'waits for its program' : '',
         tone: askedOf(run) === null ? 'plain' : 'asks',
       };
+    case 'queued':
+      return { label: state, detail: queuedWords(run, Date.now()), tone: 'plain' };
     case 'interrupted':
       return { label: state, detail: awaited ? waiting : written, tone: 'warn' };
     case 'damaged':
@@ -377,6 +380,14 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
     default:
       return { label: state, tone: 'plain' };
   }
+}
+
+/** `begins when a worker has a free place`: when a queued actor begins. */
+export function queuedWords({ queued }: InspectedRun, nowMs: number): string {
+  if (queued === undefined) return '';
+  const { beginsAtMs, priority } = queued;
+  const time = beginsAtMs > nowMs ? `not before ${startedText(beginsAtMs)}` : 'when a worker has a free place';
+  return `begins ${time}${priority === 0 ? '' : `, priority ${priority}`}`;
 }
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'degraded', 'cancelled', 'damaged', 'disconnected']);

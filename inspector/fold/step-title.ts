@@ -44,7 +44,9 @@ interface StepTitle {
  * as running, because it keeps its state while no process holds it.
  */
 export const isOver = ({ kind, live, status }: StepView['run']): boolean =>
-  !live && status !== 'running' && !(kind === 'system' && (status === 'waiting' || status === 'interrupted'));
+  !live &&
+  status !== 'running' &&
+  !(kind === 'system' && (status === 'waiting' || status === 'interrupted' || status === 'queued'));
 
 function openStatus({ run, log, fold, at }: StepView, isCut: boolean): StepTitle['status'] {
   if (isCut) return { word: 'not finished at this point', tone: 'plain' };

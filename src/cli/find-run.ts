@@ -12,10 +12,12 @@ import {
   type JournalStore,
   type ListOptions,
   newestFirst,
+  type Queued,
 } from '../durable/journals/journal-store.ts';
 import { oneLine } from '../internal/printable.ts';
 import { durableMachines, type ModuleFlags, modulePaths } from './durable-modules.ts';
 import { type JournalFlags, openExistingJournals } from './open-journals.ts';
+import { localTime } from './screen.ts';
 
 /** Where to look for runs and actors. */
 export interface FindFlags extends JournalFlags, ModuleFlags {}
@@ -27,6 +29,7 @@ export type ListedRun = Omit<RunSummary, 'status'> & {
   /** Why it has failed or is quarantined. */
   readonly reason?: string;
   readonly attributes?: Attributes;
+  readonly queued?: Queued;
 };
 
 type Filter = Pick<ListOptions, 'where'>;
@@ -55,12 +58,19 @@ export function listedRun(actor: ActorSummary): ListedRun {
     status: actor.status,
     ...why,
     ...(Object.keys(actor.attributes).length > 0 && { attributes: actor.attributes }),
+    ...(actor.queued && { queued: actor.queued }),
     waiting: listed.waiting && { ...listed.waiting, for: waitsFor, questionIds: approvals.map(({ id }) => id) },
     machine,
   };
 }
 
 const ACTOR_WORDS: Readonly<Record<string, string>> = { done: 'ended', error: 'failed' };
+
+/** When a queued actor begins, in words. */
+export function queuedText({ beginsAtMs, priority }: Queued): string {
+  const time = beginsAtMs > Date.now() ? `not before ${localTime(beginsAtMs)}` : 'when a worker has a free place';
+  return `begins ${time}${priority === 0 ? '' : `, priority ${priority}`}`;
+}
 
 /** A status in the words of the inspector. */
 export const statusWord = (status: string): string => ACTOR_WORDS[status] ?? status;

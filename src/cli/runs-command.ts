@@ -8,6 +8,7 @@ import {
   listAll,
   listedRun,
   NO_RUNS,
+  queuedText,
   shortRunIds,
   statusWord,
 } from './find-run.ts';
@@ -73,19 +74,21 @@ function rowsOf(runs: readonly ListedRun[], shortId: (runId: string) => string, 
   const indent = idChars + TIME_CHARS + STATUS_CHARS + 3 * GAP;
   const isNarrow = columns - indent < MIN_REQUEST_CHARS;
   const gap = ' '.repeat(GAP);
-  return runs.map(({ id: runId, startedAt, status: stored, request, reason, forkedFrom, waiting, attributes }) => {
+  return runs.map((run) => {
+    const { id: runId, startedAt, status: stored, request, reason, forkedFrom, waiting, queued, attributes } = run;
     const status = statusWord(stored);
     const fork = forkedFrom ? `(fork of ${oneLine(shortId(forkedFrom.actorId))} at ${forkedFrom.seq}) ` : '';
     const wait = waiting ? `(${waiting.for} since ${localTime(waiting.since)}) ` : '';
+    const place = queued ? `(${queuedText(queued)}) ` : '';
     const why = reason === undefined ? '' : `(${reason}) `;
     const about = Object.entries(attributes ?? {}).map(([name, value]) => ` ${name}=${value}`);
-    const shown = `${fork}${wait}${why}${request}${about.join('')}`;
+    const shown = `${fork}${wait}${place}${why}${request}${about.join('')}`;
     const text = cutEnd(oneLine(shown), columns - (isNarrow ? GAP : indent));
     const padded = isNarrow ? status : status.padEnd(STATUS_CHARS);
     const cells = [
       cyan(oneLine(shortId(runId)).padEnd(idChars)),
       dim(localTime(startedAt).padEnd(TIME_CHARS)),
-      status === 'interrupted' || status === 'waiting' ? yellow(padded) : padded,
+      ['interrupted', 'waiting', 'queued'].includes(status) ? yellow(padded) : padded,
     ];
     return `${cells.join(gap)}${isNarrow ? '\n' : ''}${gap}${text}`;
   });

@@ -8,7 +8,7 @@ import type { ActorSummary, StoredEntry } from '../durable/journals/journal-stor
 import { readableValue } from '../inspection/readable-value.ts';
 import { count, firstLineOf, oneLine, printableJson } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
-import { type FindFlags, type FoundActor, find, reasonText, statusWord } from './find-run.ts';
+import { type FindFlags, type FoundActor, find, queuedText, reasonText, statusWord } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';
@@ -77,10 +77,11 @@ async function questionLines({ id, actor, host }: FoundActor): Promise<readonly 
 
 /** Returns what an actor is, and what it waits for, in one line. */
 export function actorLine(actor: ActorSummary): string {
-  const { id, machine, startedAt, status, waiting } = actor;
+  const { id, machine, startedAt, status, waiting, queued } = actor;
   const reason = reasonText(actor);
   const about = [id, localTime(startedAt), `actor of ${machine?.id}`, statusWord(status)];
-  return oneLine([...about, ...(reason === null ? [] : [reason]), ...(waiting ? waitTexts(waiting) : [])].join(' · '));
+  const waits = [...(queued ? [queuedText(queued)] : []), ...(waiting ? waitTexts(waiting) : [])];
+  return oneLine([...about, ...(reason === null ? [] : [reason]), ...waits].join(' · '));
 }
 
 /** What an actor waits for, in words. */

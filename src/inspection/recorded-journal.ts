@@ -66,7 +66,7 @@ export abstract class RecordedJournal<Entry> {
   protected status(): InspectedRun['status'] {
     if (this.found.damage !== null) return 'damaged';
     const { idleStatus } = this;
-    return this.isWritten && (idleStatus === 'interrupted' || idleStatus === 'waiting') ? 'running' : idleStatus;
+    return this.isWritten && ['interrupted', 'waiting', 'queued'].includes(idleStatus) ? 'running' : idleStatus;
   }
 
   info(): InspectedRun {

@@ -33,7 +33,15 @@ interface ListedRun {
   readonly id: string;
   readonly request: string;
   readonly startedAt: string;
-  readonly status: 'completed' | 'degraded' | 'cancelled' | 'running' | 'waiting' | 'interrupted' | 'queued' | 'damaged';
+  readonly status:
+    | 'completed'
+    | 'degraded'
+    | 'cancelled'
+    | 'running'
+    | 'waiting'
+    | 'interrupted'
+    | 'queued'
+    | 'damaged';
   readonly waitingFor: string | null;
 }
 

@@ -10,11 +10,13 @@ import type { DurableEntry } from '../../src/durable/entries.ts';
 import { idempotencyKey } from '../../src/durable/hosted-call.ts';
 import type { ActorSummary } from '../../src/durable/journals/journal-store.ts';
 import {
+  entriesOf,
   fromKeyframe,
   type JournalStore,
   type JournalWriter,
   type OpenedJournal,
 } from '../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../src/durable/journals/memory-journals.ts';
 import type { Scenario, Step, World } from './durable-machines.ts';
 import { TestClock } from './simulated-clock.ts';
 
@@ -97,6 +99,8 @@ interface RunOptions {
   readonly life?: number;
   /** Whether processes continue from keyframes. */
   readonly keyframes?: boolean;
+  /** Whether the actor was enqueued an hour before. */
+  readonly isQueued?: boolean;
   /** The actor is closed after this step, and continues: on the same version, or on another one with the same states. */
   readonly reopen?: { readonly after: number; readonly isMigrated: boolean };
 }
@@ -104,13 +108,14 @@ interface RunOptions {
 /** Runs a scenario in simulated time. */
 export async function runScenario(
   scenario: Scenario,
-  { life, keyframes = true, reopen }: RunOptions = {},
+  { life, keyframes = true, isQueued = false, reopen }: RunOptions = {},
 ): Promise<Finished> {
   const world = createWorld();
   const machine = Object.assign(scenario.machine(world), reopen && { version: '1' });
   const clock = new TestClock();
   clock.set(START_MS);
-  let journals = new MortalJournals([], keyframes, life);
+  const before = isQueued ? await enqueued(machine, scenario, clock) : [];
+  let journals = new MortalJournals(before, keyframes, life);
   let durable = durableOn(machine, journals, clock);
   const openActor = () => durable.open('a', { input: scenario.input as never });
 
@@ -147,6 +152,15 @@ export async function runScenario(
   void actor?.close();
   await quiet(() => journals.entries.length);
   return { snapshot, entries: journals.entries, calls: world.calls, machine: durable };
+}
+
+/** Returns the journal of an actor that was enqueued an hour ago. */
+async function enqueued(machine: AnyStateMachine, { input }: Scenario, clock: TestClock) {
+  const journals = memoryJournals();
+  const host = createDurableMachine(machine, { journals, clock, queue: {}, logger: () => {} });
+  await host.enqueue('a', { input: input as never });
+  clock.increment(3_600_000);
+  return entriesOf(journals.read('a'));
 }
 
 /** Stops an actor that was killed after a number of entries, when all its timers are due, and returns what that adds. */

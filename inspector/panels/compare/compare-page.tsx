@@ -90,7 +90,7 @@ function titleOf([a, b]: readonly (InspectedRun | undefined)[]): string {
   return a.title === b.title ? a.title : 'Two runs with different questions';
 }
 
-const NOT_ENDED: ReadonlySet<string> = new Set(['running', 'waiting', 'interrupted']);
+const NOT_ENDED: ReadonlySet<string> = new Set(['running', 'waiting', 'interrupted', 'queued']);
 
 /** A run that has all its entries; one that is not over, if it has any. */
 function comparedView(run: InspectedRun | undefined, opened: OpenedRun | undefined): ComparedView | null {

@@ -4,7 +4,7 @@ import type { ActorWait, InspectedRun } from '../../../src/inspection/wire.ts';
 import { eventFields } from '../../fold/event-fields.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { type ReachedState, reachedStates } from '../../fold/reached.ts';
-import { dueText, durationOf, namesText, statusWords, waitedText } from '../../fold/run-list.ts';
+import { dueText, durationOf, namesText, queuedWords, statusWords, waitedText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { eventCounts } from '../../fold/summary.ts';
 import { thrownBy } from '../../fold/system-trace.ts';
@@ -54,7 +54,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
       <p class="verdict" role="status">
         <b class={`word ${tone}`}>{capitalize(label)}</b>
         {run.quarantined === undefined
-          ? Object.hasOwn(WHY, run.status) && `: ${WHY[run.status]}`
+          ? (Object.hasOwn(WHY, run.status) && `: ${WHY[run.status]}`) || (run.queued && `: ${queuedWords(run, nowMs)}`)
           : `: ${excerpt(run.quarantined, 400)}. No worker continues it until it is released.`}
         {run.waiting && run.status !== 'interrupted' && ` since ${startedText(run.waiting.sinceMs)}`}
         {waited !== null && ` (${waited})`}

@@ -133,10 +133,11 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   }
 
   protected about(): About {
-    const { machine, title, startedAt, forkedFrom, waiting, attributes = {} } = this.#summary;
+    const { machine, title, startedAt, forkedFrom, waiting, queued, attributes = {} } = this.#summary;
     const asked = this.status() === 'interrupted' ? this.#asked : null;
     const wait = this.isWritten ? this.#listed?.wait : (waiting ?? asked);
-    const ending = this.#shownEnding();
+    const isQueued = this.status() === 'queued';
+    const ending = isQueued ? undefined : this.#shownEnding();
     const { status, reason } = this.#summary;
     const isOver = status === 'done' || status === 'stopped' || this.status() === 'damaged';
     const blocked = !isOver && machine !== null ? this.#blocked() : null;
@@ -151,6 +152,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
       ...(Object.keys(attributes).length > 0 && { attributes }),
       ...(wait && { waiting: waitOf(wait) }),
       ...(wait && this.isWritten && { isIdle: true }),
+      ...(isQueued && queued && { queued }),
       ...(blocked !== null && { blocked }),
       ...(isQuarantined && { quarantined: reason }),
       ...(ending !== undefined && { ending }),

@@ -18,17 +18,21 @@ describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
   });
 
   it.each([
-    ['from the start', false],
-    ['from keyframes', true],
-  ])('continues %s after a kill at each entry, and repeats nothing that ended [D3]', async (_from, keyframes) => {
-    const whole = await runScenario(scenario, { keyframes });
-    for (let life = 0; life < whole.entries.length; life += 1) {
-      const killed = await runScenario(scenario, { life, keyframes });
-      expect(killed.snapshot.value, `killed at entry ${life}`).toEqual(scenario.ends);
-      expect((await killed.machine.replay('a')).divergence, `killed at entry ${life}`).toBeNull();
-      const stored = killed.entries.slice(0, life);
-      expect(repeatedAfterEnd(killed.calls, stored), `killed at entry ${life}`).toEqual([]);
-      expect(new Set(killed.calls), `killed at entry ${life}`).toEqual(new Set(whole.calls));
-    }
-  });
+    ['from the start', false, false],
+    ['from keyframes', true, false],
+    ['from the start, if it was enqueued,', false, true],
+  ])(
+    'continues %s after a kill at each entry, and repeats nothing that ended [D3]',
+    async (_from, keyframes, isQueued) => {
+      const whole = await runScenario(scenario, { keyframes, isQueued });
+      for (let life = isQueued ? 2 : 0; life < whole.entries.length; life += 1) {
+        const killed = await runScenario(scenario, { life, keyframes, isQueued });
+        expect(killed.snapshot.value, `killed at entry ${life}`).toEqual(scenario.ends);
+        expect((await killed.machine.replay('a')).divergence, `killed at entry ${life}`).toBeNull();
+        const stored = killed.entries.slice(0, life);
+        expect(repeatedAfterEnd(killed.calls, stored), `killed at entry ${life}`).toEqual([]);
+        expect(new Set(killed.calls), `killed at entry ${life}`).toEqual(new Set(whole.calls));
+      }
+    },
+  );
 });

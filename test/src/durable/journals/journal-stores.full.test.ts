@@ -103,7 +103,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
         ),
       );
     await expect(store.prune?.({ olderThanMs: 0, status: 'ended' } as never)).rejects.toThrow(
-      'status of prune: expected one of running, waiting, interrupted, done, error, stopped, damaged; received "ended".',
+      'status of prune: expected one of running, waiting, interrupted, queued, done, error, stopped, damaged; received "ended".',
     );
     await expect(store.list({ before: 'a' } as never)).rejects.toMatchObject({
       code: 'invalid_option',

@@ -50,7 +50,7 @@ describe('a journal store in PGlite', () => {
     await checkLists(journals);
     await pglite.exec(`ALTER TABLE postchain_actors
       DROP COLUMN machine, DROP COLUMN state, DROP COLUMN due, DROP COLUMN indexed, DROP COLUMN terms, DROP COLUMN searchable;
-      DROP TABLE postchain_mail`);
+      DROP TABLE postchain_mail, postchain_actor_queue`);
     await checkLists(postgresJournals(pglite));
     const terms = async () =>
       (await pglite.query("SELECT terms FROM postchain_actors WHERE state = 'ended' OR name = '\"bob\"' ORDER BY id"))
@@ -204,7 +204,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const store = openStore({
       async query(sql: string, values?: unknown[]) {
         const result = await pool.query(sql, values);
-        if (!sql.includes('DELETE')) return result;
+        if (!sql.startsWith('WITH gone')) return result;
         losses -= 1;
         if (losses >= 0) throw new Error('Connection terminated unexpectedly');
         return result;
@@ -281,7 +281,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
       'ALTER TABLE postchain_actor_lines RENAME TO postchain_run_lines',
       'ALTER INDEX postchain_actors_by_machine RENAME TO postchain_runs_by_machine',
       'DROP INDEX postchain_actors_by_term',
-      'DROP TABLE postchain_mail',
+      'DROP TABLE postchain_mail, postchain_actor_queue',
     ])
       await pool.query(sql);
     expect(await entriesOf(openStore(pool).read('a'))).toEqual(recorded);

@@ -64,6 +64,7 @@ const NOTES = [
   'stopped',
   'migrated',
   'retried',
+  'queued',
   'quarantined',
   'released',
   'end',

@@ -1,3 +1,4 @@
+import { queueText } from '../../src/chain/presentation/entry-words.ts';
 import type { ActorWait, InspectedRun, RunFigures } from '../../src/inspection/wire.ts';
 import {
   capitalize,
@@ -368,7 +369,7 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
         tone: askedOf(run) === null ? 'plain' : 'asks',
       };
     case 'queued':
-      return { label: state, detail: queuedWords(run, Date.now()), tone: 'plain' };
+      return { label: state, detail: queuedWords(run), tone: 'plain' };
     case 'interrupted':
       return { label: state, detail: awaited ? waiting : written, tone: 'warn' };
     case 'damaged':
@@ -382,13 +383,8 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
   }
 }
 
-/** `begins when a worker has a free place`: when a queued actor begins. */
-export function queuedWords({ queued }: InspectedRun, nowMs: number): string {
-  if (queued === undefined) return '';
-  const { beginsAtMs, priority } = queued;
-  const time = beginsAtMs > nowMs ? `not before ${startedText(beginsAtMs)}` : 'when a worker has a free place';
-  return `begins ${time}${priority === 0 ? '' : `, priority ${priority}`}`;
-}
+/** When a queued actor begins; empty if it is not queued. */
+export const queuedWords = ({ queued }: InspectedRun): string => (queued ? queueText(queued, startedText) : '');
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'degraded', 'cancelled', 'damaged', 'disconnected']);
 

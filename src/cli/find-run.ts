@@ -17,7 +17,6 @@ import {
 import { oneLine } from '../internal/printable.ts';
 import { durableMachines, type ModuleFlags, modulePaths } from './durable-modules.ts';
 import { type JournalFlags, openExistingJournals } from './open-journals.ts';
-import { localTime } from './screen.ts';
 
 /** Where to look for runs and actors. */
 export interface FindFlags extends JournalFlags, ModuleFlags {}
@@ -65,12 +64,6 @@ export function listedRun(actor: ActorSummary): ListedRun {
 }
 
 const ACTOR_WORDS: Readonly<Record<string, string>> = { done: 'ended', error: 'failed' };
-
-/** When a queued actor begins, in words. */
-export function queuedText({ beginsAtMs, priority }: Queued): string {
-  const time = beginsAtMs > Date.now() ? `not before ${localTime(beginsAtMs)}` : 'when a worker has a free place';
-  return `begins ${time}${priority === 0 ? '' : `, priority ${priority}`}`;
-}
 
 /** A status in the words of the inspector. */
 export const statusWord = (status: string): string => ACTOR_WORDS[status] ?? status;

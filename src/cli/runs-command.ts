@@ -1,3 +1,4 @@
+import { queueText } from '../chain/presentation/entry-words.ts';
 import { newestFirst, whereOf } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { olderRuns } from './delete-runs.ts';
@@ -8,7 +9,6 @@ import {
   listAll,
   listedRun,
   NO_RUNS,
-  queuedText,
   shortRunIds,
   statusWord,
 } from './find-run.ts';
@@ -79,7 +79,7 @@ function rowsOf(runs: readonly ListedRun[], shortId: (runId: string) => string, 
     const status = statusWord(stored);
     const fork = forkedFrom ? `(fork of ${oneLine(shortId(forkedFrom.actorId))} at ${forkedFrom.seq}) ` : '';
     const wait = waiting ? `(${waiting.for} since ${localTime(waiting.since)}) ` : '';
-    const place = queued ? `(${queuedText(queued)}) ` : '';
+    const place = queued ? `(${queueText(queued, localTime)}) ` : '';
     const why = reason === undefined ? '' : `(${reason}) `;
     const about = Object.entries(attributes ?? {}).map(([name, value]) => ` ${name}=${value}`);
     const shown = `${fork}${wait}${place}${why}${request}${about.join('')}`;

@@ -2,13 +2,13 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
 import { commandLine } from '../../machines/text/quoting.ts';
 import { runEntries, withoutBytes } from '../chain/journal/run-journal.ts';
-import { actorEntryWords, entryTrouble, entryWords, valueText } from '../chain/presentation/entry-words.ts';
+import { actorEntryWords, entryTrouble, entryWords, queueText, valueText } from '../chain/presentation/entry-words.ts';
 import type { DurableEntry, Waiting } from '../durable/entries.ts';
 import type { ActorSummary, StoredEntry } from '../durable/journals/journal-store.ts';
 import { readableValue } from '../inspection/readable-value.ts';
 import { count, firstLineOf, oneLine, printableJson } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
-import { type FindFlags, type FoundActor, find, queuedText, reasonText, statusWord } from './find-run.ts';
+import { type FindFlags, type FoundActor, find, reasonText, statusWord } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';
@@ -80,7 +80,7 @@ export function actorLine(actor: ActorSummary): string {
   const { id, machine, startedAt, status, waiting, queued } = actor;
   const reason = reasonText(actor);
   const about = [id, localTime(startedAt), `actor of ${machine?.id}`, statusWord(status)];
-  const waits = [...(queued ? [queuedText(queued)] : []), ...(waiting ? waitTexts(waiting) : [])];
+  const waits = [...(queued ? [queueText(queued, localTime)] : []), ...(waiting ? waitTexts(waiting) : [])];
   return oneLine([...about, ...(reason === null ? [] : [reason]), ...waits].join(' · '));
 }
 

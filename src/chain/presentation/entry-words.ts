@@ -8,6 +8,7 @@ import type { Task } from '../../../machines/contracts/phase.ts';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
 import { firstChars } from '../../../machines/text/clip.ts';
 import { type DurableEvent, idAt, type Waiting } from '../../durable/entries.ts';
+import type { Queued } from '../../durable/journals/journal-store.ts';
 import { count, cutEnd, grouped, oneLine } from '../../internal/printable.ts';
 
 const LINE_CHARS = 200;
@@ -260,6 +261,12 @@ export function entryTrouble(entry: JournalEntry): EntryTrouble | null {
   return read(entry, 'trouble') ?? (failure ? 'failed' : null);
 }
 
+/** When a queued actor begins: `begins when a worker has a free place, priority 5`. */
+export function queueText({ beginsAtMs, priority }: Queued, timeText: (atMs: number) => string | null): string {
+  const time = beginsAtMs > Date.now() ? `not before ${timeText(beginsAtMs)}` : 'when a worker has a free place';
+  return `begins ${time}${priority === 0 ? '' : `, priority ${priority}`}`;
+}
+
 type ActorWords = {
   readonly [Type in DurableEvent['type']]?: (
     entry: Extract<DurableEvent, { type: Type }>,
@@ -286,6 +293,12 @@ const ACTOR_WORDS: ActorWords = {
   retried: ({ failed, isSkipped }) => [
     isSkipped ? 'Skipped' : 'Retried',
     `${isSkipped ? 'what failed in ' : ''}the step of entry ${failed}`,
+  ],
+  queued: ({ priority, key }) => [
+    'Queued',
+    [...(priority === 0 ? [] : [`priority ${priority}`]), ...(key === undefined ? [] : [`key ${oneLine(key)}`])].join(
+      ', ',
+    ),
   ],
   quarantined: ({ reason }) => ['Quarantined', valueText(reason)],
   released: () => ['Released', 'workers continue it again'],

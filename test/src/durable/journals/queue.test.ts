@@ -27,7 +27,10 @@ describe.each(STORES)('a queue in %s', (_, open) => {
 describe('a queue in an SQLite file', () => {
   const machine = createMachine({ id: 'order' });
   const hostOn = (journals: Journals) =>
-    createDurableMachine(machine, { journals, queue: { key: (input) => input as string | undefined, perKey: { concurrency: 1 } } });
+    createDurableMachine(machine, {
+      journals,
+      queue: { key: (input) => input as string | undefined, perKey: { concurrency: 1 } },
+    });
   const openHost = (path: string, options = {}) => {
     const journals = sqliteJournals(path, options);
     onTestFinished(() => journals.close());

@@ -44,14 +44,14 @@ export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarP
   const isConnected = inspector.connection.value === 'open';
   return (
     <div class="row">
-      {(run.status === 'interrupted' || isDue) && (
+      {(run.status === 'interrupted' || isDue || run.queued !== undefined) && (
         <button
           type="button"
           class="primary"
           disabled={blocked !== null}
           onClick={() => void act({ type: 'resume' }, 'Continued.')}
         >
-          {isDue ? 'Fire the due timer' : 'Continue'}
+          {isDue ? 'Fire the due timer' : run.queued ? 'Begin now' : 'Continue'}
         </button>
       )}
       <RepairButtons inspector={inspector} view={view} blocked={blocked} act={act} />

@@ -72,7 +72,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
           {excerpt(problem, 400)}
         </p>
       )}
-      <States view={view} states={states} />
+      {run.queued === undefined && <States view={view} states={states} />}
       {failure !== '' && !isSaid(failure) && (
         <p class="verbatim">
           {run.status !== 'degraded' && 'Earlier: '}
@@ -85,7 +85,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
         </p>
       )}
       <div class="acts">
-        {!over && <Next {...{ inspector, view, waits, blocked, chosen, choose }} />}
+        {!over && run.queued === undefined && <Next {...{ inspector, view, waits, blocked, chosen, choose }} />}
         {isActor && inspector.connection.value !== 'file' && (
           <ActorToolbar inspector={inspector} view={view} blocked={blocked} onOpen={() => choose(null)} />
         )}

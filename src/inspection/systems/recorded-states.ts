@@ -2,7 +2,14 @@ import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, Snapshot } from 
 import { chartOf } from '../../durable/charts/chart.ts';
 import type { Json } from '../../durable/codec.ts';
 import type { DurableMachine } from '../../durable/durable-machine.ts';
-import { type ActorPath, childPath, type DurableEntry, isExternal, type OpenApproval } from '../../durable/entries.ts';
+import {
+  type ActorPath,
+  childPath,
+  type DurableEntry,
+  isExternal,
+  type OpenApproval,
+  wasQueued,
+} from '../../durable/entries.ts';
 import { isSameButKeyframes, type ReplayStep } from '../../durable/replay.ts';
 import { plainJson } from '../../internal/plain-json.ts';
 import { activeNodes, initialNodes, machineOf } from '../../internal/xstate-internals.ts';
@@ -52,11 +59,20 @@ export function* actorStates(
       const { divergence } = result.value;
       return divergence && divergenceText(divergence);
     }
+    if (isQueued(entries)) {
+      // The state that it will have is not its state. It is yielded when the actor has begun.
+      count -= 1;
+      yield [];
+      continue;
+    }
     const step = result.value;
     const past = entries.slice(step.seq + 1).some(isExternal) ? null : entries.slice(0, step.seq + 1);
     yield read(step, isOtherReplay, (path, answer) => (past === null ? [] : leavesAfter(answer, { path, past, host })));
   }
 }
+
+const isQueued = (entries: readonly DurableEntry[]): boolean =>
+  wasQueued(entries) && !entries.some(({ type }) => type === 'resumed');
 
 const divergenceText = ({ seq, cause }: { readonly seq: number; readonly cause: string }): string =>
   `The machine no longer does what the journal recorded in entry ${seq}, so the states after it are unknown. Likely cause: ${cause}.`;

@@ -31,6 +31,14 @@ import {
 } from '../internal/xstate-internals.ts';
 import { approval } from './approval.ts';
 import { requireEvent } from './checks.ts';
+import {
+  afterEnd,
+  type ChildEnded,
+  type ChildHost,
+  type ChildParent,
+  childHostOf,
+  childIdOf,
+} from './child-process.ts';
 import { type Codec, copyOfJson, inEarlierForm, isPlainText, type Json, type Rules } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import { messageIdOf, notSent, receiverOf } from './durable-ref.ts';
@@ -51,6 +59,7 @@ import {
 } from './entries.ts';
 import { hasInlineGuard, labelOf, withRecordedGuards } from './guards.ts';
 import { registerActivity } from './hosted-call.ts';
+import type { JournalStore } from './journals/journal-store.ts';
 import type { Message } from './journals/mailbox.ts';
 import { digestOf } from './machine-digest.ts';
 import { type EvaluatedGuard, inStep, type Outcome, type StepLog } from './step-log.ts';
@@ -73,6 +82,8 @@ export interface SystemParts {
   readonly nowMs?: number;
   /** Stores a message for another durable actor. */
   readonly post?: (to: string, message: Message) => Promise<void>;
+  /** The store of the actor, in which its children are, too. */
+  readonly journals?: JournalStore;
 }
 
 /** Receives what happens in an actor system. The owner changes when a replay ends and the actor continues. */
@@ -177,6 +188,7 @@ export class DurableActorSystem {
   readonly #startedAtMs: number;
   /** How many milliseconds after the clock of its original that of a fork started; 0 for others. */
   readonly forkedAfterMs: number;
+  readonly #parent: ChildParent | undefined;
   readonly #random: Random;
   readonly #paths = new WeakMap<AnyActorRef, ActorPath>();
   readonly #actors = new Map<ActorPath, HostedActor>();
@@ -208,9 +220,14 @@ export class DurableActorSystem {
   #scheduling: Scheduled | null = null;
 
   /** Creates the actor of a journal's first entry, without starting it. */
-  constructor({ actorId, input, seed, startedAt, forkedFrom }: StartEntry, parts: SystemParts, owner: SystemOwner) {
+  constructor(
+    { actorId, input, seed, startedAt, forkedFrom, parent }: StartEntry,
+    parts: SystemParts,
+    owner: SystemOwner,
+  ) {
     this.owner = owner;
-    this.identity = [parts.actorId, seed, startedAt, forkedFrom?.clockStartMs].join(' ');
+    this.identity = identityOf(parts.actorId, { seed, startedAt, forkedFrom });
+    this.#parent = parent;
     this.#keyPrefix = `${parts.actorId}:${digestOf(this.identity)}`;
     this.#parts = parts;
     this.#rootId = actorId;
@@ -494,6 +511,7 @@ export class DurableActorSystem {
     const output = this.#encodeOutput();
     const { status, error } = this.root.getSnapshot() as { status: 'done' | 'error' | 'stopped'; error?: unknown };
     const failure = status === 'error' ? this.#encodeError('', error, 'derived') : null;
+    if (this.#parent !== undefined) this.#reportTo(this.#parent, { status, output, error: failure });
     const openEffects = this.openEffects.size;
     const summary = this.#parts.describeEnd(this.root.getSnapshot());
     this.owner.record({
@@ -594,7 +612,62 @@ export class DurableActorSystem {
           event: this.#parts.codec.encode(event, `emitted ${event.type}`, 'derived'),
         }),
       );
-    } else if (actor.logic.start !== undefined) this.#wrapActivity(actor, path);
+      return;
+    }
+    const childHost = childHostOf(actor.logic);
+    if (childHost !== undefined) this.#wrapChild(actor, path, childHost);
+    else if (actor.logic.start !== undefined) this.#wrapActivity(actor, path);
+  }
+
+  /** A child process has its own journal: to start, stop and send to it are effects, and its result is a message. */
+  #wrapChild(actor: HostedActor, path: ActorPath, host: ChildHost): void {
+    const { actorId, journals } = this.#parts;
+    const parent = { actorId, actor: path };
+    let id = '';
+    let starting: Promise<void> = Promise.resolve();
+    const wrapped: HostedLogic = {
+      start: ({ input }) => {
+        id = childIdOf(parent, this.identity, this.#nextEffect);
+        const [stored, problem] = this.#encodeInput(input, path);
+        const start = async (): Promise<void> => {
+          if (!actor.isRunning) return;
+          if (problem !== null) throw problem;
+          const options = { input: this.#parts.codec.decode(stored), product: { parent: actorId }, parent };
+          await (await import('./lazy-parts.ts')).startChild(host, id, options, journals);
+        };
+        const run = (): Promise<void> => {
+          starting = start();
+          return starting;
+        };
+        this.#recordEffect(path, `start ${actor.sourceName}`, run, true, { child: id });
+      },
+      transition: (snapshot, event) => {
+        const isStarted = (): Promise<void> => starting.catch(() => {});
+        if (event.type === 'child.ended') return afterEnd(snapshot, event, id);
+        if (!event.type.startsWith('xstate.')) this.#recordPost(path, id, event, isStarted);
+        if (event.type !== 'xstate.stop') return snapshot;
+        const stop = async (): Promise<void> => {
+          await isStarted();
+          await (await import('./lazy-parts.ts')).stopChild(host, id);
+        };
+        if (snapshot.status === 'active')
+          this.#recordEffect(path, `stop ${actor.sourceName}`, stop, true, { child: id });
+        return { ...snapshot, status: 'stopped', error: undefined };
+      },
+    };
+    actor.logic = Object.assign({}, actor.logic, wrapped);
+  }
+
+  /** Records that the result of a child process is sent to its parent. */
+  #reportTo(parent: ChildParent, end: { status: ChildEnded['status']; output: Json; error: Json }): void {
+    const event = { type: 'child.ended', child: this.#parts.actorId, ...end };
+    const post = async (effectKey: string): Promise<void> => {
+      const message = { id: messageIdOf(effectKey), type: 'event', actor: parent.actor, event } as const;
+      await this.#parts.post?.(parent.actorId, message).catch((error: unknown) => {
+        throw notSent(this.#nameOf(''), parent.actorId, event, error);
+      });
+    };
+    this.#recordEffect('', event.type, post, true, { to: parent.actorId });
   }
 
   /** XState allows two running actors with the same id. */
@@ -798,7 +871,7 @@ export class DurableActorSystem {
   }
 
   /** Records a message for another durable actor. Encodes it now, because the sender may change the event later. */
-  #recordPost(path: ActorPath, to: string, event: AnyEventObject): void {
+  #recordPost(path: ActorPath, to: string, event: AnyEventObject, isReady?: () => Promise<void>): void {
     const from = this.#nameOf(path);
     const encode = (): Json => this.#parts.codec.encode(event, `event "${event.type}" for ${to}`);
     const [stored, problem] = attempted(encode);
@@ -806,6 +879,7 @@ export class DurableActorSystem {
       try {
         if (stored === undefined) throw problem;
         requireEvent(event, to);
+        await isReady?.();
         await this.#parts.post?.(to, { id: messageIdOf(effectKey), type: 'event', event: stored });
       } catch (error) {
         throw notSent(from, to, event, error);
@@ -903,6 +977,12 @@ export class DurableActorSystem {
     return (ref && this.#paths.get(ref)) ?? '';
   }
 }
+
+/** Returns what identifies an actor, also if one with its id was deleted before. */
+export const identityOf = (
+  actorId: string,
+  { seed, startedAt, forkedFrom }: Pick<StartEntry, 'seed' | 'startedAt' | 'forkedFrom'>,
+): string => [actorId, seed, startedAt, forkedFrom?.clockStartMs].join(' ');
 
 /** Executes an effect, which reports what it throws. Returns whether it has ended; if not, calls `end` when it has. */
 export function runEffect({ run, fail }: Effect, end: () => void): boolean {

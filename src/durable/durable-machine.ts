@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EmittedFrom, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
-import { DurableActorSystem, type SystemParts } from './actor-system.ts';
+import { DurableActorSystem, identityOf, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireEvent, requireFlat, requireOptions } from './checks.ts';
 import { type Clock, createWallClock, systemClock } from './clock.ts';
@@ -722,13 +722,18 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const shared = entries.slice(1, entries.slice(0, from).findLastIndex(isOfStep) + 1);
     const actorId = typeof actor === 'string' ? actor : original.actorId;
     const forkedAt = new Date(this.#clock.now()).toISOString();
+    const { parent: _, ...orphan } = original;
     const start: StartEntry = {
-      ...original,
+      ...orphan,
       ...(input !== undefined && { actorId: id, input: this.#codec.encode(input, 'input') }),
       ...(product !== undefined && { product }),
       forkedFrom: { actorId, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0), forkedAt },
     };
-    const past = [{ ...start, seq: 0, atMs: entries[0]?.atMs ?? 0 }, ...shared];
+    const hasChildren = shared.some((entry) => entry.type === 'effect' && Object(entry.subject).child !== undefined);
+    const own = hasChildren
+      ? (await import('./lazy-parts.ts')).withOwnChildren(shared, id, identityOf(id, start))
+      : shared;
+    const past = [{ ...start, seq: 0, atMs: entries[0]?.atMs ?? 0 }, ...own];
     const parts = this.#parts(id, this.#machineOf(entries, actorId));
     // Loaded on use: most forks keep their input.
     const derived =
@@ -1025,6 +1030,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         this.#described('describeCall', (options) => options.describeCall?.(source, input)),
       describeEnd: (snapshot) => this.#described('describeEnd', (options) => options.describeEnd?.(snapshot)),
       post: (to, message) => this.#post(to, message),
+      journals: this.journals,
       logger: this.#log,
       ...(this.#timeWithoutProcess === 'counts' && { nowMs: this.#clock.now() }),
     };

@@ -3,7 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { copyOfJson, type Json } from './codec.ts';
-import { type Attributes, type DurableEntry, type DurableEvent, isRedacted } from './entries.ts';
+import { type Attributes, type DurableEntry, type DurableEvent, isRedacted, type StartEntry } from './entries.ts';
 import type { JournalStore } from './journals/journal-store.ts';
 import type { BeginLimits } from './journals/queue.ts';
 import { startEntry } from './replay.ts';
@@ -47,7 +47,13 @@ const invalid = (name: string, expected: string, received: unknown): PostChainEr
 export async function enqueueActor(
   host: EnqueueHost,
   id: string,
-  { input, priority = 0, delayMs = 0, product = null }: EnqueueOptions<AnyStateMachine>,
+  {
+    input,
+    priority = 0,
+    delayMs = 0,
+    product = null,
+    parent,
+  }: EnqueueOptions<AnyStateMachine> & Pick<StartEntry, 'parent'>,
 ): Promise<boolean> {
   const { machine, journals, queue, parts, nowMs } = host;
   if (queue === undefined)
@@ -68,6 +74,7 @@ export async function enqueueActor(
     input: parts.codec.encode(input, 'input'),
     product: copyOfJson(product, `product of ${id}`),
     startedAtMs: nowMs,
+    parent,
   });
   const attributes = attributesAtStart(host, start);
   const queued = { type: 'queued', priority, ...(key !== undefined && { key }), beginsAtMs } as const;

@@ -49,6 +49,8 @@ export interface StartEntry extends Runtime {
   readonly redacted?: true;
   /** ISO 8601. */
   readonly startedAt: string;
+  /** The actor that receives the result of a child process; left out for other actors, and for forks. */
+  readonly parent?: { readonly actorId: string; readonly actor: ActorPath };
   /** `clockStartMs`: when the clock of the fork stood at 0, in milliseconds since the epoch. `forkedAt`: when it was made, in ISO 8601. */
   readonly forkedFrom: Readonly<{ actorId: string; seq: number; clockStartMs: number; forkedAt?: string }> | null;
 }
@@ -151,7 +153,7 @@ export type DerivedEvent =
       readonly event: string;
       readonly dueMs: number;
     }
-  /** A custom action, executed after this entry is stored. `subject`: to which durable actor it sends an event; left out for none. */
+  /** A custom action, executed after this entry is stored. `subject`: the durable actor `to` which it sends an event, or the `child` that it starts or stops; left out for none. */
   | {
       readonly type: 'effect';
       readonly effect: number;

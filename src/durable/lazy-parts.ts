@@ -6,3 +6,4 @@ export { HostMail } from './mail.ts';
 export { migratedSystem } from './migrate.ts';
 export { appendAlone, notRepairable, repairAll, repairedSystem } from './repair.ts';
 export { recordedStep, replyOf } from './reply.ts';
+export { startChild, stopChild, withOwnChildren } from './run-child.ts';

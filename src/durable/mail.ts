@@ -1,7 +1,7 @@
 import { durableFormat } from './durable-format.ts';
 import type { DueActor } from './durable-machine.ts';
 import { isRaceLost } from './error.ts';
-import { type JournalStore, listedJournal } from './journals/journal-store.ts';
+import { type ActorSummary, type JournalStore, listedJournal } from './journals/journal-store.ts';
 import { repeat, unlessRunning } from './journals/line-store.ts';
 import type { Mailbox, Message } from './journals/mailbox.ts';
 
@@ -49,27 +49,40 @@ export class HostMail {
 
   /** Calls `onDue` when messages wait for actors that no process holds. Returns a function that stops it. */
   watchDue(onDue: () => void): () => void {
+    let known: ReadonlySet<string> = new Set();
     return this.#mail.watch((ids) => {
-      void this.due(ids).then(
-        (due) => due.length > 0 && onDue(),
+      void this.#free(ids).then(
+        (free) => {
+          const before = known;
+          known = new Set(free.map(({ id }) => id));
+          // A worker also looks without a report.
+          if (free.some(({ id }) => !before.has(id))) onDue();
+        },
         () => {},
       );
     });
   }
 
-  /** Returns those with messages that wait or have ended. Those that were interrupted are due anyway, and queued ones begin in their turn. */
+  /** Returns those with messages that wait or have ended. Those that were interrupted are due anyway. */
   async due(receivers: readonly string[]): Promise<readonly DueActor[]> {
+    const free = await this.#free(receivers);
+    return free.filter(({ status }) => status !== 'interrupted').map(({ id }) => ({ id, crashes: 0 }));
+  }
+
+  /** Returns those with messages that no process holds, without those that are quarantined or queued. */
+  async #free(receivers: readonly string[]): Promise<readonly Pick<ActorSummary, 'id' | 'status'>[]> {
     const ids: string[] = [];
     for (const id of receivers)
       if (!this.#host.isOpen(id) && (!this.#unreadable.has(id) || (await this.#waiting(id)).length > 0)) ids.push(id);
-    const due: DueActor[] = [];
-    if (ids.length === 0) return due;
+    const free: Pick<ActorSummary, 'id' | 'status'>[] = [];
+    if (ids.length === 0) return free;
     for await (const found of this.#host.journals.bounds?.({ ids }) ?? []) {
-      const { machine, status } = durableFormat.summarize(listedJournal(found));
-      const isFree = !['running', 'interrupted', 'queued', 'damaged'].includes(status);
-      if (machine?.id === this.#host.machineId && isFree) due.push({ id: found.id, crashes: 0 });
+      const { machine, status, reason } = durableFormat.summarize(listedJournal(found));
+      const isBlocked =
+        ['running', 'queued', 'damaged'].includes(status) || (status === 'interrupted' && reason !== null);
+      if (machine?.id === this.#host.machineId && !isBlocked) free.push({ id: found.id, status });
     }
-    return due;
+    return free;
   }
 
   /** Passes the messages that wait for an open actor to it, and removes them. Never rejects. */

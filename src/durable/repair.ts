@@ -1,5 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
+import type { ChildEnded } from './child-process.ts';
 import type { Codec, Json } from './codec.ts';
 import {
   type DurableEntry,
@@ -68,7 +69,7 @@ function planRepair(id: string, entries: readonly DurableEntry[], repair: StepRe
   const failed = entries[from];
   if (failed === undefined || !isExternal(failed) || failed.type === 'migrated')
     throw notRepairable(id, 'it failed in its first step; start another actor.');
-  const effect = entries.slice(from, end).find(({ type }) => type === 'effect');
+  const effect = entries.slice(from, end).find((entry) => entry.type === 'effect' && entry.action !== 'child.ended');
   if (effect?.type === 'effect')
     throw notRepairable(
       id,
@@ -100,6 +101,12 @@ const typeOf = (event: Json): string => String(Object(event).type);
 
 /** Returns what happens instead of a failure that is skipped. `start` is the entry of the call that failed. */
 function skipped(id: string, event: ExternalEvent, start: CallStart | undefined, data: Json): Omit<Plan, 'retried'> {
+  // The result of a child process.
+  if (event.type === 'delivery' && typeOf(event.event) === 'child.ended') {
+    const { child } = event.event as unknown as ChildEnded;
+    const result = { type: 'child.ended', child, status: 'done', output: data };
+    return { event: { ...event, event: result }, endedEffect: null };
+  }
   // What a caller sent is left out: without it, the actor waits again.
   if (event.type === 'delivery') return { event: null, endedEffect: null };
   if (event.type === 'failed' && event.effect !== undefined) return { event: null, endedEffect: event.effect };

@@ -313,6 +313,7 @@ export function startOf(entries: readonly DurableEntry[]): StartEntry {
 interface StartParts extends Pick<StartEntry, 'actorId' | 'input'> {
   readonly startedAtMs: number;
   readonly product?: Json;
+  readonly parent?: StartEntry['parent'];
   /** By default random. */
   readonly seed?: number;
 }
@@ -320,7 +321,7 @@ interface StartParts extends Pick<StartEntry, 'actorId' | 'input'> {
 /** Returns the first entry of a new actor. */
 export function startEntry(
   machine: AnyStateMachine,
-  { actorId, input, product = null, seed = Math.floor(Math.random() * 2 ** 32), startedAtMs }: StartParts,
+  { actorId, input, product = null, parent, seed = Math.floor(Math.random() * 2 ** 32), startedAtMs }: StartParts,
 ): StartEntry {
   return {
     type: 'start',
@@ -332,6 +333,7 @@ export function startEntry(
     seed,
     startedAt: new Date(startedAtMs).toISOString(),
     ...runtimeVersions(),
+    ...(parent !== undefined && { parent }),
     forkedFrom: null,
   };
 }

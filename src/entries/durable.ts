@@ -3,6 +3,7 @@
 export { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
 export { type ApprovalDecision, type ApprovalGiven, approval } from '../durable/approval.ts';
 export { type CheckedActor, type CheckedMachine, checkDeploy } from '../durable/check-deploy.ts';
+export { fromDurable } from '../durable/child-process.ts';
 export type { Clock } from '../durable/clock.ts';
 export type { Json } from '../durable/codec.ts';
 export type { DurableActor, ParkOptions, SendOptions } from '../durable/durable-actor.ts';

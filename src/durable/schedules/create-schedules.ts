@@ -13,7 +13,7 @@ import { createScheduleMachine } from './schedule.machine.ts';
 import { invalid, requireSpec, type ScheduleSpec, type StoredSpec } from './schedule-spec.ts';
 import type { ScheduleEvent, ScheduleState, StartedActor } from './schedule-state.ts';
 import { localText, shortText, timeOf, timesBetween, timesOf } from './schedule-times.ts';
-import { type ScheduledHost, startScheduled, statusOf } from './started-actors.ts';
+import { type ScheduledHost, startOnce, statusOf } from './started-actors.ts';
 
 export interface SchedulesOptions {
   /** Where the journals of the schedules are stored. */
@@ -230,8 +230,8 @@ class DurableSchedules implements Schedules {
 
   async #start({ id, spec }: ScheduleState, atMs: number): Promise<void> {
     const scheduledAt = localText(atMs, spec.timeZone);
-    const input = { ...spec.input, scheduledAt };
-    await startScheduled(this.#hostOf(spec.starts), actorId(id, atMs), input, { schedule: id, scheduledAt });
+    const input = { ...spec.input, scheduledAt } as never;
+    await startOnce(this.#hostOf(spec.starts), actorId(id, atMs), { input, product: { schedule: id, scheduledAt } });
   }
 
   async #isRunning({ id, machine }: StartedActor): Promise<boolean> {

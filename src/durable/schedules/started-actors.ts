@@ -16,12 +16,24 @@ export interface ScheduledHost {
   enqueue?(id: string, options: { readonly input?: never; readonly product?: Json }): Promise<boolean>;
 }
 
+interface StartingHost<Options> {
+  readonly journals: JournalStore;
+  start(id: string, options: Options & { readonly isPaused: true }): { close(): Promise<void> };
+  /** With it, actors are enqueued. */
+  readonly queue?: object | undefined;
+  enqueue?(id: string, options: Options): Promise<boolean>;
+}
+
 /** Starts an actor unless there is one with this id. It makes no call in this process: its host, or a worker, continues it. */
-export async function startScheduled(host: ScheduledHost, id: string, input: object, product: Json): Promise<void> {
+export async function startOnce<Options extends object>(
+  host: StartingHost<Options>,
+  id: string,
+  options: Options,
+): Promise<void> {
   if ((await statusOf(host.journals, id)) !== null) return;
   try {
-    if (host.queue && host.enqueue) await host.enqueue(id, { input: input as never, product });
-    else await host.start(id, { input: input as never, product, isPaused: true }).close();
+    if (host.queue && host.enqueue) await host.enqueue(id, options);
+    else await host.start(id, { ...options, isPaused: true }).close();
   } catch (error) {
     if (!PostChainError.isInstance(error) || !['journal_exists', 'journal_held'].includes(error.code)) throw error;
   }

@@ -215,6 +215,34 @@ describe('a child process', () => {
     expect((await hosts.shipments.query(await hosts.child())).snapshot.context.notes).toBe(1);
   });
 
+  it('that failed can be retried, and its failure skipped in a parent that failed with it', async () => {
+    let isBroken = true;
+    const { journals, clock, shipments, order, options } = hostsOn(memoryJournals(), new TestClock(), async () => {
+      if (isBroken) throw new Error('no boxes');
+    });
+    const parent = setup({ actors: { ship: fromDurable(shipments) } }).createMachine({
+      id: 'parent',
+      initial: 'shipping',
+      states: { shipping: { invoke: { src: 'ship', input: { order: 'A7' }, onDone: 'shipped' } }, shipped: {} },
+    });
+    expect(order.id).toBe('order');
+    const orders = createDurableMachine(parent, options);
+    await (await orders.open('o-1')).park({ wait: true });
+    await settle({ orders: orders as never, shipments });
+    expect(await orders.list()).toMatchObject([{ status: 'error', reason: 'the parcel is lost' }]);
+    await expect(orders.retry('o-1')).rejects.toMatchObject({ code: 'not_repairable' });
+    await orders.skip('o-1', { output: 'sent by hand' });
+    expect((await orders.query('o-1')).snapshot.value).toBe('shipped');
+    isBroken = false;
+    const [{ id } = { id: '' }] = await shipments.list();
+    await shipments.skip(id).catch(() => {});
+    await settle({ orders: orders as never, shipments });
+    clock.increment(HOUR);
+    await settle({ orders: orders as never, shipments });
+    expect((await orders.replay('o-1')).divergence).toBeNull();
+    expect(await journals.mail?.receivers()).toEqual([]);
+  });
+
   it('starts once and reports once, wherever the processes die', async () => {
     const packed: string[] = [];
     const run = async (life: number) => {

@@ -35,6 +35,7 @@ import {
   afterEnd,
   type ChildEnded,
   type ChildHost,
+  type ChildOptions,
   type ChildParent,
   childHostOf,
   childIdOf,
@@ -59,7 +60,6 @@ import {
 } from './entries.ts';
 import { hasInlineGuard, labelOf, withRecordedGuards } from './guards.ts';
 import { registerActivity } from './hosted-call.ts';
-import type { JournalStore } from './journals/journal-store.ts';
 import type { Message } from './journals/mailbox.ts';
 import { digestOf } from './machine-digest.ts';
 import { type EvaluatedGuard, inStep, type Outcome, type StepLog } from './step-log.ts';
@@ -82,8 +82,10 @@ export interface SystemParts {
   readonly nowMs?: number;
   /** Stores a message for another durable actor. */
   readonly post?: (to: string, message: Message) => Promise<void>;
-  /** The store of the actor, in which its children are, too. */
-  readonly journals?: JournalStore;
+  readonly children?: {
+    readonly start: (host: ChildHost, id: string, options: ChildOptions) => Promise<void>;
+    readonly stop: (host: ChildHost, id: string) => Promise<void>;
+  };
 }
 
 /** Receives what happens in an actor system. The owner changes when a replay ends and the actor continues. */
@@ -621,7 +623,7 @@ export class DurableActorSystem {
 
   /** A child process has its own journal: to start, stop and send to it are effects, and its result is a message. */
   #wrapChild(actor: HostedActor, path: ActorPath, host: ChildHost): void {
-    const { actorId, journals } = this.#parts;
+    const { actorId, children } = this.#parts;
     const parent = { actorId, actor: path };
     let id = '';
     let starting: Promise<void> = Promise.resolve();
@@ -633,7 +635,7 @@ export class DurableActorSystem {
           if (!actor.isRunning) return;
           if (problem !== null) throw problem;
           const options = { input: this.#parts.codec.decode(stored), product: { parent: actorId }, parent };
-          await (await import('./lazy-parts.ts')).startChild(host, id, options, journals);
+          await children?.start(host, id, options);
         };
         const run = (): Promise<void> => {
           starting = start();
@@ -648,7 +650,7 @@ export class DurableActorSystem {
         if (event.type !== 'xstate.stop') return snapshot;
         const stop = async (): Promise<void> => {
           await isStarted();
-          await (await import('./lazy-parts.ts')).stopChild(host, id);
+          await children?.stop(host, id);
         };
         if (snapshot.status === 'active')
           this.#recordEffect(path, `stop ${actor.sourceName}`, stop, true, { child: id });

@@ -1030,7 +1030,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         this.#described('describeCall', (options) => options.describeCall?.(source, input)),
       describeEnd: (snapshot) => this.#described('describeEnd', (options) => options.describeEnd?.(snapshot)),
       post: (to, message) => this.#post(to, message),
-      journals: this.journals,
+      children: {
+        start: async (host, id, options) =>
+          (await import('./lazy-parts.ts')).startChild(host, id, options, this.journals),
+        stop: async (host, id) => (await import('./lazy-parts.ts')).stopChild(host, id),
+      },
       logger: this.#log,
       ...(this.#timeWithoutProcess === 'counts' && { nowMs: this.#clock.now() }),
     };

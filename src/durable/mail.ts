@@ -1,9 +1,13 @@
 import { durableFormat } from './durable-format.ts';
-import type { DueActor } from './durable-machine.ts';
 import { isRaceLost } from './error.ts';
 import { type ActorSummary, type JournalStore, listedJournal } from './journals/journal-store.ts';
 import { repeat, unlessRunning } from './journals/line-store.ts';
 import type { Mailbox, Message } from './journals/mailbox.ts';
+
+interface DueActor {
+  readonly id: string;
+  readonly crashes: number;
+}
 
 /** An open actor that receives messages. */
 interface Receiver {

@@ -81,7 +81,7 @@ const PAGE_LINES = 50;
  * @example
  * export class Order extends DurableObject {
  *   orders = createDurableMachine(orderMachine, { journals: durableObjectJournals(this.ctx.storage) });
- *   alarm = () => this.orders.wake();
+ *   async alarm() { await this.orders.wake(); }
  * }
  */
 export function durableObjectJournals(
@@ -196,7 +196,7 @@ class ObjectJournals {
     return found?.count ?? 0;
   }
 
-  async *bounds({ ids, list = undefined }: LinesQuery = {}): AsyncGenerator<LineBounds> {
+  async *bounds({ ids, list }: LinesQuery = {}): AsyncGenerator<LineBounds> {
     // The alarm has just ended, and its handler looks for actors to continue.
     if ((await this.storage.getAlarm()) === null) await this.setAlarm();
     const json = (values: readonly string[] | undefined): string | null => (values ? JSON.stringify(values) : null);
@@ -243,8 +243,8 @@ class ObjectJournals {
     const nowMs = Date.now();
     const [next] = this.query<{ atMs: number | null }>(NEXT_WAKE, nowMs);
     const isInProgress = [...this.sinks.values()].some(({ isOpen }) => isOpen);
-    const atMs = Math.min(next?.atMs ?? Number.POSITIVE_INFINITY, isInProgress ? nowMs + IN_PROGRESS_MS : Infinity);
-    return Number.isFinite(atMs) ? this.storage.setAlarm(Math.ceil(atMs)) : this.storage.deleteAlarm();
+    const times = [next?.atMs ?? null, isInProgress ? nowMs + IN_PROGRESS_MS : null].filter((atMs) => atMs !== null);
+    return times.length > 0 ? this.storage.setAlarm(Math.ceil(Math.min(...times))) : this.storage.deleteAlarm();
   }
 }
 

@@ -9,6 +9,7 @@ import { measureInspector } from './inspector/benchmark.mjs';
 import { measureJournal } from './journal/benchmark.mjs';
 import { measureLoad } from './load/benchmark.mjs';
 import { measureMachines } from './machines/benchmark.mjs';
+import { measureScale } from './scale/benchmark.mjs';
 import { measureStartup } from './startup/benchmark.mjs';
 import { measureStep } from './step/benchmark.mjs';
 import { measureStream } from './stream/benchmark.mjs';
@@ -25,7 +26,7 @@ import { versions } from './versions.mjs';
  */
 
 /** All benchmarks by name. */
-const benchmarks = /** @type {Record<string, () => Promise<Report>>} */ ({
+const benchmarks = /** @type {Record<string, (options: import('./arguments.mjs').Arguments) => Promise<Report>>} */ ({
   step: measureStep,
   durable: measureDurable,
   growth: measureGrowth,
@@ -39,6 +40,7 @@ const benchmarks = /** @type {Record<string, () => Promise<Report>>} */ ({
   inspector: measureInspector,
   explore: measureExplore,
   machines: measureMachines,
+  scale: measureScale,
 });
 
 /**
@@ -58,7 +60,7 @@ export async function main(args) {
   const reports = {};
   for (const name of options.only) {
     process.stderr.write(`bench: measuring ${name} …\n`);
-    reports[name] = await /** @type {(typeof benchmarks)[string]} */ (benchmarks[name])();
+    reports[name] = await /** @type {(typeof benchmarks)[string]} */ (benchmarks[name])(options);
   }
   const holds = Object.values(reports).every(({ rows }) => rows.every((row) => row.holds !== false));
   const result = {

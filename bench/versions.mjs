@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 const PACKAGES = {
   postchain: '../package.json',
   xstate: '../node_modules/xstate/package.json',
+  '@dbos-inc/dbos-sdk': 'node_modules/@dbos-inc/dbos-sdk/package.json',
+  pg: 'node_modules/pg/package.json',
   jsonriver: 'node_modules/jsonriver/package.json',
   zod: 'node_modules/zod/package.json',
   langchain: 'node_modules/langchain/package.json',

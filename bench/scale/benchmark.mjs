@@ -85,6 +85,8 @@ async function measureWorkers(server, name, workers) {
   const database = `${name.toLowerCase()}${workers}`;
   const url = await server.createDatabase(database);
   const admin = new pg.Pool({ connectionString: url, max: 1 });
+  // Dropping the database, or stopping the server, may end the connection first.
+  admin.on('error', () => {});
   const processes = await startProcesses(module, workers, { url, pool: POOL });
   const forMs = FOR_MS;
   try {

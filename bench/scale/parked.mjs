@@ -56,6 +56,8 @@ async function measureOne(server, name, parked) {
   const database = `${name.toLowerCase()}_parked`;
   const url = await server.createDatabase(database);
   const admin = new pg.Pool({ connectionString: url, max: 1 });
+  // Dropping the database, or stopping the server, may end the connection first.
+  admin.on('error', () => {});
   const isOwn = name === 'PostChain';
   const filledAt = performance.now();
   if (isOwn) await fillPostChain(url, parked);

@@ -40,6 +40,8 @@ export async function startPostgres(folder) {
   process.once('exit', end);
   const urlOf = (/** @type {string} */ database) => `postgres://postgres@127.0.0.1:${port}/${database}`;
   const admin = new pg.Pool({ connectionString: urlOf('postgres'), max: 1 });
+  // Dropping the database, or stopping the server, may end the connection first.
+  admin.on('error', () => {});
   for (let tries = 0; ; tries += 1) {
     if (server.exitCode !== null) throw new Error(`postgres has ended with the code ${server.exitCode}`);
     try {

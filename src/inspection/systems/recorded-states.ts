@@ -42,6 +42,7 @@ export function* actorStates(
 ): Generator<readonly StateFrame[], string | null> {
   const read = stateReader(entries, onCharts);
   let steps = host.replaySteps(entries, isSameButKeyframes);
+  let wasQueuedBefore = false;
   for (let count = 1; ; count += 1) {
     let result = steps.next();
     let isOtherReplay = false;
@@ -60,7 +61,10 @@ export function* actorStates(
       return divergence && divergenceText(divergence);
     }
     if (isQueued(entries)) {
+      if (wasQueuedBefore) return null;
       // The state that it will have is not its state. It is yielded when the actor has begun.
+      wasQueuedBefore = true;
+      steps = host.replaySteps(entries, isSameButKeyframes);
       count -= 1;
       yield [];
       continue;

@@ -15,6 +15,7 @@ import { find, requireHosted } from '../../../src/cli/find-run.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
+import { sqliteJournals } from '../../../src/durable/journals/sqlite-journals.ts';
 import {
   approval,
   createDurableMachine,
@@ -193,6 +194,18 @@ it('the list of runs with an interrupted actor names the option that continues i
   const machine = createMachine({ id: 'stuck', invoke: { src: never } });
   await (await createDurableMachine(machine, { journals: fileJournals(journals) }).open('s-1')).close();
   expect(await runsCommand({ journals })).toContain('postchain resume <run>, for an actor with --module FILE');
+});
+
+it('the list of runs has queued actors, and when they begin', async () => {
+  const journals = join(temporaryFolder(), 'actors.db');
+  const store = sqliteJournals(journals);
+  const host = createDurableMachine(createMachine({ id: 'order' }), { journals: store, queue: {} });
+  await host.enqueue('o-1', { priority: 5 });
+  await host.enqueue('o-2', { delayMs: 1e12 });
+  store.close();
+  const listed = await runsCommand({ journals });
+  expect(listed).toMatch(/o-1 .* queued +\(begins when a worker has a free place, priority 5\) actor of order/u);
+  expect(listed).toMatch(/o-2 .* queued +\(begins not before 20.*\) actor of order/u);
 });
 
 it('a name is looked up as a complete id, then as a prefix of run ids, then as a prefix of actor ids', async () => {

@@ -317,6 +317,19 @@ function shownInPieces(host: ReplayHost, pieces: readonly (readonly DurableEntry
   return { ...foldedSystem(lines, frames), early: foldedSystem(lines, frames, 'states first').fold.actors, problem };
 }
 
+it('shows no state of a queued actor until it has begun', async () => {
+  const machine = createMachine({ id: 'order', initial: 'open', states: { open: { on: { PAY: 'paid' } }, paid: {} } });
+  const host = createDurableMachine(machine, { journals: memoryJournals(), queue: {} });
+  await host.enqueue('a', { priority: 5 });
+  const entries = [...(await entriesOf(host.journals.read('a')))];
+  const steps = actorStates(entries, host as unknown as ReplayHost, () => {});
+  expect(steps.next()).toEqual({ done: false, value: [] });
+  await (await host.open('a')).send({ type: 'PAY' });
+  entries.push(...(await entriesOf(host.journals.read('a'))).slice(entries.length));
+  const frames = [...steps].flat().map((frame) => JSON.stringify(frame));
+  expect(frames).toEqual([expect.stringContaining('open'), expect.stringContaining('paid')]);
+});
+
 it('shows the end of a child at its step, also if the process closes the actor later', async () => {
   const asking = { invoke: { src: fromPromise(async () => 1), onDone: 'done' } };
   const child = createMachine({ initial: 'asking', states: { asking, done: { type: 'final' } } });

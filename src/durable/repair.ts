@@ -211,6 +211,7 @@ const NOT_FOR: Readonly<Record<RepairAction, string>> = {
 };
 
 interface RepairHost {
+  readonly journals: JournalStore;
   list(options: ListOptions): Promise<readonly ActorSummary[]>;
   stop(id: string): Promise<boolean>;
   release(id: string): Promise<void>;
@@ -234,7 +235,8 @@ export async function repairAll(
     skip: ({ id }) => repairStep(id, { action: 'skip', output }),
     release: ({ id }) => dryRun || host.release(id),
     stop: ({ id, status: now }) => {
-      if (dryRun && now === 'running' && !host.isOpen(id)) throw notRepairable(id, 'another process holds it.');
+      const isHeld = now === 'running' && !host.isOpen(id);
+      if (dryRun && isHeld && !host.journals.mail) throw notRepairable(id, 'another process holds it.');
       return dryRun || host.stop(id);
     },
   };

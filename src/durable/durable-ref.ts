@@ -1,6 +1,6 @@
 import type { ActorRefFrom, AnyActorRef, AnyEventObject, AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { requireId } from './journals/line-store.ts';
+import { describeValue } from '../internal/describe-value.ts';
 import { digestOf } from './machine-digest.ts';
 
 /** A mark, also of another copy of the package. */
@@ -14,8 +14,10 @@ const DURABLE = Symbol.for('postchain.durable');
  * actions: sendTo(({ context }) => durable<typeof orderMachine>(context.orderId), { type: 'paid' })
  */
 export function durable<Machine extends AnyStateMachine = AnyStateMachine>(id: string): ActorRefFrom<Machine> {
-  const [to, send] = [requireId(id), () => notDurable(id)];
-  return { id: to, sessionId: to, [DURABLE]: to, send, _send: send } as object as ActorRefFrom<Machine>;
+  if (typeof id !== 'string' || id === '')
+    throw new PostChainError('invalid_option', `durable: expected the id of an actor; received ${describeValue(id)}.`);
+  const send = () => notDurable(id);
+  return { id, sessionId: id, [DURABLE]: id, send, _send: send } as object as ActorRefFrom<Machine>;
 }
 
 function notDurable(id: string): never {

@@ -305,7 +305,7 @@ describe('an event that a chart sends to a durable actor', () => {
 
   it('cannot be sent through its reference by other code', () => {
     expect(() => durable('a').send({ type: 'add' })).toThrow(/only "sendTo" in a durable actor can send to it/u);
-    expect(() => durable('')).toThrow(/id: expected a non-empty string/u);
+    expect(() => durable('')).toThrow(/durable: expected the id of an actor/u);
   });
 
   it('is sent again by a fork only if it was not sent before', async () => {

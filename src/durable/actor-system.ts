@@ -30,19 +30,10 @@ import {
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
 import { approval } from './approval.ts';
-import { requireEvent } from './checks.ts';
-import {
-  afterEnd,
-  type ChildEnded,
-  type ChildHost,
-  type ChildOptions,
-  type ChildParent,
-  childHostOf,
-  childIdOf,
-} from './child-process.ts';
+import { type ChildEnded, type ChildParent, childLogicOf } from './child-process.ts';
 import { type Codec, copyOfJson, inEarlierForm, isPlainText, type Json, type Rules } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
-import { messageIdOf, notSent, receiverOf } from './durable-ref.ts';
+import { receiverOf } from './durable-ref.ts';
 import {
   type ActorPath,
   type Annotation,
@@ -60,8 +51,9 @@ import {
 } from './entries.ts';
 import { hasInlineGuard, labelOf, withRecordedGuards } from './guards.ts';
 import { registerActivity } from './hosted-call.ts';
-import type { Message } from './journals/mailbox.ts';
+import type { JournalStore } from './journals/journal-store.ts';
 import { digestOf } from './machine-digest.ts';
+import type { PostedEvent } from './post-event.ts';
 import { type EvaluatedGuard, inStep, type Outcome, type StepLog } from './step-log.ts';
 
 /** What the actor systems of a machine share, and the id of the actor. */
@@ -80,12 +72,10 @@ export interface SystemParts {
   readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
   /** When an actor begins that was enqueued and has not begun, in milliseconds since the epoch; by default when it was enqueued. */
   readonly nowMs?: number;
-  /** Stores a message for another durable actor. */
-  readonly post?: (to: string, message: Message) => Promise<void>;
-  readonly children?: {
-    readonly start: (host: ChildHost, id: string, options: ChildOptions) => Promise<void>;
-    readonly stop: (host: ChildHost, id: string) => Promise<void>;
-  };
+  /** Where the actor is stored; undefined if it is not in a store. */
+  readonly journals?: JournalStore;
+  /** Stores an event for another durable actor. Without it, none can be sent. */
+  readonly post?: (event: PostedEvent) => Promise<void>;
 }
 
 /** Receives what happens in an actor system. The owner changes when a replay ends and the actor continues. */
@@ -149,7 +139,12 @@ export interface Effect {
   /** Reports that it has thrown: its actor ends with the error. */
   readonly fail: (error: unknown) => void;
   hasFailed: boolean;
+  /** Whether it has failed after the end of its actor because a store could not be used: it is executed again later. */
+  isKept: boolean;
 }
+
+/** The codes of a store that cannot be used now. */
+const UNUSABLE: readonly unknown[] = ['journal_failed', 'invalid_path'];
 
 /** The maximum number of events that are kept for a source that never reports anything. */
 const MOST_UNANSWERED = 1_000;
@@ -616,60 +611,31 @@ export class DurableActorSystem {
       );
       return;
     }
-    const childHost = childHostOf(actor.logic);
-    if (childHost !== undefined) this.#wrapChild(actor, path, childHost);
+    const wrap = childLogicOf(actor.logic);
+    if (wrap !== undefined)
+      actor.logic = Object.assign(
+        {},
+        actor.logic,
+        wrap({
+          parent: { actorId: this.#parts.actorId, actor: path },
+          identity: this.identity,
+          sourceName: actor.sourceName,
+          codec: this.#parts.codec,
+          journals: this.#parts.journals,
+          isRunning: () => actor.isRunning,
+          nextEffect: () => this.#nextEffect,
+          encodeInput: (input) => this.#encodeInput(input, path),
+          record: (action, run, child) => this.#recordEffect(path, action, run, true, { child }),
+          post: (to, event, isReady) => this.#recordPost(path, to, event, isReady),
+        }),
+      );
     else if (actor.logic.start !== undefined) this.#wrapActivity(actor, path);
   }
 
-  /** A child process has its own journal: to start, stop and send to it are effects, and its result is a message. */
-  #wrapChild(actor: HostedActor, path: ActorPath, host: ChildHost): void {
-    const { actorId, children } = this.#parts;
-    const parent = { actorId, actor: path };
-    let id = '';
-    let starting: Promise<void> = Promise.resolve();
-    const wrapped: HostedLogic = {
-      start: ({ input }) => {
-        id = childIdOf(parent, this.identity, this.#nextEffect);
-        const [stored, problem] = this.#encodeInput(input, path);
-        const start = async (): Promise<void> => {
-          if (!actor.isRunning) return;
-          if (problem !== null) throw problem;
-          const options = { input: this.#parts.codec.decode(stored), product: { parent: actorId }, parent };
-          await children?.start(host, id, options);
-        };
-        const run = (): Promise<void> => {
-          starting = start();
-          return starting;
-        };
-        this.#recordEffect(path, `start ${actor.sourceName}`, run, true, { child: id });
-      },
-      transition: (snapshot, event) => {
-        const isStarted = (): Promise<void> => starting.catch(() => {});
-        if (event.type === 'child.ended') return afterEnd(snapshot, event, id);
-        if (!event.type.startsWith('xstate.')) this.#recordPost(path, id, event, isStarted);
-        if (event.type !== 'xstate.stop') return snapshot;
-        const stop = async (): Promise<void> => {
-          await isStarted();
-          await children?.stop(host, id);
-        };
-        if (snapshot.status === 'active')
-          this.#recordEffect(path, `stop ${actor.sourceName}`, stop, true, { child: id });
-        return { ...snapshot, status: 'stopped', error: undefined };
-      },
-    };
-    actor.logic = Object.assign({}, actor.logic, wrapped);
-  }
-
   /** Records that the result of a child process is sent to its parent. */
-  #reportTo(parent: ChildParent, end: { status: ChildEnded['status']; output: Json; error: Json }): void {
+  #reportTo({ actorId: to, actor }: ChildParent, end: Pick<ChildEnded, 'status' | 'output' | 'error'>): void {
     const event = { type: 'child.ended', child: this.#parts.actorId, ...end };
-    const post = async (effectKey: string): Promise<void> => {
-      const message = { id: messageIdOf(effectKey), type: 'event', actor: parent.actor, event } as const;
-      await this.#parts.post?.(parent.actorId, message).catch((error: unknown) => {
-        throw notSent(this.#nameOf(''), parent.actorId, event, error);
-      });
-    };
-    this.#recordEffect('', event.type, post, true, { to: parent.actorId });
+    this.#recordPosted('', event.type, { to, actor, event, stored: event as Json });
   }
 
   /** XState allows two running actors with the same id. */
@@ -874,20 +840,23 @@ export class DurableActorSystem {
 
   /** Records a message for another durable actor. Encodes it now, because the sender may change the event later. */
   #recordPost(path: ActorPath, to: string, event: AnyEventObject, isReady?: () => Promise<void>): void {
-    const from = this.#nameOf(path);
-    const encode = (): Json => this.#parts.codec.encode(event, `event "${event.type}" for ${to}`);
-    const [stored, problem] = attempted(encode);
-    const post = async (effectKey: string): Promise<void> => {
-      try {
-        if (stored === undefined) throw problem;
-        requireEvent(event, to);
-        await isReady?.();
-        await this.#parts.post?.(to, { id: messageIdOf(effectKey), type: 'event', event: stored });
-      } catch (error) {
-        throw notSent(from, to, event, error);
-      }
+    let stored: Json | undefined;
+    let problem: unknown;
+    try {
+      stored = this.#parts.codec.encode(event, `event "${event.type}" for ${to}`);
+    } catch (error) {
+      problem = error;
+    }
+    this.#recordPosted(path, 'xstate.sendTo', { to, event, stored, problem, isReady });
+  }
+
+  #recordPosted(path: ActorPath, action: string, posted: Omit<PostedEvent, 'from' | 'key'>): void {
+    const run = async (key: string): Promise<void> => {
+      const { post } = this.#parts;
+      if (post === undefined) throw new PostChainError('invalid_option', `actor ${posted.to}: it is in no store.`);
+      await post({ ...posted, from: this.#nameOf(path), key });
     };
-    this.#recordEffect(path, 'xstate.sendTo', post, true, { to });
+    this.#recordEffect(path, action, run, true, { to: posted.to });
   }
 
   #recordEffect(
@@ -908,10 +877,11 @@ export class DurableActorSystem {
     const actor = this.#actors.get(path);
     const fail = (error: unknown): void => {
       effect.hasFailed = true;
+      effect.isKept = actor?.isRunning !== true && UNUSABLE.includes((Object(error) as { code?: unknown }).code);
       if (actor?.isRunning === true) this.#fail(path, actor, error, number);
       else this.#parts.logger(`${this.#nameOf(path)}: an effect failed after the end of its actor:`, error);
     };
-    const effect: Effect = { number, path, action, run, fail, hasFailed: false };
+    const effect: Effect = { number, path, action, run, fail, hasFailed: false, isKept: false };
     this.effects.push(effect);
     if (number >= 0) this.openEffects.set(number, effect);
   }
@@ -1030,15 +1000,6 @@ const LAST_MS = 8.64e15;
 function dueAfter(nowMs: number, delayMs: number): number {
   const waitMs = Number.isNaN(delayMs) ? 0 : Math.max(0, delayMs);
   return Math.min(LAST_MS, nowMs + waitMs);
-}
-
-/** Returns the result, or undefined and what was thrown. */
-function attempted<Result>(act: () => Result): readonly [result: Result | undefined, problem?: unknown] {
-  try {
-    return [act()];
-  } catch (problem) {
-    return [undefined, problem];
-  }
 }
 
 /** Anything may be thrown. */

@@ -4,9 +4,9 @@ import { describeValue } from '../internal/describe-value.ts';
 import { isMachine } from '../internal/xstate-internals.ts';
 import { missingImplementations } from './charts/chart-nodes.ts';
 import type { Codec } from './codec.ts';
-import type { QueueOptions } from './enqueue.ts';
 import type { Attributes } from './entries.ts';
 import type { JournalStore } from './journals/journal-store.ts';
+import type { QueueOptions } from './journals/queue.ts';
 import { requireKnown } from './known-options.ts';
 import { machinesOf } from './machine-digest.ts';
 

@@ -479,11 +479,12 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
       const { number } = effect;
       const hasEnded = runEffect(effect, () => {
         this.#runningEffects -= 1;
+        if (effect.isKept) return void this.close();
         this.#endEffects([number]);
         this.#drain();
       });
       if (!hasEnded) this.#runningEffects += 1;
-      else if (number >= 0) ended.push(number);
+      else if (number >= 0 && !effect.isKept) ended.push(number);
     }
     this.#endEffects(ended);
   }

@@ -17,7 +17,7 @@ import {
   type SendOptions,
 } from './durable-actor.ts';
 import { endOfStep, startOfStep } from './durable-format.ts';
-import type { EnqueueOptions, QueueOptions } from './enqueue.ts';
+import type { EnqueueOptions } from './enqueue.ts';
 import {
   type Attributes,
   crashesIn,
@@ -39,6 +39,7 @@ import type {
 import { entriesOf, FULL_LIST } from './journals/journal-store.ts';
 import { requireId } from './journals/line-store.ts';
 import type { Message } from './journals/mailbox.ts';
+import type { QueueOptions } from './journals/queue.ts';
 import { requireKnown } from './known-options.ts';
 import { lastMachineIn, machineIn, recordedMachine, versionFor } from './machine-versions.ts';
 import type { HostMail } from './mail.ts';
@@ -425,14 +426,13 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const woken: string[] = [];
     for (let ids = await this.claim(CLAIMED_AT_ONCE); ids.length > 0; ids = await this.claim(CLAIMED_AT_ONCE))
       await this.#advanceAll(ids, woken);
+    const tried = new Set<string>();
     for (let isFull = true; isFull; ) {
       const due = await this.due();
-      const before = woken.length;
-      await this.#advanceAll(
-        due.map(({ id }) => id),
-        woken,
-      );
-      isFull = due.length >= FULL_LIST && woken.length > before;
+      const ids = due.map(({ id }) => id).filter((id) => !tried.has(id));
+      for (const id of ids) tried.add(id);
+      await this.#advanceAll(ids, woken);
+      isFull = due.length >= FULL_LIST && ids.length > 0;
     }
     return woken;
   }
@@ -1029,25 +1029,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       describeCall: (source, input) =>
         this.#described('describeCall', (options) => options.describeCall?.(source, input)),
       describeEnd: (snapshot) => this.#described('describeEnd', (options) => options.describeEnd?.(snapshot)),
-      post: (to, message) => this.#post(to, message),
-      children: {
-        start: async (host, id, options) =>
-          (await import('./lazy-parts.ts')).startChild(host, id, options, this.journals),
-        stop: async (host, id) => (await import('./lazy-parts.ts')).stopChild(host, id),
-      },
+      journals: this.journals,
+      post: async (event) => (await import('./lazy-parts.ts')).postEvent(event, this.journals),
       logger: this.#log,
       ...(this.#timeWithoutProcess === 'counts' && { nowMs: this.#clock.now() }),
     };
-  }
-
-  async #post(to: string, message: Message): Promise<void> {
-    const { mail } = this.journals;
-    if (mail === undefined)
-      throw new PostChainError(
-        'invalid_option',
-        'its store keeps no messages; use one that does, such as sqliteJournals().',
-      );
-    await mail.post(to, message.id, message);
   }
 
   // biome-ignore lint/suspicious/noConsole: as in XState, the console is the default

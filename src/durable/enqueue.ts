@@ -5,16 +5,8 @@ import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { copyOfJson, type Json } from './codec.ts';
 import { type Attributes, type DurableEntry, type DurableEvent, isRedacted, type StartEntry } from './entries.ts';
 import type { JournalStore } from './journals/journal-store.ts';
-import type { BeginLimits } from './journals/queue.ts';
+import type { QueueOptions } from './journals/queue.ts';
 import { startEntry } from './replay.ts';
-
-/** Which actors of a machine that were enqueued may begin. Programs with the same store need the same limits. */
-export interface QueueOptions<Input = never> extends BeginLimits {
-  /** Returns the key of an actor from its input when it is enqueued; undefined for none. */
-  readonly key?: (input: Input) => string | undefined;
-  /** The limits of actors with the same key. */
-  readonly perKey?: BeginLimits;
-}
 
 export interface EnqueueOptions<Machine extends AnyStateMachine> {
   readonly input?: InputFrom<Machine>;

@@ -4,6 +4,7 @@ export { enqueueActor } from './enqueue.ts';
 export { withoutMissingVersions } from './machine-versions.ts';
 export { HostMail } from './mail.ts';
 export { migratedSystem } from './migrate.ts';
+export { postEvent } from './post-event.ts';
 export { appendAlone, notRepairable, repairAll, repairedSystem } from './repair.ts';
 export { recordedStep, replyOf } from './reply.ts';
-export { startChild, stopChild, withOwnChildren } from './run-child.ts';
+export { withOwnChildren } from './run-child.ts';

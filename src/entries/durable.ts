@@ -3,7 +3,6 @@
 export { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
 export { type ApprovalDecision, type ApprovalGiven, approval } from '../durable/approval.ts';
 export { type CheckedActor, type CheckedMachine, checkDeploy } from '../durable/check-deploy.ts';
-export { fromDurable } from '../durable/child-process.ts';
 export type { Clock } from '../durable/clock.ts';
 export type { Json } from '../durable/codec.ts';
 export type { DurableActor, ParkOptions, SendOptions } from '../durable/durable-actor.ts';
@@ -21,8 +20,9 @@ export {
   type StartActorOptions,
 } from '../durable/durable-machine.ts';
 export { durable } from '../durable/durable-ref.ts';
-export type { EnqueueOptions, QueueOptions } from '../durable/enqueue.ts';
+export type { EnqueueOptions } from '../durable/enqueue.ts';
 export type { Attributes, Candidate, DurableEntry, OpenApproval, Waiting } from '../durable/entries.ts';
+export { fromDurable } from '../durable/from-durable.ts';
 export { defineGuard, type GuardResult } from '../durable/guards.ts';
 export { addNote, idempotencyKey, wasInterrupted } from '../durable/hosted-call.ts';
 export { fileJournals } from '../durable/journals/file-journals.ts';
@@ -38,6 +38,7 @@ export { customJournals, type JournalBackend } from '../durable/journals/line-st
 export { memoryJournals } from '../durable/journals/memory-journals.ts';
 export type { PostgresPool, PostgresSource } from '../durable/journals/postgres.ts';
 export { postgresJournals } from '../durable/journals/postgres-journals.ts';
+export type { QueueOptions } from '../durable/journals/queue.ts';
 export { sqliteJournals } from '../durable/journals/sqlite-journals.ts';
 export type { Migration } from '../durable/migrate.ts';
 export type { Pending } from '../durable/pending.ts';

@@ -10,6 +10,14 @@ export interface BeginLimits {
   readonly rate?: BeginRate | undefined;
 }
 
+/** Which actors of a machine that were enqueued may begin. Programs with the same store need the same limits. */
+export interface QueueOptions<Input = never> extends BeginLimits {
+  /** Returns the key of an actor from its input when it is enqueued; undefined for none. */
+  readonly key?: (input: Input) => string | undefined;
+  /** The limits of actors with the same key. */
+  readonly perKey?: BeginLimits;
+}
+
 /** Which queued journals to begin. */
 export interface ClaimQuery {
   readonly machine: string;

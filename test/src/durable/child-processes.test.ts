@@ -7,6 +7,7 @@ import {
   fromDurable,
   type JournalStore,
   memoryJournals,
+  PostChainError,
 } from '../../../src/entries/durable.ts';
 import { quiet } from '../../support/durable-runs.ts';
 import { mortalStore, NOTHING } from '../../support/mortal-store.ts';
@@ -123,6 +124,32 @@ describe('a child process', () => {
     expect(await order.output).toBe('A7 delivered, 0 notes');
     await worker.stop();
     expect(log).not.toHaveBeenCalled();
+  });
+
+  it('reports its result when it is opened again, if the store refuses it at first', async () => {
+    const inner = memoryJournals();
+    const box = inner.mail as NonNullable<typeof inner.mail>;
+    let refusals = 2;
+    const post: typeof box.post = async (to, id, message) => {
+      if (message.type === 'event' && refusals > 0) {
+        refusals -= 1;
+        throw new PostChainError('journal_failed', 'disk full');
+      }
+      await box.post(to, id, message);
+    };
+    const hosts = hostsOn({ ...inner, mail: { ...box, post } });
+    const { orders, shipments, clock, log } = hosts;
+    await (await orders.open('o-1')).park({ wait: true });
+    await settle(hosts);
+    clock.increment(HOUR);
+    await shipments.wake();
+    expect(await shipments.list()).toMatchObject([{ status: 'interrupted' }]);
+    await settle(hosts);
+    await settle(hosts);
+    expect((await orders.query('o-1')).snapshot.output).toBe('A7 delivered, 0 notes');
+    expect(await shipments.list()).toMatchObject([{ status: 'done' }]);
+    expect(log).toHaveBeenCalledTimes(2);
+    expect((await shipments.replay(await hosts.child())).divergence).toBeNull();
   });
 
   it('that fails or is stopped ends its parent’s call with the error', async () => {

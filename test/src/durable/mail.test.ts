@@ -252,7 +252,7 @@ describe('an event that a chart sends to a durable actor', () => {
   it('reaches an actor of another machine, whether it is open or not', async () => {
     const { counters, actor, added } = await openShop();
     await actor.send({ type: 'order', count: 1 });
-    expect(await counters.wake()).toEqual(['a']);
+    await expect.poll(() => counters.wake()).toEqual(['a']);
     expect(await added()).toEqual([1]);
     await counters.open('a');
     await actor.send({ type: 'order', count: 2 });

@@ -70,7 +70,7 @@ export interface SystemParts {
   readonly describeCall: (source: string, input: unknown) => Json;
   /** Summarizes how the actor ended. */
   readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
-  /** When an actor begins that was enqueued and has not begun, in milliseconds since the epoch; by default when it was enqueued. */
+  /** When a queued actor begins that has not begun yet, in milliseconds since the epoch; by default the time at which it was enqueued. */
   readonly nowMs?: number;
   /** Where the actor is stored; undefined if it is not in a store. */
   readonly journals?: JournalStore;
@@ -853,7 +853,7 @@ export class DurableActorSystem {
   #recordPosted(path: ActorPath, action: string, posted: Omit<PostedEvent, 'from' | 'key'>): void {
     const run = async (key: string): Promise<void> => {
       const { post } = this.#parts;
-      if (post === undefined) throw new PostChainError('invalid_option', `actor ${posted.to}: it is in no store.`);
+      if (post === undefined) throw unsupported('a message');
       await post({ ...posted, from: this.#nameOf(path), key });
     };
     this.#recordEffect(path, action, run, true, { to: posted.to });
@@ -949,6 +949,10 @@ export class DurableActorSystem {
     return (ref && this.#paths.get(ref)) ?? '';
   }
 }
+
+/** Returns the error of a host without messages, such as a workflow on Restate. */
+const unsupported = (what: string): PostChainError =>
+  new PostChainError('invalid_option', `${what} requires createDurableMachine.`);
 
 /** Returns what identifies an actor, also if one with its id was deleted before. */
 export const identityOf = (

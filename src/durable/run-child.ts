@@ -11,6 +11,8 @@ export async function startChild(
   options: ChildOptions,
   journals: JournalStore | undefined,
 ): Promise<void> {
+  if (journals === undefined)
+    throw new PostChainError('invalid_option', `child ${id}: a child process requires createDurableMachine.`);
   const problem =
     host.journals !== journals
       ? 'expected a durable machine with the same store as its parent: pass both the same object as "journals"'
@@ -18,7 +20,7 @@ export async function startChild(
   if (problem) throw new PostChainError('invalid_option', `child ${id}: ${problem}.`);
   await startOnce(host, id, options);
   // A worker finds it later, too.
-  await journals?.mail?.post(id, 'wake', { id: 'wake', type: 'wake' }).catch(() => {});
+  await journals.mail?.post(id, 'wake', { id: 'wake', type: 'wake' }).catch(() => {});
 }
 
 /** Stops a child, if there is one. */

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, assign, createMachine, fromCallback, fromPromise, raise, setup } from 'xstate';
+import { type AnyStateMachine, assign, createMachine, fromCallback, fromPromise, raise, sendTo, setup } from 'xstate';
 import {
   addNote,
   approval,
+  createDurableMachine,
   type DurableEntry,
+  durable,
+  fromDurable,
   idempotencyKey,
+  memoryJournals,
   recordOnce,
   wasInterrupted,
 } from '../../../../src/entries/durable.ts';
@@ -250,6 +254,18 @@ describe('an effect on Restate', () => {
     const { error, status } = await playActor({ machine, steps: [] });
     expect(error).toMatchObject({ name: 'TerminalError', message: 'E_MAIL: no mail' });
     expect(status).toMatchObject({ status: 'error', error: { value: { message: 'no mail' } } });
+  });
+
+  it('that sends a message, or starts a child process, ends its actor with an error that explains it', async () => {
+    const child = createDurableMachine(createMachine({ id: 'child' }), { journals: memoryJournals() });
+    const machines = [
+      createMachine({ entry: sendTo(durable('b'), { type: 'GO' }) }),
+      createMachine({ invoke: { src: fromDurable(child) } }),
+    ];
+    for (const machine of machines)
+      expect((await playActor({ machine, steps: [] })).error).toMatchObject({
+        message: expect.stringContaining('requires createDurableMachine'),
+      });
   });
 });
 

@@ -853,7 +853,8 @@ export class DurableActorSystem {
   #recordPosted(path: ActorPath, action: string, posted: Omit<PostedEvent, 'from' | 'key'>): void {
     const run = async (key: string): Promise<void> => {
       const { post } = this.#parts;
-      if (post === undefined) throw unsupported('a message');
+      if (post === undefined)
+        throw new PostChainError('invalid_option', 'a message to another durable actor requires createDurableMachine.');
       await post({ ...posted, from: this.#nameOf(path), key });
     };
     this.#recordEffect(path, action, run, true, { to: posted.to });
@@ -951,8 +952,6 @@ export class DurableActorSystem {
 }
 
 /** Returns the error of a host without messages, such as a workflow on Restate. */
-const unsupported = (what: string): PostChainError =>
-  new PostChainError('invalid_option', `${what} requires createDurableMachine.`);
 
 /** Returns what identifies an actor, also if one with its id was deleted before. */
 export const identityOf = (

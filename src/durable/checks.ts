@@ -74,15 +74,15 @@ function requireQueue(queue: QueueOptions, journals: JournalStore): void {
   const { perKey = {}, key } = queue;
   requireKnown('perKey of queue', perKey);
   if (key !== undefined && typeof key !== 'function') throw invalid('key of queue', 'a function', describeValue(key));
-  for (const { concurrency, rate } of [queue, perKey]) {
+  for (const [owner, { concurrency, rate }] of Object.entries({ queue, perKey })) {
     if (rate !== undefined) requireKnown('rate', rate);
     const { starts = null, everyMs = null } = rate ?? { starts: 1, everyMs: 1 };
     for (const [name, value] of Object.entries({ concurrency: concurrency ?? 1, starts, everyMs }))
       if (!Number.isInteger(value) || Number(value) < 1)
-        throw invalid(`${name} of queue`, 'a whole number of at least 1', describeValue(value));
+        throw invalid(`${name} of ${owner}`, 'a whole number of at least 1', describeValue(value));
   }
   if (journals.claim === undefined)
-    throw invalid('queue', 'journals with a queue: memoryJournals, sqliteJournals or postgresJournals', 'others');
+    throw invalid('queue', 'a store with a queue (memoryJournals, sqliteJournals or postgresJournals)', 'one without');
 }
 
 /** Each migration needs the earlier version of the machine, which replays what came before it. */

@@ -23,7 +23,7 @@ export interface ChildOptions {
 
 export type ChildParent = NonNullable<StartEntry['parent']>;
 
-/** What a child sends its parent when it has ended. */
+/** The message of a child that has ended to its parent. */
 export interface ChildEnded {
   readonly type: 'child.ended';
   /** The id of the child. */

@@ -98,8 +98,8 @@ export interface DurableMachineOptions<Machine extends AnyStateMachine = AnyStat
    */
   readonly describeAttributes?: (snapshot: AnyMachineSnapshot) => Attributes;
   /**
-   * Which actors that are enqueued may begin: how many at a time (`concurrency`), and how many in any period (`rate`), of the machine and of
-   * those with the same `key`; by default all. Requires journals in memory, SQLite or PostgreSQL.
+   * Required for `enqueue`. Limits how many actors may have begun and not ended (`concurrency`), and how many begin in any period (`rate`), of
+   * the machine and of those with the same `key`; by default without limits. Requires a store in memory, SQLite or PostgreSQL.
    */
   readonly queue?: QueueOptions<InputFrom<Machine>>;
   /**
@@ -211,8 +211,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   /** The option `queue`. */
   readonly queue?: DurableMachineOptions<Machine>['queue'] | undefined;
   /**
-   * Stores a new actor, which a worker or `wake` begins when the limits of `queue` allow. Resolves to whether it is new: to false if there is an
-   * actor with this id and the same input. Rejects with `journal_exists` if there is one with another input, with `invalid_option` without
+   * Stores a new actor, which a worker or `wake` begins when the limits of `queue` allow. Resolves to whether it is new: to false if there already
+   * is an actor with this id and the same input. Rejects with `journal_exists` if there is one with another input, with `invalid_option` without
    * `queue`, and with the errors of `start`.
    *
    * @example

@@ -10,9 +10,9 @@ import { startEntry } from './replay.ts';
 
 export interface EnqueueOptions<Machine extends AnyStateMachine> {
   readonly input?: InputFrom<Machine>;
-  /** From -100 to 100; by default 0. The highest begins first. */
+  /** An integer from -100 to 100; by default 0. The highest begins first. */
   readonly priority?: number;
-  /** It does not begin before this time has passed, in milliseconds; by default 0. */
+  /** How long the actor waits at least before it begins, in milliseconds; by default 0. */
   readonly delayMs?: number;
   /** JSON to store in the first entry. */
   readonly product?: Json;
@@ -35,7 +35,7 @@ const invalid = (name: string, expected: string, received: unknown): PostChainEr
     `${name} of enqueue: expected ${expected}; received ${describeValue(received)}.`,
   );
 
-/** Stores a new actor, which a worker begins. Returns false if there is one with this id, machine and input. */
+/** Stores a new actor, which a worker begins. Returns false if there already is one with this id, machine and input. */
 export async function enqueueActor(
   host: EnqueueHost,
   id: string,
@@ -82,7 +82,7 @@ export async function enqueueActor(
   );
 }
 
-/** Throws what the initial context throws, so that nobody enqueues an actor that cannot begin. */
+/** Throws what the initial context throws, so that no actor that cannot begin is enqueued. */
 function attributesAtStart(host: EnqueueHost, start: Extract<DurableEvent, { type: 'start' }>): Attributes | null {
   const nothing = { record: () => {}, receive: () => {}, recorded: () => undefined, note: () => {} };
   const system = new DurableActorSystem(start, host.parts, nothing);
@@ -125,7 +125,7 @@ async function write(
   }
 }
 
-/** A redacted journal has other texts. */
+/** The input in a redacted journal differs, so it is not compared. */
 async function isSameStart(journals: JournalStore, id: string, [given]: readonly DurableEntry[]): Promise<boolean> {
   for await (const known of journals.read(id)) {
     if (known.type !== 'start' || given?.type !== 'start' || known.machine.id !== given.machine.id) return false;

@@ -153,7 +153,7 @@ export type DerivedEvent =
       readonly event: string;
       readonly dueMs: number;
     }
-  /** A custom action, executed after this entry is stored. `subject`: the durable actor `to` which it sends an event, or the `child` that it starts or stops; left out for none. */
+  /** A custom action, executed after this entry is stored. `subject`: the id of the durable actor `to` which it sends an event, or of the `child` that it starts or stops; left out for none. */
   | {
       readonly type: 'effect';
       readonly effect: number;
@@ -215,7 +215,7 @@ export type Annotation =
    * instead. With `isSkipped`, what failed in it does not run again.
    */
   | { readonly type: 'retried'; readonly failed: number; readonly isSkipped?: true }
-  /** The actor does not begin until a worker takes it from the queue. `beginsAtMs`: not before this time, in milliseconds since the epoch. */
+  /** The actor does not begin until a worker takes it from the queue, at `beginsAtMs` (milliseconds since the epoch) at the earliest. */
   | { readonly type: 'queued'; readonly priority: number; readonly key?: string; readonly beginsAtMs: number }
   /** Workers no longer continue the actor. */
   | { readonly type: 'quarantined'; readonly reason: string }

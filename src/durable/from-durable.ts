@@ -9,7 +9,7 @@ type ChildSnapshot = Snapshot<unknown> & { readonly input: unknown };
 
 /**
  * Returns the logic of an actor that starts an actor of another durable machine as a child process: with its own journal, in the same store. The actor
- * ends with the child's output or error; an actor that waits for children can be parked. A child is started once, also after a crash; if
+ * ends with the child's output or error; an actor that waits for children can be parked. A child is started once, even after a crash; if
  * its parent leaves the state or ends, it is stopped.
  *
  * @example
@@ -31,7 +31,7 @@ export function fromDurable<Machine extends AnyStateMachine>(host: {
     start() {
       throw new PostChainError(
         'invalid_option',
-        'fromDurable: expected a parent that is durable; open its machine with createDurableMachine.',
+        'fromDurable: expected a durable parent; open its machine with createDurableMachine.',
       );
     },
     transition: (snapshot: ChildSnapshot) => snapshot,

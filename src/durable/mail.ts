@@ -41,7 +41,7 @@ export class HostMail {
     this.#host = host;
   }
 
-  /** Passes new messages to the actors that are open, or no longer does. */
+  /** Starts to pass new messages to the actors that are open, or stops it. */
   watch(isOn: boolean): void {
     if (isOn)
       this.#stop ??= this.#mail.watch((ids) => {
@@ -59,7 +59,7 @@ export class HostMail {
         (free) => {
           const before = known;
           known = new Set(free.map(({ id }) => id));
-          // A worker also looks without a report.
+          // A worker also polls.
           if (free.some(({ id }) => !before.has(id))) onDue();
         },
         () => {},
@@ -131,7 +131,7 @@ export class HostMail {
   /** Returns whether the actor has processed a message, or ignores it. */
   async #pass(id: string, actor: Receiver, message: Awaited<ReturnType<Mailbox['read']>>[number]): Promise<boolean> {
     try {
-      if (message.type === 'unreadable') throw new Error('it cannot be decoded: another key or codec?');
+      if (message.type === 'unreadable') throw new Error('it cannot be decoded; check the codec and its key');
       await actor.receive(message);
       return true;
     } catch (error) {
@@ -152,7 +152,7 @@ export class HostMail {
       await this.#host.advance(to).catch((error: unknown) => {
         if (isRaceLost(error)) return;
         stop();
-        this.#host.log(`actor ${to}: it could not be continued with a message:`, error);
+        this.#host.log(`actor ${to}: it could not be continued to process a message:`, error);
       });
     });
     stop = repeat(check);

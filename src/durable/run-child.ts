@@ -19,7 +19,7 @@ export async function startChild(
       : journals.mail === undefined && 'its store keeps no messages; use one that does, such as sqliteJournals()';
   if (problem) throw new PostChainError('invalid_option', `child ${id}: ${problem}.`);
   await startOnce(host, id, options);
-  // A worker finds it later, too.
+  // Without this message, a worker finds it at its next poll.
   await journals.mail?.post(id, 'wake', { id: 'wake', type: 'wake' }).catch(() => {});
 }
 

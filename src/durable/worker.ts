@@ -10,7 +10,7 @@ import { requireKnown } from './known-options.ts';
 /** A durable machine or a chain, whose actors or runs a worker continues. */
 export interface WorkerHost {
   due(): Promise<readonly DueActor[]>;
-  /** Calls `onDue` when there may be more of them, so that they need not wait for the next look. Returns a function that stops it. */
+  /** Calls `onDue` when there may be more of them, so that they need not wait for the next poll. Returns a function that stops it. */
   watch?(onDue: () => void): () => void;
   /**
    * Continues an actor until it only waits, has ended, or the signal aborts. Calls `onOpen` once it holds the actor, before continuing it,
@@ -103,7 +103,7 @@ class PollingWorker implements Worker {
   #polling: Promise<void> | null = null;
   /** Settle when an actor is no longer open, and others have begun in its place. */
   readonly #begins = new Set<Promise<void>>();
-  /** The places of actors that are being taken out of a queue. */
+  /** The slots of actors that are being taken out of a queue. */
   #claiming = 0;
   /** Whether something may have become due since the poll in progress began. */
   #isLate = false;
@@ -195,7 +195,7 @@ class PollingWorker implements Worker {
     this.#begins.add(begun);
   }
 
-  /** Begins as many actors from the queue of a host as there are free places. */
+  /** Begins as many actors from the queue of a host as there are free slots. */
   async #begin(lane: Lane): Promise<void> {
     const { host } = lane;
     if (host.claim === undefined || this.#ending.signal.aborted) return;

@@ -98,7 +98,7 @@ export function RunsFilters({ runs, query, columns, nowMs, onChange }: RunsFilte
       </label>
       {hasFirstRows(runs, query, nowMs) && (
         <span class="muted small wide-only">
-          First those that wait for a person, are overdue or failed within a day; then the latest.
+          Those that wait for a person, are overdue or failed within the last day come first, then the latest.
         </span>
       )}
       <details class="columns wide-only">

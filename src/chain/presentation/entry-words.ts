@@ -261,9 +261,9 @@ export function entryTrouble(entry: JournalEntry): EntryTrouble | null {
   return read(entry, 'trouble') ?? (failure ? 'failed' : null);
 }
 
-/** When a queued actor begins: `begins when a worker has a free place, priority 5`. */
+/** Returns when a queued actor begins, such as `begins when a worker has a free slot, priority 5`. */
 export function queueText({ beginsAtMs, priority }: Queued, timeText: (atMs: number) => string | null): string {
-  const time = beginsAtMs > Date.now() ? `not before ${timeText(beginsAtMs)}` : 'when a worker has a free place';
+  const time = beginsAtMs > Date.now() ? `at ${timeText(beginsAtMs)} or later` : 'when a worker has a free slot';
   return `begins ${time}${priority === 0 ? '' : `, priority ${priority}`}`;
 }
 

@@ -94,7 +94,7 @@ export interface Queued {
   readonly priority: number;
   /** Null for none. */
   readonly key: string | null;
-  /** It does not begin before, in milliseconds since the epoch. */
+  /** The earliest time at which it begins, in milliseconds since the epoch. */
   readonly beginsAtMs: number;
 }
 

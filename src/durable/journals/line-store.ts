@@ -54,7 +54,7 @@ export interface JournalBackend {
   reopen(id: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
   /** Yields the journals of a query, by default all; it may yield others, too. */
   bounds(query?: LinesQuery): AsyncIterable<LineBounds> | Iterable<LineBounds>;
-  /** Returns ids of journals that may be due, in the order in which to continue them; of many, only some. By default, `bounds` finds them all. */
+  /** Returns ids of journals that may be due, in the order in which to continue them; if there are many, only some. By default, `bounds` finds all. */
   sampleDue?(machine: string, dueBefore: number): Promise<readonly string[]>;
   /** Sets the index of a journal that has none, unless a process holds it or has changed this version. */
   index?(id: string, index: JournalIndex, version: string): Promise<unknown>;
@@ -718,7 +718,7 @@ export function repeat(act: () => void, everyMs = 500): () => void {
   return () => clearInterval(timer);
 }
 
-/** Returns a function that reports for which actors messages wait, if there are some. */
+/** Returns a function that reports the actors for which messages wait, if there are any. */
 export const receiversReport = (
   receivers: () => Promise<readonly string[]>,
   onMail: (ids: readonly string[]) => void,

@@ -11,7 +11,7 @@ export type Message =
   /** Only reports that the actor has something to do. */
   | { readonly id: string; readonly type: 'wake' };
 
-/** What waits for an actor. A message that cannot be read, for example because its key is missing, has the type `unreadable`. */
+/** A message that waits for an actor. One that cannot be read, for example because its key is missing, has the type `unreadable`. */
 export type WaitingMessage = Message | { readonly id: string; readonly type: 'unreadable' };
 
 /** Keeps messages for actors until these have processed them. Any process may post; only the one that holds an actor removes its messages. */

@@ -1,4 +1,4 @@
-/** At most `starts` begins in any period of `everyMs`. */
+/** At most `starts` actors begin in any period of `everyMs`. */
 export interface BeginRate {
   readonly starts: number;
   readonly everyMs: number;
@@ -10,7 +10,7 @@ export interface BeginLimits {
   readonly rate?: BeginRate | undefined;
 }
 
-/** Which actors of a machine that were enqueued may begin. Programs with the same store need the same limits. */
+/** Limits which queued actors of a machine may begin. All programs with the same store need the same limits. */
 export interface QueueOptions<Input = never> extends BeginLimits {
   /** Returns the key of an actor from its input when it is enqueued; undefined for none. */
   readonly key?: (input: Input) => string | undefined;
@@ -34,7 +34,7 @@ export interface ClaimQuery {
 export interface QueuePlace {
   readonly priority: number;
   readonly key: string | null;
-  /** It does not begin before, in milliseconds since the epoch. */
+  /** The earliest time at which it begins, in milliseconds since the epoch. */
   readonly dueMs: number;
 }
 
@@ -45,7 +45,7 @@ export interface ClaimedJournal {
   readonly hasEnded: boolean;
 }
 
-/** The most begins that limits allow, in numbers that are always present. */
+/** Returns limits as numbers; infinite if there is no limit. */
 export const limitNumbers = ({ concurrency, rate }: BeginLimits) => ({
   concurrency: concurrency ?? Number.POSITIVE_INFINITY,
   starts: rate?.starts ?? Number.POSITIVE_INFINITY,
@@ -59,7 +59,7 @@ export function isForgotten({ begunMs, hasEnded }: ClaimedJournal, { nowMs, limi
   return !counts && begunMs <= nowMs - Math.max(all.everyMs, ofKey.everyMs);
 }
 
-/** What was claimed so far: of all journals, or of those with one key. */
+/** Counts what was claimed of all journals, or of those with one key. */
 class Tally {
   readonly #most: ReturnType<typeof limitNumbers>;
   #active = 0;
@@ -79,7 +79,7 @@ class Tally {
   }
 }
 
-/** Whether limits allow more journals, by what was claimed. */
+/** Counts the claimed journals, and compares them with the limits. */
 export class ClaimLimits {
   readonly #query: ClaimQuery;
   readonly #all: Tally;
@@ -95,7 +95,7 @@ export class ClaimLimits {
     return this.#all.isFull;
   }
 
-  /** The keys of which no more may begin. */
+  /** The keys that have reached their limits. */
   get fullKeys(): readonly string[] {
     return [...this.#byKey].filter(([, { isFull }]) => isFull).map(([key]) => key);
   }

@@ -204,8 +204,8 @@ it('the list of runs has queued actors, and when they begin', async () => {
   await host.enqueue('o-2', { delayMs: 1e12 });
   store.close();
   const listed = await runsCommand({ journals });
-  expect(listed).toMatch(/o-1 .* queued +\(begins when a worker has a free place, priority 5\) actor of order/u);
-  expect(listed).toMatch(/o-2 .* queued +\(begins not before 20.*\) actor of order/u);
+  expect(listed).toMatch(/o-1 .* queued +\(begins when a worker has a free slot, priority 5\) actor of order/u);
+  expect(listed).toMatch(/o-2 .* queued +\(begins at 20.* or later\) actor of order/u);
 });
 
 it('a name is looked up as a complete id, then as a prefix of run ids, then as a prefix of actor ids', async () => {

@@ -123,7 +123,7 @@ describe('a message for an actor that no process holds', () => {
     expect((await host().list())[0]?.status).toBe('waiting');
   });
 
-  it('makes the actor due, and a worker continues it without waiting for its next look', async () => {
+  it('makes the actor due, and a worker continues it without waiting for its next poll', async () => {
     const { host, added, mail } = setUp();
     await (await host().open('a')).close();
     const other = setup({}).createMachine({ id: 'other' });
@@ -139,7 +139,7 @@ describe('a message for an actor that no process holds', () => {
     expect(await host().wake()).toEqual([]);
   });
 
-  it('that has ended is removed, as is one whose actor is deleted', async () => {
+  it('is removed if that actor has ended or is deleted', async () => {
     const { host, mail } = setUp();
     await host().open('a');
     await (await host().open('b')).close();
@@ -209,7 +209,7 @@ describe('a message for an actor that no process holds', () => {
   });
 });
 
-it('a store of one backend method less has no mailbox', () => {
+it('a custom store whose backend has no `mail` has no mailbox', () => {
   const backend = { create() {}, reopen() {}, lines() {}, bounds() {}, remove() {} };
   expect(customJournals(backend as never).mail).toBeUndefined();
 });

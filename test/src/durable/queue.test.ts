@@ -238,7 +238,7 @@ describe('createDurableMachine with a queue', () => {
   it.each<readonly [unknown, RegExp]>([
     [{ concurrency: 0 }, /concurrency of queue: expected a whole number of at least 1; received 0/u],
     [{ rate: { starts: 1 } }, /everyMs of queue/u],
-    [{ perKey: { concurrency: 1.5 } }, /concurrency of queue/u],
+    [{ perKey: { concurrency: 1.5 } }, /concurrency of perKey/u],
     [{ key: 'customer' }, /key of queue: expected a function/u],
     [{ limit: 1 }, /limit/u],
   ])('refuses %j', (queue, message) => {

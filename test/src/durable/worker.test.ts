@@ -129,7 +129,7 @@ describe('a worker', () => {
   });
 
   it.each(['journal_held', 'journal_fenced', 'unknown_journal'] as const)(
-    'tries an actor again at its next look after %s, and does not report it as continued',
+    'tries an actor again at its next poll after %s, and does not report it as continued',
     async (code) => {
       const advance = vi.fn(() => Promise.reject(new PostChainError(code, 'lost')));
       const quarantine = async () => {};
@@ -163,7 +163,7 @@ describe('a worker', () => {
     expect(turns.slice(0, 5)).toEqual(['a0', 'b0', 'a1', 'b1', 'a2']);
   });
 
-  it('lists again at once after a full list, and otherwise at its next look', async () => {
+  it('lists again at once after a full list, and otherwise at its next poll', async () => {
     const clock = new TestClock();
     const left = Array.from({ length: 250 }, (_, number) => ({ id: `o${number}`, crashes: 0 }));
     const due = vi.fn(async () => left.slice(0, 100));

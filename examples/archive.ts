@@ -18,7 +18,7 @@ await orders.send('o-17', { type: 'pay' });
 
 const archive = fileJournals(mkdtempSync(join(tmpdir(), 'archive-')));
 
-// Each journal is deleted after its copy is complete. A copy that exists is from a run that was interrupted.
+// Each journal is deleted after its copy is complete. If a copy exists, the program was killed before that.
 const copied = new Set((await archive.list()).map(({ id }) => id));
 for (const { id } of await journals.list({ status: ['done', 'error', 'stopped'], limit: 1_000 })) {
   if (copied.has(id)) await archive.delete(id);

@@ -33,7 +33,7 @@ await imports.enqueue('i-2', { input: { customer: 'Ann', file: 'b.csv' } });
 await imports.enqueue('i-3', { input: { customer: 'Bob', file: 'urgent.csv' }, priority: 5 });
 await imports.enqueue('i-4', { input: { customer: 'Cem', file: 'c.csv' }, delayMs: 60_000 });
 
-// Begins those that may begin: "loads urgent.csv", "loads a.csv" and, when that has ended, "loads b.csv".
+// Prints "loads urgent.csv", "loads a.csv" and, when that has ended, "loads b.csv".
 const worker = createWorker({ hosts: [imports] });
 await worker.poll();
 await worker.stop();

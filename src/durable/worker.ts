@@ -105,6 +105,8 @@ class PollingWorker implements Worker {
   readonly #begins = new Set<Promise<void>>();
   /** The slots of actors that are being taken out of a queue. */
   #claiming = 0;
+  /** Whether the poll in progress may miss what becomes due now. */
+  #hasLooked = false;
   /** Whether something may have become due since the poll in progress began. */
   #isLate = false;
   readonly #stopWatching: readonly (() => void)[];
@@ -135,7 +137,11 @@ class PollingWorker implements Worker {
   }
 
   async poll(): Promise<void> {
-    await this.#poll();
+    const earlier = this.#polling;
+    if (this.#hasLooked) this.#pollAgain();
+    else void this.#poll();
+    await earlier;
+    await this.#polling;
     while (this.#begins.size > 0) await Promise.all(this.#begins);
   }
 
@@ -211,6 +217,8 @@ class PollingWorker implements Worker {
 
   /** Hosts take turns, so that one with many due actors does not delay the others. */
   async #work(): Promise<void> {
+    await Promise.resolve();
+    this.#hasLooked = true;
     for (const lane of this.#lanes) lane.listAtMs = Number.NEGATIVE_INFINITY;
     for (const lane of this.#lanes) await this.#begin(lane);
     for (let isDone = false; !isDone; ) {
@@ -251,6 +259,7 @@ class PollingWorker implements Worker {
     this.#clock.clearTimeout(this.#timer);
     this.#polling ??= this.#work().finally(() => {
       this.#polling = null;
+      this.#hasLooked = false;
       const isLate = this.#isLate;
       this.#isLate = false;
       if (isLate) void this.#poll();

@@ -14,6 +14,7 @@ import {
   type WorkerOptions,
 } from '../../../src/entries/durable.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
+import { withResolvers } from '../../../src/internal/async.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { writeJournal } from '../../support/journal-files.ts';
 import { recordedRun } from '../../support/recorded-run.ts';
@@ -171,6 +172,27 @@ describe('a worker', () => {
     const worker = createWorker({ hosts: [{ due, advance, quarantine: async () => {} }], clock });
     await worker.poll();
     expect([left.length, due.mock.calls.length]).toEqual([0, 3]);
+    await worker.stop();
+  });
+
+  it('continues, when asked to poll, what became due after the poll in progress had listed', async () => {
+    const left: string[] = [];
+    const listing = withResolvers<void>();
+    const listed = withResolvers<void>();
+    const due = vi.fn(async () => {
+      const found = left.map((id) => ({ id, crashes: 0 }));
+      listing.resolve();
+      await listed.promise;
+      return found;
+    });
+    const advance = async (id: string) => void left.splice(left.indexOf(id), 1);
+    const worker = createWorker({ hosts: [{ due, advance, quarantine: async () => {} }], clock: new TestClock() });
+    await listing.promise;
+    left.push('late');
+    const polled = worker.poll();
+    listed.resolve();
+    await polled;
+    expect(left).toEqual([]);
     await worker.stop();
   });
 

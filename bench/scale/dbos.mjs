@@ -4,7 +4,7 @@ import { customerAt } from './machine.mjs';
 import { atRate, memory, repeatFor } from './tasks.mjs';
 
 const QUEUE = 'orders';
-/** How many workflows of the queue a process executes at a time. It claims as many as it has room for at each look. */
+/** How many workflows of the queue a process executes at a time. It claims as many as it has room for at each poll. */
 const WORKER_CONCURRENCY = 200;
 /** A shorter interval than the default of one second, which would limit the rate. */
 const POLL_MS = 50;

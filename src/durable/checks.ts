@@ -76,7 +76,7 @@ function requireQueue(queue: QueueOptions, journals: JournalStore): void {
   if (key !== undefined && typeof key !== 'function') throw invalid('key of queue', 'a function', describeValue(key));
   for (const [owner, { concurrency, rate }] of Object.entries({ queue, perKey })) {
     if (rate !== undefined) requireKnown('rate', rate);
-    const { starts = null, everyMs = null } = rate ?? { starts: 1, everyMs: 1 };
+    const { starts, everyMs } = rate ?? { starts: 1, everyMs: 1 };
     for (const [name, value] of Object.entries({ concurrency: concurrency ?? 1, starts, everyMs }))
       if (!Number.isInteger(value) || Number(value) < 1)
         throw invalid(`${name} of ${owner}`, 'a whole number of at least 1', describeValue(value));

@@ -10,7 +10,7 @@ import { startEntry } from './replay.ts';
 
 export interface EnqueueOptions<Machine extends AnyStateMachine> {
   readonly input?: InputFrom<Machine>;
-  /** An integer from -100 to 100; by default 0. The highest begins first. */
+  /** A whole number from -100 to 100; by default 0. The highest begins first. */
   readonly priority?: number;
   /** How long the actor waits at least before it begins, in milliseconds; by default 0. */
   readonly delayMs?: number;

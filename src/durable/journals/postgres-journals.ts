@@ -445,7 +445,7 @@ function createNotifier(db: PostgresTables): Notifier {
       // The payload is empty if a name is too long for a notification.
       const payloads = [...changed].map((name) => (new TextEncoder().encode(name).length < 7_000 ? name : ''));
       changed.clear();
-      // Followers also look without a notification.
+      // Followers also poll.
       await db.rows(`SELECT pg_notify('${CHANNEL}', name) FROM unnest($1::text[]) AS name`, [payloads]).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, NOTIFY_MS));
     }

@@ -265,7 +265,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(Math.hypot(after.left - left, after.top - top)).toBeLessThan(3);
   });
 
-  it('shows the groups of a large chart as boxes with all ways between them if its texts are not readable', async () => {
+  it('shows the groups of a large chart as boxes with the lines between them if its texts are not readable', async () => {
     const { charts: all, invoked } = groupsOf(10, 5);
     const [chart] = all as [RunCharts['charts'][number]];
     const abort = { event: 'ABORT', source: 'groups', target: ['group4'], guard: null, otherwise: false, actions: [] };

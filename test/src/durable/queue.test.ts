@@ -142,7 +142,7 @@ describe('a queued actor', () => {
     expect(await statuses()).toEqual({ a: 'done', b: 'done', c: 'stopped', e: 'stopped' });
   });
 
-  it('is enqueued once for the same input, and its id is taken for another one', async () => {
+  it('is enqueued once with the same input, and rejected with another one', async () => {
     const { host, enqueue, work, settle, pay } = setUp();
     const ann = { input: { customer: 'Ann' } };
     expect([await host.enqueue('a', ann), await host.enqueue('a', ann)]).toEqual([true, false]);
@@ -158,7 +158,7 @@ describe('a queued actor', () => {
     await enqueue('b');
   });
 
-  it('waits with a queue of its own for each key, while others begin', async () => {
+  it('waits only for actors with its key if `perKey` has limits', async () => {
     const { enqueue, work, settle, ids, pay, clock } = setUp({
       key: (input) => input?.customer,
       perKey: { concurrency: 1, rate: { starts: 2, everyMs: MINUTE } },
@@ -237,7 +237,7 @@ it('schedules enqueue the actors of a machine with a queue', async () => {
 describe('createDurableMachine with a queue', () => {
   it.each<readonly [unknown, RegExp]>([
     [{ concurrency: 0 }, /concurrency of queue: expected a whole number of at least 1; received 0/u],
-    [{ rate: { starts: 1 } }, /everyMs of queue/u],
+    [{ rate: { starts: 1 } }, /everyMs of queue: .* received undefined/u],
     [{ perKey: { concurrency: 1.5 } }, /concurrency of perKey/u],
     [{ key: 'customer' }, /key of queue: expected a function/u],
     [{ limit: 1 }, /limit/u],

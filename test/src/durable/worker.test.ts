@@ -389,7 +389,7 @@ describe('a worker', () => {
   });
 });
 
-describe('the look of a worker', () => {
+describe('the poll of a worker', () => {
   it('reads no more journals if more actors have ended, and finds one with the id of one that had', async () => {
     const machine = setup({ delays: { patience: HOUR } }).createMachine({
       id: 'timed',

@@ -345,6 +345,7 @@ it('the checks of optional methods that a store lacks are skipped, with the reas
     'the store has no method "follow"',
     'the store has no method "follow"',
     'the store has no method "follow"',
+    'the store has no method "mail"',
     'the store has no method "prune"',
     'the store has no method "tail"',
   ]);

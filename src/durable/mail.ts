@@ -1,3 +1,4 @@
+import { nextTurn } from '../internal/async.ts';
 import { durableFormat } from './durable-format.ts';
 import { isRaceLost } from './error.ts';
 import { type ActorSummary, type JournalStore, listedJournal } from './journals/journal-store.ts';
@@ -14,6 +15,8 @@ interface Receiver {
   /** Resolves when the step of the message is stored, or the message changed nothing. */
   receive(message: Message): Promise<unknown>;
   readonly isClosed: boolean;
+  /** Resolves when a process can open it. */
+  readonly closed: Promise<void>;
 }
 
 /** The durable machine whose actors receive messages. */
@@ -35,6 +38,11 @@ export class HostMail {
   readonly #taking = new Map<string, { again: boolean; readonly taken: Promise<void> }>();
   /** The ids of messages that cannot be read, by receiver. They stay in the store. */
   readonly #unreadable = new Map<string, Set<string>>();
+  readonly #onDue = new Set<() => void>();
+  /** How often messages were removed. */
+  #removals = 0;
+  /** The messages that this process has posted and that may not be taken yet, by receiver. */
+  readonly #posted = new Map<string, Set<string>>();
 
   constructor(mail: Mailbox, host: MailHost) {
     this.#mail = mail;
@@ -54,17 +62,25 @@ export class HostMail {
   /** Calls `onDue` when messages wait for actors that no process holds. Returns a function that stops it. */
   watchDue(onDue: () => void): () => void {
     let known: ReadonlySet<string> = new Set();
-    return this.#mail.watch((ids) => {
+    let knownRemovals = 0;
+    this.#onDue.add(onDue);
+    const stop = this.#mail.watch((ids) => {
+      const removals = this.#removals;
       void this.#free(ids).then(
         (free) => {
-          const before = known;
+          const before: ReadonlySet<string> = removals > knownRemovals ? new Set() : known;
           known = new Set(free.map(({ id }) => id));
-          // A worker also polls.
+          knownRemovals = removals;
+          // Messages that stay are reported again and again. A worker also polls.
           if (free.some(({ id }) => !before.has(id))) onDue();
         },
         () => {},
       );
     });
+    return () => {
+      this.#onDue.delete(onDue);
+      stop();
+    };
   }
 
   /** Returns those with messages that wait or have ended. Those that were interrupted are due anyway. */
@@ -118,9 +134,16 @@ export class HostMail {
         if (isTaken) taken.push(message.id);
         else if (actor.isClosed) break;
       }
-      if (taken.length > 0) await this.#mail.remove(id, taken);
-      if (taken.length < messages.length && actor.isClosed) return;
+      if (taken.length > 0) {
+        await this.#mail.remove(id, taken);
+        this.#removals += 1;
+      }
+      if (taken.length < messages.length && actor.isClosed) break;
     }
+    // It was closed before it received them.
+    await actor?.closed;
+    await nextTurn();
+    for (const onDue of this.#onDue) onDue();
   }
 
   /** Returns the messages for an actor that were not found to be unreadable. */
@@ -145,17 +168,26 @@ export class HostMail {
   /** Stores a message for an actor that another process holds. If that process closes the actor, continues it here. */
   async post(to: string, message: Message): Promise<void> {
     await this.#mail.post(to, message.id, message);
-    let stop = (): void => {};
+    const posted = this.#posted.get(to);
+    if (posted !== undefined) return void posted.add(message.id);
+    const ids = new Set([message.id]);
+    this.#posted.set(to, ids);
+    const end = (): void => {
+      stop();
+      this.#posted.delete(to);
+    };
     const check = unlessRunning(async () => {
-      const isTaken = await this.#isTaken(to, message.id);
-      if (isTaken) return stop();
+      const known = [...ids];
+      const waiting = new Set((await this.#mail.read(to)).map(({ id }) => id));
+      for (const id of known) if (!waiting.has(id)) ids.delete(id);
+      if (ids.size === 0) return end();
       await this.#host.advance(to).catch((error: unknown) => {
         if (isRaceLost(error)) return;
-        stop();
+        end();
         this.#host.log(`actor ${to}: it could not be continued to process a message:`, error);
       });
     });
-    stop = repeat(check);
+    const stop = repeat(check);
     check();
   }
 

@@ -111,6 +111,17 @@ describe('an event for an actor that another process holds', () => {
   });
 });
 
+it('a process that sends a hundred events to an actor that another one holds looks once whether they are taken', async () => {
+  const { journals, host } = setUp();
+  const read = vi.fn((to: string) => (journals.mail as NonNullable<typeof journals.mail>).read(to));
+  const counted = { ...journals, mail: { ...journals.mail, read, watch: () => () => {} } } as JournalStore;
+  const actor = await host().open('a');
+  const sender = createDurableMachine(counter, { journals: counted });
+  for (let count = 0; count < 100; count += 1) await sender.send('a', add(count));
+  expect(read.mock.calls.length).toBeLessThan(5);
+  await actor.close();
+});
+
 describe('a message for an actor that no process holds', () => {
   it.each(Object.entries(stores))('comes first when the actor is opened (%s)', async (_, open) => {
     const { host, added, mail } = setUp(open());
@@ -134,6 +145,8 @@ describe('a message for an actor that no process holds', () => {
     await mail.post('a', 'one', message('one', add(1)));
     expect(await host().due()).toEqual([{ id: 'a', crashes: 0 }]);
     await expect.poll(() => added('a')).toEqual([1]);
+    await mail.post('a', 'two', message('two', add(2)));
+    await expect.poll(() => added('a'), { timeout: 5_000 }).toEqual([1, 2]);
     await worker.stop();
     expect(await mail.receivers()).toEqual(['b']);
     expect(await host().wake()).toEqual([]);

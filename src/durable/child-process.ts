@@ -63,6 +63,11 @@ export const CHILD_LOGIC = Symbol.for('postchain.child-logic');
 export const childLogicOf = (logic: object): ((parts: ChildParts) => ChildLogic) | undefined =>
   (logic as { readonly [CHILD_LOGIC]?: (parts: ChildParts) => ChildLogic })[CHILD_LOGIC];
 
+/** Longer ids, also those of children of children, would exceed what stores can keep. */
+const MAX_NAME_CHARS = 400;
+
 /** Returns the id of the child that an effect starts. `identity` is that of its parent. */
-export const childIdOf = ({ actorId, actor }: ChildParent, identity: string, effect: number): string =>
-  `${actorId}${actor}:${digestOf(`${identity} ${effect}`)}`;
+export function childIdOf({ actorId, actor }: ChildParent, identity: string, effect: number): string {
+  const name = `${actorId}${actor}`;
+  return `${name.length > MAX_NAME_CHARS ? digestOf(name) : name}:${digestOf(`${identity} ${effect}`)}`;
+}

@@ -113,6 +113,18 @@ describe('a child process', () => {
     expect(await hosts.journals.mail?.receivers()).toEqual([]);
   });
 
+  it('has an id that its store can keep, however long that of its parent is', async () => {
+    const hosts = hostsOn(memoryJournals());
+    const id = 'x'.repeat(2_598);
+    await (await hosts.orders.open(id)).park({ wait: true });
+    expect(await hosts.child()).toMatch(/^[0-9a-f]{16}:[0-9a-f]{16}$/u);
+    await settle(hosts);
+    hosts.clock.increment(HOUR);
+    await settle(hosts);
+    expect((await hosts.orders.query(id)).snapshot.output).toBe('A7 delivered, 0 notes');
+    expect((await hosts.orders.replay(id)).divergence).toBeNull();
+  });
+
   it('is continued by a worker at once, and its result too', async () => {
     const { orders, shipments, clock, log } = hostsOn(memoryJournals());
     const worker = createWorker({ hosts: [orders, shipments], pollMs: 1e9 });

@@ -45,6 +45,7 @@ import { lastMachineIn, machineIn, recordedMachine, versionFor } from './machine
 import type { HostMail } from './mail.ts';
 import type { Migration } from './migrate.ts';
 import { type Pending, pendingOf } from './pending.ts';
+import type { PostedEvent } from './post-event.ts';
 import type { RepairAction, RepairOptions, RepairResult, StepRepair } from './repair.ts';
 import {
   clockStartOf,
@@ -404,7 +405,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     for (let tries = 0; tries < MAX_REOPENS; tries += 1) {
       const actor = await this.#once(id, () => this.#startOrResume(id, options));
       if (!(await kept(actor))) continue;
-      if (actor.hasMail) void this.#takeMail(actor);
+      const taken = actor.hasMail && this.#takeMail(actor);
+      // A paused actor takes nothing before it begins.
+      if (!options.isPaused) await taken;
       return actor;
     }
     throw closed(id);
@@ -462,7 +465,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const receivers = (await journals.mail?.receivers()) ?? [];
     if (receivers.length > 0) for (const actor of (await (await this.#mail)?.due(receivers)) ?? []) add(actor);
     const pause = pauses();
-    for (const { id, lastSeq, reason } of await journals.list({ machine, status: 'interrupted' })) {
+    const interrupted = await journals.list({ machine, status: 'interrupted' });
+    const listed = new Set(interrupted.map(({ id }) => id));
+    for (const id of this.#crashCounts.keys()) if (!listed.has(id)) this.#crashCounts.delete(id);
+    for (const { id, lastSeq, reason } of interrupted) {
       await pause();
       if (reason !== null || this.#open.has(id) || due.has(id)) continue;
       // What it waits for is known only after it has been continued. If its journal cannot be read, continuing it reports the error.
@@ -599,12 +605,17 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async retry(id: string): Promise<void> {
-    await whenIdle(await this.#repaired(id, { action: 'retry' }));
+    await this.#whenIdle(await this.#repaired(id, { action: 'retry' }));
   }
 
   async skip(id: string, options: { readonly output?: unknown } = {}): Promise<void> {
     requireKnown('skip', options);
-    await whenIdle(await this.#repaired(id, { action: 'skip', output: options.output }));
+    await this.#whenIdle(await this.#repaired(id, { action: 'skip', output: options.output }));
+  }
+
+  async #whenIdle(actor: RunningActor<Machine> | null): Promise<void> {
+    if (actor?.hasMail) await this.#takeMail(actor);
+    await whenIdle(actor);
   }
 
   async release(id: string): Promise<void> {
@@ -652,10 +663,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     }
     if (this.#open.has(id)) throw notRepairable(id, 'this process is opening or repairing it.');
     return this.#once(id, async () => {
-      const { entries, writer } = await this.journals.open(id, this.#readOptions);
+      const { entries, writer, hasMail = false } = await this.journals.open(id, this.#readOptions);
       try {
         const system = await repaired(entries);
-        return await this.#continue(system, writer, { ...this.#runningOptions(id, system), isPaused });
+        const actor = await this.#continue(system, writer, { ...this.#runningOptions(id, system), isPaused });
+        return Object.assign(actor, { hasMail });
       } catch (error) {
         await writer.close();
         throw error;
@@ -1030,7 +1042,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         this.#described('describeCall', (options) => options.describeCall?.(source, input)),
       describeEnd: (snapshot) => this.#described('describeEnd', (options) => options.describeEnd?.(snapshot)),
       journals: this.journals,
-      post: async (event) => (await import('./lazy-parts.ts')).postEvent(event, this.journals),
+      post: inTurn(async (event: PostedEvent) => (await import('./lazy-parts.ts')).postEvent(event, this.journals)),
       logger: this.#log,
       ...(this.#timeWithoutProcess === 'counts' && { nowMs: this.#clock.now() }),
     };
@@ -1138,6 +1150,16 @@ async function kept(actor: Pick<RunningActor<AnyStateMachine>, 'keepOpen' | 'clo
   await actor.closed;
   if (actor.failure !== null) throw actor.failure;
   return false;
+}
+
+/** Calls `act` when its last call has settled: the store must get messages in the order in which they were sent. */
+function inTurn<Given>(act: (given: Given) => Promise<void>): typeof act {
+  let last = Promise.resolve();
+  return (given) => {
+    const next = last.then(() => act(given));
+    last = next.catch(() => {});
+    return next;
+  };
 }
 
 const isHeld = (error: unknown): boolean => PostChainError.isInstance(error) && error.code === 'journal_held';

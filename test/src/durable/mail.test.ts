@@ -132,6 +132,36 @@ describe('a message for an actor that no process holds', () => {
     expect(await added('a')).toEqual([1, 2, 3]);
     expect(await mail.read('a')).toEqual([]);
     expect((await host().list())[0]?.status).toBe('waiting');
+    await mail.post('a', 'four', message('four', add(4)));
+    const actor = await host().open('a');
+    await actor.send(add(5));
+    expect(actor.getSnapshot().context.added).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('that has failed is processed when the actor is retried, although others are open', async () => {
+    let isBroken = true;
+    const store = setUp();
+    const machine = setup({
+      actions: {
+        fail: () => {
+          if (isBroken) throw new Error('broken');
+        },
+      },
+    }).createMachine({
+      id: 'fragile',
+      on: { go: { actions: 'fail' } },
+      initial: 'a',
+      states: { a: { on: { add: 'b' } }, b: {} },
+    });
+    const host = createDurableMachine(machine, { journals: store.journals, logger: store.log });
+    await host.open('other');
+    await host.open('a').then((actor) => actor.send({ type: 'go' }));
+    await expect.poll(async () => (await host.list({ status: 'error' })).length, { timeout: 5_000 }).toBe(1);
+    await store.mail.post('a', 'one', message('one', add(1)));
+    isBroken = false;
+    await host.retry('a');
+    expect((await host.query('a')).snapshot.value).toBe('b');
+    await (await host.open('other')).close();
   });
 
   it('makes the actor due, and a worker continues it without waiting for its next poll', async () => {
@@ -271,6 +301,21 @@ describe('an event that a chart sends to a durable actor', () => {
     await actor.send({ type: 'order', count: 2 });
     await expect.poll(added).toEqual([1, 2]);
     expect(actor.entries).toContainEqual(expect.objectContaining({ type: 'effect', subject: { to: 'a' } }));
+  });
+
+  it('arrives in the order in which it was sent, also if the store takes longer for the first one', async () => {
+    const { journals, host, added, mail } = setUp();
+    const post: typeof mail.post = async (to, id, posted) => {
+      if (id.endsWith(':0')) for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      await mail.post(to, id, posted);
+    };
+    const sends = [1, 2, 3].map((count) => sendTo(() => durable<typeof counter>('a'), add(count)));
+    const sender = setup({}).createMachine({ id: 'sender', entry: sends });
+    await (await host().open('a')).close();
+    const senders = createDurableMachine(sender, { journals: { ...journals, mail: { ...mail, post } } });
+    await (await senders.open('s')).park({ wait: true });
+    await host().wake();
+    expect(await added('a')).toEqual([1, 2, 3]);
   });
 
   it('is sent when its delay has elapsed, unless it is canceled', async () => {

@@ -353,6 +353,24 @@ describe('a worker', () => {
     },
   );
 
+  it('does not keep how often actors crashed that are no longer interrupted', async () => {
+    const { journals, parked, crash, host } = setUp();
+    await parked('o');
+    await crash('o');
+    const store = journals;
+    const read = vi.fn((id: string) => store.read(id));
+    let isHidden = false;
+    const list = async (...given: Parameters<typeof store.list>) => (isHidden ? [] : store.list(...given));
+    const machine = createDurableMachine(host().machine, { journals: { ...store, read, list } });
+    for (const _ of [1, 2]) expect(await machine.due()).toEqual([{ id: 'o', crashes: 1 }]);
+    expect(read).toHaveBeenCalledTimes(1);
+    isHidden = true;
+    expect(await machine.due()).toEqual([]);
+    isHidden = false;
+    await machine.due();
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
   it('closes what it continues when it is stopped, and the call starts again in another process', async () => {
     let resolve = (): void => {};
     const paid = new Promise<void>((end) => {

@@ -107,6 +107,10 @@ class PollingWorker implements Worker {
   #claiming = 0;
   /** Whether the poll in progress may miss what becomes due now. */
   #hasLooked = false;
+  /** Whether due actors get the slots that become free; otherwise those in queues do. */
+  #isWorking = false;
+  /** How often queues had their turn. */
+  #turns = 0;
   /** Whether something may have become due since the poll in progress began. */
   #isLate = false;
   readonly #stopWatching: readonly (() => void)[];
@@ -197,15 +201,27 @@ class PollingWorker implements Worker {
     const key = lane.keyOf(actor);
     const advanced = this.#advance(lane.host, key, actor).finally(() => this.#running.delete(key));
     this.#running.set(key, advanced);
-    const begun = advanced.then(() => this.#begin(lane)).finally(() => this.#begins.delete(begun));
+    const begun = advanced
+      .then(() => (this.#isWorking ? undefined : this.#beginAll()))
+      .finally(() => this.#begins.delete(begun));
     this.#begins.add(begun);
   }
 
-  /** Begins as many actors from the queue of a host as there are free slots. */
-  async #begin(lane: Lane): Promise<void> {
+  /** Queues take turns, so that a long one does not delay the others. */
+  async #beginAll(most?: number): Promise<void> {
+    this.#turns += 1;
+    for (let turn = 0; turn < this.#lanes.length; turn += 1) {
+      const lane = this.#lanes[(this.#turns + turn) % this.#lanes.length];
+      if (lane === undefined || (this.#isWorking && most === undefined)) return;
+      await this.#begin(lane, most);
+    }
+  }
+
+  /** Begins actors from the queue of a host if there are free slots. */
+  async #begin(lane: Lane, most = Number.POSITIVE_INFINITY): Promise<void> {
     const { host } = lane;
     if (host.claim === undefined || this.#ending.signal.aborted) return;
-    const count = Math.floor(this.#limits.concurrency) - this.#running.size - this.#claiming;
+    const count = Math.min(most, Math.floor(this.#limits.concurrency) - this.#running.size - this.#claiming);
     if (count < 1) return;
     this.#claiming += count;
     const ids = await this.#listed(async () => (await host.claim?.(count)) ?? []);
@@ -215,16 +231,29 @@ class PollingWorker implements Worker {
     for (const id of ids) this.#run(lane, { id, crashes: 0 });
   }
 
-  /** Hosts take turns, so that one with many due actors does not delay the others. */
+  /** Waits until another actor may be continued. */
+  async #freeSlot(): Promise<void> {
+    while (this.#running.size + this.#claiming >= this.#limits.concurrency) await Promise.race(this.#begins);
+  }
+
   async #work(): Promise<void> {
     await Promise.resolve();
     this.#hasLooked = true;
     for (const lane of this.#lanes) lane.listAtMs = Number.NEGATIVE_INFINITY;
-    for (const lane of this.#lanes) await this.#begin(lane);
-    for (let isDone = false; !isDone; ) {
-      isDone = true;
+    await this.#beginAll();
+    this.#isWorking = true;
+    await this.#continueDue().finally(() => {
+      this.#isWorking = false;
+    });
+    await this.#beginAll();
+  }
+
+  /** Hosts and queues take turns, so that one with many actors does not delay the others. */
+  async #continueDue(): Promise<void> {
+    for (;;) {
+      let isDone = true;
       for (const lane of this.#lanes) {
-        while (this.#running.size >= this.#limits.concurrency) await Promise.race(this.#running.values());
+        await this.#freeSlot();
         const actor = await this.#next(lane);
         if (this.#ending.signal.aborted) return;
         if (actor === null) continue;
@@ -233,6 +262,9 @@ class PollingWorker implements Worker {
         // If the store never yields to the event loop, other work of the process would wait for all of them.
         await nextTurn();
       }
+      if (isDone) return;
+      await this.#freeSlot();
+      await this.#beginAll(1);
     }
   }
 

@@ -164,6 +164,39 @@ describe('a worker', () => {
     expect(turns.slice(0, 5)).toEqual(['a0', 'b0', 'a1', 'b1', 'a2']);
   });
 
+  it('takes actors out of a queue while other hosts have many due ones, and keeps the limit', async () => {
+    const begun: string[] = [];
+    let active = 0;
+    let most = 0;
+    const hostOf = (name: string, dueCount: number, queuedCount: number): WorkerHost => {
+      const due = Array.from({ length: dueCount }, (_, number) => ({ id: `${name}${number}`, crashes: 0 }));
+      let left = queuedCount;
+      return {
+        due: async () => due.splice(0, 20),
+        claim: async (count) => {
+          await nextTurn();
+          const taken = Array.from({ length: Math.min(count, left) }, (_, number) => `${name}q${left - number}`);
+          left -= taken.length;
+          return taken;
+        },
+        advance: async (id) => {
+          begun.push(id);
+          most = Math.max(most, ++active);
+          await nextTurn();
+          active -= 1;
+        },
+        quarantine: async () => {},
+      };
+    };
+    const hosts = [hostOf('a', 20, 100), hostOf('b', 20, 1), hostOf('c', 0, 0)];
+    const worker = createWorker({ hosts, concurrency: 2, pollMs: 1e9, clock: new TestClock() });
+    await worker.poll();
+    expect(begun.length).toBe(141);
+    expect(most).toBe(2);
+    expect(begun.indexOf('bq1')).toBeLessThan(20);
+    await worker.stop();
+  });
+
   it('lists again at once after a full list, and otherwise at its next poll', async () => {
     const clock = new TestClock();
     const left = Array.from({ length: 250 }, (_, number) => ({ id: `o${number}`, crashes: 0 }));

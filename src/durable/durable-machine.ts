@@ -317,7 +317,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /** The actors of the machine, the newest first, as `list` of the store filters them. */
   list(options?: ListActorsOptions): Promise<readonly ActorSummary[]>;
-  /** Deletes an actor that no process holds. Rejects with `invalid_journal` for that of another machine. */
+  /** Deletes an actor that no process holds; a child process is stopped first. Rejects with `invalid_journal` for that of another machine. */
   delete(id: string): Promise<void>;
 }
 
@@ -788,8 +788,17 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     await actor?.closed;
     const start = await firstEntry(this.journals.read(id));
     if (start?.type === 'start') this.#machineOf([start], id);
+    if (start?.type === 'start' && start.parent !== undefined) await this.#stopChild(id);
     await this.journals.delete?.(id);
     this.#crashCounts.delete(id);
+  }
+
+  /** The parent of a child waits for its end. One that cannot be opened can be deleted. */
+  async #stopChild(id: string): Promise<void> {
+    const stopped = this.#offer(id, (actor) => actor.stop(), { isPaused: true });
+    await stopped.catch((error: unknown) => {
+      if (isHeld(error)) throw error;
+    });
   }
 
   /** An actor that is being opened may not have a journal yet. */

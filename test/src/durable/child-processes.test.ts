@@ -192,6 +192,20 @@ describe('a child process', () => {
     await expect.poll(async () => (await hosts.shipments.list()).length).toBe(2);
   });
 
+  it.each(['has not begun', 'waits'])(
+    'is stopped when it is deleted and %s, so that its parent does not wait for it',
+    async (when) => {
+      const hosts = hostsOn(memoryJournals());
+      await (await hosts.orders.open('o-1')).park({ wait: true });
+      if (when === 'waits') await settle(hosts);
+      await hosts.shipments.delete(await hosts.child());
+      expect(await hosts.shipments.list()).toEqual([]);
+      await settle(hosts);
+      expect((await hosts.orders.query('o-1')).snapshot.context.error).toMatch(/was stopped, so it has no output/u);
+      expect(hosts.log).not.toHaveBeenCalled();
+    },
+  );
+
   it('is not started if its parent leaves the state in the same step', async () => {
     const hosts = hostsOn(memoryJournals());
     const order = await hosts.orders.open('o-1', { isPaused: true });

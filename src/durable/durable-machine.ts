@@ -408,6 +408,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       const taken = actor.hasMail && this.#takeMail(actor);
       // A paused actor takes nothing before it begins.
       if (!options.isPaused) await taken;
+      if (actor.failure !== null) throw actor.failure;
       return actor;
     }
     throw closed(id);
@@ -605,15 +606,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async retry(id: string): Promise<void> {
-    await this.#whenIdle(await this.#repaired(id, { action: 'retry' }));
+    await this.#takeMailUntilIdle(await this.#repaired(id, { action: 'retry' }));
   }
 
   async skip(id: string, options: { readonly output?: unknown } = {}): Promise<void> {
     requireKnown('skip', options);
-    await this.#whenIdle(await this.#repaired(id, { action: 'skip', output: options.output }));
+    await this.#takeMailUntilIdle(await this.#repaired(id, { action: 'skip', output: options.output }));
   }
 
-  async #whenIdle(actor: RunningActor<Machine> | null): Promise<void> {
+  async #takeMailUntilIdle(actor: RunningActor<Machine> | null): Promise<void> {
     if (actor?.hasMail) await this.#takeMail(actor);
     await whenIdle(actor);
   }

@@ -13,7 +13,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6560, exported: 133, floors: 9 },
   'src/cli': { lines: 6320, exported: 136, floors: 13 },
   'src/documents': { lines: 4100, exported: 61, floors: 9 },
-  'src/durable': { lines: 14780, exported: 253, floors: 15 },
+  'src/durable': { lines: 14900, exported: 253, floors: 15 },
   'src/entries': { lines: 510, exported: 0, floors: 1 },
   'src/inspection': { lines: 5290, exported: 78, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
@@ -25,7 +25,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 6440, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18630, exported: 439, floors: 16 },
-  test: { lines: 89360, exported: 398, floors: 7 },
+  test: { lines: 89540, exported: 398, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

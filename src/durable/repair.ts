@@ -185,7 +185,7 @@ export async function appendAlone(
     const isQuarantined = last?.type === 'quarantined';
     if (event.type === 'released' && !isQuarantined) throw notRepairable(id, 'it is not quarantined.');
     if (last === undefined || isQuarantined === (event.type === 'quarantined')) return;
-    if (hasEnded(entries) || last.type === 'closed')
+    if (hasEnded(entries) || (last.type === 'closed' && last.waiting))
       throw new PostChainError('journal_fenced', `actor ${id}: another process has continued it.`);
     await writer.write([{ seq: last.seq + 1, atMs: last.atMs, ...event }]);
     if (writer.failure !== null) throw new PostChainError('journal_failed', `actor ${id}: ${writer.failure}`);

@@ -336,6 +336,9 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.getByRole('list', { name: 'What can happen next' }).getByRole('button', { name: 'pay' }).click();
     expect(JSON.parse(await form.getByRole('textbox').inputValue())).toEqual({ type: 'pay', by: 'Ann' });
     await form.getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('.trace-row').first().click();
+    await page.keyboard.press('Home');
+    await page.locator('.trace-row', { hasText: 'pay' }).first().waitFor();
     await page.locator('.trace-row', { hasText: 'charge' }).first().click();
     const context = page.locator('.step-view section', { hasText: 'Context' });
     await context.getByText('The whole context before this step').click();

@@ -1,5 +1,5 @@
 /** At most `starts` actors begin in any period of `everyMs`. */
-export interface BeginRate {
+interface BeginRate {
   readonly starts: number;
   readonly everyMs: number;
 }

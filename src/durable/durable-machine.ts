@@ -626,7 +626,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async quarantine(id: string, reason: string): Promise<void> {
     const { appendAlone } = await import('./lazy-parts.ts');
-    await appendAlone(this.journals, id, { type: 'quarantined', reason });
+    await appendAlone(this.journals, id, { type: 'quarantined', reason }, this.#crashCounts.get(id)?.lastSeq);
   }
 
   async repair(action: RepairAction, options: RepairOptions = {}): Promise<readonly RepairResult[]> {

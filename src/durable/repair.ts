@@ -173,11 +173,15 @@ export async function repairedSystem(
   );
 }
 
-/** Adds an entry to the journal of an actor that no process holds, without a replay: continuing it may end the process. */
+/**
+ * Adds an entry to the journal of an actor that no process holds, without a replay: continuing it may end the process. With `lastSeq`, rejects if
+ * entries follow that one.
+ */
 export async function appendAlone(
   journals: JournalStore,
   id: string,
   event: Extract<DurableEvent, { type: 'quarantined' | 'released' }>,
+  lastSeq?: number,
 ): Promise<void> {
   const { entries, writer } = await journals.open(id, { fromKeyframe: true });
   try {
@@ -185,8 +189,9 @@ export async function appendAlone(
     const isQuarantined = last?.type === 'quarantined';
     if (event.type === 'released' && !isQuarantined) throw notRepairable(id, 'it is not quarantined.');
     if (last === undefined || isQuarantined === (event.type === 'quarantined')) return;
-    if (hasEnded(entries) || (last.type === 'closed' && last.waiting))
+    if (lastSeq !== undefined && last.seq > lastSeq)
       throw new PostChainError('journal_fenced', `actor ${id}: another process has continued it.`);
+    if (hasEnded(entries)) return;
     await writer.write([{ seq: last.seq + 1, atMs: last.atMs, ...event }]);
     if (writer.failure !== null) throw new PostChainError('journal_failed', `actor ${id}: ${writer.failure}`);
   } finally {

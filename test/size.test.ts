@@ -17,7 +17,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/entries': { lines: 510, exported: 0, floors: 1 },
   'src/inspection': { lines: 5290, exported: 78, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
-  'src/internal': { lines: 2930, exported: 138, floors: 4 },
+  'src/internal': { lines: 2940, exported: 139, floors: 4 },
   'src/llm': { lines: 4780, exported: 82, floors: 9 },
   'src/models': { lines: 4270, exported: 72, floors: 5 },
   'src/testing': { lines: 6950, exported: 140, floors: 9 },
@@ -25,7 +25,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 6440, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18630, exported: 439, floors: 16 },
-  test: { lines: 89540, exported: 398, floors: 7 },
+  test: { lines: 89550, exported: 398, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

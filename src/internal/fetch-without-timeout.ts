@@ -171,6 +171,10 @@ function proxyRefusal(proxy: URL, host: string, status: number): TransportError 
 export const platformFetch: typeof globalThis.fetch = (input, init) =>
   isNode() ? fetchWithoutTimeout(input, init) : globalThis.fetch(input, { ...init, redirect: 'manual' });
 
+/** As `platformFetch`, for requests that may be repeated: one on a kept connection that the server has closed is sent again. */
+export const repeatingFetch: typeof globalThis.fetch = (input, init) =>
+  isNode() ? fetchWithoutTimeout(input, init, true) : platformFetch(input, init);
+
 /** Loaded when it is used, because other platforms do not have it. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
@@ -180,28 +184,38 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  *
  * - It waits as long as its signal allows.
  * - An abort or a canceled body closes the socket at once.
- * - Node's agent keeps the sockets of finished replies alive. A request on one that the server has closed is sent again.
+ * - Node's agent keeps the sockets of finished replies alive.
  * - It uses the proxy of `HTTPS_PROXY` and `HTTP_PROXY`, except for the hosts in `NO_PROXY` and on loopback.
  * - It follows no redirect, so a key reaches only the host it was sent to.
  * - It decodes gzip, deflate and br, which some servers send unasked.
  */
-export const fetchWithoutTimeout: typeof globalThis.fetch = async (input, init) => {
+export async function fetchWithoutTimeout(
+  input: Parameters<typeof globalThis.fetch>[0],
+  init?: RequestInit,
+  mayRepeat = false,
+): Promise<Response> {
   const signal = init?.signal ?? null;
   const request = new Request(input, { ...init, signal: null });
   const body = Buffer.from(await request.arrayBuffer());
   signal?.throwIfAborted();
-  return responseOf(await send(request, body, signal));
-};
+  return responseOf(await send(request, body, { signal, mayRepeat }));
+}
 
-function send(given: Request, body: Buffer, signal: AbortSignal | null): Promise<IncomingMessage> {
+interface SendOptions {
+  readonly signal: AbortSignal | null;
+  readonly mayRepeat: boolean;
+}
+
+function send(given: Request, body: Buffer, options: SendOptions): Promise<IncomingMessage> {
   const { url, method, headers } = given;
+  const { signal, mayRepeat } = options;
   return new Promise((resolve, reject) => {
     const target = new URL(url);
     const isPlain = target.protocol === 'http:';
     const proxy = proxyFor(target);
-    const options = { method, headers: Object.fromEntries(headers) };
+    const about = { method, headers: Object.fromEntries(headers) };
     const { request } = process.getBuiltinModule(isPlain ? 'node:http' : 'node:https');
-    const outgoing = proxy === null ? request(url, options) : requestThrough(proxy, target, options, signal);
+    const outgoing = proxy === null ? request(url, about) : requestThrough(proxy, target, about, signal);
     outgoing.once('response', (incoming) => {
       forget();
       if (proxy !== null && isPlain && incoming.statusCode === 407) {
@@ -215,7 +229,8 @@ function send(given: Request, body: Buffer, signal: AbortSignal | null): Promise
     // After the response has arrived, errors surface on its body.
     outgoing.on('error', (error) => {
       forget();
-      if (outgoing.reusedSocket && isClosed(error) && !signal?.aborted) resolve(send(given, body, signal));
+      if (mayRepeat && outgoing.reusedSocket && isClosed(error) && !signal?.aborted)
+        resolve(send(given, body, options));
       else reject(proxy !== null && isPlain && !signal?.aborted ? proxyError(proxy, error) : error);
     });
     const forget = listen(signal, () => outgoing.destroy(signal?.reason));

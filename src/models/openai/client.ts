@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import type { Timers } from '../../internal/async.ts';
 import { boundedBody } from '../../internal/bounded-body.ts';
-import { platformFetch } from '../../internal/fetch-without-timeout.ts';
+import { repeatingFetch } from '../../internal/fetch-without-timeout.ts';
 import { parseJson } from '../../internal/json-text.ts';
 import { TransportError } from '../../internal/transport-error.ts';
 import type { OpenAISettings } from './options.ts';
@@ -80,7 +80,7 @@ export function lazyClient(settings: OpenAISettings): () => Promise<OpenAI> {
 
 async function load(settings: OpenAISettings): Promise<OpenAI> {
   const { OpenAI: Client } = await import('openai');
-  const fetch = settings.fetch ?? platformFetch;
+  const fetch = settings.fetch ?? repeatingFetch;
   const bounded = withBoundedBodies(sameOriginFetch(fetch), settings.maxResponseBytes);
   const readable = withReadableErrors(bounded, settings.timers);
   return new Client({

@@ -80,7 +80,8 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   #blocked(): string | null {
     try {
       const { host } = this.hosted();
-      return this.isWritten && !host.isOpen(this.id) ? HELD : null;
+      // With a mailbox, the process that holds the actor receives what is sent here.
+      return this.isWritten && !host.isOpen(this.id) && host.journals.mail === undefined ? HELD : null;
     } catch (error) {
       return problemOf(error);
     }
@@ -229,7 +230,8 @@ const noModuleText = (machine: string): string =>
 const otherStoreText = (machine: string): string =>
   `The module of the machine ${JSON.stringify(machine)} uses another store, which does not contain this actor. To act on it, change the module to use the store of this actor.`;
 
-const HELD = 'Another process holds this actor. Send events from that process, or stop it to act on the actor here.';
+const HELD =
+  'Another process holds this actor, and its store keeps no messages. Send events from that process, or stop it to act on the actor here.';
 
 function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWait {
   return {

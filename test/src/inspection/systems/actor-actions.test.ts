@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { Clock } from '../../../../src/durable/clock.ts';
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
-import { createDurableMachine, fileJournals, memoryJournals } from '../../../../src/entries/durable.ts';
+import { createDurableMachine, fileJournals, type Journals, memoryJournals } from '../../../../src/entries/durable.ts';
 import type { InspectionOptions } from '../../../../src/inspection/inspection-server.ts';
 import type { InspectedRun, RunAction } from '../../../../src/inspection/wire.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
@@ -30,7 +30,7 @@ const act = (page: TestPage, runId: string, action: RunAction) =>
 const send = (page: TestPage, runId: string, event: unknown) => page.request({ type: 'send', runId, event });
 
 /** A parked order. */
-async function storedOrder(journals = memoryJournals(), clock?: Clock) {
+async function storedOrder(journals: Journals = memoryJournals(), clock?: Clock) {
   const orders = createDurableMachine(order, { journals, logger: () => {} });
   const first = clock === undefined ? orders : createDurableMachine(order, { journals, clock });
   const actor = await first.open('o-1', { input: { amount: 40 } });
@@ -250,14 +250,24 @@ describe('a page that cannot act on an actor shows why and what to do', () => {
     expect((await send(page, 'o-1', { type: 'approve' })).problem).toBe(blocked);
   });
 
-  it('if another process holds it', async () => {
-    const { orders, journals } = await storedOrder();
-    const elsewhere = createDurableMachine(order, { journals, logger: () => {} });
-    await elsewhere.open('o-1');
+  it('if another process holds it, and its store keeps no messages', async () => {
+    const { mail: _, ...withoutMail } = memoryJournals();
+    const { orders, journals } = await storedOrder(withoutMail);
+    await createDurableMachine(order, { journals, logger: () => {} }).open('o-1');
     const page = await pageOf({ hosts: [orders] });
     const { blocked } = await row(page, 'o-1', ({ status }) => status === 'running');
-    expect(blocked).toMatch(/^Another process holds this actor\./u);
-    // The page does not offer it, but the process that holds the actor would receive the event as a message.
+    expect(blocked).toMatch(/^Another process holds this actor, and its store keeps no messages\./u);
+    const { problem } = await send(page, 'o-1', { type: 'approve' });
+    expect(problem).toMatch(/still running in this process; act on the actor in that process, wait until/u);
+    expect(problem).not.toContain('force');
+  });
+
+  it('but acts on one that another process holds with a message', async () => {
+    const { orders, journals } = await storedOrder();
+    const held = await createDurableMachine(order, { journals, logger: () => {} }).open('o-1');
+    const page = await pageOf({ hosts: [orders] });
+    expect((await row(page, 'o-1', ({ status }) => status === 'running')).blocked).toBeUndefined();
     expect((await send(page, 'o-1', { type: 'approve' })).problem).toBeNull();
+    await expect.poll(() => held.entries.some(({ type }) => type === 'delivery')).toBe(true);
   });
 });

@@ -19,6 +19,9 @@ export const REACT = {
   argument: 'What to search for, in words that the documents probably contain.',
 };
 
+/** Begins the question in a prompt that has the passages already. */
+export const QUESTION_LABEL = 'Question: ';
+
 /** PostChain's defaults for a search, which the search tool uses too. */
 const SEARCH = { limit: 5, minRelevance: 0.35 };
 

@@ -4,8 +4,9 @@ import * as z from 'zod';
 import { asLanguageModel } from '../../dist/ai-sdk.js';
 import { createPostChain } from '../../dist/index.js';
 import { openaiModel } from '../../dist/openai.js';
-import { REACT, searchIn } from '../answer/question.mjs';
+import { QUESTION_LABEL, REACT, searchIn } from '../answer/question.mjs';
 import { ABSTENTION } from '../eval/measures/judge.mjs';
+import { recordedFetch } from './recorded-fetch.mjs';
 
 /**
  * The model that a contender asks.
@@ -16,6 +17,7 @@ import { ABSTENTION } from '../eval/measures/judge.mjs';
  * @property {string} apiKey
  * @property {(model: import('../../dist/index.js').ChatModel) => import('../../dist/index.js').ChatModel} [observe] Sees the requests
  * of a chain to its model.
+ * @property {boolean} [logprobs] Whether to ask for the probabilities of tokens.
  *
  * @typedef {object} Reply
  * @property {string} answer
@@ -25,6 +27,8 @@ import { ABSTENTION } from '../eval/measures/judge.mjs';
  * @property {{ calls: number, inputTokens: number, cachedInputTokens: number, outputTokens: number, estimated: boolean }} usage
  * @property {number} firstTextMs Milliseconds until the first part of the answer's text that was not withdrawn.
  * @property {number} ms
+ * @property {readonly import('./recorded-fetch.mjs').Call[]} modelCalls
+ * @property {{ refinements: number, failures: number }} [corrections] Of a chain: corrected replies, and failed phases and calls.
  *
  * @typedef {(text: string, documents: import('../../dist/index.js').PassageSource) => Promise<Reply>} Ask Rejects if the model could not
  * be reached.
@@ -36,13 +40,25 @@ const INSTRUCTIONS = `Answer from the documents only. If they do not contain the
 const MAX_STEPS = 5;
 
 /**
+ * Returns one call of the model, with the passages that the search finds for the question.
+ *
+ * @param {Server} server
+ * @returns {Ask}
+ */
+function plain(server) {
+  return async (text, documents) => {
+    const passages = await searchIn(documents)(text);
+    return await streamed(server, { prompt: `${passages}\n\n${QUESTION_LABEL}${text}` });
+  };
+}
+
+/**
  * Returns AI SDK's tool loop, with PostChain's search as its tool.
  *
  * @param {Server} server
  * @returns {Ask}
  */
-export function loop({ model, baseURL, apiKey }) {
-  const provider = createOpenAICompatible({ name: 'quality', baseURL, apiKey, includeUsage: true });
+function loop(server) {
   return async (text, documents) => {
     const search = searchIn(documents);
     const tools = {
@@ -52,39 +68,110 @@ export function loop({ model, baseURL, apiKey }) {
         execute: ({ query }) => search(query),
       }),
     };
-    const watch = stopwatch();
-    const result = streamText({
-      model: provider(model),
-      tools,
-      system: `${REACT.system} ${INSTRUCTIONS}`,
-      prompt: text,
-      stopWhen: stepCountIs(MAX_STEPS),
-      onError: () => {},
+    return await streamed(server, { prompt: text, tools, stopWhen: stepCountIs(MAX_STEPS) });
+  };
+}
+
+/**
+ * Streams an answer with the AI SDK.
+ *
+ * @param {Server} server
+ * @param {{ prompt: string, tools?: import('ai').ToolSet, stopWhen?: ReturnType<typeof stepCountIs> }} options
+ * @returns {Promise<Reply>}
+ */
+async function streamed(server, options) {
+  const { fetch, calls } = recordedFetch(server);
+  const { model, baseURL, apiKey } = server;
+  const provider = createOpenAICompatible({ name: 'quality', baseURL, apiKey, includeUsage: true, fetch });
+  const watch = stopwatch();
+  const result = streamText({
+    ...options,
+    model: provider(model),
+    system: `${REACT.system} ${INSTRUCTIONS}`,
+    onError: () => {},
+  });
+  for await (const part of result.fullStream) {
+    if (part.type === 'error') throw part.error;
+    if (part.type === 'start-step') watch.withdraw();
+    if (part.type === 'text-delta' && part.text !== '') watch.text();
+  }
+  const times = watch.stop();
+  const steps = await result.steps;
+  const sum = (/** @type {(usage: any) => number | undefined} */ of) =>
+    steps.reduce((total, { usage }) => total + (of(usage) ?? 0), 0);
+  return {
+    answer: await result.text,
+    ...WITHOUT_STATUS,
+    usage: {
+      calls: steps.length,
+      inputTokens: sum(({ inputTokens }) => inputTokens),
+      cachedInputTokens: sum(({ cachedInputTokens, inputTokenDetails }) =>
+        inputTokenDetails === undefined ? cachedInputTokens : inputTokenDetails.cacheReadTokens,
+      ),
+      outputTokens: sum(({ outputTokens }) => outputTokens),
+      estimated: steps.some(({ usage }) => usage.inputTokens === undefined),
+    },
+    ...times,
+    modelCalls: calls,
+  };
+}
+
+const WITHOUT_STATUS = { status: null, confidence: null, reasons: [] };
+
+/**
+ * Returns LangGraph's ReAct agent, with PostChain's search as its tool. Its replies are not streamed, so that the usage is known.
+ *
+ * @param {Server} server
+ * @returns {Promise<Ask>}
+ */
+async function langgraph(server) {
+  const [{ tool: toolOf }, { createReactAgent }, { ChatOpenAI }] = await Promise.all([
+    import('@langchain/core/tools'),
+    import('@langchain/langgraph/prebuilt'),
+    import('@langchain/openai'),
+  ]);
+  return async (text, documents) => {
+    const { fetch, calls } = recordedFetch(server);
+    const search = searchIn(documents);
+    const searchTool = toolOf(({ query }) => search(query), {
+      name: REACT.tool,
+      description: REACT.description,
+      schema: z.object({ query: z.string().describe(REACT.argument) }),
     });
-    for await (const part of result.fullStream) {
-      if (part.type === 'error') throw part.error;
-      if (part.type === 'start-step') watch.withdraw();
-      if (part.type === 'text-delta' && part.text !== '') watch.text();
+    const { model, apiKey, baseURL } = server;
+    const agent = createReactAgent({
+      llm: new ChatOpenAI({ model, apiKey, maxRetries: 0, configuration: { baseURL, fetch } }),
+      tools: [searchTool],
+      prompt: `${REACT.system} ${INSTRUCTIONS}`,
+    });
+    const watch = stopwatch();
+    /** @type {readonly any[]} */
+    let messages = [];
+    let answer = '';
+    try {
+      ({ messages } = await agent.invoke(
+        { messages: [{ role: 'user', content: text }] },
+        { recursionLimit: 2 * MAX_STEPS },
+      ));
+      answer = String(messages.at(-1)?.content);
+    } catch (error) {
+      if (/** @type {any} */ (error).lc_error_code !== 'GRAPH_RECURSION_LIMIT') throw error;
     }
     const times = watch.stop();
-    const steps = await result.steps;
-    const sum = (/** @type {(usage: any) => number | undefined} */ of) =>
-      steps.reduce((total, { usage }) => total + (of(usage) ?? 0), 0);
+    const sum = (/** @type {'inputTokens' | 'outputTokens'} */ of) =>
+      calls.reduce((total, call) => total + call[of], 0);
     return {
-      answer: await result.text,
-      status: null,
-      confidence: null,
-      reasons: [],
+      answer,
+      ...WITHOUT_STATUS,
       usage: {
-        calls: steps.length,
-        inputTokens: sum(({ inputTokens }) => inputTokens),
-        cachedInputTokens: sum(({ cachedInputTokens, inputTokenDetails }) =>
-          inputTokenDetails === undefined ? cachedInputTokens : inputTokenDetails.cacheReadTokens,
-        ),
-        outputTokens: sum(({ outputTokens }) => outputTokens),
-        estimated: steps.some(({ usage }) => usage.inputTokens === undefined),
+        calls: calls.length,
+        inputTokens: sum('inputTokens'),
+        cachedInputTokens: 0,
+        outputTokens: sum('outputTokens'),
+        estimated: false,
       },
       ...times,
+      modelCalls: calls,
     };
   };
 }
@@ -96,9 +183,11 @@ export function loop({ model, baseURL, apiKey }) {
  * @param {'lean' | 'balanced' | 'thorough'} profile
  * @returns {Ask}
  */
-export function chain({ model: name, baseURL, apiKey, observe = (model) => model }, profile) {
-  const model = observe(openaiModel({ model: name, baseURL, apiKey }));
+function chain(server, profile) {
+  const { model: name, baseURL, apiKey, observe = (model) => model } = server;
   return async (text, documents) => {
+    const { fetch, calls: modelCalls } = recordedFetch(server);
+    const model = observe(openaiModel({ model: name, baseURL, apiKey, fetch }));
     const { run } = createPostChain({ model, profile, documents });
     /** @type {ReturnType<typeof run>[]} */
     const runs = [];
@@ -121,7 +210,7 @@ export function chain({ model: name, baseURL, apiKey, observe = (model) => model
     }
     const times = watch.stop();
     const answer = /** @type {any} */ (await runs[0]?.answer);
-    const { answerText, status, confidence, reasons = [], metadata } = answer;
+    const { answerText, status, confidence, reasons = [], grounding, metadata } = answer;
     if (metadata.reason === 'model_unavailable') throw new Error(reasons[0].message);
     const { modelCalls: calls, inputTokens, cachedInputTokens = 0, outputTokens, estimated } = metadata.usage;
     return {
@@ -129,10 +218,26 @@ export function chain({ model: name, baseURL, apiKey, observe = (model) => model
       status,
       confidence,
       reasons,
+      grounding: grounding?.score ?? null,
+      rule: metadata.decision?.rule ?? null,
+      corrections: { refinements: metadata.refinements, failures: metadata.failures.length ?? metadata.failures },
       usage: { calls, inputTokens, cachedInputTokens, outputTokens, estimated },
       ...times,
+      modelCalls,
     };
   };
+}
+
+/**
+ * @param {string} name
+ * @param {Server} server
+ * @returns {Promise<Ask>}
+ */
+export async function contenderOf(name, server) {
+  if (name === 'plain') return plain(server);
+  if (name === 'loop') return loop(server);
+  if (name === 'langgraph') return await langgraph(server);
+  return chain(server, /** @type {'lean'} */ (name));
 }
 
 function stopwatch() {

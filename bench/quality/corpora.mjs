@@ -5,7 +5,8 @@ import { readRows } from '../eval/rows.mjs';
 /**
  * A question, its documents, and the text of a right answer.
  *
- * @typedef {import('../eval/measures/judge.mjs').Expected & { id: string, corpus: string, text: string }} Question
+ * @typedef {import('../eval/measures/judge.mjs').Expected & { id: string, corpus: string, text: string,
+ *   source?: string }} Question
  * @typedef {{ question: Question, documents: import('../../dist/index.js').PassageSource }} Asked
  */
 
@@ -19,7 +20,8 @@ export async function questionsOf({ corpora, data, limit }) {
   /** @type {Asked[]} */
   const all = [];
   for (const corpus of corpora) {
-    const asked = corpus === 'multihop' ? multihop(data) : offline(/** @type {'questions' | 'unseen'} */ (corpus));
+    const asked =
+      corpus === 'questions' || corpus === 'unseen' ? offline(corpus) : multihop(data, corpus === 'passages');
     for await (const one of asked) all.push(one);
   }
   if (all.length <= limit) return all;
@@ -47,21 +49,44 @@ async function* offline(corpus) {
   }
 }
 
+/** The number of questions of the corpus `passages` with and without an answer. */
+const PASSAGES = { answerable: 200, unanswerable: 100 };
+
 /**
- * Questions that need several paragraphs. Each paragraph is a document.
+ * Questions that need several paragraphs. Each paragraph is a document. With `incomplete`, there are 200 of them, and 100 without the
+ * paragraphs of the answer: their documents do not answer them.
  *
  * @param {string} data
+ * @param {boolean} incomplete
  * @returns {AsyncGenerator<Asked, void>}
  */
-async function* multihop(data) {
+async function* multihop(data, incomplete) {
   const { rows } = readRows(data, 'multihop') ?? { rows: [] };
   if (rows.length === 0) process.stderr.write(`quality: skipped multihop: no multihop.*.jsonl in ${data}\n`);
-  for (const { id, question: text, answer: expected, messages } of rows) {
-    const paragraphs = messages.map((/** @type {Record<'id' | 'title' | 'text', string>} */ { id, title, text }) => ({
-      path: `${id}.md`,
-      text: `# ${title}\n\n${text}`,
-    }));
-    const { documents } = await documentsFrom(paragraphs);
-    yield { question: { id, corpus: 'multihop', text, expected }, documents: createPassageIndex(documents) };
+  if (!incomplete) {
+    for (const row of rows) yield await questionIn(row, row.answer, 'multihop');
+    return;
   }
+  const ranked = rows.toSorted((one, other) => hashOf(one.id) - hashOf(other.id));
+  for (const row of ranked.slice(0, PASSAGES.answerable)) yield await questionIn(row, row.answer, 'passages');
+  for (const row of ranked.slice(-PASSAGES.unanswerable)) {
+    const messages = row.messages.filter((/** @type {{ id: string }} */ { id }) => !row.gold.includes(id));
+    yield await questionIn({ ...row, id: `${row.id} (incomplete)`, messages }, null, 'passages');
+  }
+}
+
+/**
+ * @param {{ id: string, source?: string, question: string, messages: readonly Record<'id' | 'title' | 'text', string>[] }} row
+ * @param {string | null} expected
+ * @param {string} corpus
+ * @returns {Promise<Asked>}
+ */
+async function questionIn({ id, source, question: text, messages }, expected, corpus) {
+  const paragraphs = messages.map(({ id: path, title, text: body }) => ({
+    path: `${path}.md`,
+    text: `# ${title}\n\n${body}`,
+  }));
+  const { documents } = await documentsFrom(paragraphs);
+  const question = { id, corpus, text, expected, ...(source !== undefined && { source }) };
+  return { question, documents: createPassageIndex(documents) };
 }

@@ -13,9 +13,8 @@ import { parseArgs } from 'node:util';
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url));
 
-const CORPORA = ['questions', 'unseen', 'multihop'];
-const PROFILES = ['lean', 'balanced', 'thorough'];
-const LOOP = 'loop';
+const CORPORA = ['questions', 'unseen', 'multihop', 'passages'];
+const CONTENDERS = ['plain', 'loop', 'langgraph', 'lean', 'balanced', 'thorough'];
 /** Models that need no network. */
 const OFFLINE = ['extractive', 'scripted'];
 /** After this many failures in a row, a contender is asked no more questions. */
@@ -26,9 +25,9 @@ const OPTIONS = /** @type {const} */ ({
   'base-url': { type: 'string' },
   script: { type: 'string' },
   data: { type: 'string' },
-  corpora: { type: 'string', default: CORPORA.join(',') },
-  profiles: { type: 'string', default: PROFILES.join(',') },
-  'no-loop': { type: 'boolean', default: false },
+  corpora: { type: 'string', default: 'questions,unseen,multihop' },
+  contenders: { type: 'string', default: 'loop,lean,balanced,thorough' },
+  logprobs: { type: 'boolean', default: false },
   limit: { type: 'string', default: 'Infinity' },
   concurrency: { type: 'string', default: '1' },
   recordings: { type: 'string' },
@@ -39,7 +38,7 @@ const OPTIONS = /** @type {const} */ ({
 });
 
 const USAGE = `usage: npm run quality -- --model NAME [--base-url URL] [--data DIR] [--corpora ${CORPORA.join(',')}]
-  [--profiles ${PROFILES.join(',')}] [--no-loop] [--limit N] [--concurrency N] [--recordings DIR]
+  [--contenders ${CONTENDERS.join(',')}] [--limit N] [--concurrency N] [--recordings DIR] [--logprobs]
   [--price INPUT,OUTPUT[,CACHED]] [--seed N] [--json]
 or: npm run quality -- score DIR [--price …] [--seed N] [--json]
 NAME is a model of the server, for which OPENAI_API_KEY must be set, or without network: extractive, scripted (--script FILE)`;
@@ -116,29 +115,29 @@ async function print(folder, options, json) {
  */
 async function record(model, folder, values) {
   const corpora = namesOf('corpora', values.corpora, CORPORA);
-  const profiles = namesOf('profiles', values.profiles, PROFILES);
+  const names = namesOf('contenders', values.contenders, CONTENDERS);
   const limit = values.limit === 'Infinity' ? Number.POSITIVE_INFINITY : numberOf('limit', values.limit, 1);
   const concurrency = numberOf('concurrency', values.concurrency, 1);
   const data = values.data ?? here('../../../shared/data');
   if (values.data !== undefined && !statSync(data, { throwIfNoEntry: false })?.isDirectory())
     throw new TypeError(`--data: ${data} is not a directory`);
-  const server = OFFLINE.includes(model) ? await offline(values.script) : online(model, values['base-url']);
+  const server = OFFLINE.includes(model)
+    ? await offline(values.script)
+    : { ...online(model, values['base-url']), logprobs: values.logprobs };
   try {
-    const [{ chain, loop }, { questionsOf }, { openRecording }] = await Promise.all([
+    const [{ contenderOf }, { questionsOf }, { openRecording }] = await Promise.all([
       import('./contenders.mjs'),
       import('./corpora.mjs'),
       import('./recording.mjs'),
     ]);
     const startedAt = new Date().toISOString();
     const about = { model, server: server.name, concurrency, startedAt, versions: versions() };
-    const open = (/** @type {string} */ contender, /** @type {Ask} */ ask) => {
+    const open = async (/** @type {string} */ contender) => {
+      const ask = await contenderOf(contender, server);
       const recording = openRecording(folder, { contender, ...about });
       return { contender, ask, recording, known: new Map(recording.rows.map(({ id, text }) => [id, text])) };
     };
-    const contenders = [
-      ...(values['no-loop'] ? [] : [open(LOOP, loop(server))]),
-      ...profiles.map((profile) => open(profile, chain(server, /** @type {'lean'} */ (profile)))),
-    ];
+    const contenders = await Promise.all(names.map(open));
     const asked = await questionsOf({ corpora, data, limit });
     const failed = await askAll(contenders, asked, { concurrency, apiKey: server.apiKey });
     if (failed > 0)

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createPassageIndex, createPostChain, documentsFrom, extractiveModel } from '../../dist/index.js';
+import { QUESTION_LABEL } from '../answer/question.mjs';
 import { textOf } from '../answer/replies.mjs';
 import { promptOf, tokensOf } from '../answer/usage.mjs';
 
@@ -19,7 +20,8 @@ const CHUNK_CHARS = 40;
 /**
  * Starts a server with OpenAI's chat completions that needs no network and no LLM. For a chain, it sends the replies of the extractive
  * model, which reads a request's input and not its prompt: `observe` remembers the request of each prompt. For a tool loop, it first
- * calls the tool with the question, and then answers with what the extractive model finds in the result.
+ * calls the tool with the question, and then answers with what the extractive model finds in the result; without tools, it answers from
+ * the passages of the prompt.
  *
  * @param {Script} script
  * @returns {Promise<import('./contenders.mjs').Server & { close: () => void }>}
@@ -65,15 +67,17 @@ export async function offlineServer(script) {
  */
 async function loopReply({ messages, tools = [] }, script) {
   const [tool] = /** @type {any[]} */ (tools);
-  if (tool === undefined) throw new TypeError('expected the request of a chain or of a tool loop');
-  const question = textOf(messages.find(({ role }) => role === 'user'));
-  const results = messages.filter(({ role }) => role === 'tool');
-  if (results.length === 0)
+  const [passages = '', question = passages] = textOf(messages.find(({ role }) => role === 'user')).split(
+    QUESTION_LABEL,
+  );
+  const results = messages.filter(({ role }) => role === 'tool').map(textOf);
+  if (tool !== undefined && results.length === 0)
     return { text: JSON.stringify({ query: question }), call: { name: tool.function.name, id: 'call_1' } };
   const scripted = script[question];
   if (scripted !== undefined) return { text: scripted.answer, call: null };
   // The first line of each passage has its id and headings.
-  const text = results.map((result) => textOf(result).replace(/^\[[^\]\n]+\] /gmu, '# ')).join('\n\n');
+  const found = tool === undefined ? [passages] : results;
+  const text = found.map((result) => result.replace(/^\[[^\]\n]+\] /gmu, '# ')).join('\n\n');
   const { documents } = await documentsFrom([{ path: 'results.md', text }]);
   const chain = createPostChain({ documents: createPassageIndex(documents) });
   return { text: (await chain.run({ request: question }).answer).answerText, call: null };

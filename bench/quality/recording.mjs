@@ -17,7 +17,7 @@ import { join } from 'node:path';
  * @typedef {{ about: About, rows: readonly Row[], failed: readonly Failed[] }} Recording
  */
 
-const ORDER = ['loop', 'lean', 'balanced', 'thorough'];
+const ORDER = ['plain', 'loop', 'langgraph', 'lean', 'balanced', 'thorough'];
 /** What must not change within a recording. */
 const FIXED = /** @type {const} */ (['contender', 'model', 'server', 'concurrency']);
 

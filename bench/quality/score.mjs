@@ -1,5 +1,6 @@
-import { hasExpected, isRightText } from '../eval/measures/judge.mjs';
+import { hasExpected, isRightText, overlap } from '../eval/measures/judge.mjs';
 import { median } from '../row.mjs';
+import { auroc, reasonsIn, rightAtHalf, SIGNALS } from './knowing.mjs';
 import { bootstrap, mean, rate } from './statistics.mjs';
 
 /**
@@ -60,6 +61,23 @@ function scoreOf({ about, rows, failed }, { seed, price }) {
     rightNotGood: share(answerable.filter(isRight), ({ looksGood }) => !looksGood),
     brier: bootstrap(stated, (some) => mean(some.map(squaredError)), seed),
     reliability: reliabilityOf(stated),
+    f1: bootstrap(answerable, (some) => mean(some.map((row) => overlap(row, row.answer))), seed),
+    exact: share(answerable, (row) => overlap(row, row.answer) === 1),
+    knows: Object.entries(SIGNALS)
+      .filter(([, signal]) => rows.some((row) => signal(row) !== null))
+      .map(([signal, of]) => {
+        const valued = rows.map((row) => ({ right: row.right, value: of(row) }));
+        return {
+          signal,
+          auroc: bootstrap(valued, auroc, seed),
+          rightAtHalf: bootstrap(valued, rightAtHalf, seed),
+        };
+      }),
+    reasons: reasonsIn(rows),
+    firstTry: share(
+      rows.filter(({ corrections }) => corrections !== undefined),
+      ({ corrections }) => corrections?.refinements === 0,
+    ),
     calls: averaged(({ usage }) => usage.calls),
     inputTokens: averaged(({ usage }) => usage.inputTokens),
     cachedInputTokens: averaged(({ usage }) => usage.cachedInputTokens),

@@ -31,6 +31,30 @@ export function formatScores({ seed, contenders, pairs }) {
       ]),
     ),
     section(
+      'compared with the expected text',
+      ['exact match', 'F1 of words', 'no corrected reply'],
+      contenders.map((one) => [one.about.contender, percent(one.exact), decimal(one.f1), percent(one.firstTry)]),
+    ),
+    section(
+      'knows when it is wrong, by',
+      ['AUROC', 'right in the better half'],
+      contenders.flatMap(({ about, knows }) =>
+        knows.map((one) => [`${about.contender}: ${one.signal}`, decimal(one.auroc), decimal(one.rightAtHalf)]),
+      ),
+    ),
+    section(
+      'reasons',
+      ['answers', 'of these wrong', 'of the wrong ones'],
+      contenders.flatMap(({ about, reasons }) =>
+        reasons.map(({ code, precision, recall }) => [
+          `${about.contender}: ${code}`,
+          String(precision.of),
+          percent(precision),
+          percent(recall),
+        ]),
+      ),
+    ),
+    section(
       'mean per answer; times: median',
       ['calls', 'input tokens', 'of these cached', 'output tokens', 'cost', 'first text (ms)', 'wall time (ms)'],
       contenders.map((one) => [

@@ -23,7 +23,8 @@ const CASES = (
     ['Who was the first miller of the Ostrin Mill?', null, 'The first miller was Oswin Pryce.', 0.8],
   ] as const
 ).map(([question, expected, answer, confidence]) => ({ question, expected, answer, confidence }));
-const CONTENDERS = ['loop', 'lean', 'balanced', 'thorough'];
+const CONTENDERS = ['plain', 'loop', 'lean', 'balanced', 'thorough'];
+const WITHOUT_STATUS = ['plain', 'loop'];
 const PRICE = '2,8,1';
 
 interface Row {
@@ -48,7 +49,7 @@ const folder = mkdtempSync(join(tmpdir(), 'postchain-quality-'));
 const recordings = join(folder, 'recordings');
 const SCRIPTED = [
   ...['--model', 'scripted', '--script', join(folder, 'script.json'), '--corpora', 'multihop', '--data', folder],
-  ...['--recordings', recordings, '--price', PRICE],
+  ...['--contenders', CONTENDERS.join(), '--recordings', recordings, '--price', PRICE],
 ];
 
 function quality(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
@@ -99,11 +100,12 @@ describe('the quality of scripted answers', () => {
       const rows = rowsOf(contender);
       expect(rows.map(({ answer }) => answer)).toEqual(CASES.map(({ answer }) => answer));
       for (const { status, confidence, usage } of rows) {
-        expect(status === null).toBe(contender === 'loop');
-        expect(confidence === null).toBe(contender === 'loop');
+        expect(status === null).toBe(WITHOUT_STATUS.includes(contender));
+        expect(confidence === null).toBe(WITHOUT_STATUS.includes(contender));
         expect(usage.outputTokens).toBeGreaterThan(0);
       }
     }
+    expect(rowsOf('plain').map(({ usage }) => usage.calls)).toEqual(CASES.map(() => 1));
     // A call for the search, and one for the answer.
     expect(rowsOf('loop').map(({ usage }) => usage.calls)).toEqual(CASES.map(() => 2));
   });
@@ -196,6 +198,7 @@ describe('the scores of a recording', () => {
         },
         ...{ status: factor === 1 ? null : confidence < 0.5 ? 'degraded' : 'completed' },
         ...{ confidence: factor === 1 ? null : confidence },
+        reasons: factor === 2 && confidence < 0.5 ? [{ code: 'low_confidence' }] : [],
         usage: { calls: factor, inputTokens: 500 * factor + at, cachedInputTokens: 100 * at, outputTokens: 50 + at },
       }));
       const about = { contender, model: 'm', server: 's', concurrency: 1, startedAt: 'today', versions: {} };
@@ -211,6 +214,18 @@ describe('the scores of a recording', () => {
         answers                right  of those with an answer   of those without   wrong, looks good  right, looks bad          Brier score
         loop      60.0 % (23.1–88.2)       66.7 % (20.8–93.9)  50.0 % (9.5–90.5)  40.0 % (11.8–76.9)  0.0 % (0.0–65.8)          none stated
         balanced  60.0 % (23.1–88.2)       66.7 % (20.8–93.9)  50.0 % (9.5–90.5)  40.0 % (11.8–76.9)  0.0 % (0.0–65.8)  0.35 (0.07 to 0.62)
+
+        compared with the expected text       exact match          F1 of words  no corrected reply
+        loop                             0.0 % (0.0–56.1)  0.30 (0.00 to 0.57)                   –
+        balanced                         0.0 % (0.0–56.1)  0.30 (0.00 to 0.57)                   –
+
+        knows when it is wrong, by                AUROC  right in the better half
+        balanced: confidence        0.25 (0.00 to 0.33)       0.40 (0.00 to 1.00)
+        balanced: status            0.33 (0.50 to 0.00)       0.50 (0.00 to 1.00)
+        balanced: grounding         0.50 (0.50 to 0.50)       0.60 (0.20 to 1.00)
+
+        reasons                   answers    of these wrong  of the wrong ones
+        balanced: low_confidence        1  0.0 % (0.0–79.3)   0.0 % (0.0–65.8)
 
         mean per answer; times: median                calls         input tokens  of these cached  output tokens                          cost  first text (ms)    wall time (ms)
         loop                            1.00 (1.00 to 1.00)     502 (501 to 503)  200 (80 to 320)  52 (51 to 53)  0.00122 (0.00111 to 0.00133)    30 (10 to 50)  300 (100 to 500)
@@ -235,7 +250,7 @@ describe('npm run quality', () => {
   it.each([
     [[], '--model is missing'],
     [['--model', 'gpt-4.1-mini'], 'api.openai.com needs a key: set OPENAI_API_KEY'],
-    [['--model', 'extractive', '--profiles', 'quick'], 'unknown "quick"; expected any of lean,balanced,thorough'],
+    [['--model', 'extractive', '--contenders', 'quick'], 'unknown "quick"; expected any of plain,loop,langgraph,lean'],
     [['--model', 'extractive', '--price', '2'], 'expected INPUT,OUTPUT[,CACHED]'],
     [['score', join(folder, 'nothing')], 'no recordings'],
   ])('exits with 2 for %j', async (args, message) => {
@@ -259,7 +274,7 @@ describe('npm run quality', () => {
     const { code, stdout, stderr } = await quality(
       [
         ...['--model', 'gpt-x', '--base-url', `http://127.0.0.1:${port}/v1`, '--corpora', 'multihop'],
-        ...['--data', folder, '--profiles', 'lean', '--recordings', target],
+        ...['--data', folder, '--contenders', 'loop,lean', '--recordings', target],
       ],
       { OPENAI_API_KEY: key },
     );
@@ -282,7 +297,7 @@ describe('npm run quality', () => {
     const { code, stderr } = await quality(
       [
         ...['--model', 'gpt-x', '--base-url', `http://localhost:${port}/v1`, '--corpora', 'multihop', '--data', folder],
-        ...['--profiles', '', '--limit', '1', '--recordings', join(folder, 'unreachable')],
+        ...['--contenders', 'loop', '--limit', '1', '--recordings', join(folder, 'unreachable')],
       ],
       { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(lookup)}` },
     );

@@ -52,6 +52,25 @@ export function isRightText(question, text) {
   return question.expected === null ? ABSTAINS.test(text.slice(0, OPENING_CHARS)) : hasExpected(question, text);
 }
 
+/**
+ * Returns the F1 of the words of an answer and of the expected text: of its best wording; 0 if none is expected. 1: the same words.
+ *
+ * @param {Expected} question
+ * @param {string} text
+ */
+export function overlap({ expected, also = [] }, text) {
+  if (expected === null) return 0;
+  const given = plain(text).split(' ');
+  return Math.max(
+    ...[expected, ...also].map((wording) => {
+      const wanted = plain(wording).split(' ');
+      const left = [...given];
+      const shared = wanted.filter((word) => left.includes(word) && left.splice(left.indexOf(word), 1)).length;
+      return (2 * shared) / (given.length + wanted.length);
+    }),
+  );
+}
+
 const NUMBERS = new Map(
   [
     'one two three four five six seven eight nine ten eleven twelve',

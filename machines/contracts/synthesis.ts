@@ -81,7 +81,7 @@ const reasonSchema = z.discriminatedUnion('code', [
   z.object({ code: z.literal('deadline_passed'), message, limitMs: z.nullable(amount) }),
   /** `tasks`: the tasks that the model answered in prose. */
   z.object({ code: z.literal('prose_replies'), message, tasks: z.readonly(z.array(z.string())) }),
-  /** `by`: the ids of the messages whose numbers differ from those of the answer. */
+  /** `by`: the ids of the messages whose numbers differ from those of the answer, or from each other. */
   z.object({ code: z.literal('contradicted'), message, by: z.readonly(z.array(z.string())) }),
   z.object({ code: z.literal('not_grounded'), message, score: unitSchema, threshold: unitSchema }),
   z.object({ code: z.enum(['capability_failed', 'capability_denied']), message, capability: z.string() }),

@@ -1,5 +1,6 @@
 import type { AnswerGrades, EvidenceText, GradingInput } from '../contracts/grading.ts';
 import { type ClosingFeature, closingFeatures, isGreetingOrThanks } from './closing.ts';
+import { type Conflict, conflictsIn } from './conflict.ts';
 import { contradictionsIn } from './contradiction.ts';
 import {
   type Compared,
@@ -97,6 +98,8 @@ export interface TextCheck {
   readonly support: number;
   readonly unsupported: SentenceCheck['unsupported'];
   readonly contradictedBy: readonly string[];
+  /** Texts that contradict each other where the answer follows one of them. */
+  readonly conflicts: readonly Conflict[];
 }
 
 export interface CheckedAnswer {
@@ -138,7 +141,8 @@ export function checkAnswer(
         if (support === null) return null;
         const { unsupported, contradicting } = checkSentences(comparison, text, required);
         const ids = evidence.filter((one) => contradicting.some((other) => readEvidence([one])[0] === other));
-        return { support, unsupported, contradictedBy: ids.map(({ id }) => id) };
+        const conflicts = conflictsIn(comparison, evidence);
+        return { support, unsupported, contradictedBy: ids.map(({ id }) => id), conflicts };
       },
     };
   };

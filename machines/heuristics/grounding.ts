@@ -73,11 +73,14 @@ export function compare(
   const isInText = (term: string) => !wrong.has(term) && texts.some(({ terms }) => terms.has(term));
   const operands = numbersIn(request);
   operands.push(...numbersIn(answer).filter(({ stem }) => isInText(stem)));
+  const totals = compared === 'names' ? texts.flatMap(totalsIn) : [];
   const units = unitsIn(answer);
   const isSum = (one: NumberWord) =>
     !isInText(one.stem) && texts.some((text) => isSumInSentence(one, units.get(one.stem), numberSentences(text)));
   const derived = new Set(
-    numbersIn(answer).flatMap((one) => (isResult(one, operands) || isSum(one) ? [one.stem] : [])),
+    numbersIn(answer).flatMap((one) =>
+      isResult(one, operands) || isTotal(one, totals) || isSum(one) ? [one.stem] : [],
+    ),
   );
   const isDerived = (term: string) => derived.has(term);
   const isFound = (term: string) => isDerived(term) || isInText(term);
@@ -190,6 +193,27 @@ const isSumInSentence = (
 
 const numbersOf = (stems: readonly string[]): readonly NumberWord[] =>
   stems.slice(0, 20).map((stem) => ({ stem, value: Number(stem) }));
+
+/**
+ * Returns the count, the sum and the mean of the numbers of a text that follow the same word and a colon, as in a JSON array of objects:
+ * what an answer says of the rows that a tool found.
+ */
+const totalsIn = memoize(({ words }: Reading): readonly number[] => {
+  const columns = new Map<string, number[]>();
+  for (const [at, { folded, joined }] of words.entries()) {
+    const before = words[at - 1]?.folded ?? '';
+    if (NUMBER.test(folded) && !joined) columns.set(before, [...(columns.get(before) ?? []), Number(folded)]);
+  }
+  return [...columns.values()].flatMap((numbers) => {
+    const sum = numbers.reduce((total, number) => total + number, 0);
+    return numbers.length < 2 ? [] : [numbers.length, sum, sum / numbers.length];
+  });
+});
+
+const isTotal = ({ stem, value }: NumberWord, totals: readonly number[]): boolean => {
+  const decimals = stem.split('.')[1]?.length ?? 9;
+  return totals.some((total) => Math.abs(total - value) <= 10 ** -decimals / 2);
+};
 
 /** Whether a number is the result of a calculation with two others; one with decimals may be rounded to them. */
 function isResult(

@@ -93,13 +93,14 @@ function judgedText(basis: AnswerBasis, outcome: SynthesisOutcome): Text {
   const graded = isChecked && text === basis.answer ? basis.graded : undefined;
   const grounding = groundingOf(check, graded, basis.thresholds.grounding);
   const contradictedBy = graded == null ? (check?.contradictedBy ?? []) : [];
-  const isSound = !isEmpty && contradictedBy.length === 0;
+  const conflicts = graded == null ? (check?.conflicts ?? []) : [];
+  const isSound = !isEmpty && contradictedBy.length + conflicts.length === 0;
   const { ungroundedConfidence } = basis.thresholds;
   const stated = Math.min(draft.confidence, highestConfidence(basis, text));
   const confidence = isSound
     ? groundedConfidence(basis, stated, grounding?.score ?? null)
     : Math.min(stated, ungroundedConfidence);
-  const known = { text, grounding, contradictedBy, isEmpty };
+  const known = { text, grounding, contradictedBy, conflicts, isEmpty };
   return isText
     ? { ...known, usedMessageIds, notes, confidence }
     : { ...known, usedMessageIds, notes: '', confidence: 0 };

@@ -6,6 +6,7 @@ import {
   type SynthesisOutcome,
   type ValueOutcome,
 } from '../../contracts/synthesis.ts';
+import type { Conflict } from '../../heuristics/conflict.ts';
 import { preview } from '../../text/summary.ts';
 import { isSupported } from '../evidence.ts';
 import { PROSE_REMEDY } from '../model-status.ts';
@@ -21,6 +22,7 @@ export interface Judged {
   readonly grounding: FinalAnswer['grounding'];
   /** The ids of the messages whose numbers differ from those of the text. */
   readonly contradictedBy: readonly string[];
+  readonly conflicts: readonly Conflict[];
   /** Whether the text only says that nothing was found. */
   readonly isEmpty: boolean;
 }
@@ -99,7 +101,10 @@ export function reasonsOf(
   return found;
 }
 
-function textReasons(basis: AnswerBasis, { grounding, contradictedBy, isEmpty }: Judged): readonly AnswerReason[] {
+function textReasons(
+  basis: AnswerBasis,
+  { grounding, contradictedBy, conflicts, isEmpty }: Judged,
+): readonly AnswerReason[] {
   if (isEmpty) return [{ code: 'no_evidence', message: 'Nothing was found that answers the request.' }];
   const reasons: AnswerReason[] = [];
   if (contradictedBy.length > 0)
@@ -108,6 +113,12 @@ function textReasons(basis: AnswerBasis, { grounding, contradictedBy, isEmpty }:
       message: `The numbers in the gathered text differ from those in the answer: ${listed(contradictedBy.slice(0, NAMED))}`,
       by: contradictedBy,
     });
+  else if (conflicts.length > 0)
+    reasons.push({
+      code: 'contradicted',
+      message: `The gathered texts contradict each other: ${conflicts.slice(0, NAMED).map(conflictText).join('; ')}`,
+      by: [...new Set(conflicts.flatMap(({ ids }) => ids))],
+    });
   if (grounding !== null && !isSupported(basis, grounding.score)) {
     const { score, threshold } = grounding;
     const compared = describeInputs({ grounding: score, below: threshold });
@@ -115,6 +126,11 @@ function textReasons(basis: AnswerBasis, { grounding, contradictedBy, isEmpty }:
     reasons.push({ code: 'not_grounded', message, score, threshold });
   }
   return reasons;
+}
+
+function conflictText({ ids: [id, other], numbers: [number, otherNumber], newer }: Conflict): string {
+  const which = newer === null ? '' : `, and ${newer} is newer`;
+  return `${id} says ${number}, ${other} says ${otherNumber}${which}`;
 }
 
 /** Returns the reasons why inputs of the answer are missing: something failed or was cut short. */

@@ -308,3 +308,71 @@ describe('the reasons of an answer', () => {
     });
   });
 });
+
+describe('documents that contradict each other', () => {
+  const said = (id: string, content: string) => aMessage({ id, role: 'search', phase: 'experience', content });
+  const days = (id: string, count: number) =>
+    said(id, `Leave\nEvery employee gets ${count} days of paid vacation per year.`);
+  const answerTo = (request: string, text: string, messages: ChainState['messages']) =>
+    answerWith({ text, messages, changes: { request } });
+
+  it('degrade an answer that follows one of them, and name both, the newer one too', () => {
+    const messages = [days('handbook-2023.md#L3', 25), days('handbook-2024.md#L3', 27)];
+    const asked = 'How many days of paid vacation does an employee get?';
+    for (const [text, numbers] of [
+      [
+        'An employee gets 25 days of paid vacation.',
+        ['2023.md#L3 says 25', '2024.md#L3 says 27, and handbook-2024.md#L3'],
+      ],
+      [
+        'An employee gets 27 days of paid vacation.',
+        ['2024.md#L3 says 27', '2023.md#L3 says 25, and handbook-2024.md#L3'],
+      ],
+    ] as const) {
+      const { status, confidence, reasons } = answerTo(asked, text, messages);
+      expect({ status, confidence }).toEqual({ status: 'degraded', confidence: 0.5 });
+      expect(reasons[0]).toMatchObject({
+        code: 'contradicted',
+        by: expect.arrayContaining(messages.map(({ id }) => id)),
+      });
+      for (const said of numbers) expect(reasons[0]?.message).toContain(said);
+    }
+  });
+
+  it('do not degrade an answer that states both numbers', () => {
+    const messages = [days('a.md#L3', 25), days('b.md#L3', 27)];
+    const text = 'An employee gets 25 or 27 days of paid vacation: the documents differ.';
+    expect(codesOf(answerTo('How many days of paid vacation does an employee get?', text, messages))).toEqual([]);
+  });
+
+  it.each([
+    ['another thing that the request does not mean', 'Tarn Hall', 'Marl Hall'],
+    ['another model, by its number', 'Brewer 200', 'Brewer 400'],
+  ])('are not two statements about %s', (_, one, other) => {
+    const seats = (name: string, count: number) =>
+      said(`${name}.md#L1`, `${name}\nIt was sold with ${count} seats in each box.`);
+    const messages = [seats(one, 340), seats(other, 120)];
+    const text = `The ${one} was sold with 340 seats.`;
+    expect(codesOf(answerTo(`How many seats was the ${one} sold with?`, text, messages))).toEqual([]);
+  });
+});
+
+describe('a number that follows from the result of a tool', () => {
+  const orders = [
+    { item: 'lamp', price: 40 },
+    { item: 'desk', price: 180 },
+    { item: 'chair', price: 95 },
+  ];
+  it.each([
+    ['the sum of a column', 'They cost 315 in total.', []],
+    ['its mean', 'A piece costs 105 on average.', []],
+    ['the number of rows', 'There are 3 orders.', []],
+    ['no calculation', 'They cost 318 in total.', ['not_grounded', 'low_confidence']],
+  ])('is supported if it is %s', (name, text, codes) => {
+    const messages = [
+      aMessage({ id: 's1.m1', role: 'search', phase: 'action', content: `orders: ${JSON.stringify(orders)}` }),
+    ];
+    const answer = answerWith({ text, messages, changes: { request: 'What do my orders cost?', hasDocuments: false } });
+    expect({ name, codes: codesOf(answer) }).toEqual({ name, codes });
+  });
+});

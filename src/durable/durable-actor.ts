@@ -215,6 +215,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   async receive(message: Message): Promise<boolean> {
     if (message.type === 'wake') return false;
     if (message.type === 'stop') return this.stop();
+    if (message.type === 'unreadable') throw new Error('it cannot be decoded; check the codec and its key');
     const { id, event, actor } = message;
     const decoded = this.#options.codec.decode(event) as EventFromLogic<Machine>;
     requireEvent(decoded, this.id);

@@ -243,7 +243,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   wake(): Promise<readonly string[]>;
   /**
    * Sends an event, and resolves to the machine's reply once its step is stored; with the `id` of an event that was sent before, to the reply
-   * to that event. Rejects with `event_ignored` if the event causes no transition.
+   * to that event. Rejects with `event_ignored` if the event causes no transition, and with `invalid_journal` if another process holds the actor
+   * and cannot decode the event.
    */
   send(id: string, event: SentEvent<Machine>, options: SendOptions & { readonly reply: true }): Promise<Reply<Machine>>;
   /**

@@ -1,3 +1,4 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
 import { nextTurn } from '../internal/async.ts';
 import { durableFormat } from './durable-format.ts';
 import { isRaceLost } from './error.ts';
@@ -30,13 +31,19 @@ interface MailHost {
   log(...args: unknown[]): void;
 }
 
+/**
+ * The beginning of the id of a message that sets another one aside, with the reason: the process that held the actor could not decode it.
+ * Senders cannot choose such an id. A process with another key can read only the id.
+ */
+const SET_ASIDE = 'effect:unreadable:';
+
 /** Posts messages to actors of one machine, and passes the messages that wait for them to those that are open. */
 export class HostMail {
   readonly #mail: Mailbox;
   readonly #host: MailHost;
   #stop: (() => void) | null = null;
   readonly #taking = new Map<string, { again: boolean; readonly taken: Promise<void> }>();
-  /** The ids of messages that cannot be read, by receiver. They stay in the store. */
+  /** The ids of messages that this process cannot read, by receiver. They stay in the store: one with another codec or key may. */
   readonly #unreadable = new Map<string, Set<string>>();
   readonly #onDue = new Set<() => void>();
   /** How often messages were removed. */
@@ -135,7 +142,7 @@ export class HostMail {
         else if (actor.isClosed) break;
       }
       if (taken.length > 0) {
-        await this.#mail.remove(id, taken);
+        await this.#mail.remove(id, [...taken, ...taken.map(setAsideId)]);
         this.#removals += 1;
       }
       if (taken.length < messages.length && actor.isClosed) break;
@@ -147,20 +154,23 @@ export class HostMail {
   }
 
   /** Returns the messages for an actor that were not found to be unreadable. */
-  async #waiting(id: string) {
-    return (await this.#mail.read(id)).filter((message) => !this.#unreadable.get(id)?.has(message.id));
+  async #waiting(id: string): Promise<readonly Message[]> {
+    const messages = await this.#mail.read(id);
+    return messages.filter((each) => !each.id.startsWith(SET_ASIDE) && !this.#unreadable.get(id)?.has(each.id));
   }
 
-  /** Returns whether the actor has processed a message, or ignores it. */
-  async #pass(id: string, actor: Receiver, message: Awaited<ReturnType<Mailbox['read']>>[number]): Promise<boolean> {
+  /** Returns whether the actor has processed a message, or ignores it. Sets aside one that cannot be decoded. */
+  async #pass(id: string, actor: Receiver, message: Message): Promise<boolean> {
     try {
-      if (message.type === 'unreadable') throw new Error('it cannot be decoded; check the codec and its key');
       await actor.receive(message);
       return true;
     } catch (error) {
       if (actor.isClosed) return false;
       this.#unreadable.set(id, (this.#unreadable.get(id) ?? new Set()).add(message.id));
       this.#host.log(`actor ${id}: the message ${message.id} stays in the store:`, error);
+      const reason = error instanceof Error ? error.message : String(error);
+      const mark = setAsideId(message.id);
+      await this.#mail.post(id, mark, { id: mark, type: 'unreadable', reason });
       return false;
     }
   }
@@ -179,7 +189,7 @@ export class HostMail {
     const check = unlessRunning(async () => {
       const known = [...ids];
       const waiting = new Set((await this.#mail.read(to)).map(({ id }) => id));
-      for (const id of known) if (!waiting.has(id)) ids.delete(id);
+      for (const id of known) if (!waiting.has(id) || waiting.has(setAsideId(id))) ids.delete(id);
       if (ids.size === 0) return end();
       await this.#host.advance(to).catch((error: unknown) => {
         if (isRaceLost(error)) return;
@@ -191,26 +201,39 @@ export class HostMail {
     check();
   }
 
-  /** Resolves when the actor has processed an event, or ignores it. Keeps the process alive. */
+  /**
+   * Resolves when the actor has processed an event, or ignores it. Rejects with `invalid_journal` if the process that holds the actor cannot
+   * decode the event. Keeps the process alive.
+   */
   async processed(to: string, messageId: string): Promise<void> {
     const { follow } = this.#host.journals;
     const taken = new AbortController();
+    let setAside: Message | undefined;
     const stop = repeat(
       unlessRunning(async () => {
-        if (await this.#isTaken(to, messageId)) taken.abort();
+        const messages = await this.#mail.read(to);
+        setAside = messages.find(({ id }) => id === setAsideId(messageId));
+        if (setAside !== undefined || !messages.some(({ id }) => id === messageId)) taken.abort();
       }),
     );
     try {
       for await (const entry of follow?.call(this.#host.journals, to, { signal: taken.signal }) ?? [])
         if (entry.type === 'delivery' && entry.id === messageId) return;
     } catch (error) {
+      if (setAside !== undefined) throw setAsideError(to, messageId, setAside);
       if (!taken.signal.aborted) throw error;
     } finally {
       stop();
     }
   }
+}
 
-  async #isTaken(to: string, messageId: string): Promise<boolean> {
-    return !(await this.#mail.read(to)).some(({ id }) => id === messageId);
-  }
+const setAsideId = (id: string): string => `${SET_ASIDE}${id}`;
+
+function setAsideError(to: string, messageId: string, message: Message): PostChainError {
+  const { reason = 'it cannot be decoded' } = message as { readonly reason?: string };
+  return new PostChainError(
+    'invalid_journal',
+    `actor ${to}: the process that holds it could not read the message ${messageId}: ${reason}. It stays in the store, for a process that can.`,
+  );
 }

@@ -2,20 +2,19 @@ import { parseJson } from '../../internal/json-text.ts';
 import type { Json } from '../codec.ts';
 import type { ActorPath } from '../entries.ts';
 
-/** A message that waits in a store for an actor. One with an id that its receiver has processed changes nothing. */
+/** A message that waits in a store for an actor. Its receiver ignores it if it has already processed a message with the same id. */
 export type Message =
   /** `actor`: which actor of the receiver's system gets the event; by default the root. The event is stored as in a journal. */
   | { readonly id: string; readonly type: 'event'; readonly event: Json; readonly actor?: ActorPath }
   /** Stops the actor. */
   | { readonly id: string; readonly type: 'stop' }
   /** Only reports that the actor has something to do. */
-  | { readonly id: string; readonly type: 'wake' };
-
-/** A message that waits for an actor. One that cannot be read, for example because its key is missing, has the type `unreadable`. */
-export type WaitingMessage = Message | { readonly id: string; readonly type: 'unreadable' };
+  | { readonly id: string; readonly type: 'wake' }
+  /** Cannot be decoded, or says why another message cannot. */
+  | { readonly id: string; readonly type: 'unreadable'; readonly reason?: string };
 
 /** Keeps messages for actors until these have processed them. Any process may post; only the one that holds an actor removes its messages. */
-export interface Mailbox<Posted = Message, Waiting = WaitingMessage> {
+export interface Mailbox<Posted = Message, Waiting = Message> {
   /** Does nothing if a message with this id waits for the actor. Rejects with `unknown_journal` if there is no such actor. */
   post(to: string, id: string, message: Posted): Promise<void>;
   /** Returns the messages that wait for an actor, in the order of their arrival. */
@@ -40,11 +39,13 @@ export const mailboxOn = (lines: LineMailbox): Mailbox => ({
   read: async (to) => (await lines.read(to)).map(({ id, line }) => messageIn(id, line)),
 });
 
-function messageIn(id: string, line: string): WaitingMessage {
-  const { type, event, actor } = Object(parseJson(line)) as Partial<Record<string, unknown>>;
+/** Returns one of the type `unreadable` if the line cannot be read, for example because its key is missing. */
+function messageIn(id: string, line: string): Message {
+  const { type, event, actor, reason } = Object(parseJson(line)) as Partial<Record<string, unknown>>;
   const isEvent = type === 'event' && event !== undefined && (actor === undefined || typeof actor === 'string');
   if (isEvent) return { id, type, event: event as Json, ...(actor !== undefined && { actor }) };
-  return type === 'stop' || type === 'wake' ? { id, type } : { id, type: 'unreadable' };
+  if (type === 'stop' || type === 'wake') return { id, type };
+  return { id, type: 'unreadable', ...(typeof reason === 'string' && { reason }) };
 }
 
 /** Keeps messages in memory. `requireActor` throws if there is no actor with an id. */

@@ -52,6 +52,13 @@ function setUp(journals: JournalStore = memoryJournals()) {
   return { journals, mail, log, host, added };
 }
 
+/** Files and SQLite are polled twice a second, as a sender polls that waits: here without a pause. */
+function pollsWithoutPause(): void {
+  const { setInterval } = globalThis;
+  const spy = vi.spyOn(globalThis, 'setInterval').mockImplementation((act) => setInterval(act, 1));
+  onTestFinished(() => spy.mockRestore());
+}
+
 const stores: Record<string, () => JournalStore> = {
   memory: () => memoryJournals(),
   files: () => fileJournals(join(temporaryFolder(), 'actors')),
@@ -64,6 +71,7 @@ const stores: Record<string, () => JournalStore> = {
 
 describe('an event for an actor that another process holds', () => {
   it.each(Object.entries(stores))('is stored, and that process takes it, in order and once (%s)', async (_, open) => {
+    pollsWithoutPause();
     const { host, added, mail } = setUp(open());
     const [holder, sender] = [host(), host()];
     const actor = await holder.open('a');
@@ -93,6 +101,7 @@ describe('an event for an actor that another process holds', () => {
   });
 
   it('whose reply is awaited is rejected if the machine ignores it', async () => {
+    pollsWithoutPause();
     const { host } = setUp();
     await host().open('a');
     await expect(host().send('a', { type: 'tell' }, { reply: true })).rejects.toMatchObject({ code: 'event_ignored' });
@@ -100,7 +109,38 @@ describe('an event for an actor that another process holds', () => {
     await expect(host().send('a', answer, { reply: true })).rejects.toMatchObject({ code: 'event_ignored' });
   });
 
+  it('that the holder cannot decode is set aside with the reason: an awaited reply rejects, and nothing polls for it', async () => {
+    pollsWithoutPause();
+    const { host, journals, mail } = setUp();
+    class Money {}
+    const codec = {
+      name: 'Money',
+      is: (given: unknown) => given instanceof Money,
+      encode: () => 0,
+      decode: () => new Money(),
+    };
+    const sender = createDurableMachine(counter, { journals, codecs: [codec] });
+    const actor = await host().open('a');
+    const paid = { ...add(1), money: new Money() };
+    const sent = sender.send('a', paid, { reply: true, id: 'one' });
+    await expect(sent).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message: expect.stringMatching(/could not read the message one: .*Money/u),
+    });
+    await expect(sender.send('a', paid, { reply: true, id: 'one' })).rejects.toMatchObject({ code: 'invalid_journal' });
+    expect((await sender.send('a', add(2), { reply: true })).snapshot.context.added).toEqual([2]);
+    await actor.close();
+    await host().wake();
+    const opened = vi.spyOn(journals, 'open');
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    expect(opened).not.toHaveBeenCalled();
+    expect(await mail.read('a')).toHaveLength(2);
+    await (await sender.open('a')).close();
+    expect(await mail.receivers()).toEqual([]);
+  });
+
   it('is processed by the sender if the holder closes the actor without it', async () => {
+    pollsWithoutPause();
     const { host, journals, added } = setUp();
     // This process never looks.
     const blind = { ...journals, mail: { ...journals.mail, watch: () => () => {} } } as JournalStore;
@@ -165,6 +205,7 @@ describe('a message for an actor that no process holds', () => {
   });
 
   it('makes the actor due, and a worker continues it without waiting for its next poll', async () => {
+    pollsWithoutPause();
     const { host, added, mail } = setUp();
     await (await host().open('a')).close();
     const other = setup({}).createMachine({ id: 'other' });
@@ -198,6 +239,7 @@ describe('a message for an actor that no process holds', () => {
   });
 
   it('stays in the store and is logged once if it cannot be read; the others are taken', async () => {
+    pollsWithoutPause();
     const folder = temporaryFolder();
     const key = (name: string) => ({
       codec: {

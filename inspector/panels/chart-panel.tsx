@@ -13,7 +13,6 @@ import type { RunFold } from '../fold/run-fold.ts';
 import type { ChartSelection, Selection } from '../fold/selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, phaseVisit, visitOf } from '../fold/state-visit.ts';
-import { isOver } from '../fold/step-title.ts';
 import { excerpt } from '../fold/text.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
 import { chartSelection, isChartFull, toggleChart } from '../ui-state/layout.ts';
@@ -44,8 +43,8 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection, count } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
   const [isPicture, setPicture] = useState(view.run.kind === 'system');
-  // Also if it ends later, so that nothing moves then.
-  const [hasEnded] = useState(isOver(view.run));
+  // Also if that changes, so that nothing moves then.
+  const [isLive] = useState(view.run.live);
   const selected = chartSelection.value;
   useKeys(CHART_KEYS);
   useLayoutEffect(() => {
@@ -113,7 +112,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
     selected,
     onSelect: select,
     isStopped,
-    aspect: chartAspect(hasEnded),
+    aspect: chartAspect(isLive),
     nextAspect: fullAspect(),
   };
   return (

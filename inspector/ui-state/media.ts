@@ -22,6 +22,6 @@ export const isPhone = matching('(max-width: 660px)');
 /** The approximate ratio of width to height of the space for a chart in place of the trace. */
 export const fullAspect = (): number => (isPhone.value ? 0.6 : 1.5);
 
-/** The same for a chart that may be above the trace; null if it has to be measured, because a trace that has ended does not grow. */
-export const chartAspect = (hasEnded: boolean): number | null =>
-  isNarrow.value || isChartFull.value ? fullAspect() : hasEnded ? null : 2.7;
+/** The same for a chart that may be above the trace; null if it has to be measured, because no process adds rows to the trace. */
+export const chartAspect = (isLive: boolean): number | null =>
+  isNarrow.value || isChartFull.value ? fullAspect() : isLive ? 2.7 : null;

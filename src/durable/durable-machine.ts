@@ -498,7 +498,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     requireKnown('advance', given);
     const { signal, onOpen, ...options } = given;
     const wasOpen = this.#open.has(id);
-    const actor = await this.#resumed(id, options);
+    const actor = await this.#resumed(id, { ...options, wait: false });
     // Another process may have ended it since it was listed.
     if (!wasOpen && !actor.hadEnded) onOpen?.(actor as unknown as DurableActor<never>);
     const close = (): void => void actor.close();
@@ -831,19 +831,26 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     void this.#mail?.then((mail) => mail.watch(this.#open.size > 0));
   }
 
-  #resumed(id: string, options: RunActorOptions = {}): Promise<RunningActor<Machine>> {
+  #resumed(
+    id: string,
+    options: RunActorOptions & Pick<OpenJournalOptions, 'wait'> = {},
+  ): Promise<RunningActor<Machine>> {
     requireId(id);
     return this.#once(id, () => this.#startOrResume(id, { ...options, mustExist: true })).catch(rejectHeld);
   }
 
-  async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<RunningActor<Machine>> {
+  async #startOrResume(
+    id: string,
+    options: OpenActorOptions<Machine> & Pick<OpenJournalOptions, 'wait'>,
+  ): Promise<RunningActor<Machine>> {
     const { journals } = this;
+    const { force = false, wait = true } = options;
     await this.#cleanups.get(id);
     const lacksInput = !('input' in options) && this.#needsInput;
     const mustExist = options.mustExist || lacksInput;
     const created = mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
     if (created === null) {
-      const opening = journals.open(id, { force: options.force ?? false, ...this.#readOptions });
+      const opening = journals.open(id, { force, wait, ...this.#readOptions });
       const {
         entries,
         writer,

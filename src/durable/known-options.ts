@@ -23,7 +23,7 @@ const OPTIONS = {
   list: 'machine status waitingFor dueBefore where after limit',
   prune: 'olderThanMs status',
   read: 'fromKeyframe',
-  'open of a store': 'force fromKeyframe',
+  'open of a store': 'force wait fromKeyframe',
   follow: 'from signal',
 } as const;
 

@@ -85,7 +85,9 @@ export function createWorker(options: WorkerOptions): Worker {
 interface Lane {
   readonly host: WorkerHost;
   /** Actors of two hosts may have the same id. */
-  readonly keyOf: (actor: DueActor) => string;
+  readonly keyOf: (id: string) => string;
+  /** The actors that could not be continued, by id. */
+  readonly troubles: Map<string, Trouble>;
   /** The next one is at the end. */
   due: DueActor[];
   listAtMs: number;
@@ -96,12 +98,11 @@ class PollingWorker implements Worker {
   readonly #clock: Clock;
   readonly #onEvent: (event: WorkerEvent) => void;
   readonly #limits: Required<Pick<WorkerOptions, 'concurrency' | 'pollMs' | 'maxCrashes' | 'backoffMs'>>;
-  readonly #troubles = new Map<string, Trouble>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #ending = new AbortController();
   #timer: unknown;
   #polling: Promise<void> | null = null;
-  /** Settle when an actor is no longer open, and others have begun in its place. */
+  /** One for each slot in use: settles when its actor is closed and, if queued actors may begin, these have begun. */
   readonly #begins = new Set<Promise<void>>();
   /** The slots of actors that are being taken out of a queue. */
   #claiming = 0;
@@ -130,7 +131,8 @@ class PollingWorker implements Worker {
     }
     this.#lanes = hosts.map((host, number) => ({
       host,
-      keyOf: ({ id }) => `${number} ${id}`,
+      keyOf: (id) => `${number} ${id}`,
+      troubles: new Map(),
       due: [],
       listAtMs: Number.NEGATIVE_INFINITY,
     }));
@@ -157,12 +159,12 @@ class PollingWorker implements Worker {
     while (this.#begins.size > 0) await Promise.all(this.#begins);
   }
 
-  #isReady(key: string): boolean {
-    return !this.#running.has(key) && (this.#troubles.get(key)?.restsUntilMs ?? 0) <= this.#clock.now();
+  #isReady({ keyOf, troubles }: Lane, id: string): boolean {
+    return !this.#running.has(keyOf(id)) && (troubles.get(id)?.restsUntilMs ?? 0) <= this.#clock.now();
   }
 
   /** Continues an actor. One that ends its process again and again is quarantined. */
-  async #advance(host: WorkerHost, key: string, { id, crashes }: DueActor): Promise<void> {
+  async #advance({ host, troubles }: Lane, { id, crashes }: DueActor): Promise<void> {
     let isOpen = false;
     const onOpen = (): void => {
       isOpen = true;
@@ -175,12 +177,12 @@ class PollingWorker implements Worker {
         return this.#onEvent({ type: 'quarantined', id, reason });
       }
       await host.advance(id, { signal: this.#ending.signal, onOpen });
-      if (isOpen) this.#troubles.delete(key);
+      if (isOpen) troubles.delete(id);
       this.#onEvent({ type: isOpen ? 'idle' : 'skipped', id });
     } catch (error) {
       if (isRaceLost(error)) return this.#onEvent({ type: 'skipped', id });
-      const trouble = this.#troubles.get(key) ?? { failures: 0, restsUntilMs: 0 };
-      this.#troubles.set(key, trouble);
+      const trouble = troubles.get(id) ?? { failures: 0, restsUntilMs: 0 };
+      troubles.set(id, trouble);
       trouble.restsUntilMs =
         this.#clock.now() + Math.min(MAX_BACKOFF_MS, this.#limits.backoffMs * 2 ** trouble.failures);
       trouble.failures += 1;
@@ -198,8 +200,8 @@ class PollingWorker implements Worker {
   }
 
   #run(lane: Lane, actor: DueActor): void {
-    const key = lane.keyOf(actor);
-    const advanced = this.#advance(lane.host, key, actor).finally(() => this.#running.delete(key));
+    const key = lane.keyOf(actor.id);
+    const advanced = this.#advance(lane, actor).finally(() => this.#running.delete(key));
     this.#running.set(key, advanced);
     const begun = advanced
       .then(() => (this.#isWorking ? undefined : this.#beginAll()))
@@ -272,13 +274,20 @@ class PollingWorker implements Worker {
   async #next(lane: Lane): Promise<DueActor | null> {
     for (;;) {
       for (let actor = lane.due.pop(); actor !== undefined; actor = lane.due.pop())
-        if (this.#isReady(lane.keyOf(actor))) return actor;
+        if (this.#isReady(lane, actor.id)) return actor;
       if (this.#clock.now() < lane.listAtMs) return null;
       const listed = await this.#listed(() => lane.host.due());
-      const isFull = listed.length >= FULL_LIST && listed.some((actor) => this.#isReady(lane.keyOf(actor)));
+      const isFull = listed.length >= FULL_LIST && listed.some(({ id }) => this.#isReady(lane, id));
       lane.listAtMs = isFull ? Number.NEGATIVE_INFINITY : this.#clock.now() + this.#limits.pollMs;
       lane.due = listed.toReversed();
+      if (listed.length < FULL_LIST) this.#forgetTroubles(lane);
     }
+  }
+
+  /** Forgets those of actors that are no longer due: they are gone, or another process has continued them. */
+  #forgetTroubles(lane: Lane): void {
+    const due = new Set(lane.due.map(({ id }) => id));
+    for (const id of lane.troubles.keys()) if (!due.has(id) && this.#isReady(lane, id)) lane.troubles.delete(id);
   }
 
   #pollAgain(): void {

@@ -87,12 +87,12 @@ function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, give
   function requireNew(id: string): void {
     if (exists(id)) throw journalExists(id);
   }
-  async function lockExisting(id: string, force: boolean): Promise<HeldLock | null> {
+  async function lockExisting(id: string, how: OpenJournalOptions): Promise<HeldLock | null> {
     let lock: HeldLock | null = null;
     try {
       const isKnown = exists(id) || statusOf(lockPathOf(pathOf(id))) !== undefined;
       const path = isKnown ? requireLockPath(pathOf(id)) : null;
-      if (path !== null) lock = await takeOverLock(path, subjectOf(id), force, fenceOf(pathOf(id)));
+      if (path !== null) lock = await takeOverLock(path, subjectOf(id), how, fenceOf(pathOf(id)));
     } catch (cause) {
       throw invalidPath(givenPath, cause);
     }
@@ -132,8 +132,8 @@ function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, give
         'read',
       ),
     linesBackward: (id: string) => linesOfFileBackward(pathOf(id)),
-    async reopen(id: string, { force = false }: OpenJournalOptions = {}) {
-      const lock = await lockExisting(id, force);
+    async reopen(id: string, how: OpenJournalOptions = {}) {
+      const lock = await lockExisting(id, how);
       return orInvalidPath(givenPath, () =>
         openLocked(pathOf(id), lock, (path) => {
           dropTornLine(path, () => lock?.check());
@@ -142,7 +142,7 @@ function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, give
       );
     },
     async remove(id: string) {
-      const lock = await lockExisting(id, false);
+      const lock = await lockExisting(id, {});
       try {
         orInvalidPath(givenPath, () => fs().rmSync(pathOf(id)));
         forgetId(id);

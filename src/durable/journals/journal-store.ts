@@ -51,6 +51,11 @@ export interface ReadJournalOptions {
 export interface OpenJournalOptions extends ReadJournalOptions {
   /** Takes over the journal even if its writer may still be running, for example on another host. */
   readonly force?: boolean;
+  /**
+   * If only heartbeats can show whether the writer, on another host, is still running: whether to watch for one for up to ten seconds; by default
+   * true. Otherwise rejects with `journal_held` at once if it seems to be.
+   */
+  readonly wait?: boolean;
 }
 
 export interface FollowOptions {

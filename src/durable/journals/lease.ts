@@ -1,5 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { nextTurn } from '../../internal/async.ts';
+import type { OpenJournalOptions } from './journal-store.ts';
 import { fs } from './line-file.ts';
 import { journalInUse, repeat } from './line-store.ts';
 
@@ -122,11 +123,12 @@ export function takeUnused<Held>(
 
 /**
  * Takes over a lease. If only heartbeats can show whether its holder is still running, watches for one for ten seconds. Rejects with
- * `journal_held` if the holder is running, or with `invalid_journal` if it is unknown, unless forced. `subject` names the journal.
+ * `journal_held` if the holder is running, or with `invalid_journal` if it is unknown, unless forced. Without `wait`, rejects at once if the
+ * holder seems to be running. `subject` names the journal.
  */
-export async function takeOver<Held>(subject: string, force: boolean, place: LeasePlace<Held>): Promise<Held> {
+export async function takeOver<Held>(subject: string, how: OpenJournalOptions, place: LeasePlace<Held>): Promise<Held> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const held = await place.replace(await replaceable(subject, force, place));
+    const held = await place.replace(await replaceable(subject, how, place));
     if (held !== null) return held;
     await nextTurn();
   }
@@ -144,14 +146,14 @@ const notReplaced = (subject: string): PostChainError =>
 
 async function replaceable(
   subject: string,
-  force: boolean,
+  { force = false, wait = true }: OpenJournalOptions,
   { read }: Pick<LeasePlace<unknown>, 'read'>,
 ): Promise<Lease | null> {
   let seen = await read();
   let sinceMs = performance.now();
   for (;;) {
     if (force || leaseState(seen) === 'free') return seen;
-    if (leaseState(seen) !== 'unsure') throw inUse(subject, seen);
+    if (leaseState(seen) !== 'unsure' || (!wait && seemsHeld(seen))) throw inUse(subject, seen);
     if (performance.now() - sinceMs >= EXPIRY_MS) return seen;
     await process.getBuiltinModule('node:timers/promises').setTimeout(OBSERVE_MS);
     const lease = await read();

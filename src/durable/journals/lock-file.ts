@@ -1,4 +1,5 @@
 import { parseJson } from '../../internal/json-text.ts';
+import type { OpenJournalOptions } from './journal-store.ts';
 import {
   fencedError,
   heartbeat,
@@ -31,8 +32,8 @@ export const takeLock = (path: string, subject: string, fence: Fence): HeldLock 
   takeUnused(subject, lockPlace(path, subject, fence));
 
 /** Takes a lock file. Waits and rejects as `takeOver` does. */
-export const takeOverLock = (path: string, subject: string, force: boolean, fence: Fence): Promise<HeldLock> =>
-  takeOver(subject, force, lockPlace(path, subject, fence));
+export const takeOverLock = (path: string, subject: string, how: OpenJournalOptions, fence: Fence): Promise<HeldLock> =>
+  takeOver(subject, how, lockPlace(path, subject, fence));
 
 const lockPlace = (path: string, subject: string, fence: Fence) => ({
   read: () => readLock(path),

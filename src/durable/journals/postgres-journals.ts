@@ -1,5 +1,5 @@
 import { parseJson } from '../../internal/json-text.ts';
-import { FULL_LIST, type JournalStoreOptions, type Journals } from './journal-store.ts';
+import { FULL_LIST, type JournalStoreOptions, type Journals, type OpenJournalOptions } from './journal-store.ts';
 import {
   fencedError,
   heartbeat,
@@ -165,7 +165,7 @@ export function postgresJournals(
       },
       lines: (id, from = 0) => tables.linesFrom(id, from - 1, false),
       linesBackward: (id) => tables.linesFrom(id, MAX_SEQ, true),
-      async reopen(id, { force = false }) {
+      async reopen(id, how) {
         const token = newToken();
         const sql = `WITH taken AS (UPDATE ${JOURNALS} SET owner = $3, token = $4, expires = ${EXPIRES} WHERE ${IS_FREE} OR token = $4) RETURNING id, lines),
           ${leaveQueue('taken')} SELECT lines, ${POSTGRES_MAIL.waitsFor('taken.id')} AS "hasMail" FROM taken`;
@@ -173,7 +173,7 @@ export function postgresJournals(
         await tables.written(id);
         // Most journals are free. No lease has the token -1.
         const [free] = await db.rows<Reopened>(sql, [nameOf(id), -1, ...values], `${JOURNALS}_reopen`);
-        const { lines, hasMail } = free ?? (await tables.takeOver<Reopened>(id, force, sql, values));
+        const { lines, hasMail } = free ?? (await tables.takeOver<Reopened>(id, how, sql, values));
         return Object.assign(openSink(tables, id, token, lines), { hasMail });
       },
       async remove(id) {
@@ -183,7 +183,7 @@ export function postgresJournals(
           unread AS (${POSTGRES_MAIL.deleteFor('SELECT id FROM gone')}) SELECT FROM gone
           UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${JOURNALS} WHERE name = $1)`;
         // If the connection was lost before the result arrived, the second try finds no journal.
-        await tables.takeOver(id, false, sql, []);
+        await tables.takeOver(id, {}, sql, []);
         tables.notify([nameOf(id)]);
       },
       bounds: (query) => tables.bounds(query),
@@ -284,9 +284,9 @@ class JournalTables {
   }
 
   /** Executes a statement with `IS_FREE` on a journal that no other process writes. */
-  async takeOver<Taken>(id: string, force: boolean, sql: string, values: readonly unknown[]): Promise<Taken> {
+  async takeOver<Taken>(id: string, how: OpenJournalOptions, sql: string, values: readonly unknown[]): Promise<Taken> {
     await this.written(id);
-    return takeOver<Taken>(subjectOf(id), force, {
+    return takeOver<Taken>(subjectOf(id), how, {
       read: async () => {
         const row = await this.rowOf(id);
         if (row === undefined) throw noSuchJournal(id);

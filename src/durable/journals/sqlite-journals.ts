@@ -1,6 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { parseJson } from '../../internal/json-text.ts';
-import type { JournalStoreOptions, Journals } from './journal-store.ts';
+import type { JournalStoreOptions, Journals, OpenJournalOptions } from './journal-store.ts';
 import {
   fencedError,
   heartbeat,
@@ -137,9 +137,9 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
             await file.read((connection) => linesOf(connection, row.id, Math.max(0, count - PAGE_LINES), count))
           ).toReversed();
       },
-      async reopen(id, { force = false }) {
+      async reopen(id, how) {
         const token = newToken();
-        const place = await takeOverRow(file, id, force, (connection, row) => {
+        const place = await takeOverRow(file, id, how, (connection, row) => {
           const sql = 'UPDATE journal SET owner = ?, token = ?, beat_ms = ? WHERE id = ?';
           connection.run(sql, [JSON.stringify(thisHolder()), token, Date.now(), row.id]);
           file.leases.mark(token);
@@ -149,7 +149,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         return { ...openSink(file, id, place), hasMail: place.hasMail };
       },
       async remove(id) {
-        await takeOverRow(file, id, false, (connection, row) => {
+        await takeOverRow(file, id, {}, (connection, row) => {
           leaveQueue(connection, row.id);
           for (const table of ['line', 'term', 'mail'])
             connection.run(`DELETE FROM ${table} WHERE journal = ?`, [row.id]);
@@ -329,10 +329,10 @@ function requireRow(connection: SqliteConnection, id: string): Row {
 function takeOverRow<Value>(
   file: JournalFile,
   id: string,
-  force: boolean,
+  how: OpenJournalOptions,
   act: (connection: SqliteConnection, row: Row) => Value,
 ): Promise<Value> {
-  return takeOver(subjectOf(id), force, {
+  return takeOver(subjectOf(id), how, {
     read: () => file.read((connection) => file.leases.of(requireRow(connection, id))),
     replace: (previous) =>
       file.write((connection) => {

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
+import { thisHolder } from '../../../src/durable/journals/lease.ts';
 import { sqliteJournals } from '../../../src/durable/journals/sqlite-journals.ts';
 import {
   createDurableMachine,
@@ -385,6 +387,42 @@ describe('a worker', () => {
       expect(new Set(events)).toEqual(new Set(['unlisted', 'failed']));
     },
   );
+
+  it('does not wait for heartbeats of another host that was faster', async () => {
+    const folder = temporaryFolder();
+    const { parked, work, host, events } = setUp(undefined, () => fileJournals(folder));
+    await parked('o');
+    writeFileSync(
+      join(folder, 'o.jsonl.lock'),
+      JSON.stringify({ ...thisHolder(), id: 'else', space: 'else', token: 3 }),
+    );
+    const machine = host();
+    const worker = work({ hosts: [Object.assign(machine, { due: async () => [{ id: 'o', crashes: 0 }] })] });
+    await worker.poll();
+    expect(events).toContainEqual({ type: 'skipped', id: 'o' });
+    await worker.stop();
+  });
+
+  it('forgets the failures of an actor that is no longer due', async () => {
+    const clock = new TestClock();
+    const tries: number[] = [];
+    const isGone = (): boolean => clock.now() === 200;
+    const host: WorkerHost = {
+      due: async () => (isGone() ? [] : [{ id: 'o', crashes: 0 }]),
+      async advance() {
+        tries.push(clock.now());
+        throw new Error('no');
+      },
+      quarantine: async () => {},
+    };
+    const worker = createWorker({ hosts: [host], clock, pollMs: 100, backoffMs: 200 });
+    for (let tick = 0; tick < 7; tick += 1) {
+      await worker.poll();
+      clock.increment(100);
+    }
+    await worker.stop();
+    expect(tries).toEqual([0, 300, 500]);
+  });
 
   it('does not keep how often actors crashed that are no longer interrupted', async () => {
     const { journals, parked, crash, host } = setUp();

@@ -28,7 +28,7 @@ const journal = await recordedRun();
 const { readLock } = locks;
 const takeLock = (path: string, fence = () => {}) => locks.takeLock(path, 'Journal "run"', fence);
 const takeOverLock = (path: string, force: boolean, fence = () => {}) =>
-  locks.takeOverLock(path, 'Journal "run"', force, fence);
+  locks.takeOverLock(path, 'Journal "run"', { force }, fence);
 
 const lockIn = (folder: string): string => join(folder, 'run.jsonl.lock');
 

@@ -1,3 +1,4 @@
+import type { ChildEnded } from '../../src/durable/child-process.ts';
 import { type ActorPath, type Candidate, childPath, type DurableEvent, idAt } from '../../src/durable/entries.ts';
 import { readableValue } from '../../src/inspection/readable-value.ts';
 import type { ObservedEntry } from '../../src/inspection/wire.ts';
@@ -48,6 +49,12 @@ const readValues = <Entry extends object>(entry: Entry): Entry =>
     Object.entries(entry).map(([name, value]) => [name, VALUES.has(name) ? readableValue(value) : value]),
   ) as Entry;
 
+/** How the parent of an actor receives its result. */
+const resultOf = (actor: ActorPath, result: { readonly output: unknown } | { readonly error: unknown }) => ({
+  actor: parentPath(actor),
+  event: { type: `xstate.${'error' in result ? 'error' : 'done'}.actor.${idAt(actor)}`, ...result },
+});
+
 export class ActorReader {
   readonly #activities = new Map<number, ActorPath>();
   readonly #timers = new Map<number, { readonly actor: ActorPath; readonly event: string }>();
@@ -66,11 +73,7 @@ export class ActorReader {
     const ended = sender === actor ? RESULT.exec(read.type) : null;
     if (ended === null) return { ...place, actor, event: read };
     const [, isError] = ended;
-    const id = idAt(actor);
-    const result = isError
-      ? { type: `xstate.error.actor.${id}`, error: read.data ?? null }
-      : { type: `xstate.done.actor.${id}`, output: read.data };
-    return { ...place, actor: parentPath(actor), event: result };
+    return { ...place, ...resultOf(actor, isError ? { error: read.data ?? null } : { output: read.data }) };
   }
 
   read(entry: ObservedEntry): ActorEntry {
@@ -78,7 +81,12 @@ export class ActorReader {
     switch (entry.type) {
       case 'delivery': {
         const { type, actor, sender = null } = entry;
-        return { seq, atMs, type, actor, event: readEvent(entry.event), sender, isExternal: sender === null };
+        const event = readEvent(entry.event);
+        if (event.type !== 'child.ended' || actor === '')
+          return { seq, atMs, type, actor, event, sender, isExternal: sender === null };
+        const { child, status, output, error } = event as ChildEnded;
+        const ended = status === 'done' ? { output } : { error: error ?? `${child} was stopped` };
+        return { seq, atMs, type, sender: actor, isExternal: false, ...resultOf(actor, ended) };
       }
       case 'activity-event':
         return this.#readReport(entry);

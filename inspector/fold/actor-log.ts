@@ -31,6 +31,8 @@ interface Writable {
   from: number;
   /** The entry that records the start of an actor that is not a machine; null if there is none. */
   started: number | null;
+  /** The id of the child process that it stands for; null for others. */
+  child: string | null;
   /** The id of its chart; null if it is not a machine. */
   machine: string | null;
   end: (ActorEnd & { readonly seq: number }) | null;
@@ -141,7 +143,8 @@ export class ActorLogFold {
 
   #begin(path: ActorPath, from: number): Writable {
     const lists = { events: [], moves: [], notes: [] };
-    const actor = { path, name: actorIn(path), from, started: null, machine: null, end: null, isCall: false, ...lists };
+    const none = { started: null, child: null, machine: null, end: null };
+    const actor = { path, name: actorIn(path), from, ...none, isCall: false, ...lists };
     this.#add(actor);
     this.#running.set(path, actor);
     return actor;
@@ -214,6 +217,8 @@ export class ActorLogFold {
       isFailure: entryTrouble(entry as never) === 'failed' || (entry.type === 'end' && entry.status === 'error'),
       ...(entry.type === 'effect' && { effect: entry.effect }),
     });
+    const { child } = Object(entry.type === 'effect' && entry.subject) as { readonly child?: string };
+    if (child !== undefined) Object.assign(actor, { child, started: actor.started ?? entry.seq });
     // The `failed` entry has the error of an effect that threw.
     if (entry.type === 'failed' && entry.effect !== undefined) {
       const thrown = { isFailure: true, text: actorEntryNote(entry) };

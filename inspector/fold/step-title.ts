@@ -212,7 +212,7 @@ function systemTitle(view: StepView): StepTitle {
   if (call !== undefined) {
     const end = call.end !== null && call.end.seq <= Math.max(at, selection.to) ? call.end : null;
     const ms = fold.timeLine.wallMs(end?.seq ?? at) - fold.timeLine.wallMs(selection.from);
-    const name = `Call ${excerpt(actorName(view, call.path), 80)}`;
+    const name = `${call.child === null ? 'Call' : 'Child process'} ${excerpt(actorName(view, call.path), 80)}`;
     return {
       name,
       facts: end === null && (call.end !== null || !isOver(view.run)) ? [] : [formatDuration(ms)],

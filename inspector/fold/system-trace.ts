@@ -107,7 +107,7 @@ function childRow(system: Traced, child: ActorRecord): TraceRow {
   const isRepeated = forkedAt !== null && machine === null && begun < forkedAt && (end === null || end.seq > forkedAt);
   const isRetry = started === null && (system.fold.entries.typeOf(from) as string) === 'retried';
   const about = [
-    machine !== null ? 'machine' : name === 'call' ? '' : 'call',
+    machine !== null ? 'machine' : child.child !== null ? 'child process' : name === 'call' ? '' : 'call',
     isRepeated ? 'repeated in this fork' : isRetry ? 'retry' : '',
     calls.length > 0 ? pluralize(calls.length, 'model call') : '',
     tools.length > 0 ? pluralize(tools.length, 'tool call') : '',
@@ -282,17 +282,19 @@ export function thrownBy(loaded: LoadedEntries, { machine, notes, end }: ActorRe
 
 function noteRow(
   system: Traced,
-  { end, path, machine }: ActorRecord,
+  { end, path, machine, child }: ActorRecord,
   note: ActorNote,
   next?: ActorNote,
 ): readonly TraceRow[] {
-  const { type, seq, title, text, isFailure } = note;
+  const { type, seq, title, text, isFailure, effect } = note;
   if (seq === system.forkedAt) return [forkRow(seq)];
   // An actor that a process opens only to stop it does not continue. The row of its end says that it was stopped, or why it failed.
   const isOpened = type === 'resumed' && next?.seq === seq + 1 && (next.type === 'stopped' || next.type === 'retried');
   const isStop = type === 'stopped' || isOpened;
   const isEnd = type === 'failed' && path === '' && next?.type === 'end' && text === next.text;
-  if (type === 'start' || isStop || isEnd) return [];
+  // The row of a child process says that it was started, or stopped.
+  const isChild = child !== null && effect !== undefined && !isFailure;
+  if (type === 'start' || isStop || isEnd || isChild) return [];
   const words = type === 'effect' ? effectWords(system, machine, seq) : excerpt(title, 80);
   const row = plainRow(type === 'end' ? 'end' : isFailure ? 'event' : 'aside', seq, words);
   // The row of its step shows what it waits for.
@@ -320,7 +322,7 @@ export function failedPart(system: LoadedEntries, from: number) {
 }
 
 /** What failed in the step that an entry withdraws, and the result that replaces that of a skipped call: `charge, with "paid by hand"`. */
-function retriedText(system: Traced, seq: number): string {
+export function retriedText(system: LoadedEntries & Pick<System, 'count'>, seq: number): string {
   const at = (from: number): ActorEntry => system.log.entry(Math.min(from, system.count - 1)) as unknown as ActorEntry;
   const { failed, isSkipped } = at(seq) as Extract<ActorEntry, { type: 'retried' }>;
   const { kind, text } = failedPart(system, failed);

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { excerpt } from '../fold/text.ts';
 
 interface SectionProps {
   readonly title: string;
@@ -73,3 +74,9 @@ export function CopyButton({ what, text }: { readonly what: string; readonly tex
     </span>
   );
 }
+
+export const ActorLink = ({ id }: { readonly id: string }) => (
+  <a class="verbatim" href={`#/run/${encodeURIComponent(id)}`}>
+    {excerpt(id, 120)}
+  </a>
+);

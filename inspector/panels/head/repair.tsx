@@ -55,7 +55,7 @@ function useRepair(inspector: Inspector, runs: readonly InspectedRun[], action: 
 
 type RepairButtonsProps = PanelProps & {
   readonly blocked: string | null;
-  readonly act: (action: RunAction, done: string) => Promise<boolean>;
+  readonly act: (action: RunAction, done?: string) => Promise<boolean>;
 };
 
 /** Retries or skips what failed in an actor, or releases it. What is not possible is disabled, with the reason. */
@@ -63,7 +63,6 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
   const { run, fold } = view;
   const [root] = fold.actors;
   const [isOpen, setOpen] = useState(false);
-  const [said, say] = useState('');
   const output = run.status === 'degraded' && blocked === null ? {} : null;
   const [retry] = useRepair(inspector, [run], 'retry', output).results ?? [];
   const [skip] = useRepair(inspector, [run], 'skip', output).results ?? [];
@@ -73,7 +72,7 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
         Release
       </button>
     );
-  if (run.status !== 'degraded') return said === '' ? null : <output class="reason">{said}</output>;
+  if (run.status !== 'degraded') return null;
   const failed = root?.end == null ? null : failedPart(view, fold.entries.stepOf(root.end.seq).from);
   const thrown = root === undefined ? null : thrownBy(view, root);
   return (
@@ -82,7 +81,7 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
         type="button"
         class="primary"
         disabled={retry?.problem !== null}
-        onClick={() => void act({ type: 'retry' }, 'The retry has started.')}
+        onClick={() => void act({ type: 'retry' })}
       >
         Retry
       </button>
@@ -102,10 +101,7 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
           inspector={inspector}
           runs={[run]}
           skipped={{ ...failed, ...(failed.kind === 'action' && thrown !== null && { text: thrown }) }}
-          onClose={(result) => {
-            setOpen(false);
-            say(result);
-          }}
+          onClose={() => setOpen(false)}
         />
       )}
     </>
@@ -143,7 +139,7 @@ export function RepairDialog({ inspector, runs, skipped, onClose }: RepairDialog
   const missing = output === null ? 'Result: enter JSON.' : results === null && done === null ? 'Checking…' : none;
   async function submit(): Promise<void> {
     const all = await repair();
-    if (skipped !== undefined && all.every(({ problem }) => problem === null)) onClose(`Skipped: ${skipped.text}.`);
+    if (skipped !== undefined && all.every(({ problem }) => problem === null)) onClose('');
     else setDone(all);
   }
   return (

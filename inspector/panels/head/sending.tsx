@@ -4,7 +4,7 @@ import type { PageRequest } from '../../../src/inspection/page-messages.ts';
 import type { RunAction } from '../../../src/inspection/wire.ts';
 import type { EntryOf } from '../../fold/entry-index.ts';
 import { contextText } from '../../fold/system-trace.ts';
-import { contextDifferences, errorText, movesText } from '../../fold/system-words.ts';
+import { contextDifferences, movesText } from '../../fold/system-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { decidedWords } from '../../fold/trace-items.ts';
 import { deliveryOf } from '../../fold/user-events.ts';
@@ -107,10 +107,6 @@ const OWN_MS = 1_000;
 /** Describes what an event did: the reply, whether the actor ignored it, which timer fired, what an edited answer changed. */
 function actorWords({ fold, log, charts, count }: PanelView, { event, from, answer }: Sent): string {
   if (answer === null) return 'Sending…';
-  const [root] = fold.actors;
-  const retriedAt = fold.entries.of('retried' as 'end').findLast((seq) => seq >= from);
-  if (event === null && retriedAt !== undefined && root?.end?.status === 'error' && root.end.seq > retriedAt)
-    return `Retried; it failed again: ${excerpt(errorText(root.end.error), 300)}`;
   // Something else has happened since; what its own calls report comes sooner.
   if (fold.timeLine.atMs(count - 1) - fold.timeLine.atMs(Math.min(from, count - 1)) > OWN_MS) return '';
   if (answer.problem !== null) return excerpt(answer.problem, 400);
@@ -120,7 +116,7 @@ function actorWords({ fold, log, charts, count }: PanelView, { event, from, answ
     .map((seq) => log.entry(seq) as EntryOf<'transition'>);
   if (event === null && moved[0]?.event.startsWith('xstate.after.'))
     return `Timer fired: ${movesText({ fold, charts }, moved)}.`;
-  const received = root?.events.findLast(({ type, seq }) => type === name && seq >= from);
+  const received = fold.actors[0]?.events.findLast(({ type, seq }) => type === name && seq >= from);
   if (edited !== undefined && fold.states.at(count - 1) !== null) {
     const changes = contextText(contextDifferences(fold, '', from - 1, count - 1));
     return `${excerpt(answer.note, 600)} ${changes === '' ? 'Context unchanged.' : `Context: ${changes}.`}`;

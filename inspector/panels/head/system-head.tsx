@@ -1,5 +1,6 @@
 import { Fragment } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { StartEntry } from '../../../src/durable/entries.ts';
 import type { ActorWait, InspectedRun } from '../../../src/inspection/wire.ts';
 import { eventFields } from '../../fold/event-fields.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
@@ -7,9 +8,9 @@ import { type ReachedState, reachedStates } from '../../fold/reached.ts';
 import { dueText, durationOf, namesText, queuedWords, statusWords, waitedText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { eventCounts } from '../../fold/summary.ts';
-import { thrownBy } from '../../fold/system-trace.ts';
+import { retriedText, thrownBy } from '../../fold/system-trace.ts';
 import { answersLeadTo, type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
-import { changedFields, errorText } from '../../fold/system-words.ts';
+import { actorName, changedFields, errorText } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
@@ -18,6 +19,7 @@ import { useIsPast, useNow } from '../../ui-state/use-now.ts';
 import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { ActorLink } from '../parts.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { ActorEventForm, OTHER_EVENT } from './actor-events.tsx';
 import { ActorToolbar, blockedText } from './actor-toolbar.tsx';
@@ -48,6 +50,8 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const waited = run.exportedAt === undefined && run.status !== 'interrupted' ? waitedText(run, nowMs) : null;
   const end = fold.actors[0]?.end;
   const [chosen, choose] = useState<string | null>(null);
+  const repaired = fold.entries.of('retried' as 'end').at(-1);
+  const { parent } = (count > 0 ? view.log.entry(0) : {}) as Pick<StartEntry, 'parent'>;
   return (
     <div class="run-head system">
       <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
@@ -64,8 +68,20 @@ export function SystemHead({ inspector, view }: PanelProps) {
           </>
         )}
         {over && end && ` ${startedText(clockStart(view, end.seq) + fold.timeLine.atMs(end.seq)) ?? ''}`}
+        {repaired !== undefined && (
+          <>
+            {' · '}
+            <a href={`#/run/${encodeURIComponent(run.runId)}/${repaired}`}>{repairText(view, repaired)}</a>
+          </>
+        )}
         {run.forkedFrom !== undefined && ' · '}
         <ForkMark inspector={inspector} run={run} />
+        {parent !== undefined && (
+          <>
+            {' · child process of '}
+            <ActorLink id={parent.actorId} />
+          </>
+        )}
       </p>
       {problem && (
         <p class="verbatim" role="alert">
@@ -102,6 +118,14 @@ export function SystemHead({ inspector, view }: PanelProps) {
   );
 }
 
+/** `retried charge; it failed again`, `skipped charge, with "paid by hand"`: the last repair. */
+function repairText(view: PanelView, seq: number): string {
+  const { isSkipped } = view.log.entry(seq) as { readonly isSkipped?: boolean };
+  const end = view.fold.actors[0]?.end;
+  const again = end?.status === 'error' && end.seq > seq ? '; it failed again' : '';
+  return `${isSkipped ? 'skipped' : 'retried'} ${excerpt(retriedText(view, seq), 200)}${again}`;
+}
+
 /** `call charge failed: TypeError: card declined`: the call that ended the actor, and the class of the error. Without them, only the message. */
 function failureWords(view: PanelView): string {
   const { run, fold } = view;
@@ -113,7 +137,7 @@ function failureWords(view: PanelView): string {
   const thrown = thrownBy(view, root);
   if (thrown !== null) return `${thrown} threw: ${text}`;
   const isOwn = call?.end != null && errorText(call.end.error) === errorText(root.end.error);
-  return `${isOwn ? `${call.name} failed: ` : ''}${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${text}`;
+  return `${isOwn ? `${actorName(view, call.path)} failed: ` : ''}${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${text}`;
 }
 
 function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
@@ -184,6 +208,7 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
   const calls = [...new Set(waits.flatMap((one) => one.actors))].filter(
     (name) => approvals.length === 0 || name !== 'approval',
   );
+  const children = view.fold.actors.flatMap(({ child, end }) => (child !== null && end === null ? child : []));
   const total = waits.flatMap((one) => [...one.events, ...one.timers]).length + calls.length + approvals.length;
   const canSend = (type: string): boolean => machine !== undefined && (forms === null || Object.hasOwn(forms, type));
   const area = useRef<HTMLDivElement>(null);
@@ -250,6 +275,12 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
         {calls.length > 0 && (
           <li class="verbatim">
             Waits for <b>{namesText(calls.map(humanize))}</b> to finish
+            {children.map((id) => (
+              <Fragment key={id}>
+                {' · '}
+                <ActorLink id={id} />
+              </Fragment>
+            ))}
           </li>
         )}
         {waits.length > 0 && total === 0 && <li class="muted">Its states accept no events and have no timers.</li>}

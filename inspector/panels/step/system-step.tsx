@@ -27,7 +27,7 @@ import type { PanelView } from '../../ui-state/inspector.ts';
 import { chartSelection } from '../../ui-state/layout.ts';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { Facts, Folded, Section } from '../parts.tsx';
+import { ActorLink, Facts, Folded, Section } from '../parts.tsx';
 import { clockStart, useClock } from '../trace/use-clock.ts';
 import { Transitions } from './why.tsx';
 
@@ -144,13 +144,14 @@ function Ends({ inspector, view, step: { from, to } }: PanelProps & PartProps) {
   const lastStep = isCut ? view.fold.entries.stepOf(seqs.at(-1) ?? 0).from : null;
   return (
     <Section title="Result">
-      {ends.map(({ path, machine, end }) => (
+      {ends.map(({ path, machine, end, child }) => (
         <div key={`${end?.seq} ${path}`}>
           <p>
             <b class="verbatim">{excerpt((path === '' && machine) || actorName(view, path), 60)}</b>{' '}
             <span class={end?.status === 'error' ? 'wrong' : ''}>
               {path === '' && end?.status === 'done' ? 'ended' : END_WORDS[end?.status ?? 'stopped']}
-            </span>
+            </span>{' '}
+            {child !== null && <ActorLink id={child} />}
           </p>
           <Values output={end?.output} error={end?.error} />
         </div>
@@ -333,7 +334,12 @@ function Call({ inspector, view }: PanelProps) {
       )}
       <Section title="Why">
         <Cause inspector={inspector} view={view} word="Started" />
-        {entry.subject != null && <JsonTree value={entry.subject} />}
+        {call?.child && (
+          <p>
+            It has a journal of its own: <ActorLink id={call.child} />
+          </p>
+        )}
+        {!call?.child && entry.subject != null && <JsonTree value={entry.subject} />}
         {entry.inputDigest && (
           <p class="muted">Its input is not recorded, only the digest {excerpt(entry.inputDigest, 40)}.</p>
         )}

@@ -22,6 +22,7 @@ const MAX_FAILURES = 3;
 
 const OPTIONS = /** @type {const} */ ({
   model: { type: 'string' },
+  local: { type: 'boolean', default: false },
   'base-url': { type: 'string' },
   script: { type: 'string' },
   data: { type: 'string' },
@@ -40,7 +41,10 @@ const OPTIONS = /** @type {const} */ ({
 const USAGE = `usage: npm run quality -- --model NAME [--base-url URL] [--data DIR] [--corpora ${CORPORA.join(',')}]
   [--contenders ${CONTENDERS.join(',')}] [--limit N] [--concurrency N] [--recordings DIR] [--logprobs]
   [--price INPUT,OUTPUT[,CACHED]] [--seed N] [--json]
+or: npm run quality -- --local [--contenders …] [--limit N] [--recordings DIR]
 or: npm run quality -- score DIR [--price …] [--seed N] [--json]
+or: npm run quality -- retrieval [--model EMBEDDINGS --base-url URL] [--data DIR] [--json]
+--local starts a small model on this machine (npm run local-model) and asks the corpus "passages".
 NAME is a model of the server, for which OPENAI_API_KEY must be set, or without network: extractive, scripted (--script FILE)`;
 
 /**
@@ -78,17 +82,56 @@ async function main(args) {
   const [command, folder, ...others] = positionals;
   const seed = numberOf('seed', values.seed, 0);
   const options = { seed, price: priceOf(values.price) };
+  if (command === 'retrieval' && folder === undefined) {
+    const { formatRetrieval, measureRetrieval, embedder } = await import('./retrieval.mjs');
+    const data = values.data ?? here('../../../shared/data');
+    const embed = values.model === undefined ? null : embedder(online(values.model, values['base-url']));
+    const results = await measureRetrieval({ data, embed, seed });
+    process.stdout.write(values.json ? `${JSON.stringify(results, null, 2)}\n` : formatRetrieval(results));
+    return 0;
+  }
   if (command !== undefined) {
     if (command !== 'score' || folder === undefined || others.length > 0)
       throw new TypeError(`expected score DIR or options only; received ${positionals.join(' ')}\n${USAGE}`);
     await print(folder, options, values.json);
     return 0;
   }
+  if (values.local) return await measureLocally(values, options);
   if (values.model === undefined) throw new TypeError(`--model is missing\n${USAGE}`);
-  const recordings = values.recordings ?? here(`recordings/${values.model.replace(/[^\w.-]+/gu, '-')}`);
-  const isComplete = await record(values.model, recordings, values);
+  return await measure(values.model, values, options);
+}
+
+/**
+ * @typedef {ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']} Values
+ *
+ * @param {string} model
+ * @param {Values} values
+ * @param {import('./score.mjs').Options} options
+ */
+async function measure(model, values, options) {
+  const recordings = values.recordings ?? here(`recordings/${model.replace(/[^\w.-]+/gu, '-')}`);
+  const isComplete = await record(model, recordings, values);
   await print(recordings, options, values.json);
   return isComplete ? 0 : 1;
+}
+
+/**
+ * Asks all contenders the corpus `passages`, with a model that runs on this machine.
+ *
+ * @param {Values} values
+ * @param {import('./score.mjs').Options} options
+ */
+async function measureLocally(values, options) {
+  const { startLocalModel } = await import('../local-model/start.mjs');
+  const report = (/** @type {string} */ line) => process.stderr.write(`quality: ${line}\n`);
+  const server = await startLocalModel({ report });
+  const contenders = values.contenders === OPTIONS.contenders.default ? CONTENDERS.join(',') : values.contenders;
+  const local = { ...values, contenders, 'base-url': server.baseURL, corpora: 'passages', logprobs: true };
+  try {
+    return await measure(server.model, local, options);
+  } finally {
+    await server.close();
+  }
 }
 
 /**
@@ -111,7 +154,7 @@ async function print(folder, options, json) {
  *
  * @param {string} model
  * @param {string} folder
- * @param {ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']} values
+ * @param {Values} values
  */
 async function record(model, folder, values) {
   const corpora = namesOf('corpora', values.corpora, CORPORA);
@@ -131,7 +174,14 @@ async function record(model, folder, values) {
       import('./recording.mjs'),
     ]);
     const startedAt = new Date().toISOString();
-    const about = { model, server: server.name, concurrency, startedAt, versions: versions() };
+    // The port of a local server is a free one.
+    const about = {
+      model,
+      server: values.local ? 'this machine' : server.name,
+      concurrency,
+      startedAt,
+      versions: versions(),
+    };
     const open = async (/** @type {string} */ contender) => {
       const ask = await contenderOf(contender, server);
       const recording = openRecording(folder, { contender, ...about });

@@ -19,13 +19,13 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2940, exported: 139, floors: 4 },
   'src/llm': { lines: 4780, exported: 82, floors: 9 },
-  'src/models': { lines: 4270, exported: 72, floors: 5 },
+  'src/models': { lines: 4345, exported: 74, floors: 5 },
   'src/testing': { lines: 6950, exported: 140, floors: 9 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6440, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18630, exported: 439, floors: 16 },
-  test: { lines: 89610, exported: 398, floors: 7 },
+  test: { lines: 89640, exported: 398, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -6,6 +6,7 @@ import { isOpenAI, type OpenAISettings } from './options.ts';
 import { ReplyBody } from './reply-body.ts';
 import { chatBody, type Dialect, responsesBody, toolLevel, toolNames } from './request-body.ts';
 import { fallbackSchemas, isAboutSchema, keep, offersTools, type ToolLevel } from './schema-rejections.ts';
+import { exceedsScoreLimits } from './score-limits.ts';
 import {
   isAboutToolChoice,
   isFailedGeneration,
@@ -32,22 +33,28 @@ const RICHEST = {
 /** A server that names another of many tools in every rejection gets none of them. */
 const MAX_TOOL_REJECTIONS = 12;
 
-type Send = (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
+interface Negotiation {
+  readonly send: (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
+  /** Learns from the JSON of a reply, which may be cut off. */
+  readonly learn: (request: ModelRequest, json: string) => void;
+}
 
 /**
- * Returns a function that sends requests in the richest dialect that the server accepts. A rejected request is repeated in a fallback
+ * Sends requests in the richest dialect that the server accepts. A rejected request is repeated in a fallback
  * dialect within the same attempt. An accepted dialect is remembered, separately for text and tool calls, so a rejection costs one request
  * in the lifetime of a model. A rejection of one schema is remembered for that schema only, by its text.
  *
- * The function rejects with the openai client's error: the first rejection if no dialect is accepted.
+ * `send` rejects with the openai client's error: the first rejection if no dialect is accepted. After a reply with a score beyond the limits
+ * that its schema stated, the next requests list the scores.
  */
-export function negotiateDialect(settings: OpenAISettings, client: () => Promise<OpenAI>): Send {
+export function negotiateDialect(settings: OpenAISettings, client: () => Promise<OpenAI>): Negotiation {
   const api = settings.api ?? 'chat';
   const tokenLimit = isOpenAI(settings.baseURL) ? 'max_completion_tokens' : 'max_tokens';
   const richestFor = (form: ModelRequest['replyForm']): Dialect => ({
     ...RICHEST,
     api,
     usage: api === 'chat',
+    scores: 'limited',
     tokenLimit,
     tools: new Map(),
     ...(form === 'json-object' && { format: 'json_object' }),
@@ -56,18 +63,24 @@ export function negotiateDialect(settings: OpenAISettings, client: () => Promise
   const accepted = new Map<ModelRequest['replyForm'], Dialect>();
   const acceptedFor = new Map<string, Pick<Dialect, 'format' | 'replyTool'>>();
   const toolLevels = new Map<string, ToolLevel>();
+  let scores: Dialect['scores'] = 'limited';
 
-  return async (request, signal) => {
+  const learn: Negotiation['learn'] = ({ outputSchema, replyForm: form }, json) => {
+    const { format, replyTool } = accepted.get(form) ?? richestFor(form);
+    const isSent = form === 'tool-call' ? replyTool !== 'bare' : /schema/u.test(format);
+    if (isSent && exceedsScoreLimits(json, outputSchema)) scores = 'listed';
+  };
+  const send: Negotiation['send'] = async (request, signal) => {
     const form = request.replyForm;
     const key = `${form} ${schemaKey(request.outputSchema)}`;
     const { format, replyTool, ...general } = accepted.get(form) ?? richestFor(form);
     const known = acceptedFor.get(key) ?? { format, replyTool };
-    let dialect: Dialect = { ...general, ...known, tools: toolLevels };
+    let dialect: Dialect = { ...general, ...known, tools: toolLevels, scores };
     let firstRejection: unknown = null;
     let isSchemaRejected = false;
     for (let rejections = 0; ; rejections += 1) {
       try {
-        const sent = await send(await client(), request, { settings, dialect, signal });
+        const sent = await sendOnce(await client(), request, { settings, dialect, signal });
         if (firstRejection !== null) {
           const ofSchema = { format: dialect.format, replyTool: dialect.replyTool };
           if (isSchemaRejected) keep(acceptedFor, [[key, ofSchema]]);
@@ -90,6 +103,7 @@ export function negotiateDialect(settings: OpenAISettings, client: () => Promise
       }
     }
   };
+  return { send, learn };
 }
 
 /** Whether an error is one more rejection of a dialect: the first rejection, about the richest dialect, is then more informative. */
@@ -115,7 +129,7 @@ interface SendOptions {
 }
 
 /** Sends a request. The client's own stream reader is slower and has no size limit. */
-async function send(
+async function sendOnce(
   client: OpenAI,
   request: ModelRequest,
   { settings, dialect, signal }: SendOptions,

@@ -54,7 +54,7 @@ export interface OpenAIModel extends ChatModel {
 export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
   const settings = openaiSettings(options);
   const client = lazyClient(settings);
-  const send = negotiateDialect(settings, client);
+  const { send, learn } = negotiateDialect(settings, client);
 
   return {
     id: `openai:${settings.model}`,
@@ -73,7 +73,13 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
         caller,
         (thrown) => openAIFailure(thrown, settings),
         async function* (signal, failureIn) {
-          yield* replyParts(await send(request, signal), toolNames(request), failureIn);
+          let json = '';
+          for await (const part of replyParts(await send(request, signal), toolNames(request), failureIn)) {
+            if (part.type === 'text-delta') json += part.text;
+            else if (part.type === 'tool-call-delta') json += part.arguments;
+            else if (part.type !== 'reasoning-delta') learn(request, json);
+            yield part;
+          }
         },
       ),
   };

@@ -24,6 +24,7 @@ import {
   type ToolLevel,
   type ToolLevels,
 } from './schema-rejections.ts';
+import { withListedScores } from './score-limits.ts';
 import { strictSchema } from './strict-schema.ts';
 
 /** The features of OpenAI's API that a request uses. Many servers implement the API, few in full. Values are ordered from rich to poor. */
@@ -43,6 +44,8 @@ export interface Dialect {
   readonly anyChoice: 'required' | 'auto' | 'omitted';
   /** The Responses API always sends them. */
   readonly usage: boolean;
+  /** How numbers from 0 to 1 in the reply are limited. */
+  readonly scores: 'limited' | 'listed';
   /** The parameter for the maximum length of a reply in a chat completion. */
   readonly tokenLimit: 'max_tokens' | 'max_completion_tokens';
 }
@@ -217,11 +220,12 @@ function textPrompt(request: ModelRequest, dialect: Dialect): Prompt {
   return { ...formatPrompt(request, dialect), tools, choice: tools.length > 0 ? 'auto' : null };
 }
 
-function formatPrompt(request: ModelRequest, { format }: Dialect): Pick<Prompt, 'turns' | 'format'> {
+function formatPrompt(request: ModelRequest, dialect: Dialect): Pick<Prompt, 'turns' | 'format'> {
+  const { format } = dialect;
   if (request.replyForm === 'prose') return { turns: request.turns, format: null };
   if (format === 'text' || format === 'json_object')
     return { turns: withSchema(request), format: format === 'text' ? null : format };
-  return { turns: withoutSchema(request.turns, request), format: replySchema(request, format === 'strict_schema') };
+  return { turns: withoutSchema(request.turns, request), format: replySchema(request, dialect) };
 }
 
 function withSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] {
@@ -240,14 +244,18 @@ export function withoutSchema(
   );
 }
 
-function replySchema({ schemaName, outputSchema }: ModelRequest, wantsStrict: boolean): ReplySchema {
-  const strict = wantsStrict ? strictSchema(outputSchema) : null;
+function replySchema(request: ModelRequest, dialect: Dialect): ReplySchema {
+  const outputSchema = limitedSchema(request, dialect);
+  const strict = dialect.format === 'strict_schema' ? strictSchema(outputSchema) : null;
   return {
-    name: wireName(schemaName),
+    name: wireName(request.schemaName),
     schema: { ...(strict ?? sendableSchema(outputSchema)) },
     strict: strict !== null,
   };
 }
+
+const limitedSchema = ({ outputSchema }: ModelRequest, { scores }: Dialect): JsonNode =>
+  scores === 'listed' ? withListedScores(outputSchema) : outputSchema;
 
 /**
  * Requests the reply as the arguments of one tool call, in addition to the offered tools. If the server does not force the call, the prompt
@@ -256,7 +264,7 @@ function replySchema({ schemaName, outputSchema }: ModelRequest, wantsStrict: bo
 function toolCallPrompt(request: ModelRequest, dialect: Dialect): Prompt {
   const { reply: name } = toolNames(request);
   const offered = offeredTools(request, dialect);
-  const tools = [replyTool(request, name, dialect.replyTool), ...offered];
+  const tools = [replyTool(limitedSchema(request, dialect), name, dialect.replyTool), ...offered];
   const instruction = `Reply with one call of ${offered.length === 0 ? `the tool ${name}` : 'a tool'} and nothing else.`;
   const choice = offered.length === 0 ? dialect.toolChoice : dialect.anyChoice;
   const turns = dialect.replyTool === 'bare' ? withSchema(request) : request.turns;
@@ -269,7 +277,7 @@ function toolCallPrompt(request: ModelRequest, dialect: Dialect): Prompt {
   };
 }
 
-function replyTool({ outputSchema }: ModelRequest, name: string, level: ToolLevel): ToolSchema {
+function replyTool(outputSchema: JsonNode, name: string, level: ToolLevel): ToolSchema {
   const { description: own } = outputSchema;
   const description = typeof own === 'string' && own !== '' ? own : 'Returns the complete reply.';
   const strict = level === 'strict' ? strictSchema(outputSchema) : null;

@@ -96,6 +96,29 @@ describe('the openai model, requesting JSON', () => {
     expect(formats()).toEqual(['strict', 'strict', 'json_schema', 'strict', 'json_schema']);
   });
 
+  test.each([
+    ['text', '{"answer":"yes","confidence":23,"sources":[{"score":0.5}]}', true],
+    ['text', '{"answer":"yes","confidence":0.5,"sources":[{"score":1.01}', true],
+    ['text', '{"answer":"say \\"confidence\\": 23","confidence":0.37,"sources":[]}', false],
+    ['json-object', '{"answer":"yes","confidence":23,"sources":[]}', false],
+  ] as const)('lists the scores for a server that ignores their limits: %s %s', async (replyForm, text, isListed) => {
+    const score = { type: 'number', minimum: 0, maximum: 1 };
+    const members = { answer: { type: 'string' }, confidence: score };
+    const source = { type: 'object', properties: { score }, required: ['score'], additionalProperties: false };
+    const properties = { ...members, sources: { type: 'array', items: source } };
+    const outputSchema = { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+    const { baseURL, bodies } = await pickyServer(() => null, text);
+    const model = openaiModel({ model: 'm', apiKey: 'k', baseURL });
+    await partsOf(model, modelRequest({ outputSchema, replyForm }));
+    await partsOf(model, modelRequest({ outputSchema }));
+    const sent = bodies().map(({ response_format: format }) => JSON.stringify(format ?? null));
+    expect(sent[0]).not.toContain('"enum"');
+    expect(sent[1]?.match(/"enum":\[0,0\.05,.*?,1\]/gu)?.length ?? 0).toBe(isListed ? 2 : 0);
+    const again = openaiModel({ model: 'm', apiKey: 'k', baseURL });
+    await partsOf(again, modelRequest({ outputSchema, replyForm: 'json-object' }));
+    expect(bodies().at(-1)?.response_format).toEqual({ type: 'json_object' });
+  });
+
   test('a schema that cannot be strict is not sent twice', async () => {
     const { model, formats } = await modelOf(({ response_format: format }) =>
       format?.type === 'json_schema' ? [400, said('response_format: strict is not permitted')] : null,

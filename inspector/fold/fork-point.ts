@@ -27,7 +27,7 @@ export function forkPoint(loaded: LoadedEntries, machine: string, at: number, is
 }
 
 /** What an actor received in the step that begins with an entry: `flight.chosen`, `the result of book`. */
-export function receivedText({ log, fold, charts }: LoadedEntries, seq: number): string {
+function receivedText({ log, fold, charts }: LoadedEntries, seq: number): string {
   const entry = log.entry(seq) as unknown as ActorEntry;
   if (seq === 0) return 'the start';
   if (entry.type !== 'delivery') return entry.type === 'failed' ? 'a failure' : 'a stop';

@@ -145,18 +145,6 @@ export function selectedEffect({ actors }: RunFold, { kind, from }: Selection) {
   return null;
 }
 
-/** Selects the call whose result a step begins with; the step if it begins with something else. */
-export function receivedSelection(fold: RunFold, seq: number, count: number): Selection {
-  const call = fold.actors.find(
-    ({ machine, started, isCall, end }) => end?.seq === seq && machine === null && started !== null && !isCall,
-  );
-  return {
-    kind: 'entry',
-    from: call?.started ?? seq,
-    to: call === undefined ? lastEntryOfStep(fold, seq, count) : seq,
-  };
-}
-
 /** The contexts of the machines of a system after a step, with what the step changed. */
 export function contextsAfter(fold: RunFold, { from, until }: Pick<SystemStep, 'from' | 'until'>) {
   const after = Object.entries((fold.states.at(until) ?? {}) as SystemState);

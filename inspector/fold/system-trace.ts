@@ -88,7 +88,12 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
       .childrenOf(actor)
       .flatMap((child) => [childRow(system, child), ...(hasOwnRows(system, child) ? [] : partsOf(system, child))]),
   ];
-  return rows.sort((one, other) => one.from - other.from);
+  rows.sort((one, other) => one.from - other.from);
+  const causeOf = ({ text }: TraceRow, at: number): string | undefined =>
+    rows.slice(0, at).findLast((row) => row.status === 'failed' && row.text === text)?.title;
+  return rows.map((row, at) =>
+    row.kind === 'end' && row.status === 'failed' ? { ...row, sameErrorAs: causeOf(row, at) } : row,
+  );
 }
 
 /** Whether the row of an actor contains others. */

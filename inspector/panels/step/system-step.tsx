@@ -3,16 +3,12 @@ import { actorEntryWords } from '../../../src/chain/presentation/entry-words.ts'
 import type { DurableEvent } from '../../../src/durable/entries.ts';
 import type { SystemState } from '../../../src/inspection/wire.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
-import { chartIndexOf } from '../../fold/chart-index.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
-import { receivedText } from '../../fold/fork-point.ts';
 import { capitalize, clockText, formatDelay, formatNumber } from '../../fold/format.ts';
-import { visitsOf } from '../../fold/state-visit.ts';
-import { isOver, visitText } from '../../fold/step-title.ts';
+import { isOver } from '../../fold/step-title.ts';
 import {
   contextsAfter,
   questionsOf,
-  receivedSelection,
   type SystemStep,
   selectedCall,
   selectedEffect,
@@ -24,11 +20,10 @@ import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import { LinkButton } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
-import { chartSelection } from '../../ui-state/layout.ts';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { ActorLink, Facts, Folded, Section } from '../parts.tsx';
-import { clockStart, useClock } from '../trace/use-clock.ts';
+import { clockStart } from '../trace/use-clock.ts';
 import { Transitions } from './why.tsx';
 
 const MAX_SHOWN = 24;
@@ -80,7 +75,6 @@ export function ActorStep({ inspector, view }: PanelProps) {
           <JsonTree value={Object.fromEntries(members)} />
         </Section>
       )}
-      <Visits inspector={inspector} view={view} />
       {step.ignored !== null && (
         <Section title="Why did nothing happen?">
           <p class="warn verbatim">{excerpt(step.ignored.words, 400)}</p>
@@ -92,37 +86,11 @@ export function ActorStep({ inspector, view }: PanelProps) {
           <Transitions transitions={step.transitions} at={view.at} />
         </Section>
       )}
-      <Ends inspector={inspector} view={view} step={step} />
+      <Ends view={view} step={step} />
       {!isParked(view, step) && contexts}
       <Started inspector={inspector} view={view} step={step} />
       <Waited view={view} step={step} />
     </>
-  );
-}
-
-/** When a selected state was entered, and how long it was active; the head has the selected visit. */
-function Visits({ inspector, view }: PanelProps) {
-  const { fold, charts, selection, count } = view;
-  const { kind, stateId = '' } = selection;
-  const sinceMs = useClock(view);
-  if (kind !== 'state' || charts === null) return null;
-  const { chartId = chartIndexOf(charts).all.find((one) => one.state(stateId) !== undefined)?.id ?? '' } =
-    chartSelection.value ?? {};
-  const visits = visitsOf(fold.transitions, charts, { chartId, stateId }, count);
-  if (visits.length < 2) return null;
-  return (
-    <Section title={`Visits (${formatNumber(visits.length)})`}>
-      <ol>
-        {visits.slice(-MAX_SHOWN).map((visit) => (
-          <li key={visit.from}>
-            <LinkButton aria-current={visit.from === selection.from} onClick={() => inspector.select(visit)}>
-              {clockOf(view, visit.from)}
-            </LinkButton>{' '}
-            {visitText({ ...view, sinceMs }, visit)}
-          </li>
-        ))}
-      </ol>
-    </Section>
   );
 }
 
@@ -134,14 +102,9 @@ interface PartProps {
 const MAX_ENDS = 12;
 
 /** The outputs and errors of the actors that ended in the step. */
-function Ends({ inspector, view, step: { from, to } }: PanelProps & PartProps) {
+function Ends({ view, step: { from, to } }: PartProps) {
   const ends = view.fold.actors.filter(({ end }) => end !== null && end.seq >= from && end.seq <= to).slice(-MAX_ENDS);
   if (ends.length === 0) return null;
-  const { seqs } = view.fold.transitions;
-  // The entries after the last transition of an actor that failed or was stopped do not show why.
-  const isCut =
-    view.fold.entries.typeOf(from) === 'end' && ends.some(({ path, end }) => path === '' && end?.status !== 'done');
-  const lastStep = isCut ? view.fold.entries.stepOf(seqs.at(-1) ?? 0).from : null;
   return (
     <Section title="Result">
       {ends.map(({ path, machine, end, child }) => (
@@ -156,14 +119,6 @@ function Ends({ inspector, view, step: { from, to } }: PanelProps & PartProps) {
           <Values output={end?.output} error={end?.error} />
         </div>
       ))}
-      {lastStep !== null && (
-        <p class="muted">
-          Its last step:{' '}
-          <LinkButton onClick={() => inspector.select(receivedSelection(view.fold, lastStep, view.count))}>
-            {receivedText(view, lastStep)}
-          </LinkButton>
-        </p>
-      )}
     </Section>
   );
 }

@@ -8,7 +8,6 @@ import { eventCounts } from '../../../inspector/fold/summary.ts';
 import {
   lastMove,
   questionsOf,
-  receivedSelection,
   selectedCall,
   selectedEffect,
   shownEntries,
@@ -69,6 +68,7 @@ it('shows which effect has ended an actor, what was sent with an event, and that
     ['Entry action of over', 'failed'],
     ['Failed', 'failed'],
   ]);
+  expect(failed[1]?.sameErrorAs).toBe('Entry action of over');
   const effect = failed[0]?.selection ?? { kind: 'entry', from: -1, to: -1 };
   const [end = -1] = fold.entries.of('end');
   expect([effect.to, selectedEffect(fold, effect)?.thrown?.error]).toMatchObject([end, { message: 'out of order' }]);
@@ -78,8 +78,6 @@ it('shows which effect has ended an actor, what was sent with an event, and that
   });
   expect(rows.find(({ title }) => title === 'PAY')?.note).toBe('cents: 80');
   const [from = -1] = fold.entries.of('activity-start');
-  const to = fold.actors.find(({ started }) => started === from)?.end?.seq ?? -1;
-  expect(receivedSelection(fold, to, log.count)).toEqual({ kind: 'entry', from, to });
   const selection = { kind: 'entry', from, to: from } as const;
   expect(stepTitle({ run: ENDED, log, fold, at: from, selection })).toMatchObject({
     facts: [],

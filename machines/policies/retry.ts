@@ -222,10 +222,17 @@ function feedbackFor(text: string, failure: Failure, maxChars: number): Feedback
   const more = failure.issues.length - issues.length;
   if (more > 0) issues.push(`- and ${more} more`);
   return {
-    previousReply: headAndTail(text, maxChars - half),
+    previousReply: withoutLoops(headAndTail(text, maxChars - half)),
     problem: headAndTail([headAndTail(failure.message, MAX_ISSUE_CHARS), ...issues].join('\n'), half),
   };
 }
+
+/** At most 40 characters, at least 20 times. */
+const LOOP = /(.{1,40}?)\1{19,}/gsu;
+
+/** Shortens what a model repeats again and again, because a model that sees it continues it. */
+const withoutLoops = (text: string): string =>
+  text.replace(LOOP, (all, once: string) => `${once}[repeated ${all.length / once.length} times]`);
 
 /** Returns the beginning and end of a long text, with a note on how much was left out. */
 function headAndTail(text: string, maxChars: number): string {

@@ -83,7 +83,7 @@ export function requestOf(
   const complete = (given: unknown, toolText: string, calls: readonly ChatTurn[]): readonly ChatTurn[] => {
     const asked = withInstructions(withFiles(spec.turns(given), files), instructions);
     const head = spec.prose ? asked : appendToSystemTurn(asked, '\n\n', replyInstructions(schemaName, shape, jsonForm));
-    return [...appendToUserTurn(head, toolText), ...calls, ...correctionTurns(feedback, shape)].map((turn) => {
+    return withCorrection([...appendToUserTurn(head, toolText), ...calls], feedback, shape).map((turn) => {
       const content = wellFormed(turn.content);
       return content === turn.content ? turn : { ...turn, content };
     });
@@ -140,17 +140,25 @@ function unusedName(name: string, tools: readonly ToolOffer[]): string {
   return tools.some((tool) => tool.name === name) ? unusedName(`${name}_`, tools) : name;
 }
 
-/** The paths in the errors are those of the user's schema, without the object around it. */
-function correctionTurns(feedback: Feedback | null, { isWrapped }: OutputShape): readonly ChatTurn[] {
-  if (feedback === null) return [];
+/**
+ * Adds the last reply and its errors. An empty reply is not shown, because weak models repeat whatever stands for it. The paths in the
+ * errors are those of the user's schema, without the object around it.
+ */
+function withCorrection(
+  turns: readonly ChatTurn[],
+  feedback: Feedback | null,
+  { isWrapped }: OutputShape,
+): readonly ChatTurn[] {
+  if (feedback === null) return turns;
+  const { previousReply, problem } = feedback;
   const wrapped = isWrapped ? 'These paths are inside "value", the only property of the reply.\n' : '';
-  return [
-    { role: 'assistant', content: feedback.previousReply || '(nothing)' },
-    {
-      role: 'user',
-      content: `That reply is invalid:\n${feedback.problem}\n${wrapped}Reply again with these errors corrected.`,
-    },
-  ];
+  const which = previousReply === '' ? 'Your last reply' : 'That reply';
+  const content = `${which} is invalid:\n${problem}\n${wrapped}Reply again with these errors corrected.`;
+  const last = turns.at(-1);
+  if (previousReply !== '') return [...turns, { role: 'assistant', content: previousReply }, { role: 'user', content }];
+  // Many chat templates reject two user turns in a row.
+  if (last?.role !== 'user') return [...turns, { role: 'user', content }];
+  return [...turns.slice(0, -1), { ...last, content: `${last.content}\n\n${content}` }];
 }
 
 function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyForm): string {

@@ -33,10 +33,16 @@ const RICHEST = {
 /** A server that names another of many tools in every rejection gets none of them. */
 const MAX_TOOL_REJECTIONS = 12;
 
+/** `json`: the text of a reply, and the arguments of its calls; it may be cut off. */
+interface WrittenReply {
+  readonly json: string;
+  readonly hasCall: boolean;
+}
+
 interface Negotiation {
   readonly send: (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
-  /** Learns from the JSON of a reply, which may be cut off. */
-  readonly learn: (request: ModelRequest, json: string) => void;
+  /** Learns from a complete reply what the server ignores without an error. */
+  readonly learn: (request: ModelRequest, reply: WrittenReply) => void;
 }
 
 /**
@@ -45,7 +51,7 @@ interface Negotiation {
  * in the lifetime of a model. A rejection of one schema is remembered for that schema only, by its text.
  *
  * `send` rejects with the openai client's error: the first rejection if no dialect is accepted. After a reply with a score beyond the limits
- * that its schema stated, the next requests list the scores.
+ * that its schema stated, the next requests list the scores; after a reply without the call that was requested by name, they require any call.
  */
 export function negotiateDialect(settings: OpenAISettings, client: () => Promise<OpenAI>): Negotiation {
   const api = settings.api ?? 'chat';
@@ -65,9 +71,13 @@ export function negotiateDialect(settings: OpenAISettings, client: () => Promise
   const toolLevels = new Map<string, ToolLevel>();
   let scores: Dialect['scores'] = 'limited';
 
-  const learn: Negotiation['learn'] = ({ outputSchema, replyForm: form }, json) => {
-    const { format, replyTool } = accepted.get(form) ?? richestFor(form);
-    const isSent = form === 'tool-call' ? replyTool !== 'bare' : /schema/u.test(format);
+  const learn: Negotiation['learn'] = ({ outputSchema, replyForm: form, tools = [] }, { json, hasCall }) => {
+    const dialect = accepted.get(form) ?? richestFor(form);
+    const isCall = form === 'tool-call';
+    // llama.cpp reads only words as a choice.
+    const isIgnored = isCall && !hasCall && tools.length === 0 && dialect.toolChoice === 'named';
+    if (isIgnored) accepted.set(form, { ...dialect, toolChoice: 'required' });
+    const isSent = isCall ? dialect.replyTool !== 'bare' : /schema/u.test(dialect.format);
     if (isSent && exceedsScoreLimits(json, outputSchema)) scores = 'listed';
   };
   const send: Negotiation['send'] = async (request, signal) => {

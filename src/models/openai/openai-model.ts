@@ -73,11 +73,11 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
         caller,
         (thrown) => openAIFailure(thrown, settings),
         async function* (signal, failureIn) {
-          let json = '';
+          let [json, hasCall] = ['', false];
           for await (const part of replyParts(await send(request, signal), toolNames(request), failureIn)) {
             if (part.type === 'text-delta') json += part.text;
-            else if (part.type === 'tool-call-delta') json += part.arguments;
-            else if (part.type !== 'reasoning-delta') learn(request, json);
+            else if (part.type === 'tool-call-delta') [json, hasCall] = [json + part.arguments, true];
+            else if (part.type === 'finish') learn(request, { json, hasCall });
             yield part;
           }
         },

@@ -15,6 +15,12 @@ const feedbackFor = (text: string, failure: Failure) =>
 const issues = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ path: `items.${at}`, message: 'too long' }));
 
+/** Nothing in it is repeated at once. */
+const wordsOf = (length: number) =>
+  Array.from({ length }, (_, at) => `x${at} `)
+    .join('')
+    .slice(0, length);
+
 describe('feedback to the model', () => {
   it('[A9] lists at most ten errors and counts the others', () => {
     const lines = feedbackFor('{}', aFailure({ issues: issues(25) }))?.problem.split('\n') ?? [];
@@ -28,7 +34,7 @@ describe('feedback to the model', () => {
   it('[A9] shows the start and end of a long reply in about 4,000 characters', () => {
     fc.assert(
       fc.property(fc.integer({ min: 4_001, max: 100_000 }), (length) => {
-        const { previousReply = '' } = feedbackFor(`<${'x'.repeat(length - 2)}>`, aFailure()) ?? {};
+        const { previousReply = '' } = feedbackFor(`<${wordsOf(length - 3)}x>`, aFailure()) ?? {};
         expect(previousReply.length).toBeLessThan(4_100);
         expect(previousReply).toMatch(/^<x/);
         expect(previousReply).toMatch(/x>$/);
@@ -38,7 +44,14 @@ describe('feedback to the model', () => {
   });
 
   it('[A9] shows a reply of 4,000 characters whole', () => {
-    expect(feedbackFor('x'.repeat(4_000), aFailure())?.previousReply).toBe('x'.repeat(4_000));
+    expect(feedbackFor(wordsOf(4_000), aFailure())?.previousReply).toBe(wordsOf(4_000));
+  });
+
+  it('does not show a model what it repeated again and again', () => {
+    const reply = `{"comment": ")${';'.repeat(140)}`;
+    expect(feedbackFor(reply, aFailure())?.previousReply).toBe('{"comment": ");[repeated 140 times]');
+    const captain = 'The captain of the ferry is Captain Jameson. ';
+    expect(feedbackFor(captain.repeat(3), aFailure())?.previousReply).toBe(captain.repeat(3));
   });
 
   it('[A9] never splits a surrogate pair in the reply', () => {

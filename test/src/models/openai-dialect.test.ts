@@ -119,6 +119,14 @@ describe('the openai model, requesting JSON', () => {
     expect(bodies().at(-1)?.response_format).toEqual({ type: 'json_object' });
   });
 
+  test('requires any call from a server that ignores which one was requested (llama.cpp)', async () => {
+    const server = await chatServer(({ response }) => void streaming(response).end(completion('The food was cold.')));
+    const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
+    for (const replyForm of ['tool-call', 'tool-call'] as const) await partsOf(model, modelRequest({ replyForm }));
+    const choices = server.exchanges.map(({ body }) => body.tool_choice);
+    expect(choices).toEqual([{ type: 'function', function: { name: modelRequest().schemaName } }, 'required']);
+  });
+
   test('a schema that cannot be strict is not sent twice', async () => {
     const { model, formats } = await modelOf(({ response_format: format }) =>
       format?.type === 'json_schema' ? [400, said('response_format: strict is not permitted')] : null,

@@ -143,6 +143,13 @@ export interface Effect {
   isKept: boolean;
 }
 
+/** What XState stores of the child actors of a machine. */
+interface PersistedChildren {
+  readonly children: Readonly<
+    Record<string, { snapshot: { input?: unknown }; src: unknown; systemId?: string; syncSnapshot?: boolean }>
+  >;
+}
+
 /** The codes of a store that cannot be used now. */
 const UNUSABLE: readonly unknown[] = ['journal_failed', 'invalid_path'];
 
@@ -189,6 +196,8 @@ export class DurableActorSystem {
   readonly #random: Random;
   readonly #paths = new WeakMap<AnyActorRef, ActorPath>();
   readonly #actors = new Map<ActorPath, HostedActor>();
+  /** The ids of the child processes, by the actor that waits for each. */
+  readonly #children = new Map<ActorPath, string>();
   readonly #activityOf = new WeakMap<AnyActorRef, Activity>();
   readonly #configurations = new WeakMap<AnyActorRef, Configuration>();
   readonly #log: StepLog;
@@ -276,11 +285,12 @@ export class DurableActorSystem {
     this.#step(atMs, true, () => void this.root.start());
   }
 
-  /** Whether nothing is in progress but the root actor and its timers. */
+  /** Whether nothing is in progress but the root actor, its timers and child processes. */
   get isAtRest(): boolean {
-    if (this.#root === null || this.#actors.size > 1 || this.openEffects.size > 0) return false;
-    const { status, children } = this.root.getSnapshot() as AnyMachineSnapshot;
-    return status === 'active' && Object.keys(children).length === 0;
+    if (this.#root === null || this.openEffects.size > 0 || !this.#isActive()) return false;
+    const { children } = this.root.getSnapshot() as AnyMachineSnapshot;
+    const ids = Object.keys(children);
+    return this.#actors.size === ids.length + 1 && ids.every((id) => this.#children.has(childPath('', id)));
   }
 
   /** Whether it only waits for events, delays and answers to questions, which can be asked again. */
@@ -310,6 +320,7 @@ export class DurableActorSystem {
       // Together: an event may contain an object of the context.
       const events = [...new Set(timers.map(({ scheduled }) => scheduled?.event))];
       const exact = codec.encode({ context, events }, 'state', 'exact') as { context: Json; events: readonly Json[] };
+      const children = this.#childKeyframes();
       return {
         snapshot: { value, nodes, context: exact.context, historyValue: historyOf(snapshot) },
         timers: timers.map(({ number, dueMs, scheduled }) => ({
@@ -321,11 +332,27 @@ export class DurableActorSystem {
         next: [this.#nextActivity, this.timerCount, this.#nextEffect, this.#nextSession],
         random: this.#random.state,
         sentIds: [...this.sentIds],
+        ...(Object.keys(children).length > 0 && { children }),
       };
     } catch {
       // For example, a context with actors.
       return null;
     }
+  }
+
+  /** Returns the actors that wait for child processes, by id. */
+  #childKeyframes(): NonNullable<Keyframe['children']> {
+    if (this.#children.size === 0) return {};
+    const { children } = this.root.getPersistedSnapshot() as unknown as PersistedChildren;
+    const states = Object.entries(children).map(([id, { snapshot, src, systemId, syncSnapshot }]) => {
+      const [input, problem] = this.#encodeInput(snapshot.input, childPath('', id));
+      // An inline actor has no name by which it could be restored.
+      if (problem !== null || typeof src !== 'string') throw problem;
+      const child = this.#children.get(childPath('', id)) ?? '';
+      const names = { ...(systemId && { systemId }), ...(syncSnapshot && { syncSnapshot: true as const }) };
+      return [id, { src, input, ...names, child }] as const;
+    });
+    return Object.fromEntries(states);
   }
 
   /** Continues in a recorded state, instead of `begin`. Nothing is recorded. */
@@ -344,12 +371,17 @@ export class DurableActorSystem {
     this.#step(atMs, true, () => startInvokesAndDelays(this.#root as HostedActor, (id) => known.has(id)));
   }
 
-  #restore({ snapshot, timers, next, random, sentIds }: Keyframe): void {
+  #restore({ snapshot, timers, next, random, sentIds, children = {} }: Keyframe): void {
     const { codec } = this.#parts;
     for (const id of sentIds) this.sentIds.add(id);
     this.hasBegun = true;
     const { value, nodes, context, historyValue } = snapshot;
-    this.create({ value, historyValue, status: 'active', context: {}, children: {} });
+    for (const [id, { child }] of Object.entries(children)) this.#children.set(childPath('', id), child);
+    const waiting = Object.entries(children).map(([id, { input, ...state }]) => {
+      const inner = { status: 'active', output: undefined, error: undefined, input: codec.decode(input) };
+      return [id, { ...state, snapshot: inner }];
+    });
+    this.create({ value, historyValue, status: 'active', context: {}, children: Object.fromEntries(waiting) });
     continueExactly(this.root, nodes, codec.decode(context));
     this.#act(0, () => {
       this.root.start();
@@ -618,6 +650,7 @@ export class DurableActorSystem {
         actor.logic,
         wrap({
           parent: { actorId: this.#parts.actorId, actor: path },
+          child: this.#children.get(path),
           identity: this.identity,
           sourceName: actor.sourceName,
           codec: this.#parts.codec,
@@ -625,7 +658,10 @@ export class DurableActorSystem {
           isRunning: () => actor.isRunning,
           nextEffect: () => this.#nextEffect,
           encodeInput: (input) => this.#encodeInput(input, path),
-          record: (action, run, child) => this.#recordEffect(path, action, run, true, { child }),
+          record: (action, run, child) => {
+            if (action.startsWith('start ')) this.#children.set(path, child);
+            this.#recordEffect(path, action, run, true, { child });
+          },
           post: (to, event, isReady) => this.#recordPost(path, to, event, isReady),
         }),
       );
@@ -745,7 +781,10 @@ export class DurableActorSystem {
 
   #forget(ref: AnyActorRef): void {
     const path = this.#pathOf(ref);
-    if (path !== '' && this.#actors.get(path)?.ref === ref) this.#actors.delete(path);
+    if (path !== '' && this.#actors.get(path)?.ref === ref) {
+      this.#actors.delete(path);
+      this.#children.delete(path);
+    }
     const activity = this.#activityOf.get(ref);
     if (activity !== undefined) this.activities.delete(activity.number);
   }

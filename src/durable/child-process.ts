@@ -36,6 +36,8 @@ export interface ChildEnded {
 /** What the system of a parent gives the actor that stands for a child process. */
 export interface ChildParts {
   readonly parent: ChildParent;
+  /** The id of the child if it has been started, and the parent continues from a keyframe. */
+  readonly child: string | undefined;
   /** Identifies the parent. */
   readonly identity: string;
   /** The name of the logic in its machine. */

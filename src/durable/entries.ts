@@ -254,7 +254,16 @@ export interface Waiting {
   readonly approvals?: readonly OpenApproval[];
 }
 
-/** The complete state of an actor that has no calls, child actors or effects in progress. */
+/** An actor that waits for a child process, in the form in which XState restores it, and the id of the child. */
+export interface ChildKeyframe {
+  readonly src: string;
+  readonly input: Json;
+  readonly systemId?: string;
+  readonly syncSnapshot?: true;
+  readonly child: string;
+}
+
+/** The complete state of an actor that has no calls, effects or child actors in progress, except child processes. */
 export interface Keyframe {
   readonly snapshot: {
     readonly value: Json;
@@ -276,6 +285,8 @@ export interface Keyframe {
   readonly random: number;
   /** The ids of the events that were sent. */
   readonly sentIds: readonly string[];
+  /** The actors that wait for child processes, by id; left out for none. */
+  readonly children?: Readonly<Record<string, ChildKeyframe>>;
 }
 
 export type DurableEvent = StartEntry | ExternalEvent | MigratedEvent | DerivedEvent | Annotation;

@@ -44,10 +44,11 @@ export function fromDurable<Machine extends AnyStateMachine>(host: {
 /** A child process has its own journal: to start, stop and send to it are effects, and its result is a message. */
 function childLogic(host: ChildHost, parts: ChildParts): Pick<HostedLogic, 'start' | 'transition'> {
   const { parent, sourceName } = parts;
-  let id = '';
+  let id = parts.child ?? '';
   let starting: Promise<void> = Promise.resolve();
   return {
     start({ input }) {
+      if (parts.child !== undefined) return;
       id = childIdOf(parent, parts.identity, parts.nextEffect());
       const [stored, problem] = parts.encodeInput(input);
       const start = async (): Promise<void> => {

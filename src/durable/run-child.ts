@@ -41,6 +41,9 @@ export function withOwnChildren(
 ): readonly DurableEntry[] {
   const starts = new Set(entries.flatMap((entry) => (isChildStart(entry) ? [entry.effect] : [])));
   return entries.map((entry) => {
+    // It contains the ids of the children of the original.
+    if (entry.type === 'keyframe' && entry.state.children !== undefined)
+      return { seq: entry.seq, atMs: entry.atMs, type: 'effect-end', effects: [] };
     if (entry.type === 'effect-end')
       return { ...entry, effects: entry.effects.filter((effect) => !starts.has(effect)) };
     if (!isChildStart(entry)) return entry;

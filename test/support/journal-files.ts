@@ -79,8 +79,8 @@ export function withWriters(store: Journals, change: (writer: JournalWriter) => 
     ...store,
     create: (id) => change(store.create(id)),
     async open(...given) {
-      const { entries, writer } = await store.open(...given);
-      return { entries, writer: change(writer) };
+      const opened = await store.open(...given);
+      return { ...opened, writer: change(opened.writer) };
     },
   };
 }

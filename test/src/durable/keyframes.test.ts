@@ -5,6 +5,7 @@ import {
   createDurableMachine,
   type DurableEntry,
   fileJournals,
+  fromDurable,
   type Journals,
   memoryJournals,
   sqliteJournals,
@@ -368,6 +369,53 @@ describe('an actor with a long journal', () => {
       anError('invalid_option', 'Pass the id of the actor.'),
     );
     await actor.close();
+  });
+
+  it('continues from a keyframe while it waits for a child process; its result and a stop reach the right one', async () => {
+    const journals = frequent(memoryJournals());
+    const task = setup({}).createMachine({
+      id: 'task',
+      initial: 'open',
+      states: { open: { on: { FINISH: 'done' } }, done: { type: 'final' } },
+      output: 'finished',
+    });
+    const tasks = createDurableMachine(task, { journals });
+    const machine = setup({
+      types: { context: {} as { count: number } },
+      actors: { task: fromDurable(tasks) },
+    }).createMachine({
+      id: 'project',
+      context: { count: 0 },
+      initial: 'waiting',
+      states: {
+        waiting: { invoke: { src: 'task', systemId: 'task', onDone: 'finished' }, on: { STOP: 'stopped' } },
+        finished: {},
+        stopped: {},
+      },
+      on: { COUNT: { actions: assign({ count: ({ context }) => context.count + 1 }) } },
+    });
+    const projects = createDurableMachine(machine, { journals });
+    const actor = await projects.open('p');
+    await expect.poll(async () => (await tasks.list()).length).toBe(1);
+    for (let count = 0; count < MANY; count += 1) void actor.send({ type: 'COUNT' });
+    await actor.park({ wait: true });
+    const fork = await projects.fork('p', { at: actor.entries.length - 1, id: 'fork' });
+    await expect.poll(async () => (await tasks.list()).length).toBe(2);
+    await fork.park({ wait: true });
+    const [forked = '', child = ''] = (await tasks.list()).map(({ id }) => id).toSorted();
+    for (const id of ['p', 'fork']) {
+      const again = await projects.open(id);
+      expect(again.getSnapshot().context.count).toBe(MANY);
+      if (id === 'p') expect(isPartial(again.entries)).toBe(true);
+      await again.close();
+    }
+    expect(await projects.send('fork', { type: 'STOP' })).toBe(true);
+    await tasks.wake();
+    expect((await tasks.list({ status: 'stopped' })).map(({ id }) => id)).toEqual([forked]);
+    await tasks.send(child, { type: 'FINISH' });
+    await projects.wake();
+    expect((await projects.query('p')).snapshot.value).toBe('finished');
+    for (const id of ['p', 'fork']) expect((await projects.replay(id)).divergence).toBeNull();
   });
 
   it('has no keyframes while a child actor runs, or if its context contains an object twice', async () => {

@@ -52,6 +52,7 @@ import {
 import { hasInlineGuard, labelOf, withRecordedGuards } from './guards.ts';
 import { registerActivity } from './hosted-call.ts';
 import type { JournalStore } from './journals/journal-store.ts';
+import type { Message } from './journals/mailbox.ts';
 import { digestOf } from './machine-digest.ts';
 import type { PostedEvent } from './post-event.ts';
 import { type EvaluatedGuard, inStep, type Outcome, type StepLog } from './step-log.ts';
@@ -156,6 +157,12 @@ const UNUSABLE: readonly unknown[] = ['journal_failed', 'invalid_path'];
 /** The maximum number of events that are kept for a source that never reports anything. */
 const MOST_UNANSWERED = 1_000;
 
+/** The beginning of the id of a message that is posted only once, by code that is not an effect. Users cannot choose such an id. */
+export const POSTED_ONCE = 'effect:once:';
+
+/** The id of a message names the actor that sent it, and the number of its effect. */
+const SENT_BY = /^(.+:effect:)(\d+)$/su;
+
 /** Events that XState's actors send each other. Custom code never sends them. */
 const MACHINERY = /^xstate\.(done|error|snapshot)\./u;
 
@@ -179,7 +186,7 @@ export class DurableActorSystem {
   readonly openEffects = new Map<number, Effect>();
   /** The effects of the last step. */
   effects: Effect[] = [];
-  /** The ids of the events that were sent: each counts once. */
+  /** The ids of the events that were sent and may be sent again: each counts once. */
   readonly sentIds = new Set<string>();
   /** Unique, even if the id was that of a deleted actor. */
   readonly identity: string;
@@ -417,9 +424,31 @@ export class DurableActorSystem {
   endEffects(effects: readonly number[]): EffectEnd {
     const { status } = this.root.getSnapshot();
     const failed = effects.filter((effect) => status === 'error' && this.openEffects.get(effect)?.hasFailed === true);
-    for (const effect of effects) this.openEffects.delete(effect);
+    this.forgetEffects({ effects, failed });
     const isLast = status !== 'active' && this.openEffects.size === 0;
     return { type: 'effect-end', effects, ...(failed.length > 0 && { failed }), ...(isLast && { status }) };
+  }
+
+  /** Forgets effects that have ended, and the ids of the events that they sent, unless they may be executed again. */
+  forgetEffects({ effects, failed = [] }: Pick<EffectEnd, 'effects' | 'failed'>): void {
+    for (const effect of effects) {
+      this.openEffects.delete(effect);
+      if (failed.includes(effect)) continue;
+      for (const id of this.sentIds) if (id.startsWith(`effect:${effect}:`)) this.sentIds.delete(id);
+    }
+  }
+
+  /**
+   * Returns the ids that no message can have from now on, after this message of a sender whose `oldest` effect is still open. A message that
+   * waits comes again if it is not removed.
+   */
+  idsGoneWith({ id, oldest = -1 }: Pick<Message, 'id'> & { readonly oldest?: number }, waiting: ReadonlySet<string>) {
+    const [, sender = ''] = SENT_BY.exec(id) ?? [];
+    return [...this.sentIds].filter((known) => {
+      const [, from, number] = SENT_BY.exec(known) ?? [];
+      const isGone = known.startsWith(POSTED_ONCE) || (from === sender && Number(number) < oldest);
+      return isGone && !waiting.has(known);
+    });
   }
 
   #isActive(): boolean {
@@ -436,7 +465,9 @@ export class DurableActorSystem {
       this.#externalType = this.#typeOf(event);
       switch (event.type) {
         case 'delivery':
-          if (event.id !== undefined) this.sentIds.add(event.id);
+          for (const id of event.forgets ?? []) this.sentIds.delete(id);
+          // An actor that waits for a child process ends with the first one.
+          if (event.id !== undefined && this.#externalType !== 'child.ended') this.sentIds.add(event.id);
           return this.#deliver(this.#actors.get(event.actor), decoded, null);
         case 'activity-event': {
           const activity = this.activities.get(event.activity);
@@ -449,8 +480,10 @@ export class DurableActorSystem {
           return timer?.fire();
         }
         case 'failed':
+          this.#actors.get(event.actor)?.fail(codec.decode(event.error));
+          // If the actor is retried, its effect is executed again: it is open in all of this step.
           if (event.effect !== undefined) this.openEffects.delete(event.effect);
-          return this.#actors.get(event.actor)?.fail(codec.decode(event.error));
+          return;
         case 'stopped':
           return this.#actors.get('')?.stop();
       }
@@ -889,12 +922,13 @@ export class DurableActorSystem {
     this.#recordPosted(path, 'xstate.sendTo', { to, event, stored, problem, isReady });
   }
 
-  #recordPosted(path: ActorPath, action: string, posted: Omit<PostedEvent, 'from' | 'key'>): void {
+  #recordPosted(path: ActorPath, action: string, posted: Omit<PostedEvent, 'from' | 'key' | 'oldest'>): void {
+    const oldest = Math.min(this.#nextEffect, ...this.openEffects.keys());
     const run = async (key: string): Promise<void> => {
       const { post } = this.#parts;
       if (post === undefined)
         throw new PostChainError('invalid_option', 'a message to another durable actor requires createDurableMachine.');
-      await post({ ...posted, from: this.#nameOf(path), key });
+      await post({ ...posted, from: this.#nameOf(path), key, oldest });
     };
     this.#recordEffect(path, action, run, true, { to: posted.to });
   }

@@ -212,21 +212,24 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   }
 
   /** Processes a message of the store. Rejects if it is not one that can be processed. */
-  async receive(message: Message): Promise<boolean> {
+  async receive(message: Message, waiting: ReadonlySet<string>): Promise<boolean> {
     if (message.type === 'wake') return false;
     if (message.type === 'stop') return this.stop();
     if (message.type === 'unreadable') throw new Error('it cannot be decoded; check the codec and its key');
     const { id, event, actor } = message;
     const decoded = this.#options.codec.decode(event) as EventFromLogic<Machine>;
     requireEvent(decoded, this.id);
-    if (actor === undefined) return this.#sendToReceiver(decoded, id);
-    return this.#offer({ type: 'delivery', actor, event, id });
+    const gone = this.#system.idsGoneWith(message, waiting);
+    const forgets = gone.length > 0 ? { forgets: gone } : {};
+    if (actor === undefined) return this.#sendToReceiver(decoded, id, undefined, forgets);
+    return this.#offer({ type: 'delivery', actor, event, id, ...forgets });
   }
 
   async #sendToReceiver(
     event: EventFromLogic<Machine> | ApprovalGiven,
     id?: string,
     onStep?: StepListener,
+    forgets: { readonly forgets?: readonly string[] } = {},
   ): Promise<boolean> {
     const received = receivedBy(this.#system, event);
     if (received === null) return false;
@@ -235,7 +238,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     // Another answer may come first.
     const isOpen = (): boolean => receivedBy(this.#system, event)?.actor === actor;
     const ownId = id ?? this.#system.nextSendId();
-    const delivery = { type: 'delivery', actor, event: stored } as const;
+    const delivery = { type: 'delivery', actor, event: stored, ...forgets } as const;
     return this.#offer(ownId === null ? delivery : { ...delivery, id: ownId }, isOpen, onStep);
   }
 

@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EmittedFrom, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
-import { DurableActorSystem, identityOf, type SystemParts } from './actor-system.ts';
+import { DurableActorSystem, identityOf, POSTED_ONCE, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireEvent, requireFlat, requireOptions } from './checks.ts';
 import { type Clock, createWallClock, systemClock } from './clock.ts';
@@ -529,7 +529,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       if (!isHeld(error)) throw error;
       requireEvent(event, id);
       requireEventId(options.id, id);
-      posted = options.id ?? crypto.randomUUID();
+      posted = options.id ?? `${POSTED_ONCE}${crypto.randomUUID()}`;
       const stored = this.#codec.encode(event, `event for ${id}`);
       return this.#postIfHeld(error, id, { id: posted, type: 'event', event: stored });
     });

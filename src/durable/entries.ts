@@ -60,8 +60,14 @@ export const isRedacted = ({ redacted, product }: StartEntry): boolean => redact
 
 /** External events, one at a time. They determine the actor: a replay feeds them to the machine again. */
 export type ExternalEvent =
-  /** An event that was sent to an actor. With `id`, a repeated send counts once. */
-  | { readonly type: 'delivery'; readonly actor: ActorPath; readonly event: Json; readonly id?: string }
+  /** An event that was sent to an actor. With `id`, a repeated send counts once. `forgets`: ids that no message has from now on; left out for none. */
+  | {
+      readonly type: 'delivery';
+      readonly actor: ActorPath;
+      readonly event: Json;
+      readonly id?: string;
+      readonly forgets?: readonly string[];
+    }
   /** What an activity or source reports: to itself (its result), or to another actor. `received`: how many events it had received, if any. */
   | {
       readonly type: 'activity-event';
@@ -283,7 +289,7 @@ export interface Keyframe {
   readonly next: readonly [activity: number, timer: number, effect: number, actor: number];
   /** The state of the random generator. */
   readonly random: number;
-  /** The ids of the events that were sent. */
+  /** The ids of the events that were sent and may be sent again. */
   readonly sentIds: readonly string[];
   /** The actors that wait for child processes, by id; left out for none. */
   readonly children?: Readonly<Record<string, ChildKeyframe>>;

@@ -13,8 +13,8 @@ interface DueActor {
 
 /** An open actor that receives messages. */
 interface Receiver {
-  /** Resolves when the step of the message is stored, or the message changed nothing. */
-  receive(message: Message): Promise<unknown>;
+  /** Resolves when the step of the message is stored, or the message changed nothing. `waiting`: the ids of all messages that wait. */
+  receive(message: Message, waiting: ReadonlySet<string>): Promise<unknown>;
   readonly isClosed: boolean;
   /** Resolves when a process can open it. */
   readonly closed: Promise<void>;
@@ -135,9 +135,10 @@ export class HostMail {
     while (actor !== undefined) {
       const messages = await this.#waiting(id);
       if (messages.length === 0) return;
+      const waiting = new Set(messages.map((message) => message.id));
       const taken: string[] = [];
       for (const message of messages) {
-        const isTaken = await this.#pass(id, actor, message);
+        const isTaken = await this.#pass(id, actor, message, waiting);
         if (isTaken) taken.push(message.id);
         else if (actor.isClosed) break;
       }
@@ -160,9 +161,9 @@ export class HostMail {
   }
 
   /** Returns whether the actor has processed a message, or ignores it. Sets aside one that cannot be decoded. */
-  async #pass(id: string, actor: Receiver, message: Message): Promise<boolean> {
+  async #pass(id: string, actor: Receiver, message: Message, waiting: ReadonlySet<string>): Promise<boolean> {
     try {
-      await actor.receive(message);
+      await actor.receive(message, waiting);
       return true;
     } catch (error) {
       if (actor.isClosed) return false;

@@ -20,11 +20,13 @@ export interface PostedEvent {
   readonly isReady?: (() => Promise<void>) | undefined;
   /** The key of the effect. */
   readonly key: string;
+  /** The number of the oldest effect of the sender that has not ended: it sends no message of an older one again. */
+  readonly oldest: number;
 }
 
 /** Stores an event for a durable actor, once for each key. Rejects with an error that names both actors. */
 export async function postEvent(posted: PostedEvent, { mail }: JournalStore): Promise<void> {
-  const { from, to, actor, event, stored, problem, isReady, key } = posted;
+  const { from, to, actor, event, stored, problem, isReady, key, oldest } = posted;
   try {
     if (stored === undefined) throw problem;
     if (actor === undefined) requireEvent(event, to);
@@ -35,7 +37,7 @@ export async function postEvent(posted: PostedEvent, { mail }: JournalStore): Pr
         'its store keeps no messages; use one that does, such as sqliteJournals().',
       );
     const id = messageIdOf(key);
-    await mail.post(to, id, { id, type: 'event', event: stored, ...(actor !== undefined && { actor }) });
+    await mail.post(to, id, { id, type: 'event', event: stored, oldest, ...(actor !== undefined && { actor }) });
   } catch (error) {
     throw notSent(from, to, event, error);
   }

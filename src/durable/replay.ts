@@ -165,12 +165,14 @@ export function* replaySteps(
 
   function takeAnnotations(last = Number.POSITIVE_INFINITY): void {
     for (let entry = entries[cursor]; entry && cursor <= last && isAnnotation(entry); entry = entries[cursor]) {
-      if (entry.type === 'effect-end') for (const effect of entry.effects) system.openEffects.delete(effect);
+      if (entry.type === 'effect-end') system.forgetEffects(entry);
       if (entry.type === 'resumed') zeroMs = Math.max(zeroMs, Date.parse(entry.resumedAt) - entry.atMs);
       if (entry.type === 'keyframe') {
         const state = system.keyframe();
         const event = { ...withoutPlace(entry), state } as DurableEvent;
-        if (!isSameEntry(entry, event)) {
+        // Earlier versions kept ids that cannot come again.
+        const sentIds = entry.state.sentIds.filter((id) => system.sentIds.has(id));
+        if (!isSameEntry({ ...entry, state: { ...entry.state, sentIds } }, event)) {
           difference = { seq: entry.seq, expected: withoutPlace(entry), received: state && event };
           return;
         }

@@ -4,8 +4,17 @@ import type { ActorPath } from '../entries.ts';
 
 /** A message that waits in a store for an actor. Its receiver ignores it if it has already processed a message with the same id. */
 export type Message =
-  /** `actor`: which actor of the receiver's system gets the event; by default the root. The event is stored as in a journal. */
-  | { readonly id: string; readonly type: 'event'; readonly event: Json; readonly actor?: ActorPath }
+  /**
+   * `actor`: which actor of the receiver's system gets the event; by default the root. The event is stored as in a journal. `oldest`: its sender
+   * sends no message of an effect with a lower number again.
+   */
+  | {
+      readonly id: string;
+      readonly type: 'event';
+      readonly event: Json;
+      readonly actor?: ActorPath;
+      readonly oldest?: number;
+    }
   /** Stops the actor. */
   | { readonly id: string; readonly type: 'stop' }
   /** Only reports that the actor has something to do. */
@@ -41,9 +50,10 @@ export const mailboxOn = (lines: LineMailbox): Mailbox => ({
 
 /** Returns one of the type `unreadable` if the line cannot be read, for example because its key is missing. */
 function messageIn(id: string, line: string): Message {
-  const { type, event, actor, reason } = Object(parseJson(line)) as Partial<Record<string, unknown>>;
+  const { type, event, actor, oldest, reason } = Object(parseJson(line)) as Partial<Record<string, unknown>>;
   const isEvent = type === 'event' && event !== undefined && (actor === undefined || typeof actor === 'string');
-  if (isEvent) return { id, type, event: event as Json, ...(actor !== undefined && { actor }) };
+  const sender = typeof oldest === 'number' ? { oldest } : {};
+  if (isEvent) return { id, type, event: event as Json, ...(actor !== undefined && { actor }), ...sender };
   if (type === 'stop' || type === 'wake') return { id, type };
   return { id, type: 'unreadable', ...(typeof reason === 'string' && { reason }) };
 }

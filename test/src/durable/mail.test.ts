@@ -15,6 +15,7 @@ import {
 } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { quiet } from '../../support/durable-runs.ts';
+import { withWriters } from '../../support/journal-files.ts';
 import { mortalStore, NOTHING } from '../../support/mortal-store.ts';
 import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
 
@@ -358,6 +359,28 @@ describe('an event that a chart sends to a durable actor', () => {
     await (await senders.open('s')).park({ wait: true });
     await host().wake();
     expect(await added('a')).toEqual([1, 2, 3]);
+  });
+
+  it('has an id that its receiver keeps only while the message may come again', async () => {
+    const journals = withWriters(memoryJournals(), (writer) => Object.assign(writer, { keyframeEvery: 20 }));
+    const { counters, actor, added } = await openShop(journals);
+    await counters.send('a', add(0), { id: 'chosen' });
+    for (let count = 1; count <= 30; count += 1) {
+      await actor.send({ type: 'order', count });
+      await expect.poll(() => counters.wake()).toEqual(['a']);
+    }
+    const holder = await counters.open('a');
+    const other = createDurableMachine(counter, { journals });
+    for (let count = 31; count <= 60; count += 1) await other.send('a', add(count));
+    await expect.poll(() => holder.getSnapshot().context.added.at(-1)).toBe(60);
+    await other.send('a', add(61), { reply: true });
+    for (let count = 0; count < 40; count += 1) await holder.send({ type: 'tell' });
+    expect(await added()).toEqual(Array.from({ length: 62 }, (_, count) => count));
+    const keyframe = holder.entries.findLast((entry) => entry.type === 'keyframe');
+    expect(keyframe?.state.sentIds).toContain('chosen');
+    expect(keyframe?.state.sentIds.length).toBeLessThan(5);
+    await holder.close();
+    expect((await counters.replay('a')).divergence).toBeNull();
   });
 
   it('is sent when its delay has elapsed, unless it is canceled', async () => {

@@ -318,7 +318,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /** The actors of the machine, the newest first, as `list` of the store filters them. */
   list(options?: ListActorsOptions): Promise<readonly ActorSummary[]>;
-  /** Deletes an actor that no process holds; a child process is stopped first. Rejects with `invalid_journal` for that of another machine. */
+  /** Deletes an actor that no process holds; a child process, and one with child processes and these, are stopped first. Rejects with `invalid_journal` for that of another machine. */
   delete(id: string): Promise<void>;
 }
 
@@ -743,7 +743,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       ...(product !== undefined && { product }),
       forkedFrom: { actorId, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0), forkedAt },
     };
-    const hasChildren = shared.some((entry) => entry.type === 'effect' && Object(entry.subject).child !== undefined);
+    const hasChildren = shared.some(concernsChild);
     const own = hasChildren
       ? (await import('./lazy-parts.ts')).withOwnChildren(shared, id, identityOf(id, start))
       : shared;
@@ -788,15 +788,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (actor?.isClosed === false)
       throw new PostChainError('journal_held', `actor ${id}: it is open in this process; close() it before delete().`);
     await actor?.closed;
-    const start = await firstEntry(this.journals.read(id));
-    if (start?.type === 'start') this.#machineOf([start], id);
-    if (start?.type === 'start' && start.parent !== undefined) await this.#stopChild(id);
+    const { start, hasRelatives } = await beginningOf(this.journals.read(id, this.#readOptions));
+    if (start !== null) this.#machineOf([start], id);
+    if (hasRelatives) await this.#stopFirst(id);
     await this.journals.delete?.(id);
     this.#crashCounts.delete(id);
   }
 
-  /** The parent of a child waits for its end. One that cannot be opened can be deleted. */
-  async #stopChild(id: string): Promise<void> {
+  /** The parent of a child waits for its end, and the children of a parent would continue. One that cannot be opened can be deleted. */
+  async #stopFirst(id: string): Promise<void> {
     const stopped = this.#offer(id, (actor) => actor.stop(), { isPaused: true });
     await stopped.catch((error: unknown) => {
       if (isHeld(error)) throw error;
@@ -1190,12 +1190,21 @@ const CLAIMED_AT_ONCE = 10;
 /** The codes of a store whose journal may be opened instead of created. */
 const MAY_EXIST: readonly string[] = ['journal_exists', 'journal_held', 'invalid_journal'];
 
-/** Returns the first entry of a journal; null if it cannot be read. */
-async function firstEntry(journal: AsyncIterable<DurableEntry>): Promise<DurableEntry | null> {
+const concernsChild = (entry: DurableEntry): boolean =>
+  (entry.type === 'effect' && Object(entry.subject).child !== undefined) ||
+  (entry.type === 'keyframe' && entry.state.children !== undefined);
+
+/** Returns the first entry of a journal, null if it cannot be read, and whether the actor is a child process or has started one. */
+async function beginningOf(journal: AsyncIterable<DurableEntry>) {
+  let start: DurableEntry | null = null;
+  let hasRelatives = false;
   try {
-    for await (const entry of journal) return entry;
+    for await (const entry of journal) {
+      if (entry.type === 'start') start = entry;
+      hasRelatives ||= concernsChild(entry) || (entry.type === 'start' && entry.parent !== undefined);
+    }
   } catch {
     // Deleting the journal reports that it does not exist. One that is damaged can be deleted.
   }
-  return null;
+  return { start, hasRelatives };
 }

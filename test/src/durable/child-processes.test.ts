@@ -138,6 +138,17 @@ describe('a child process', () => {
     expect(log).not.toHaveBeenCalled();
   });
 
+  it('is stopped when its parent is deleted', async () => {
+    const hosts = hostsOn(memoryJournals());
+    await (await hosts.orders.open('o-1')).park({ wait: true });
+    await settle(hosts);
+    await hosts.orders.delete('o-1');
+    await settle(hosts);
+    expect(await hosts.shipments.list()).toMatchObject([{ status: 'stopped' }]);
+    expect(await hosts.orders.list()).toEqual([]);
+    expect(hosts.log).not.toHaveBeenCalled();
+  });
+
   it('reports its result when it is opened again, if the store refuses it at first', async () => {
     const inner = memoryJournals();
     const box = inner.mail as NonNullable<typeof inner.mail>;

@@ -15,7 +15,7 @@ const shards = stores.map((journals) => createDurableMachine(order, { journals }
 function ordersOf(id: string) {
   const number = createHash('sha256').update(id).digest().readUInt32BE() % shards.length;
   const shard = shards[number];
-  if (shard === undefined) throw new Error('there is no store');
+  if (shard === undefined) throw new Error('expected at least one store');
   return shard;
 }
 

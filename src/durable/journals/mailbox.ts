@@ -22,9 +22,9 @@ export type Message =
   /** Cannot be decoded, or says why another message cannot. */
   | { readonly id: string; readonly type: 'unreadable'; readonly reason?: string };
 
-/** Keeps messages for actors until these have processed them. Any process may post; only the one that holds an actor removes its messages. */
+/** Stores messages for actors until they are processed. Any process can post a message; only the process that holds the receiver removes it. */
 export interface Mailbox<Posted = Message, Waiting = Message> {
-  /** Does nothing if a message with this id waits for the actor. Rejects with `unknown_journal` if there is no such actor. */
+  /** Does nothing if a message with this id already waits for the actor. Rejects with `unknown_journal` if the actor does not exist. */
   post(to: string, id: string, message: Posted): Promise<void>;
   /** Returns the messages that wait for an actor, in the order of their arrival. */
   read(to: string): Promise<readonly Waiting[]>;
@@ -58,7 +58,7 @@ function messageIn(id: string, line: string): Message {
   return { id, type: 'unreadable', ...(typeof reason === 'string' && { reason }) };
 }
 
-/** Keeps messages in memory. `requireActor` throws if there is no actor with an id. */
+/** Keeps messages in memory. `requireActor` throws if no actor has the given id. */
 export function memoryMailbox(requireActor: (id: string) => unknown) {
   const boxes = new Map<string, readonly Message[]>();
   const watchers = new Set<(ids: readonly string[]) => void>();

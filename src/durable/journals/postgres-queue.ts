@@ -119,7 +119,7 @@ export const isQueued = (journals: string): string =>
 /** Selects nothing, and enqueues a journal, given its id and parameters. */
 export const enqueue = (parameters: string): string => `${ENQUEUE}(${parameters})`;
 
-/** A part of a statement: the journals of a table of ids are no longer queued. */
+/** Returns the part of a statement that removes journals from the queue: those with the ids in a table. */
 export const leaveQueue = (ids: string): string =>
   `left_queue AS (UPDATE ${QUEUE} SET begun = 0 WHERE begun IS NULL AND journal IN (SELECT id FROM ${ids}))`;
 

@@ -45,14 +45,14 @@ export interface ClaimedJournal {
   readonly hasEnded: boolean;
 }
 
-/** Returns limits as numbers; infinite if there is no limit. */
+/** Returns the limits as numbers. A limit that is not set is infinite. */
 export const limitNumbers = ({ concurrency, rate }: BeginLimits) => ({
   concurrency: concurrency ?? Number.POSITIVE_INFINITY,
   starts: rate?.starts ?? Number.POSITIVE_INFINITY,
   everyMs: rate?.everyMs ?? 0,
 });
 
-/** Whether a journal that was claimed no longer matters for the limits. */
+/** Whether a claimed journal no longer counts toward any limit. */
 export function isForgotten({ begunMs, hasEnded }: ClaimedJournal, { nowMs, limits, keyLimits }: ClaimQuery): boolean {
   const [all, ofKey] = [limitNumbers(limits), limitNumbers(keyLimits)];
   const counts = !hasEnded && Math.min(all.concurrency, ofKey.concurrency) < Number.POSITIVE_INFINITY;

@@ -42,7 +42,7 @@ export function insertQueued(
   );
 }
 
-/** A journal that is opened or deleted is no longer queued. */
+/** Removes a journal from the queue because it is opened or deleted. An open one still counts toward `concurrency`. */
 export function leaveQueue(connection: SqliteConnection, journal: number): void {
   connection.run('UPDATE queue SET begun_ms = 0 WHERE journal = ? AND begun_ms IS NULL', [journal]);
 }

@@ -398,7 +398,7 @@ describe('an event that a chart sends to a durable actor', () => {
 
   it.each([
     [
-      'there is no such actor',
+      'its receiver does not exist',
       'none',
       { type: 'order', count: 1 } as const,
       'unknown_journal',

@@ -424,7 +424,7 @@ describe('a worker', () => {
     expect(tries).toEqual([0, 300, 500]);
   });
 
-  it('does not keep how often actors crashed that are no longer interrupted', async () => {
+  it('forgets the crash count of an actor that is no longer interrupted', async () => {
     const { journals, parked, crash, host } = setUp();
     await parked('o');
     await crash('o');

@@ -383,8 +383,20 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
   }
 }
 
-/** When a queued actor begins; empty if it is not queued. */
-export const queuedWords = ({ queued }: InspectedRun): string => (queued ? queueText(queued, startedText) : '');
+/** When a queued actor begins, and the limits that it waits for: `at most 20 at a time (20 have not ended), 1 with key Ann`. Empty if it is not queued. */
+export function queuedWords({ machine, queued }: InspectedRun, runs: readonly InspectedRun[] = []): string {
+  if (queued === undefined) return '';
+  const { key, limits: { concurrency, rate, perKey } = {} } = queued;
+  const begun = runs.filter((run) => run.machine === machine && run.queued === undefined && !ENDED.has(run.status));
+  const limitsIn = (limits: typeof perKey = {}, of = ''): readonly string[] => [
+    limits.concurrency ? `at most ${limits.concurrency}${of} at a time` : '',
+    limits.rate ? `at most ${limits.rate.starts}${of} begin in ${formatDuration(limits.rate.everyMs)}` : '',
+  ];
+  const counted = concurrency && `at most ${concurrency} at a time (${begun.length} have not ended)`;
+  const ofKey = key === null ? [] : limitsIn(perKey, ` with the key ${excerpt(key, 40)}`);
+  const limits = runs.length === 0 ? [] : [counted, ...limitsIn({ rate }), ...ofKey];
+  return [queueText(queued, startedText), ...limits].filter(Boolean).join('; ');
+}
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'degraded', 'cancelled', 'damaged', 'disconnected']);
 

@@ -3,6 +3,7 @@ import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { Chart } from '../durable/charts/chart.ts';
 import type { ActorPath, DurableEntry, OpenApproval } from '../durable/entries.ts';
 import type { Queued } from '../durable/journals/journal-store.ts';
+import type { BeginLimits } from '../durable/journals/queue.ts';
 import type { RepairAction, RepairResult } from '../durable/repair.ts';
 import type { JsonSchema } from '../internal/standard-schema.ts';
 import type { StateChange } from './state-changes.ts';
@@ -47,8 +48,8 @@ export interface InspectedRun {
   readonly attributes?: Readonly<Record<string, unknown>>;
   /** What a run or a recorded durable actor waits for. Absent if it does not wait, or if that is unknown. */
   readonly waiting?: ActorWait;
-  /** The place of a recorded durable actor in its queue; absent if it is not queued. */
-  readonly queued?: Queued;
+  /** The place of a recorded durable actor in its queue, with the limits of the queue if its machine is known; absent if it is not queued. */
+  readonly queued?: Queued & { readonly limits?: BeginLimits & { readonly perKey?: BeginLimits | undefined } };
   /** Why the page cannot act on a recorded actor or resume a run, and what to do; absent if it can, or if the actor or run has ended without a failure. What follows the first line is code. */
   readonly blocked?: string;
   /** Why workers no longer continue a recorded durable actor; absent if it is not quarantined. */

@@ -97,11 +97,7 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
   const { run } = view;
   const { machine = '', runId, title } = run;
   const { isBusy, act } = sender(inspector, runId);
-  const after = forkPoint(view, machine, view.at, isOver(run));
-  const before = after.from === 0 ? null : forkPoint(view, machine, after.from - 1, false);
-  // To retry the call that the actor failed after.
-  const [isBefore, chooseBefore] = useState(run.status === 'degraded' && (before?.waits?.actors.length ?? 0) > 0);
-  const { at, step, waits, next } = isBefore && before !== null ? before : after;
+  const { at, step, waits, next } = forkPoint(view, machine, view.at, isOver(run));
   const forms = inspector.machines.value[machine] ?? null;
   const accepted = (waits?.events ?? []).filter((type) => forms === null || Object.hasOwn(forms, type));
   const types = [NONE, ...accepted, ...(forms === null ? [OTHER_EVENT] : [])];
@@ -140,17 +136,6 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
             {waits.actors.length > 0 && ` The fork starts ${excerpt(namesText(waits.actors), 80)} again.`} To fork at
             another step, select it first.
           </p>
-          {before !== null && (
-            <Field label="Fork point">
-              <select
-                value={isBefore ? 'before' : 'after'}
-                onChange={({ currentTarget }) => chooseBefore(currentTarget.value === 'before')}
-              >
-                <option value="after">after {excerpt(after.step, 60)}</option>
-                <option value="before">before {excerpt(after.step, 60)}</option>
-              </select>
-            </Field>
-          )}
           <Field label="Event for the fork">
             <select value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
               {types.map((type) => (

@@ -58,7 +58,8 @@ export function SystemHead({ inspector, view }: PanelProps) {
       <p class="verdict" role="status">
         <b class={`word ${tone}`}>{capitalize(label)}</b>
         {run.quarantined === undefined
-          ? (Object.hasOwn(WHY, run.status) && `: ${WHY[run.status]}`) || (run.queued && `: ${queuedWords(run)}`)
+          ? (Object.hasOwn(WHY, run.status) && `: ${WHY[run.status]}`) ||
+            (run.queued && `: ${queuedWords(run, inspector.runs.value)}`)
           : `: ${excerpt(run.quarantined, 400)}. No worker continues it until it is released.`}
         {run.waiting && run.status !== 'interrupted' && ` since ${startedText(run.waiting.sinceMs)}`}
         {waited !== null && ` (${waited})`}

@@ -138,6 +138,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
     const asked = this.status() === 'interrupted' ? this.#asked : null;
     const wait = this.isWritten ? this.#listed?.wait : (waiting ?? asked);
     const isQueued = this.status() === 'queued';
+    const { concurrency, rate, perKey } = this.#host?.queue ?? {};
     const ending = isQueued ? undefined : this.#shownEnding();
     const { status, reason } = this.#summary;
     const isOver = status === 'done' || status === 'stopped' || this.status() === 'damaged';
@@ -153,7 +154,7 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
       ...(Object.keys(attributes).length > 0 && { attributes }),
       ...(wait && { waiting: waitOf(wait) }),
       ...(wait && this.isWritten && { isIdle: true }),
-      ...(isQueued && queued && { queued }),
+      ...(isQueued && queued && { queued: { ...queued, limits: { concurrency, rate, perKey } } }),
       ...(blocked !== null && { blocked }),
       ...(isQuarantined && { quarantined: reason }),
       ...(ending !== undefined && { ending }),

@@ -18,7 +18,7 @@ import { endOf, invokedSrc, leavesOf } from './observe-for-inspector.ts';
 import { SystemStates, systemCharts } from './system-states.ts';
 
 /** The members of a durable machine that replay a journal, without calls or effects. */
-export type ReplayHost = Pick<DurableMachine<AnyStateMachine>, 'machineId' | 'journals' | 'replaySteps'>;
+export type ReplayHost = Pick<DurableMachine<AnyStateMachine>, 'machineId' | 'journals' | 'replaySteps' | 'queue'>;
 
 /** Returns the durable machine that replays the actors of a machine. Machines in other stores may have the same id. */
 export function hostOf(

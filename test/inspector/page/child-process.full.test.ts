@@ -28,7 +28,8 @@ describe.skipIf(tests.areSkipped)('a child process', () => {
     const { page } = await tests.open('/run/o-17');
     const head = page.locator('.run-head');
     await head.getByRole('link', { name: child?.id ?? '' }).click();
-    await head.getByText(/^Queued: begins when a worker has a free slot/u).waitFor();
+    const place = 'Queued: begins when a worker has a free slot; at most 1 at a time (0 have not ended)';
+    await head.getByText(place).waitFor();
     await page.getByRole('button', { name: 'Begin now' }).click();
     await page.getByRole('button', { name: 'PACKED' }).click();
     await page.getByRole('button', { name: /^Send/u }).click();

@@ -133,11 +133,7 @@ export function CompareButton({ chosen, runs }: Readonly<Record<'chosen' | 'runs
   const [one, other = one && closestTo(one, runs)] = chosen;
   const areAlike = other === undefined || one?.kind === other.kind;
   const hasOther = runs.some(({ runId, kind }) => runId !== one?.runId && kind === one?.kind);
-  const title = !hasOther
-    ? 'No other run to compare with'
-    : !areAlike
-      ? 'A run and an actor cannot be compared'
-      : 'Compares this run with its fork or original, or one with the same question. You can choose another on the page.';
+  const title = !hasOther ? 'No other run to compare with' : areAlike ? '' : 'A run and an actor cannot be compared';
   return (
     <button
       type="button"

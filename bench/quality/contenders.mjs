@@ -17,6 +17,7 @@ import { recordedFetch } from './recorded-fetch.mjs';
  * @property {string} apiKey
  * @property {(model: import('../../dist/index.js').ChatModel) => import('../../dist/index.js').ChatModel} [observe] Sees the requests
  * of a chain to its model.
+ * @property {number} [contextWindowTokens]
  * @property {boolean} [logprobs] Whether to ask for the probabilities of tokens.
  *
  * @typedef {object} Reply
@@ -184,10 +185,18 @@ async function langgraph(server) {
  * @returns {Ask}
  */
 function chain(server, profile) {
-  const { model: name, baseURL, apiKey, observe = (model) => model } = server;
+  const { model: name, baseURL, apiKey, contextWindowTokens, observe = (model) => model } = server;
   return async (text, documents) => {
     const { fetch, calls: modelCalls } = recordedFetch(server);
-    const model = observe(openaiModel({ model: name, baseURL, apiKey, fetch }));
+    const model = observe(
+      openaiModel({
+        model: name,
+        baseURL,
+        apiKey,
+        fetch,
+        ...(contextWindowTokens !== undefined && { contextWindowTokens }),
+      }),
+    );
     const { run } = createPostChain({ model, profile, documents });
     /** @type {ReturnType<typeof run>[]} */
     const runs = [];

@@ -17,6 +17,8 @@ const CORPORA = ['questions', 'unseen', 'multihop', 'passages'];
 const CONTENDERS = ['plain', 'loop', 'langgraph', 'lean', 'balanced', 'thorough'];
 /** Models that need no network. */
 const OFFLINE = ['extractive', 'scripted'];
+/** The context of the model on this machine, in tokens. */
+const LOCAL_CONTEXT = 8_192;
 /** After this many failures in a row, a contender is asked no more questions. */
 const MAX_FAILURES = 3;
 
@@ -83,10 +85,10 @@ async function main(args) {
   const seed = numberOf('seed', values.seed, 0);
   const options = { seed, price: priceOf(values.price) };
   if (command === 'retrieval' && folder === undefined) {
-    const { formatRetrieval, measureRetrieval, embedder } = await import('./retrieval.mjs');
+    const { formatRetrieval, measureRetrieval } = await import('./retrieval.mjs');
     const data = values.data ?? here('../../../shared/data');
-    const embed = values.model === undefined ? null : embedder(online(values.model, values['base-url']));
-    const results = await measureRetrieval({ data, embed, seed });
+    const embeddings = values.model === undefined ? null : await embeddingsOf(online(values.model, values['base-url']));
+    const results = await measureRetrieval({ data, embeddings, seed });
     process.stdout.write(values.json ? `${JSON.stringify(results, null, 2)}\n` : formatRetrieval(results));
     return 0;
   }
@@ -99,6 +101,11 @@ async function main(args) {
   if (values.local) return await measureLocally(values, options);
   if (values.model === undefined) throw new TypeError(`--model is missing\n${USAGE}`);
   return await measure(values.model, values, options);
+}
+
+async function embeddingsOf(/** @type {Server} */ { model, baseURL, apiKey }) {
+  const { openaiEmbeddings } = await import('../../dist/openai.js');
+  return openaiEmbeddings({ model, baseURL, apiKey });
 }
 
 /**
@@ -124,7 +131,7 @@ async function measure(model, values, options) {
 async function measureLocally(values, options) {
   const { startLocalModel } = await import('../local-model/start.mjs');
   const report = (/** @type {string} */ line) => process.stderr.write(`quality: ${line}\n`);
-  const server = await startLocalModel({ report });
+  const server = await startLocalModel({ report, context: LOCAL_CONTEXT });
   const contenders = values.contenders === OPTIONS.contenders.default ? CONTENDERS.join(',') : values.contenders;
   const local = { ...values, contenders, 'base-url': server.baseURL, corpora: 'passages', logprobs: true };
   try {
@@ -166,7 +173,11 @@ async function record(model, folder, values) {
     throw new TypeError(`--data: ${data} is not a directory`);
   const server = OFFLINE.includes(model)
     ? await offline(values.script)
-    : { ...online(model, values['base-url']), logprobs: values.logprobs };
+    : {
+        ...online(model, values['base-url']),
+        logprobs: values.logprobs,
+        ...(values.local && { contextWindowTokens: LOCAL_CONTEXT }),
+      };
   try {
     const [{ contenderOf }, { questionsOf }, { openRecording }] = await Promise.all([
       import('./contenders.mjs'),

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import MiniSearch from 'minisearch';
 import { createPassageIndex, documentsFrom } from '../../dist/index.js';
-import { openaiEmbeddings } from '../../dist/openai.js';
 import { CORPUS, readDocuments } from '../answer/documents.mjs';
 import { hasExpected } from '../eval/measures/judge.mjs';
 import { readRows } from '../eval/rows.mjs';
@@ -16,30 +15,26 @@ import { bootstrap, mean } from './statistics.mjs';
  * passage for which it holds.
  * @typedef {{ passages: readonly Passage[], documents: readonly any[], questions: readonly Asked[] }} Collection Documents and questions.
  * @typedef {Readonly<Record<string, readonly Collection[]>>} Corpora By name.
- * @typedef {(texts: readonly string[]) => Promise<readonly (readonly number[])[]>} Embed
+ * @typedef {import('../../dist/index.js').EmbeddingModel} EmbeddingModel
  */
 
 const LIMIT = 5;
-/** Of each of the two searches that are fused. */
-const FUSED = 20;
-/** The constant of reciprocal rank fusion (G. Cormack et al., 2009). */
-const RRF = 60;
 /** PostChain's default. */
-const MIN_RELEVANCE = 0.35;
+const MIN_RELEVANCE = 0.1;
 const EMBEDDED_AT_ONCE = 32;
 
 /**
  * Returns the recall at 5 of each search on each corpus.
  *
- * @param {{ data: string, embed: Embed | null, seed: number }} options
+ * @param {{ data: string, embeddings: EmbeddingModel | null, seed: number }} options
  */
-export async function measureRetrieval({ data, embed, seed }) {
+export async function measureRetrieval({ data, embeddings, seed }) {
   const results = [];
   for (const [corpus, collections] of Object.entries(await corporaIn(data))) {
     /** @type {Map<string, number[]>} The share of what a question needs that was found, by search. */
     const shares = new Map();
     for (const collection of collections)
-      for (const [search, find] of Object.entries(await searchesOf(collection, embed))) {
+      for (const [search, find] of Object.entries(await searchesOf(collection, embeddings))) {
         const found = shares.get(search) ?? [];
         shares.set(search, found);
         for (const { text, golds } of collection.questions) {
@@ -162,71 +157,47 @@ async function passagesOf(/** @type {readonly any[]} */ documents) {
 
 /**
  * @param {Collection} collection
- * @param {Embed | null} embed
+ * @param {EmbeddingModel | null} embeddings
  * @returns {Promise<Record<string, Find>>}
  */
-async function searchesOf({ documents, passages }, embed) {
-  const index = createPassageIndex(documents);
-  const lexical =
-    (/** @type {number} */ minRelevance, /** @type {number} */ limit) => async (/** @type {string} */ query) =>
-      (await index.search(query, { limit, minRelevance, signal: new AbortController().signal })).passages;
+async function searchesOf({ documents, passages }, embeddings) {
+  const findIn = (/** @type {import('../../dist/index.js').PassageSource} */ index, minRelevance = MIN_RELEVANCE) => {
+    const options = { limit: LIMIT, minRelevance, signal: new AbortController().signal };
+    return async (/** @type {string} */ query) => (await index.search(query, options)).passages;
+  };
   const mini = new MiniSearch({
     fields: ['heading', 'text'],
     searchOptions: { prefix: true, fuzzy: 0.2, boost: { heading: 2 } },
   });
   mini.addAll(passages.map(({ id, heading, text }) => ({ id, heading: heading.join('\n'), text })));
+  const index = createPassageIndex(documents);
   const searches = {
-    'passage index, default': lexical(MIN_RELEVANCE, LIMIT),
-    'passage index, any relevance': lexical(0, LIMIT),
-    MiniSearch: async (/** @type {string} */ query) => mini.search(query).slice(0, LIMIT),
+    'passage index': findIn(index),
+    'passage index, relevance from 0.35': findIn(index, 0.35),
+    MiniSearch: async (/** @type {string} */ query) => mini.search(query).map(({ id }) => ({ id })),
   };
-  if (embed === null) return searches;
+  if (embeddings === null) return searches;
   const texts = passages.map(({ heading, text }) => [...heading, text].join('\n'));
-  const vectors = await embedAll(embed, texts);
-  const byMeaning = async (/** @type {string} */ query) => {
-    const [asked = []] = await embed([query]);
-    return passages
-      .map((passage, at) => ({ id: passage.id, score: dot(asked, vectors[at] ?? []) }))
-      .sort((one, other) => other.score - one.score)
-      .slice(0, FUSED);
-  };
-  const words = lexical(0, FUSED);
+  const vectors = await embedAll(embeddings, texts);
   return {
     ...searches,
-    embeddings: byMeaning,
-    'passage index and embeddings': async (query) => fused([await words(query), await byMeaning(query)]),
-    'default, embeddings if it finds nothing': async (query) => {
-      const found = await lexical(MIN_RELEVANCE, LIMIT)(query);
-      return found.length > 0 ? found : await byMeaning(query);
+    'embeddings only': async (query) => {
+      const [asked = []] = await embedAll(embeddings, [query]);
+      return passages
+        .map(({ id }, at) => ({ id, score: dot(asked, vectors[at] ?? []) }))
+        .sort((one, other) => other.score - one.score);
     },
+    'passage index with embeddings': findIn(createPassageIndex(documents, { embeddings })),
   };
 }
 
-/**
- * Returns the embedding of texts by a model of a server.
- *
- * @param {import('./contenders.mjs').Server} server
- * @returns {Embed}
- */
-export function embedder({ model, baseURL, apiKey }) {
-  const embeddings = openaiEmbeddings({ model, baseURL, apiKey });
-  return async (texts) => await embeddings.embed(texts, { signal: new AbortController().signal });
-}
-
-/** Orders passages by reciprocal rank fusion. */
-function fused(/** @type {readonly (readonly { id: string }[])[]} */ lists) {
-  /** @type {Map<string, number>} */
-  const scores = new Map();
-  for (const list of lists)
-    for (const [rank, { id }] of list.entries()) scores.set(id, (scores.get(id) ?? 0) + 1 / (RRF + rank + 1));
-  return [...scores].sort(([, one], [, other]) => other - one).map(([id]) => ({ id }));
-}
-
-/** @param {Embed} embed @param {readonly string[]} texts */
-async function embedAll(embed, texts) {
+/** @param {EmbeddingModel} model @param {readonly string[]} texts */
+async function embedAll(model, texts) {
   const vectors = [];
   for (let at = 0; at < texts.length; at += EMBEDDED_AT_ONCE)
-    vectors.push(...(await embed(texts.slice(at, at + EMBEDDED_AT_ONCE))));
+    vectors.push(
+      ...(await model.embed(texts.slice(at, at + EMBEDDED_AT_ONCE), { signal: new AbortController().signal })),
+    );
   return vectors;
 }
 

@@ -142,7 +142,7 @@ export const thresholdsSchema = z
     pruneAbove: z._default(unitSchema, 1),
     /** Number of passages to search for, and their minimum relevance. */
     passages: z._default(z.int().check(z.gte(1)), 5),
-    passageRelevance: z._default(unitSchema, 0.35),
+    passageRelevance: z._default(unitSchema, 0.1),
   })
   .check(
     z.refine(({ prune, summarize }) => prune <= summarize, {

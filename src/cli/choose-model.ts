@@ -1,5 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { ChatModel } from '../../machines/contracts/model.ts';
+import type { ChatModel, EmbeddingModel } from '../../machines/contracts/model.ts';
 import { loadOptional } from '../internal/optional-package.ts';
 import type { OpenAIApi } from '../models/openai/options.ts';
 
@@ -103,7 +103,7 @@ async function openOpenai(name: string, server: ServerFlags & { readonly baseUrl
     ...(reasoningEffort !== undefined && { reasoningEffort }),
     ...(serviceTier !== undefined && { serviceTier }),
   };
-  const model = withCliWords(name, () => openaiModel(options));
+  const model = withCliWords(`--model ${name}`, () => openaiModel(options));
   await loadOptional('openai', `--model ${name}`, () => import('openai'));
   const check = async (timeoutMs: number): Promise<void> => {
     const failure = await model.checkKey({ signal: AbortSignal.timeout(timeoutMs) });
@@ -116,14 +116,23 @@ async function openOpenai(name: string, server: ServerFlags & { readonly baseUrl
   return { model, baseUrl, check };
 }
 
+/** Returns an embedding model of the server. Throws `invalid_key` if the server needs a key. */
+export async function openEmbeddings(name: string, baseUrl: string | undefined): Promise<EmbeddingModel> {
+  const { openaiEmbeddings } = await import('../models/openai/embeddings.ts');
+  const options = { model: name, baseURL: baseUrlOf(baseUrl, process.env) };
+  const model = withCliWords(`--embeddings ${name}`, () => openaiEmbeddings(options));
+  await loadOptional('openai', `--embeddings ${name}`, () => import('openai'));
+  return model;
+}
+
 /** A missing key is reported in the words of the command line, which has no option for it. */
-function withCliWords<Model>(name: string, open: () => Model): Model {
+function withCliWords<Model>(flag: string, open: () => Model): Model {
   try {
     return open();
   } catch (error) {
     if (!(error instanceof PostChainError) || error.code !== 'invalid_key' || process.env['OPENAI_API_KEY']?.trim())
       throw error;
-    const message = `--model ${name} requires OPENAI_API_KEY, which is not set; set it (to any text if the server needs none), or use --model offline`;
+    const message = `${flag} requires OPENAI_API_KEY, which is not set; set it (to any text if the server needs none), or use --model offline`;
     throw new PostChainError('invalid_key', message, { cause: error });
   }
 }

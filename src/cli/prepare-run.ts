@@ -29,6 +29,8 @@ import {
 
 export interface RunFlags extends ServerFlags {
   readonly docs?: readonly string[];
+  /** The name of an embedding model. */
+  readonly embeddings?: string;
   /** Paths of images and PDF files. */
   readonly attach?: readonly string[];
   readonly history?: string;
@@ -81,13 +83,15 @@ const MAX_CHECK_MS = 3_000;
 export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise<PreparedRun> {
   const startAt = parsePhase(flags.startAt ?? 'action');
   const sessionId = flags.session === undefined ? undefined : parseSessionId(flags.session);
+  if (flags.embeddings !== undefined && flags.docs === undefined)
+    throw new PostChainError('invalid_option', '--embeddings searches documents: add --docs PATH');
   const journals = store ?? (await journalsOf(flags));
   const instructions = flags.instructions === undefined ? undefined : await readInstructions(flags.instructions);
   const [attachments, first, fallbacks, documents, history, sessions] = await Promise.all([
     Promise.all((flags.attach ?? []).map(readAttachment)),
     chooseModel(flags.model, process.env, flags),
     Promise.all((flags.fallbackModel ?? []).map((name) => chooseModel(name, process.env, flags))),
-    flags.docs ? whileWorking('Loading documents', openDocuments(flags.docs)) : null,
+    flags.docs ? whileWorking('Loading documents', openDocuments(flags.docs, flags)) : null,
     flags.history === undefined ? [] : readHistory(flags.history),
     openSessions(flags),
   ]);
@@ -210,7 +214,7 @@ async function requireReplaceable(path: string, force: boolean): Promise<void> {
 /** Returns the flags that `resume` and `fork` need, without keys. */
 function recordableFlags(flags: RunFlags, models: readonly ChosenModel[]): Record<string, Json> {
   const [first, ...fallbacks] = models.map(({ name }) => name);
-  const { docs, capability, mcp, sessionFile, api, reasoningEffort, serviceTier } = flags;
+  const { docs, embeddings, capability, mcp, sessionFile, api, reasoningEffort, serviceTier } = flags;
   const baseUrl = models.map((model) => model.baseUrl).find((url) => url !== undefined);
   return {
     model: first ?? 'offline',
@@ -221,6 +225,7 @@ function recordableFlags(flags: RunFlags, models: readonly ChosenModel[]): Recor
     ...(reasoningEffort && { reasoningEffort }),
     ...(serviceTier && { serviceTier }),
     ...(docs && { docs: docs.map((path) => resolve(path)) }),
+    ...(embeddings && { embeddings }),
     ...(capability && { capability: [...capability] }),
     ...(mcp && { mcp: mcp.map(recordableServer), directory: process.cwd() }),
     ...(sessionFile && { sessionFile: resolve(sessionFile) }),

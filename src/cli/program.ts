@@ -65,6 +65,7 @@ function withChainOptions(command: Command): Command {
         BUILT_IN_CAPABILITIES,
       ),
     )
+    .option('--embeddings <name>', 'embedding model of the model server: searches --docs by meaning, too')
     .option('--mcp <server>', 'URL or command of a Model Context Protocol server; repeatable', collect)
     .option('--instructions <text>', 'persona, language, style and rules for the answer, or @FILE')
     .option('--model <name>', 'model of an OpenAI-compatible server (see below), or "offline" for no LLM')

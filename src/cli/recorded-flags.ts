@@ -31,6 +31,7 @@ const recordedFlagsSchema = z.object({
   reasoningEffort: z.optional(z.string()),
   serviceTier: z.optional(z.string()),
   docs: z.optional(z.array(z.string())),
+  embeddings: z.optional(z.string()),
   capability: z.optional(z.array(z.enum(['current_time', 'search_documents', 'read_passage']))),
   mcp: z.optional(z.array(z.string())),
   sessionFile: z.optional(z.string()),

@@ -14,6 +14,7 @@ import { describeSystemError } from '../internal/system-error.ts';
 import { type ContentPart, detectedType, MAX_FILE_BYTES } from '../llm/content.ts';
 import type { Capability } from '../tools/capability.ts';
 import type { McpConnection } from '../tools/mcp/mcp-connection.ts';
+import { openEmbeddings } from './choose-model.ts';
 import { homePath } from './home.ts';
 import { commandOf } from './mcp-servers.ts';
 
@@ -23,12 +24,19 @@ export interface OpenedDocuments {
   readonly skipped: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** Loads the documents of a run. Throws `invalid_path` if a path cannot be read or contains no document. */
-export async function openDocuments(paths: readonly string[]): Promise<OpenedDocuments> {
+/**
+ * Loads the documents of a run. `embeddings` is the name of a model of the server, which searches them by meaning, too. Throws `invalid_path`
+ * if a path cannot be read or contains no document, and `invalid_key` if the server needs a key.
+ */
+export async function openDocuments(
+  paths: readonly string[],
+  { embeddings, baseUrl }: { readonly embeddings?: string; readonly baseUrl?: string } = {},
+): Promise<OpenedDocuments> {
   const [{ loadDocuments }, { createPassageIndex }] = await Promise.all([
     import('../documents/load-documents.ts'),
     import('../documents/passage-index.ts'),
   ]);
+  const model = embeddings === undefined ? undefined : await openEmbeddings(embeddings, baseUrl);
   const cache = process.env['POSTCHAIN_CACHE'] ?? homePath('cache');
   const { documents, skipped } = await loadDocuments(paths, cache === '' ? {} : { cache });
   if (documents.length === 0)
@@ -36,7 +44,7 @@ export async function openDocuments(paths: readonly string[]): Promise<OpenedDoc
       'invalid_path',
       `No documents in ${paths.join(', ')} (${skipped.length} files skipped); expected Markdown, text, HTML, JSON, PDF or DOCX files`,
     );
-  return { source: createPassageIndex(documents), documents, skipped };
+  return { source: createPassageIndex(documents, { embeddings: model }), documents, skipped };
 }
 
 const HISTORY_FORMAT = 'a JSON array, or JSON lines, of {"role": "user" or "assistant", "content": "…"}';

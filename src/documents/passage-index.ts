@@ -1,12 +1,14 @@
 import * as z from 'zod/mini';
+import type { EmbeddingModel } from '../../machines/contracts/model.ts';
 import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../machines/contracts/passage.ts';
 import { type Bm25, rarity, termScore } from '../../machines/text/bm25.ts';
 import { eachStem, requestTerms, type Term, termWeights } from '../../machines/text/terms.ts';
 import { inTurns, type Steps, unlessAborted } from '../internal/async.ts';
 import { editDistance } from '../internal/edit-distance.ts';
-import { parseOption } from '../internal/options.ts';
+import { hasMethod, parseOption } from '../internal/options.ts';
 import { definitionOf } from './definitions.ts';
 import type { ParsedDocument } from './document.ts';
+import { MeaningIndex, type SimilarPassage } from './meaning-index.ts';
 import { passagesOf, type UnrankedPassage } from './passages.ts';
 import { type Document, documentsSchema, readDocument } from './read-document.ts';
 import { compoundsOf, otherSpelling, partsOfCompound } from './word-forms.ts';
@@ -196,7 +198,10 @@ const FUZZY_SHARE = 0.25;
 const MAX_DISTANCE = 6;
 const STEMS_PER_STEP = 20_000;
 
-const argumentsSchema = z.object({ documents: documentsSchema });
+const argumentsSchema = z.object({
+  documents: documentsSchema,
+  embeddings: z.optional(hasMethod('embed', 'expected an embedding model, for example openaiEmbeddings()')),
+});
 
 interface BuiltIndex {
   readonly passages: readonly UnrankedPassage[];
@@ -209,31 +214,76 @@ interface BuiltIndex {
  *
  * `relevance` is absolute: the share of the query's distinct content terms, weighted by rarity, that occur in the passage or its
  * headings. A term that occurs in no document lowers it. Passages are ordered by BM25+ times the square root of relevance; for a question like
- * "What is a cycle?", those that define the term come first. If nothing
- * matches, the search is repeated with similar words and prefixes (`widened`). The first search builds the index.
+ * "What is a cycle?", those that define the term come first. If nothing has more than a third of the query, similar words and prefixes count,
+ * too (`widened`). The first search builds the index.
+ *
+ * With `embeddings`, passages are also found by meaning: the first search embeds all of them, and each search its query. Both orders are
+ * combined by reciprocal rank fusion (Cormack et al. 2009), and `relevance` is at least the cosine similarity. A search rejects if the model does.
+ *
  * Documents that cannot be read are left out; use `documentsFrom` to get the reasons. If none can be read, the search rejects with the
  * first reason. Timers and I/O get their turn while it builds and searches. An aborted search rejects with the signal's reason.
  *
- * @throws PostChainError `invalid_option` if `documents` is not an array of documents with different paths.
+ * @throws PostChainError `invalid_option` if `documents` is not an array of documents with different paths, or `embeddings` no model.
  */
-export function createPassageIndex(documents: readonly (Document | ParsedDocument)[]): PassageSource {
-  parseOption(argumentsSchema, { documents }, 'documents');
+export function createPassageIndex(
+  documents: readonly (Document | ParsedDocument)[],
+  { embeddings }: { readonly embeddings?: EmbeddingModel | undefined } = {},
+): PassageSource {
+  parseOption(argumentsSchema, { documents, embeddings }, 'documents');
+  const meaning = embeddings === undefined ? null : new MeaningIndex(embeddings);
   let built: Promise<BuiltIndex> | undefined;
   return {
     async search(query: string, options: SearchOptions): Promise<Retrieval> {
-      options.signal.throwIfAborted();
+      const { signal, minRelevance } = options;
+      signal.throwIfAborted();
       built ??= indexOf(documents);
-      const index = await unlessAborted(built, options.signal);
+      const index = await unlessAborted(built, signal);
       const asked = requestTerms(query);
       const limit = Math.max(0, Math.floor(options.limit));
-      if (asked.length === 0 || limit === 0) return { query, passages: [], widened: false };
-      const search = (widened: boolean): Promise<Passage[]> =>
-        inTurns(ranked(index, { ...options, query, asked, widened, limit }), options.signal);
+      if (limit === 0 || (asked.length === 0 && meaning === null)) return { query, passages: [], widened: false };
+      const most = meaning === null ? limit : Math.max(limit, FUSED);
+      const search = async (widened: boolean): Promise<Passage[]> =>
+        asked.length === 0 ? [] : inTurns(ranked(index, { query, asked, widened, minRelevance, limit: most }), signal);
       const exact = await search(false);
-      if (exact.length > 0) return { query, passages: exact, widened: false };
-      return { query, passages: await search(true), widened: true };
+      const wider = highest(exact) > WIDENED_BELOW ? [] : await search(true);
+      const widened = exact.length === 0 || highest(wider) > highest(exact);
+      const byWords = widened ? wider : exact;
+      if (meaning === null) return { query, passages: byWords, widened };
+      const similar = await meaning.search(query, index.passages, { limit: most, signal });
+      return { query, passages: fused(index, byWords, similar, minRelevance).slice(0, limit), widened };
     },
   };
+}
+
+const highest = (passages: readonly Passage[]): number => Math.max(0, ...passages.map(({ relevance }) => relevance));
+
+/** If no passage has more of the query, the words of the query are probably misspelled, or forms that the documents do not use. */
+const WIDENED_BELOW = 0.35;
+
+/** Of each of two orders, this many passages are combined. */
+const FUSED = 20;
+/** The constant of reciprocal rank fusion, from the publication. */
+const FIRST_RANK = 60;
+
+/** Combines the orders by words and by meaning: each passage counts by the sum of its reciprocal ranks. */
+function fused(
+  { passages }: BuiltIndex,
+  byWords: readonly Passage[],
+  similar: readonly SimilarPassage[],
+  minRelevance: number,
+): readonly Passage[] {
+  const found = new Map<string, { passage: Passage; score: number }>();
+  for (const [rank, passage] of byWords.entries()) found.set(passage.id, { passage, score: 1 / (FIRST_RANK + rank) });
+  for (const [rank, { passage: at, similarity }] of similar.entries()) {
+    const passage = passages[at];
+    if (passage === undefined) continue;
+    const known = found.get(passage.id);
+    const relevance = Math.max(known?.passage.relevance ?? 0, similarity);
+    if (relevance < minRelevance) continue;
+    const score = (known?.score ?? 0) + 1 / (FIRST_RANK + rank);
+    found.set(passage.id, { passage: { ...passage, relevance }, score });
+  }
+  return [...found.values()].sort((one, other) => other.score - one.score).map(({ passage }) => passage);
 }
 
 /** Of this many best passages, those that define the term that a question asks about come first. */

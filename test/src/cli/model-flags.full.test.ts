@@ -80,6 +80,35 @@ describe('postchain run --api, --reasoning-effort and --service-tier', () => {
   });
 });
 
+describe('postchain run --embeddings', () => {
+  it('[C5] searches the documents by meaning, too, and records it for resume', async () => {
+    const server = await chatServer(({ path, body, response }) => {
+      if (path !== '/v1/embeddings') return void streaming(response).end(completion(JSON.stringify(replyTo(body))));
+      const data = Array.from(body.input as unknown as string[], (text, index) => ({
+        index,
+        embedding: [/dog|pets/i.test(text) ? 1 : 0, 0.1],
+      }));
+      respondWithJson(response, 200, { object: 'list', data });
+    });
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'house.md'), '# House rules\n\nPets are not allowed.');
+    const flags = ['--model', 'good', '--docs', folder, '--embeddings', 'small'];
+    const { start, posted } = await runOn(server, ...flags);
+    const embedded = posted.filter(({ path }) => path === '/v1/embeddings');
+    expect(embedded.map(({ body }) => [body.model, body.input])).toEqual([
+      ['small', ['House rules\nPets are not allowed.']],
+      ['small', ['Is it so?']],
+    ]);
+    expect(start).toMatchObject({ product: { host: { flags: { embeddings: 'small' } } } });
+  });
+
+  it('needs documents', async () => {
+    const { code, stderr } = await startCli(['run', 'Is it so?', '--embeddings', 'small']).finished;
+    expect({ code, stderr: stderr.trim() }).toMatchObject({ code: 2 });
+    expect(stderr).toContain('--embeddings searches documents: add --docs PATH');
+  });
+});
+
 describe('postchain run --no-stream', () => {
   it('[A6] requests each reply as one response, and records it for resume', async () => {
     const server = await chatServer(({ body, response }) => {

@@ -74,9 +74,6 @@ const NOTES = [
 
 type Noted = Extract<DurableEvent, { type: (typeof NOTES)[number] }>;
 
-/** The id of the child process that an effect starts or stops. */
-export const childOf = ({ subject }: { readonly subject?: unknown }): string | undefined => Object(subject).child;
-
 const isNoted = (entry: ActorEntry): entry is ActorEntry & Noted => NOTES.some((type) => type === entry.type);
 
 /** Whether an activity has no name of its own: its source is inline, or its id. */
@@ -220,7 +217,7 @@ export class ActorLogFold {
       isFailure: entryTrouble(entry as never) === 'failed' || (entry.type === 'end' && entry.status === 'error'),
       ...(entry.type === 'effect' && { effect: entry.effect }),
     });
-    const child = entry.type === 'effect' ? childOf(entry) : undefined;
+    const { child } = Object(entry.type === 'effect' && entry.subject) as { readonly child?: string };
     if (child !== undefined) Object.assign(actor, { child, started: actor.started ?? entry.seq });
     // The `failed` entry has the error of an effect that threw.
     if (entry.type === 'failed' && entry.effect !== undefined) {

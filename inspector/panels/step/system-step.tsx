@@ -3,7 +3,6 @@ import { actorEntryWords } from '../../../src/chain/presentation/entry-words.ts'
 import type { DurableEvent } from '../../../src/durable/entries.ts';
 import type { SystemState } from '../../../src/inspection/wire.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
-import { childOf } from '../../fold/actor-log.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
 import { capitalize, clockText, formatDelay, formatNumber } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
@@ -205,12 +204,17 @@ function Started({ inspector, view, step: { calls, timers, others } }: PanelProp
         {others.slice(0, MAX_SHOWN).map((entry) => (
           <li key={entry.seq} class="verbatim">
             {excerpt(actorEntryWords(entry as unknown as DurableEvent), 300)}{' '}
-            {entry.type === 'effect' && childOf(entry) !== undefined && <ActorLink id={childOf(entry) ?? ''} />}
+            {entry.type === 'effect' && <ChildLink view={view} path={entry.actor} />}
           </li>
         ))}
       </ul>
     </Section>
   );
+}
+
+function ChildLink({ view, path }: Pick<PanelProps, 'view'> & { readonly path: string }) {
+  const { child = null } = view.fold.actors.findLast((one) => one.path === path) ?? {};
+  return child === null ? null : <ActorLink id={child} />;
 }
 
 /** With seconds, and milliseconds if it is soon: the time of the step has them, too. */

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15770, exported: 550, floors: 18 },
-  'machines/policies': { lines: 7740, exported: 337, floors: 7 },
+  machines: { lines: 15775, exported: 550, floors: 18 },
+  'machines/policies': { lines: 7745, exported: 337, floors: 7 },
   'src/agents': { lines: 1620, exported: 21, floors: 4 },
   'src/chain': { lines: 6560, exported: 133, floors: 9 },
   'src/cli': { lines: 6320, exported: 136, floors: 13 },
@@ -25,7 +25,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 6440, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18630, exported: 439, floors: 16 },
-  test: { lines: 89640, exported: 398, floors: 7 },
+  test: { lines: 89760, exported: 398, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -364,7 +364,7 @@ function createToolCallDriver(toolName: string): StreamDriver {
         'too_deep',
         `The arguments of ${tool} have more than ${MAX_DEPTH} open brackets; expected fewer.`,
       );
-    if (reason === 'length')
+    if (reason === 'length' && (index !== null || withoutThought(prose.text).trim() === ''))
       return extraction(
         'truncated',
         `The reply was cut off at the output limit before the arguments of ${tool} ended.`,

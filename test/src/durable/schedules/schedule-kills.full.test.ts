@@ -5,21 +5,15 @@ import {
   createDurableMachine,
   createSchedules,
   createWorker,
-  type DurableEntry,
-  type JournalStore,
-  type JournalWriter,
-  memoryJournals,
   type Schedules,
 } from '../../../../src/entries/durable.ts';
 import { postgresJournals } from '../../../../src/entries/postgres.ts';
 import { quiet } from '../../../support/durable-runs.ts';
-import { writeJournal } from '../../../support/journal-files.ts';
+import { mortalStore, NOTHING, type Stored } from '../../../support/mortal-store.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
 const HOUR = 3_600_000;
 const START = '2026-11-30T00:00:00Z';
-
-type Stored = ReadonlyMap<string, readonly DurableEntry[]>;
 
 /** A report whose call takes no time. The second step takes as long as its input says. */
 const reportMachine = (called: (at: string) => void) =>
@@ -38,33 +32,9 @@ const reportMachine = (called: (at: string) => void) =>
     },
   });
 
-/** A process with its own copy of what an earlier one has stored. It dies after a number of entries: it then stores nothing and never answers. */
-async function startProcess(stored: Stored, life: number, nowMs: number, called: (at: string) => void) {
-  const inner = memoryJournals();
-  for (const [id, entries] of stored) await writeJournal(inner, id, entries);
-  let count = 0;
-  let isDead = false;
-  const mortal = (writer: JournalWriter): JournalWriter => ({
-    ...writer,
-    failure: null,
-    write(entries) {
-      for (const entry of entries) {
-        isDead ||= count >= life;
-        if (isDead) return new Promise<void>(() => {});
-        count += 1;
-        void writer.write([entry]);
-      }
-      return undefined;
-    },
-  });
-  const journals: JournalStore = {
-    ...inner,
-    create: (id) => mortal(inner.create(id)),
-    open: async (id, options) => {
-      const { entries, writer } = await inner.open(id, options);
-      return { entries, writer: mortal(writer) };
-    },
-  };
+/** A process with its own copy of what an earlier one has stored. It dies after a number of writes. */
+async function startProcess(given: Stored, life: number, nowMs: number, called: (at: string) => void) {
+  const { store: journals, count, isDead, stored } = await mortalStore(given, life);
   const clock = new TestClock();
   clock.set(nowMs);
   const reports = createDurableMachine(reportMachine(called), { journals, clock });
@@ -75,18 +45,9 @@ async function startProcess(stored: Stored, life: number, nowMs: number, called:
     schedules,
     journals,
     stop: () => void worker.stop(),
-    count: () => count,
-    isDead: () => isDead,
-    async stored(): Promise<Stored> {
-      const all = new Map<string, DurableEntry[]>();
-      for (const { id, lastSeq } of await inner.list()) {
-        if (lastSeq < 0) continue;
-        const entries: DurableEntry[] = [];
-        for await (const entry of inner.read(id)) entries.push(JSON.parse(JSON.stringify(entry)));
-        all.set(id, entries);
-      }
-      return all;
-    },
+    count,
+    isDead,
+    stored,
   };
 }
 
@@ -109,7 +70,7 @@ const STEPS: readonly Step[] = [
 async function run(life = Number.POSITIVE_INFINITY) {
   const calls: string[] = [];
   const called = (at: string): void => void calls.push(at);
-  let process = await startProcess(new Map(), life, Date.parse(START), called);
+  let process = await startProcess(NOTHING, life, Date.parse(START), called);
   let total = 0;
   const settle = () => quiet(() => process.count());
   const revive = async (): Promise<void> => {
@@ -139,7 +100,7 @@ async function run(life = Number.POSITIVE_INFINITY) {
   const [summary] = await process.schedules.list();
   const stored = await process.stored();
   process.stop();
-  return { ids: [...stored.keys()].sort(), calls, total: total + process.count(), divergence, summary };
+  return { ids: [...stored.journals.keys()].sort(), calls, total: total + process.count(), divergence, summary };
 }
 
 describe('a schedule', () => {

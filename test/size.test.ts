@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 4345, exported: 74, floors: 5 },
   'src/testing': { lines: 6950, exported: 140, floors: 9 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
-  'src/server': { lines: 6440, exported: 110, floors: 11 },
+  'src/server': { lines: 6470, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18630, exported: 439, floors: 16 },
   test: { lines: 89760, exported: 398, floors: 7 },

@@ -62,7 +62,12 @@ export const machinesSchema = machinesOf(
   { input: z.optional(standardSchema) },
 );
 
-const newActorSchema = z.strictObject({ input: z.optional(z.unknown()) });
+const newActorSchema = z.strictObject({
+  input: z.optional(z.unknown()),
+  queued: z.optional(z.boolean()),
+  priority: z.optional(z.number()),
+  delayMs: z.optional(z.number()),
+});
 
 /** Adds the endpoints of the actors of a machine. */
 export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedMachine, actors: ActorService): void {
@@ -70,9 +75,13 @@ export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedM
 
   if (machine.isAgent !== true)
     app.post(path, async (c) => {
-      const { input } = await bodyOf(c, newActorSchema);
+      const { input, queued = false, ...place } = await bodyOf(c, newActorSchema);
+      const [name] = Object.keys(place);
+      if (!queued && name !== undefined) throw invalidRequest(`${name}: expected "queued": true, too.`);
       const valid = machine.input === undefined ? input : await accepted(validated(machine.input, input, 'input'));
-      const { id, isNew } = await actors.start(c.var.owner, valid, idempotencyKeyOf(c).idempotencyKey);
+      const begun = { input: valid, place: queued ? (place as object) : undefined };
+      const starting = actors.start(c.var.owner, begun, idempotencyKeyOf(c).idempotencyKey);
+      const { id, isNew } = await (queued ? accepted(starting, ['invalid_option']) : starting);
       c.header('location', `${path}/${encodeURIComponent(id)}`);
       return c.json({ id }, isNew ? 201 : 200);
     });
@@ -132,10 +141,11 @@ export function addActorRoutes(app: ServerApp, streams: Streams, machine: NamedM
 }
 
 /** Resolves to the result of a check. Rejects with an `HttpError` 400 that names the first problem. */
-async function accepted<Result>(check: Promise<Result>): Promise<Result> {
+async function accepted<Result>(check: Promise<Result>, codes?: readonly string[]): Promise<Result> {
   try {
     return await check;
   } catch (error) {
-    throw PostChainError.isInstance(error) ? invalidRequest(error.message) : error;
+    const isRefused = PostChainError.isInstance(error) && codes?.includes(error.code) !== false;
+    throw isRefused ? invalidRequest(error.message) : error;
   }
 }

@@ -4,6 +4,7 @@ import { firstChars } from '../../machines/text/clip.ts';
 import type { Clock } from '../durable/clock.ts';
 import type { Json } from '../durable/codec.ts';
 import type { DurableActor } from '../durable/durable-actor.ts';
+import type { EnqueueOptions } from '../durable/enqueue.ts';
 import { hasEnded } from '../durable/entries.ts';
 import type { ActorSummary } from '../durable/journals/journal-store.ts';
 import type { ActorEvent } from '../internal/accepted-events.ts';
@@ -21,6 +22,15 @@ interface ServiceOptions {
   readonly eventsPerRun: number;
   /** Receives each actor that this server opens. */
   readonly onOpen?: ((actor: Pick<OpenActor, 'id' | 'output'>) => void) | undefined;
+}
+
+/** How a queued actor is enqueued. */
+type QueuePlace = Pick<EnqueueOptions<AnyStateMachine>, 'priority' | 'delayMs'>;
+
+interface Begun {
+  readonly input: unknown;
+  readonly place: QueuePlace | undefined;
+  readonly product: Readonly<Record<string, Json>>;
 }
 
 type OpenActor = DurableActor<AnyStateMachine>;
@@ -64,11 +74,16 @@ export class ActorService {
   }
 
   /**
-   * Starts an actor, or returns the one that was started with the same idempotency key, and resolves when it is stored. A `request` is stored
-   * too. Requests with the same key must have the same `request` or, without one, the same input.
+   * Starts an actor, or with `place` enqueues it, or returns the one that was started with the same idempotency key, and resolves when it is
+   * stored. A `request` is stored too. Requests with the same key must have the same `request` or, without one, the same input.
    */
-  async start(owner: Owner, input: unknown, idempotencyKey?: string, request?: Readonly<Record<string, Json>>) {
-    const begun = { input, product: { ...request, owner } };
+  async start(
+    owner: Owner,
+    { input, place }: { readonly input: unknown; readonly place?: QueuePlace | undefined },
+    idempotencyKey?: string,
+    request?: Readonly<Record<string, Json>>,
+  ) {
+    const begun = { input, place, product: { ...request, owner } };
     if (idempotencyKey === undefined) return this.#begin(owner, crypto.randomUUID(), begun);
     const id = await ownId('actor', this.#options.machine.name, owner, idempotencyKey);
     const digest = await ownId(JSON.stringify(request ?? input ?? null));
@@ -143,22 +158,16 @@ export class ActorService {
     return () => this.#open.get(id)?.pending.timers.every(({ dueAtMs }) => isSafe(dueAtMs)) ?? false;
   }
 
-  async #begin(
-    owner: Owner,
-    id: string,
-    { input, product }: { readonly input: unknown; readonly product: Readonly<Record<string, Json>> },
-    request?: string,
-  ) {
+  async #begin(owner: Owner, id: string, { input, place, product }: Begun, request?: string) {
     if (await this.#own.isStarted(id, request)) return { id, isNew: false };
     // Nothing may be awaited between this and `#track`, or concurrent requests could start more actors than allowed.
     this.#options.usage.requireRun(owner);
-    const actor = this.#own.unlessBusy(() =>
-      this.#host.start(id, {
-        ...(input !== undefined && { input }),
-        product: { ...product, ...(request !== undefined && { request }) },
-        mayPark: this.#mayPark(id),
-      }),
-    );
+    const options = {
+      ...(input !== undefined && { input }),
+      product: { ...product, ...(request !== undefined && { request }) },
+    };
+    if (place !== undefined) return { id, isNew: await this.#host.enqueue(id, { ...options, ...place }) };
+    const actor = this.#own.unlessBusy(() => this.#host.start(id, { ...options, mayPark: this.#mayPark(id) }));
     this.#track(owner, actor);
     // Resolves when the first step is stored.
     await actor.park();

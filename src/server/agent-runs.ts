@@ -151,7 +151,12 @@ export class AgentRuns implements ServedRuns {
       sessionId: session === undefined ? null : await sessionIdOf(owner, session),
       data,
     };
-    const { id: runId, isNew } = await this.#actors.start(owner, input(given), idempotencyKey, labels as never);
+    const { id: runId, isNew } = await this.#actors.start(
+      owner,
+      { input: input(given) },
+      idempotencyKey,
+      labels as never,
+    );
     return { runId, isNew };
   }
 

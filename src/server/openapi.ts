@@ -184,6 +184,9 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 
 const ANY_EVENT = { type: 'object', properties: { type: { type: 'string' } }, required: ['type'] };
 
+/** How a new actor is enqueued. */
+const QUEUED = { queued: { type: 'boolean' }, priority: { type: 'integer' }, delayMs: { type: 'number' } };
+
 type ToJson = (schema: StandardSchemaV1 | z.ZodMiniType) => object;
 
 /** Returns the operations of the actors of a machine. */
@@ -203,7 +206,7 @@ function machineOperations({ name, events, input }: NamedMachine, toJson: ToJson
     [`POST ${path}`]: {
       summary: `Starts an actor of "${name}".`,
       parameters: [idempotency],
-      ...body(content({ type: 'object', properties: { input: input ? toJson(input) : {} } })),
+      ...body(content({ type: 'object', properties: { input: input ? toJson(input) : {}, ...QUEUED } })),
       ...starts('StartedActor'),
     },
     [`GET ${path}`]: {

@@ -130,6 +130,27 @@ describe('an actor of a durable machine', () => {
     expect(await stop(id)).toEqual([200, true]);
   });
 
+  it('is enqueued with "queued", once for each idempotency key; other places and machines without a queue are refused', async () => {
+    const journals = memoryJournals();
+    const host = createDurableMachine(orderMachine(), { journals, queue: {} });
+    const { post } = await startServer({ machines: { order: host, unqueued: ordersIn(memoryJournals()) } });
+    const enqueue = async (body: object, name = 'order', key = 'k') => {
+      const response = await post(`/machines/${name}`, body, { headers: { 'idempotency-key': key } });
+      return [response.status, await response.json()] as const;
+    };
+    const queued = { input: { amount: 40 }, queued: true, priority: 5, delayMs: 1e9 };
+    const [status, { id }] = (await enqueue(queued)) as [number, { id: string }];
+    expect([status, await enqueue(queued)]).toEqual([201, [200, { id }]]);
+    expect(await host.list({ status: 'queued' })).toMatchObject([{ id, queued: { priority: 5 } }]);
+    expect((await enqueue({ ...queued, priority: 1.5 }, 'order', 'other'))[1]).toMatchObject({
+      code: 'invalid_request',
+      message: 'priority of enqueue: expected a whole number from -100 to 100; received 1.5.',
+    });
+    expect((await enqueue(queued, 'unqueued'))[0]).toBe(400);
+    expect((await enqueue({ delayMs: 1 }, 'order', 'third'))[0]).toBe(400);
+    expect((await host.list()).length).toBe(1);
+  });
+
   it('is started, shown, changed by events, and deleted when it has ended', async () => {
     const { get, post, say, state, journals } = await serveOrders();
     const started = await post('/machines/order', { input: { amount: 40 } });

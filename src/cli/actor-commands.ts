@@ -124,11 +124,12 @@ const DONE = { retry: 'retried', skip: 'skipped', release: 'released', stop: 'st
 
 /** Replays a durable actor without calls or effects. */
 export async function replayActor({ host, actor }: ActorOfModule, isJson = false): Promise<Printed> {
-  const { divergence } = await host.replay(actor.id);
-  const result = { entries: actor.lastSeq + 1, same: divergence === null, divergence };
+  const { divergence, from } = await host.replay(actor.id);
+  const result = { entries: actor.lastSeq + 1, from, same: divergence === null, divergence };
   const code = divergence === null ? 0 : 1;
   if (isJson) return { text: `${printableJson(JSON.stringify(result, null, 2))}\n`, code };
-  if (divergence === null) return { text: `Identical: ${count(result.entries, 'entry', 'entries')}\n`, code };
+  const part = from === 0 ? '' : `, from the migration in entry ${from}: this module lacks an earlier version`;
+  if (divergence === null) return { text: `Identical: ${count(result.entries, 'entry', 'entries')}${part}\n`, code };
   return { text: `Different: ${oneLine(differenceText(divergence))}\n`, code };
 }
 

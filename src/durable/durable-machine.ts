@@ -189,6 +189,8 @@ export interface Reply<Machine extends AnyStateMachine> extends ActorView<Machin
 export interface ActorReplay<Machine extends AnyStateMachine> extends ActorView<Machine> {
   /** The first difference from the journal, with which the replay has ended; null if there is none. */
   readonly divergence: Divergence | null;
+  /** The number of the entry at which it began: 0, or that of a migration if this process lacks an earlier version. */
+  readonly from: number;
   /** The version of the actor's machine; null if the machine has none. */
   readonly version: string | null;
   /** Null if opening the actor would not migrate it. `problem`: why the migration would fail; null if it would succeed. */
@@ -1152,11 +1154,12 @@ function machineNow({ machine, entries }: Pick<ReplayedSystem, 'machine' | 'entr
 }
 
 function ended<Machine extends AnyStateMachine>(replayed: ReplayedSystem): ActorReplay<Machine> {
-  const { system, divergence, zeroMs } = replayed;
+  const { system, divergence, zeroMs, entries } = replayed;
+  const from = isPartial(entries) ? (entries[1]?.seq ?? 0) : 0;
   const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
   const pending = pendingOf(system, (ms) => zeroMs + ms);
   system.close();
-  return { divergence, version: machineNow(replayed).version, migration: null, snapshot, pending };
+  return { divergence, from, version: machineNow(replayed).version, migration: null, snapshot, pending };
 }
 
 /**

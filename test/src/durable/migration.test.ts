@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assign, createMachine, fromPromise, raise, SimulatedClock, setup } from 'xstate';
+import { replayActor } from '../../../src/cli/actor-commands.ts';
 import { approval } from '../../../src/durable/approval.ts';
 import { checkDeploy } from '../../../src/durable/check-deploy.ts';
 import {
@@ -289,7 +290,11 @@ describe('an actor of an earlier version', () => {
     await (await newer.open('o')).close();
     expect((await newer.list())[0]?.machine).toMatchObject({ version: '2' });
     const later = createDurableMachine(second, { journals, clock });
-    expect((await later.replay('o')).divergence).toBeNull();
+    const from = (await entriesOf(journals.read('o'))).findIndex(({ type }) => type === 'migrated');
+    expect(await later.replay('o')).toMatchObject({ divergence: null, from });
+    expect(await newer.replay('o')).toMatchObject({ divergence: null, from: 0 });
+    const hosted = { host: later, id: 'o', actor: (await later.list())[0] };
+    expect((await replayActor(hosted as never)).text).toContain(`, from the migration in entry ${from}: this module`);
     const actor = await later.open('o');
     expect(actor.getSnapshot().value).toEqual({ open: 'pending' });
     await actor.send({ type: 'CHARGE' });

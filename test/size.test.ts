@@ -7,13 +7,13 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15775, exported: 550, floors: 18 },
-  'machines/policies': { lines: 7745, exported: 337, floors: 7 },
+  machines: { lines: 15930, exported: 552, floors: 18 },
+  'machines/policies': { lines: 7760, exported: 337, floors: 7 },
   'src/agents': { lines: 1620, exported: 21, floors: 4 },
   'src/chain': { lines: 6560, exported: 133, floors: 9 },
-  'src/cli': { lines: 6320, exported: 136, floors: 13 },
-  'src/documents': { lines: 4100, exported: 61, floors: 9 },
-  'src/durable': { lines: 14900, exported: 253, floors: 15 },
+  'src/cli': { lines: 6350, exported: 137, floors: 13 },
+  'src/documents': { lines: 4190, exported: 62, floors: 9 },
+  'src/durable': { lines: 15080, exported: 254, floors: 15 },
   'src/entries': { lines: 510, exported: 0, floors: 1 },
   'src/inspection': { lines: 5290, exported: 78, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
@@ -25,7 +25,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 6470, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18630, exported: 439, floors: 16 },
-  test: { lines: 89760, exported: 398, floors: 7 },
+  test: { lines: 90110, exported: 398, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

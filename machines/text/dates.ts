@@ -87,17 +87,11 @@ function plainDate(day: string, month: string | undefined, year: string, date: s
 
 /** A year, alone or at the start of a date: "2024", "2024-05", "2024-05-03". */
 const YEAR_OR_DATE = /(?<!\d)((?:19|20)\d{2})(?:[-_./](0[1-9]|1[0-2])(?:[-_./](0[1-9]|[12]\d|3[01]))?)?(?!\d)/gu;
-const PLAIN_DATE = new RegExp(String.raw`(?<!\d)(\d{1,2}) (${NAME}) (\d{4})`, 'giu');
 
 /** Returns the latest year or date of a text as `YYYYMMDD`, with zeros for what it does not state; null without one. */
 export function newestDateIn(text: string): number | null {
-  const dates = Array.from(text.matchAll(YEAR_OR_DATE), ([, year, month = 0, day = 0]) => numberOf(year, month, day));
-  for (const [, day, month = '', year] of withPlainDates(text).matchAll(PLAIN_DATE)) {
-    const at = MONTHS.findIndex(([english]) => english?.toLowerCase() === month.toLowerCase());
-    dates.push(numberOf(year, at + 1, day));
-  }
+  const dates = Array.from(text.matchAll(YEAR_OR_DATE), ([, year, month = '00', day = '00']) =>
+    Number(`${year}${month}${day}`),
+  );
   return dates.length === 0 ? null : Math.max(...dates);
 }
-
-const numberOf = (...[year, month, day]: readonly unknown[]): number =>
-  Number(year) * 10_000 + Number(month) * 100 + Number(day);

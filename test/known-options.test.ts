@@ -78,6 +78,7 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
     postchain.createStructuredOutput({ schema, model, prompt: 'a', ...options } as never),
   fallbackModel: (options) => postchain.fallbackModel(model, options),
   synthesizeAnswer: (options) => postchain.synthesizeAnswer(SYNTHESIS as never, options),
+  createPassageIndex: (options) => postchain.createPassageIndex([], options),
   connectMcp: (options) => mcp.connectMcp({ name: 'a', url: 'http://localhost:1', ...options } as never),
   loadDocuments: (options) => node.loadDocuments([], options as never),
   sqliteSessions: (options) => node.sqliteSessions('a', options),

@@ -1,5 +1,11 @@
-import type { ChildEnded } from '../../src/durable/child-process.ts';
-import { type ActorPath, type Candidate, childPath, type DurableEvent, idAt } from '../../src/durable/entries.ts';
+import {
+  type ActorPath,
+  type Candidate,
+  type ChildEnded,
+  childPath,
+  type DurableEvent,
+  idAt,
+} from '../../src/durable/entries.ts';
 import { readableValue } from '../../src/inspection/readable-value.ts';
 import type { ObservedEntry } from '../../src/inspection/wire.ts';
 import { type CallFact, callFact } from '../../src/llm/call-facts.ts';

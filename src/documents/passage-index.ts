@@ -198,8 +198,8 @@ const FUZZY_SHARE = 0.25;
 const MAX_DISTANCE = 6;
 const STEMS_PER_STEP = 20_000;
 
-const argumentsSchema = z.object({
-  documents: documentsSchema,
+const argumentsSchema = z.object({ documents: documentsSchema });
+const optionsSchema = z.strictObject({
   embeddings: z.optional(hasMethod('embed', 'expected an embedding model, for example openaiEmbeddings()')),
 });
 
@@ -227,19 +227,20 @@ interface BuiltIndex {
  */
 export function createPassageIndex(
   documents: readonly (Document | ParsedDocument)[],
-  { embeddings }: { readonly embeddings?: EmbeddingModel | undefined } = {},
+  options: { readonly embeddings?: EmbeddingModel | undefined } = {},
 ): PassageSource {
-  parseOption(argumentsSchema, { documents, embeddings }, 'documents');
+  parseOption(argumentsSchema, { documents }, 'documents');
+  parseOption(optionsSchema, options, 'options of createPassageIndex');
+  const { embeddings } = options;
   const meaning = embeddings === undefined ? null : new MeaningIndex(embeddings);
   let built: Promise<BuiltIndex> | undefined;
   return {
-    async search(query: string, options: SearchOptions): Promise<Retrieval> {
-      const { signal, minRelevance } = options;
+    async search(query: string, { signal, minRelevance, ...asking }: SearchOptions): Promise<Retrieval> {
       signal.throwIfAborted();
       built ??= indexOf(documents);
       const index = await unlessAborted(built, signal);
       const asked = requestTerms(query);
-      const limit = Math.max(0, Math.floor(options.limit));
+      const limit = Math.max(0, Math.floor(asking.limit));
       if (limit === 0 || (asked.length === 0 && meaning === null)) return { query, passages: [], widened: false };
       const most = meaning === null ? limit : Math.max(limit, FUSED);
       const search = async (widened: boolean): Promise<Passage[]> =>
@@ -255,7 +256,8 @@ export function createPassageIndex(
   };
 }
 
-const highest = (passages: readonly Passage[]): number => Math.max(0, ...passages.map(({ relevance }) => relevance));
+const highest = (passages: readonly Passage[]): number =>
+  passages.reduce((most, { relevance }) => Math.max(most, relevance), 0);
 
 /** If no passage has more of the query, the words of the query are probably misspelled, or forms that the documents do not use. */
 const WIDENED_BELOW = 0.35;

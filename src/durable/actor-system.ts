@@ -30,7 +30,7 @@ import {
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
 import { approval } from './approval.ts';
-import { type ChildEnded, type ChildParent, childLogicOf } from './child-process.ts';
+import { type ChildParent, childLogicOf } from './child-process.ts';
 import { type Codec, copyOfJson, inEarlierForm, isPlainText, type Json, type Rules } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import { receiverOf } from './durable-ref.ts';
@@ -38,6 +38,7 @@ import {
   type ActorPath,
   type Annotation,
   type Candidate,
+  type ChildEnded,
   childPath,
   type DerivedEvent,
   type DurableEntry,

@@ -23,16 +23,6 @@ export interface ChildOptions {
 
 export type ChildParent = NonNullable<StartEntry['parent']>;
 
-/** The message of a child that has ended to its parent. */
-export interface ChildEnded {
-  readonly type: 'child.ended';
-  /** The id of the child. */
-  readonly child: string;
-  readonly status: 'done' | 'error' | 'stopped';
-  readonly output?: unknown;
-  readonly error?: unknown;
-}
-
 /** What the system of a parent gives the actor that stands for a child process. */
 export interface ChildParts {
   readonly parent: ChildParent;

@@ -261,7 +261,7 @@ export interface Waiting {
 }
 
 /** An actor that waits for a child process, in the form in which XState restores it, and the id of the child. */
-export interface ChildKeyframe {
+interface ChildKeyframe {
   readonly src: string;
   readonly input: Json;
   readonly systemId?: string;
@@ -359,4 +359,14 @@ const PROGRESS: readonly string[] = ['closed', 'retried', 'quarantined', 'releas
 export function crashesIn(entries: readonly DurableEntry[]): number {
   const last = entries.findLastIndex((entry) => PROGRESS.includes(entry.type) || isExternal(entry));
   return entries.slice(last + 1).filter((entry) => entry.type === 'resumed' && !entry.wasPaused).length;
+}
+
+/** The message of a child that has ended to its parent. */
+export interface ChildEnded {
+  readonly type: 'child.ended';
+  /** The id of the child. */
+  readonly child: string;
+  readonly status: 'done' | 'error' | 'stopped';
+  readonly output?: unknown;
+  readonly error?: unknown;
 }

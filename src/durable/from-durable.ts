@@ -1,7 +1,8 @@
 import type { AnyStateMachine, InputFrom, OutputFrom, PromiseActorLogic, Snapshot } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { HostedLogic } from '../internal/xstate-internals.ts';
-import { CHILD_LOGIC, type ChildEnded, type ChildHost, type ChildParts, childIdOf } from './child-process.ts';
+import { CHILD_LOGIC, type ChildHost, type ChildParts, childIdOf } from './child-process.ts';
+import type { ChildEnded } from './entries.ts';
 import type { JournalStore } from './journals/journal-store.ts';
 import { startChild, stopChild } from './run-child.ts';
 

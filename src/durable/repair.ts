@@ -1,8 +1,8 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
-import type { ChildEnded } from './child-process.ts';
 import type { Codec, Json } from './codec.ts';
 import {
+  type ChildEnded,
   type DurableEntry,
   type DurableEvent,
   type ExternalEvent,

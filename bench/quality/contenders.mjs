@@ -3,6 +3,7 @@ import { stepCountIs, streamText, tool } from 'ai';
 import * as z from 'zod';
 import { asLanguageModel } from '../../dist/ai-sdk.js';
 import { createPostChain } from '../../dist/index.js';
+import { gradeByDefault } from '../../dist/machines.js';
 import { openaiModel } from '../../dist/openai.js';
 import { QUESTION_LABEL, REACT, searchIn } from '../answer/question.mjs';
 import { ABSTENTION } from '../eval/measures/judge.mjs';
@@ -28,6 +29,7 @@ import { recordedFetch } from './recorded-fetch.mjs';
  * @property {{ calls: number, inputTokens: number, cachedInputTokens: number, outputTokens: number, estimated: boolean }} usage
  * @property {number} firstTextMs Milliseconds until the first part of the answer's text that was not withdrawn.
  * @property {number} ms
+ * @property {number | null} [grounding] How far the passages support the answer, 0 to 1; null if there is nothing to check.
  * @property {readonly import('./recorded-fetch.mjs').Call[]} modelCalls
  * @property {{ refinements: number, failures: number }} [corrections] Of a chain: corrected replies, and failed phases and calls.
  *
@@ -49,8 +51,30 @@ const MAX_STEPS = 5;
 function plain(server) {
   return async (text, documents) => {
     const passages = await searchIn(documents)(text);
-    return await streamed(server, { prompt: `${passages}\n\n${QUESTION_LABEL}${text}` });
+    const reply = await streamed(server, { prompt: `${passages}\n\n${QUESTION_LABEL}${text}` });
+    return { ...reply, grounding: groundingOf(text, reply.answer, passages) };
   };
+}
+
+/**
+ * Returns how far the passages support an answer, by the default grader of a chain; null if there is nothing to check.
+ *
+ * @param {string} request
+ * @param {string} answer
+ * @param {string} passages
+ */
+function groundingOf(request, answer, passages) {
+  // Each begins with its id in brackets and its headings.
+  const evidence = passages.split(/^\[([^\]\n]+)\] /mu).slice(1);
+  return gradeByDefault({
+    request,
+    answer,
+    rationale: '',
+    claimsCompletion: true,
+    evidence: evidence.flatMap((id, at) => (at % 2 === 0 ? [{ id, content: evidence[at + 1] ?? '' }] : [])),
+    dialogue: [],
+    instructions: '',
+  }).grounding;
 }
 
 /**

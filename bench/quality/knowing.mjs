@@ -12,7 +12,7 @@ import { rate } from './statistics.mjs';
 export const SIGNALS = {
   confidence: ({ confidence }) => confidence,
   status: ({ status }) => (status === null ? null : Number(status === 'completed')),
-  grounding: ({ confidence, grounding = null }) => (confidence === null ? null : (grounding ?? 0)),
+  grounding: ({ grounding }) => (grounding === undefined ? null : (grounding ?? 0)),
   'own confidence': ({ confidence, modelCalls = [] }) => (confidence === null ? null : statedIn(modelCalls)),
   'token probability': ({ modelCalls = [] }) => {
     const written = modelCalls.findLast(({ meanLogprob }) => meanLogprob !== null);

@@ -222,7 +222,6 @@ describe('the scores of a recording', () => {
         knows when it is wrong, by                AUROC  right in the better half
         balanced: confidence        0.25 (0.00 to 0.33)       0.40 (0.00 to 1.00)
         balanced: status            0.33 (0.50 to 0.00)       0.50 (0.00 to 1.00)
-        balanced: grounding         0.50 (0.50 to 0.50)       0.60 (0.20 to 1.00)
 
         reasons                   answers    of these wrong  of the wrong ones
         balanced: low_confidence        1  0.0 % (0.0–79.3)   0.0 % (0.0–65.8)

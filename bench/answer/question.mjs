@@ -1,6 +1,6 @@
 import { openDocuments } from './documents.mjs';
 
-/** The question of every contender. The search finds four passages for it, in three documents. */
+/** The question of every contender. The search finds five passages for it, in three documents. */
 export const QUESTION = 'How to descale the Brewer 200 and the Espresso 400, and is limescale covered?';
 
 /** Its documents: two manuals and the terms of a warranty. */
@@ -23,7 +23,7 @@ export const REACT = {
 export const QUESTION_LABEL = 'Question: ';
 
 /** PostChain's defaults for a search, which the search tool uses too. */
-const SEARCH = { limit: 5, minRelevance: 0.35 };
+const SEARCH = { limit: 5, minRelevance: 0.1 };
 
 /**
  * Returns the search tool of the ReAct loops: a function from a query to the best passages of an index, as text.

@@ -31,7 +31,7 @@ import { recordedFetch } from './recorded-fetch.mjs';
  * @property {number} ms
  * @property {number | null} [grounding] How far the passages support the answer, 0 to 1; null if there is nothing to check.
  * @property {readonly import('./recorded-fetch.mjs').Call[]} modelCalls
- * @property {{ refinements: number, failures: number }} [corrections] Of a chain: corrected replies, and failed phases and calls.
+ * @property {number} [corrections] Of a chain: how many replies were corrected.
  *
  * @typedef {(text: string, documents: import('../../dist/index.js').PassageSource) => Promise<Reply>} Ask Rejects if the model could not
  * be reached.
@@ -252,8 +252,7 @@ function chain(server, profile) {
       confidence,
       reasons,
       grounding: grounding?.score ?? null,
-      rule: metadata.decision?.rule ?? null,
-      corrections: { refinements: metadata.refinements, failures: metadata.failures.length ?? metadata.failures },
+      corrections: metadata.refinements,
       usage: { calls, inputTokens, cachedInputTokens, outputTokens, estimated },
       ...times,
       modelCalls,

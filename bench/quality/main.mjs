@@ -188,7 +188,7 @@ async function record(model, folder, values) {
     // The port of a local server is a free one.
     const about = {
       model,
-      server: values.local ? 'this machine' : server.name,
+      server: values.local ? 'localhost' : server.name,
       concurrency,
       startedAt,
       versions: versions(),

@@ -76,7 +76,7 @@ function scoreOf({ about, rows, failed }, { seed, price }) {
     reasons: reasonsIn(rows),
     firstTry: share(
       rows.filter(({ corrections }) => corrections !== undefined),
-      ({ corrections }) => corrections?.refinements === 0,
+      ({ corrections }) => corrections === 0,
     ),
     calls: averaged(({ usage }) => usage.calls),
     inputTokens: averaged(({ usage }) => usage.inputTokens),

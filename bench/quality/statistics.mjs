@@ -18,7 +18,8 @@ export function rate(count, of) {
 }
 
 /**
- * Returns a statistic of rows with its percentile bootstrap interval: that of the same statistic of rows drawn with replacement.
+ * Returns a statistic of rows with its percentile bootstrap interval: that of the same statistic of rows drawn with replacement. Draws for
+ * which the statistic is not defined do not count.
  *
  * @template T
  * @param {readonly T[]} rows
@@ -30,8 +31,10 @@ export function bootstrap(rows, statistic, seed) {
   if (rows.length === 0) return null;
   const random = randomFrom(seed);
   const draw = () => /** @type {T} */ (rows[Math.floor(random() * rows.length)]);
-  const found = Array.from({ length: RESAMPLES }, () => statistic(rows.map(draw))).sort((a, b) => a - b);
-  const at = (/** @type {number} */ share) => found[Math.round(share * (RESAMPLES - 1))] ?? Number.NaN;
+  const found = Array.from({ length: RESAMPLES }, () => statistic(rows.map(draw)))
+    .filter((value) => !Number.isNaN(value))
+    .sort((a, b) => a - b);
+  const at = (/** @type {number} */ share) => found[Math.round(share * (found.length - 1))] ?? Number.NaN;
   return { value: statistic(rows), low: at(0.025), high: at(0.975) };
 }
 

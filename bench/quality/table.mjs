@@ -150,5 +150,6 @@ const whole = (/** @type {Known} */ estimate) => interval(estimate, (number) => 
  * @param {(number: number) => string} text
  */
 function interval(estimate, text) {
-  return estimate ? `${text(estimate.value)} (${text(estimate.low)} to ${text(estimate.high)})` : '–';
+  const isKnown = estimate && !Number.isNaN(estimate.value);
+  return isKnown ? `${text(estimate.value)} (${text(estimate.low)} to ${text(estimate.high)})` : '–';
 }

@@ -46,10 +46,9 @@ export class MeaningIndex {
   async #embedAll(passages: readonly UnrankedPassage[]): Promise<readonly UnitVector[]> {
     const texts = passages.map(({ heading, text }) => [...heading, text].join('\n'));
     const vectors: UnitVector[] = [];
+    const { signal } = new AbortController();
     for (let at = 0; at < texts.length; at += TEXTS_PER_CALL)
-      vectors.push(
-        ...(await embedTexts(this.#model, texts.slice(at, at + TEXTS_PER_CALL), new AbortController().signal)),
-      );
+      vectors.push(...(await embedTexts(this.#model, texts.slice(at, at + TEXTS_PER_CALL), signal)));
     return vectors;
   }
 }

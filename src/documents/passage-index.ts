@@ -214,8 +214,8 @@ interface BuiltIndex {
  *
  * `relevance` is absolute: the share of the query's distinct content terms, weighted by rarity, that occur in the passage or its
  * headings. A term that occurs in no document lowers it. Passages are ordered by BM25+ times the square root of relevance; for a question like
- * "What is a cycle?", those that define the term come first. If nothing has more than a third of the query, similar words and prefixes count,
- * too (`widened`). The first search builds the index.
+ * "What is a cycle?", those that define the term come first. If no passage has more than 0.35 of the query, similar words and prefixes
+ * count, too (`widened`). The first search builds the index.
  *
  * With `embeddings`, passages are also found by meaning: the first search embeds all of them, and each search its query. Both orders are
  * combined by reciprocal rank fusion (Cormack et al. 2009), and `relevance` is at least the cosine similarity. A search rejects if the model does.
@@ -223,7 +223,7 @@ interface BuiltIndex {
  * Documents that cannot be read are left out; use `documentsFrom` to get the reasons. If none can be read, the search rejects with the
  * first reason. Timers and I/O get their turn while it builds and searches. An aborted search rejects with the signal's reason.
  *
- * @throws PostChainError `invalid_option` if `documents` is not an array of documents with different paths, or `embeddings` no model.
+ * @throws PostChainError `invalid_option` if `documents` is not an array of documents with different paths, or if `embeddings` is not a model.
  */
 export function createPassageIndex(
   documents: readonly (Document | ParsedDocument)[],
@@ -259,7 +259,7 @@ export function createPassageIndex(
 const highest = (passages: readonly Passage[]): number =>
   passages.reduce((most, { relevance }) => Math.max(most, relevance), 0);
 
-/** If no passage has more of the query, the words of the query are probably misspelled, or forms that the documents do not use. */
+/** If the best passage has no more than this of the query, similar words are tried: the query may have typing errors, or forms that no document has. */
 const WIDENED_BELOW = 0.35;
 
 /** Of each of two orders, this many passages are combined. */

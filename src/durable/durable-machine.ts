@@ -320,7 +320,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /** The actors of the machine, the newest first, as `list` of the store filters them. */
   list(options?: ListActorsOptions): Promise<readonly ActorSummary[]>;
-  /** Deletes an actor that no process holds; a child process, and one with child processes and these, are stopped first. Rejects with `invalid_journal` for that of another machine. */
+  /** Deletes an actor that no process holds. A child process is stopped first, and so is a parent with its children. Rejects with `invalid_journal` for that of another machine. */
   delete(id: string): Promise<void>;
 }
 

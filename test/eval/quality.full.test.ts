@@ -220,8 +220,8 @@ describe('the scores of a recording', () => {
         balanced                         0.0 % (0.0–56.1)  0.30 (0.00 to 0.57)                   –
 
         knows when it is wrong, by                AUROC  right in the better half
-        balanced: confidence        0.25 (0.00 to 0.33)       0.40 (0.00 to 1.00)
-        balanced: status            0.33 (0.50 to 0.00)       0.50 (0.00 to 1.00)
+        balanced: confidence        0.25 (0.00 to 0.83)       0.40 (0.00 to 1.00)
+        balanced: status            0.33 (0.00 to 0.50)       0.50 (0.00 to 1.00)
 
         reasons                   answers    of these wrong  of the wrong ones
         balanced: low_confidence        1  0.0 % (0.0–79.3)   0.0 % (0.0–65.8)

@@ -111,7 +111,7 @@ describe.skipIf(tests.areSkipped)(`a run of ${ENTRIES} entries`, () => {
     });
     await waitForEntries(page, ENTRIES);
     await moveTo(page, 0.5);
-    // What the page does once, when it has time, is no part of a move.
+    // Work that the page does once, when it is idle, would count as part of a move.
     await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
     const created = await page.evaluate(() => window.created);
     const styled = await styledDuring(page, async () => {

@@ -67,7 +67,7 @@ describe('a passage index with embeddings', () => {
     expect((await index.search('dog', options)).passages).toHaveLength(1);
   });
 
-  it('refuses what is no embedding model', () => {
+  it('rejects a value that is not an embedding model', () => {
     const wrong = {} as EmbeddingModel;
     expect(() => createPassageIndex([{ path: 'a.md', text }], { embeddings: wrong })).toThrow(
       'expected an embedding model, for example openaiEmbeddings()',

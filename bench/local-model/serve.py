@@ -23,7 +23,8 @@ def params_of(path, alias, options):
 
 def chat(options):
     params = params_of(options["gguf"], options["model"], options)
-    params.n_ctx = options["context"]
+    params.n_parallel = options["parallel"]
+    params.n_ctx = options["context"] * options["parallel"]
     params.use_jinja = True
     # A reply that repeats itself would otherwise fill the context.
     params.n_predict = options["maxTokens"]

@@ -19,6 +19,8 @@ const CONTENDERS = ['plain', 'loop', 'langgraph', 'lean', 'balanced', 'thorough'
 const OFFLINE = ['extractive', 'scripted'];
 /** The context of the model on this machine, in tokens. */
 const LOCAL_CONTEXT = 8_192;
+/** The length of its replies, in tokens: enough for each contender, and a reply that repeats itself ends soon. */
+const LOCAL_MAX_TOKENS = 400;
 /** After this many failures in a row, a contender is asked no more questions. */
 const MAX_FAILURES = 3;
 
@@ -43,7 +45,7 @@ const OPTIONS = /** @type {const} */ ({
 const USAGE = `usage: npm run quality -- --model NAME [--base-url URL] [--data DIR] [--corpora ${CORPORA.join(',')}]
   [--contenders ${CONTENDERS.join(',')}] [--limit N] [--concurrency N] [--recordings DIR] [--logprobs]
   [--price INPUT,OUTPUT[,CACHED]] [--seed N] [--json]
-or: npm run quality -- --local [--contenders …] [--limit N] [--recordings DIR]
+or: npm run quality -- --local [--contenders …] [--limit N] [--concurrency N] [--recordings DIR]
 or: npm run quality -- score DIR [--price …] [--seed N] [--json]
 or: npm run quality -- retrieval [--model EMBEDDINGS --base-url URL] [--data DIR] [--json]
 --local starts a small model on this machine (npm run local-model) and asks the corpus "passages".
@@ -131,7 +133,12 @@ async function measure(model, values, options) {
 async function measureLocally(values, options) {
   const { startLocalModel } = await import('../local-model/start.mjs');
   const report = (/** @type {string} */ line) => process.stderr.write(`quality: ${line}\n`);
-  const server = await startLocalModel({ report, context: LOCAL_CONTEXT });
+  const server = await startLocalModel({
+    report,
+    context: LOCAL_CONTEXT,
+    maxTokens: LOCAL_MAX_TOKENS,
+    parallel: numberOf('concurrency', values.concurrency, 1),
+  });
   const contenders = values.contenders === OPTIONS.contenders.default ? CONTENDERS.join(',') : values.contenders;
   const local = { ...values, contenders, 'base-url': server.baseURL, corpora: 'passages', logprobs: true };
   try {

@@ -227,12 +227,14 @@ function feedbackFor(text: string, failure: Failure, maxChars: number): Feedback
   };
 }
 
-/** At most 40 characters, at least 20 times. */
-const LOOP = /(.{1,40}?)\1{19,}/gsu;
+const LOOP = /(.{1,125}?)\1{7,}/gsu;
+const MIN_LOOP_CHARS = 100;
 
 /** Shortens what a model repeats again and again, because a model that sees it continues it. */
 const withoutLoops = (text: string): string =>
-  text.replace(LOOP, (all, once: string) => `${once}[repeated ${all.length / once.length} times]`);
+  text.replace(LOOP, (all, once: string) =>
+    all.length < MIN_LOOP_CHARS ? all : `${once}[repeated ${all.length / once.length} times]`,
+  );
 
 /** Returns the beginning and end of a long text, with a note on how much was left out. */
 function headAndTail(text: string, maxChars: number): string {

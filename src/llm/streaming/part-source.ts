@@ -2,9 +2,10 @@ import { type Failure, failureSchema } from '../../../machines/contracts/failure
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import { type TokenUsage, tokenUsageSchema } from '../../../machines/contracts/usage.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { firstChars } from '../../../machines/text/clip.ts';
+import { clippedLine, firstChars } from '../../../machines/text/clip.ts';
 import type { TakeTurn } from '../../durable/turns.ts';
 import { nextTurn } from '../../internal/async.ts';
+import { Repetition } from './repetition.ts';
 
 /** A part with content, unlike the last part of a stream. */
 export type DeltaPart = Exclude<ModelPart, { readonly type: 'finish' } | { readonly type: 'failure' }>;
@@ -31,7 +32,8 @@ const PARTS_A_TURN = 500;
  * Reads the reply's text from a model's stream, chunk by chunk, and how the stream ended.
  *
  * - It never throws: a stream that throws, or yields an invalid part, has failed.
- * - It ends at the first `finish` or `failure`, at too many characters of any kind, and on abort, even if the stream ignores its signal.
+ * - It ends at the first `finish` or `failure`, at too many characters of any kind, when they repeat themselves, and on abort, even if the
+ *   stream ignores its signal.
  * - However fast parts arrive, the event loop gets its turn, so that deadlines and cancellation work.
  * - Content that is not part of the reply is only counted.
  */
@@ -42,6 +44,9 @@ export class PartSource {
   #iterator: AsyncIterator<ModelPart> | null = null;
   #receive: ((chunk: string | null) => void) | null = null;
   readonly #text = new GrowingText();
+  #repetition = new Repetition();
+  /** The tool call whose arguments came last; null after text. */
+  #call: number | null = null;
   #half = '';
   #end: StreamEnd = { reason: null, usage: null, failure: null };
   #isOver = false;
@@ -151,7 +156,13 @@ export class PartSource {
     const kept = firstChars(characters, this.#maxChars - this.#chars);
     const isTooLong = characters.length > this.#maxChars - this.#chars;
     this.#chars += isTooLong ? kept.length : characters.length;
+    const call = part.type === 'tool-call-delta' ? part.index : null;
+    // Several calls may be equal.
+    if (call !== this.#call) this.#repetition = new Repetition();
+    this.#call = call;
+    const repeated = this.#repetition.add(kept);
     if (isTooLong) this.#fail(tooLong(this.#maxChars));
+    else if (repeated !== null) this.#fail(repetitive(repeated));
     if (!isOwn) return '';
     // Half of a surrogate pair waits for the other half.
     const text = this.#half + kept;
@@ -191,6 +202,9 @@ const usageIn = (usage: unknown): TokenUsage | null => tokenUsageSchema.safePars
 
 const tooLong = (maxChars: number): Failure =>
   failureOf('extraction', 'too_long', `The reply is longer than ${maxChars} characters, including its reasoning.`);
+
+const repetitive = (piece: string): Failure =>
+  failureOf('extraction', 'repetitive', `The reply repeats itself without end: “${clippedLine(piece) || '(spaces)'}”.`);
 
 function modelThrew(message: string): Failure {
   return failureOf('unexpected', 'model_threw', message, { retryable: false });

@@ -18,7 +18,7 @@ export function recordedFetch({ logprobs = false }) {
     const startedAt = performance.now();
     const call = { text: '', finish: null, inputTokens: 0, outputTokens: 0, meanLogprob: null, ms: 0 };
     calls.push(call);
-    const body = logprobs ? JSON.stringify({ ...JSON.parse(String(init?.body)), logprobs: true }) : init?.body;
+    const body = logprobs ? withLogprobs(String(init?.body)) : init?.body;
     const response = await globalThis.fetch(url, { ...init, ...(body != null && { body }) });
     if (response.body === null) return response;
     const [given, kept] = response.body.tee();
@@ -33,6 +33,12 @@ export function recordedFetch({ logprobs = false }) {
     return new Response(given, { status, statusText, headers: withoutLength(headers) });
   };
   return { fetch, calls };
+}
+
+/** llama.cpp has no probabilities for a stream with tools. */
+function withLogprobs(/** @type {string} */ body) {
+  const request = JSON.parse(body);
+  return request.stream && request.tools?.length > 0 ? body : JSON.stringify({ ...request, logprobs: true });
 }
 
 /** The body is decoded already. */

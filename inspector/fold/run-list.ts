@@ -63,8 +63,11 @@ export function attributesText({ attributes = {} }: InspectedRun): string {
 
 export type ColumnName = (typeof SORT_COLUMNS)[number]['name'];
 
-export const columnNamed = (name: ColumnName): SortColumn =>
-  SORT_COLUMNS.find((column) => column.name === name) as SortColumn;
+const STARTED = SORT_COLUMNS[SORT_COLUMNS.length - 1] as SortColumn;
+
+/** The column that a query sorts by: with `attention`, runs with the same rank are in the order of their start. */
+export const columnNamed = (name: RunQuery['sort']): SortColumn =>
+  SORT_COLUMNS.find((column) => column.name === name) ?? STARTED;
 
 /** Shown only if they are chosen or sorted by: the status has the same values. */
 const ON_REQUEST: ReadonlySet<ColumnName> = new Set(['waiting', 'due', 'machine']);
@@ -100,7 +103,7 @@ export function withColumn(query: RunQuery, shown: readonly ColumnName[], name: 
 /** What the list of runs shows, and in which order. Empty filters accept every run. */
 export interface RunQuery {
   readonly text: string;
-  /** One of `viewsOf`. */
+  /** One of `countedViews`. */
   readonly status: string;
   readonly machine: string;
   readonly session: string;
@@ -109,7 +112,7 @@ export interface RunQuery {
   readonly since: string;
   /** The names of the chosen columns, with commas; empty for the default. */
   readonly columns: string;
-  readonly sort: ColumnName;
+  readonly sort: ColumnName | 'attention';
   readonly isDescending: boolean;
 }
 
@@ -117,12 +120,12 @@ type Parameters = Readonly<Record<string, string>>;
 
 const ANY = { text: '', status: '', machine: '', session: '', model: '', since: '' };
 
-/** All runs, newest first; those that need attention come before them. */
-const DEFAULT_QUERY: RunQuery = { ...ANY, columns: '', sort: 'started', isDescending: true };
+/** All runs: those that need attention first, then the newest. */
+const DEFAULT_QUERY: RunQuery = { ...ANY, columns: '', sort: 'attention', isDescending: true };
 
 export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
 
-/** Filters by one of `viewsOf`, or by none. What waits longest, or is due longest, comes first. */
+/** Filters by one of `countedViews`, or by none. What waits longest, or is due longest, comes first. */
 export function withView(query: RunQuery, status: string): RunQuery {
   const isOrdered = (view: string, sort: ColumnName): boolean => query.status === view && query.sort === sort;
   const sort = ({ 'for-you': 'waiting', due: 'due' } as const)[status];
@@ -149,8 +152,7 @@ export function parseRunQuery({ q = '', sort = '', ...others }: Parameters): Run
 
 /** Returns the parameters of a query, without those that have their default. */
 export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery): Parameters {
-  const isDefault = sort === DEFAULT_QUERY.sort && isDescending === DEFAULT_QUERY.isDescending;
-  const all = { q: text, ...filters, sort: isDefault ? '' : `${isDescending ? '-' : ''}${sort}` };
+  const all = { q: text, ...filters, sort: sort === 'attention' ? '' : `${isDescending ? '-' : ''}${sort}` };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 
@@ -163,11 +165,11 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
   const fromMs = Object.hasOwn(PERIODS, query.since) ? nowMs - (PERIODS[query.since] ?? 0) : null;
   const { of } = columnNamed(query.sort);
   const direction = query.isDescending ? -1 : 1;
-  const rankOf = (run: InspectedRun): number => (isDefaultOrder(query) ? attentionRank(run, nowMs) : 0);
+  const rankOf = (run: InspectedRun): number => (query.sort === 'attention' ? attentionRank(run, nowMs) : 0);
   return runs
     .filter(
       (run) =>
-        (query.status === '' || viewsOf(run, nowMs).includes(query.status)) &&
+        (query.status === '' || viewOf(run, nowMs) === query.status) &&
         (query.machine === '' || run.machine === query.machine) &&
         (query.session === '' || run.summary?.sessionId === query.session) &&
         (query.model === '' || run.summary?.models.includes(query.model) === true) &&
@@ -179,28 +181,20 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
     .map(({ run }) => run);
 }
 
-const isDefaultOrder = ({ sort, isDescending }: RunQuery): boolean =>
-  sort === DEFAULT_QUERY.sort && isDescending === DEFAULT_QUERY.isDescending;
-
 /** The views whose runs come first in the default order. */
 const URGENT = ['for-you', 'due', 'for-its-program', 'failed'];
 
 function attentionRank(run: InspectedRun, nowMs: number): number {
-  const views = viewsOf(run, nowMs).filter((view) => view !== 'failed' || nowMs - Date.parse(run.startedAt) < 8.64e7);
-  return [...URGENT, ''].findIndex((view) => view === '' || views.includes(view));
+  const view = viewOf(run, nowMs);
+  const isOld = view === 'failed' && nowMs - Date.parse(run.startedAt) >= 8.64e7;
+  return isOld || !URGENT.includes(view) ? URGENT.length : URGENT.indexOf(view);
 }
 
-/** Whether the order of the query puts some of the runs first although others started later. */
-export const hasFirstRows = (runs: readonly InspectedRun[], query: RunQuery, nowMs: number): boolean =>
-  isDefaultOrder(query) && new Set(runs.map((run) => attentionRank(run, nowMs))).size > 1;
-
-/** The filters that accept a run: its state, `for-you` if it waits for a person (`for-its-program` if the page cannot answer), `due` if it should have continued, `with-failures`. */
-const viewsOf = (run: InspectedRun, nowMs: number): readonly string[] => [
-  ...(askedOf(run) === null ? [] : [run.blocked === undefined ? 'for-you' : 'for-its-program']),
-  ...(isDue(run, nowMs) ? ['due'] : []),
-  stateOf(run),
-  ...((run.summary?.failures ?? 0) > 0 || run.ending?.failure || isAnswerless(run) ? ['with-failures'] : []),
-];
+/** The one filter that accepts a run: `for-you` if it waits for a person (`for-its-program` if the page cannot answer), `due` if it should have continued, or else its state. */
+function viewOf(run: InspectedRun, nowMs: number): string {
+  if (askedOf(run) !== null) return run.blocked === undefined ? 'for-you' : 'for-its-program';
+  return isDue(run, nowMs) ? 'due' : stateOf(run);
+}
 
 const FIRST_VIEWS = [
   'for-you',
@@ -210,7 +204,6 @@ const FIRST_VIEWS = [
   'quarantined',
   'interrupted',
   'damaged',
-  'with-failures',
   'running',
   'waiting',
   'queued',
@@ -218,7 +211,7 @@ const FIRST_VIEWS = [
 
 export function countedViews(runs: readonly InspectedRun[], nowMs: number): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
-  for (const view of runs.flatMap((run) => viewsOf(run, nowMs))) counts.set(view, (counts.get(view) ?? 0) + 1);
+  for (const view of runs.map((run) => viewOf(run, nowMs))) counts.set(view, (counts.get(view) ?? 0) + 1);
   const rankOf = (view: string): number =>
     FIRST_VIEWS.includes(view) ? FIRST_VIEWS.indexOf(view) : FIRST_VIEWS.length;
   return [...counts].sort(([one, few], [other, many]) => rankOf(one) - rankOf(other) || many - few);

@@ -3,14 +3,13 @@ import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { capitalize, formatNumber, pluralize } from '../../fold/format.ts';
 import {
   type ColumnName,
+  columnNamed,
   countedViews,
   foundCount,
-  hasFirstRows,
   OPTIONAL_COLUMNS,
   queriedRuns,
   type RunQuery,
   SORT_COLUMNS,
-  type SortColumn,
   valuesOf,
   withColumn,
   withView,
@@ -24,13 +23,12 @@ interface RunsFiltersProps {
   readonly runs: readonly InspectedRun[];
   readonly query: RunQuery;
   readonly columns: readonly ColumnName[];
-  readonly nowMs: number;
   readonly onChange: (query: RunQuery) => void;
 }
 
 const SINCE = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' };
 
-export function RunsFilters({ runs, query, columns, nowMs, onChange }: RunsFiltersProps) {
+export function RunsFilters({ runs, query, columns, onChange }: RunsFiltersProps) {
   const options = useMemo(() => {
     const named = (values: readonly string[]) => values.map((value) => [value, excerpt(value, 40)] as const);
     return {
@@ -83,11 +81,12 @@ export function RunsFilters({ runs, query, columns, nowMs, onChange }: RunsFilte
         <select
           value={query.sort}
           onChange={({ currentTarget }) => {
-            const column: SortColumn | undefined = SORT_COLUMNS.find(({ name }) => name === currentTarget.value);
-            const { name, isDescending = false } = column ?? { name: query.sort, isDescending: !query.isDescending };
-            onChange({ ...query, sort: name as ColumnName, isDescending });
+            const sort = (currentTarget.value || query.sort) as RunQuery['sort'];
+            const isDescending = currentTarget.value === '' ? !query.isDescending : columnNamed(sort).isDescending;
+            onChange({ ...query, sort, isDescending: isDescending === true });
           }}
         >
+          <option value="attention">Attention first</option>
           {SORT_COLUMNS.map(({ name, title }) => (
             <option key={name} value={name}>
               {title}
@@ -96,11 +95,20 @@ export function RunsFilters({ runs, query, columns, nowMs, onChange }: RunsFilte
           <option value="">Reverse the order</option>
         </select>
       </label>
-      {hasFirstRows(runs, query, nowMs) && (
-        <span class="muted small wide-only">
-          Those that wait for a person, are overdue or failed within the last day come first, then the latest.
-        </span>
-      )}
+      <span
+        class="muted small wide-only"
+        title="First what waits for a person, is overdue or failed within the last day; then the latest"
+      >
+        {query.sort === 'attention' ? (
+          <>
+            Order: <b>needs attention first</b>, then latest
+          </>
+        ) : (
+          <LinkButton onClick={() => onChange({ ...query, sort: 'attention', isDescending: true })}>
+            Order by attention
+          </LinkButton>
+        )}
+      </span>
       <details class="columns wide-only">
         <summary>Columns</summary>
         <div class="row">
@@ -170,9 +178,17 @@ export function RunsSummary({ runs, found, query, nowMs, unread, onChange }: Run
 const TONES: Readonly<Record<string, string>> = { 'for-you': 'asks', due: 'wrong', failed: 'wrong', damaged: 'wrong' };
 
 const TITLES: Readonly<Record<string, string>> = {
-  failed: 'Ended by an error',
+  'for-you': 'Wait for an approval, consent or direction that you can give here',
+  'for-its-program': 'Wait for an answer that only their own program can give',
+  due: 'No process has continued them after their delay',
+  failed: 'Machines that ended by an error',
   quarantined: 'No worker continues them until they are released',
-  'with-failures': 'With any failure, even one that did not end them',
+  interrupted: 'Their process ended before they did; they can be continued',
+  waiting: 'Wait for an event or a delay',
+  degraded: 'Runs that ended with a doubtful answer or none; the status says why',
+  completed: 'Runs that ended with an answer',
+  ended: 'Machines that reached a final state',
+  stopped: 'Machines that were stopped',
 };
 
 function viewWords(view: string, count: number): string {

@@ -71,7 +71,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   return (
     <main class="runs" aria-label="Runs and actors">
       <RunsSummary runs={runs} found={found} query={query} nowMs={nowMs} unread={unread} onChange={setQuery} />
-      <RunsFilters runs={runs} query={query} columns={columns} nowMs={nowMs} onChange={setQuery} />
+      <RunsFilters runs={runs} query={query} columns={columns} onChange={setQuery} />
       <Grid
         key={String(hasCards.value)}
         inspector={inspector}

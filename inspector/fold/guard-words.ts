@@ -13,6 +13,7 @@ const NAMES: Readonly<Record<string, string>> = {
   isBudgetSpent: 'budget used up',
   isConfident: 'confident enough',
   repeats: 'similar cycles, including the next one',
+  retryable: 'a repetition could help',
   satisfaction: 'satisfaction of the user',
 };
 
@@ -53,6 +54,10 @@ const TITLES: Readonly<Record<string, string>> = {
   answerConverged: 'Answer no longer changes',
   loopDetected: 'Cycles repeat each other',
   answerIsProse: 'Answer in prose, without a rating',
+  modelUnavailable: 'The model is unavailable',
+  phaseMayBeSkipped: 'The phase can be left out',
+  phaseMayRepeat: 'The phase can be repeated',
+  phaseSaved: 'The result of the phase can be used',
   nextPhaseInvalid: 'No valid next phase was proposed',
   directionFits: 'The user chose the next phase',
 };

@@ -16,7 +16,7 @@ import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
 import { lastStartedBy } from './sorted.ts';
 import { answerAttempt } from './summary.ts';
-import { excerpt, sourceText } from './text.ts';
+import { excerpt, lowerFirst, sourceText } from './text.ts';
 
 export interface Origin {
   readonly seq: number;
@@ -261,10 +261,7 @@ export function originText(origins: readonly Origin[]): string {
 }
 
 /** The name within a sentence: `call 6, Observation, cycle 1`. */
-function firstName(origin: Origin): string {
-  const name = originName(origin).replace(' · ', ', ');
-  return `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
-}
+const firstName = (origin: Origin): string => lowerFirst(originName(origin).replace(' · ', ', '));
 
 /** Selects the search that found a passage; for other texts, or without a search, the entry with the text. */
 export function foundAt({ spans }: RunFold, count: number, { seq, kind }: Pick<Origin, 'seq' | 'kind'>): Selection {

@@ -6,8 +6,9 @@ import { humanizeEvent, ignoredWords, type Transition } from './explain.ts';
 import { pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
+import { countUpTo } from './sorted.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
-import { lastEntryOfStep } from './system-step.ts';
+import { lastEntryOfStep, stepStarts } from './system-step.ts';
 import { machineWaits } from './system-waits.ts';
 import type { FieldDifference } from './system-words.ts';
 import {
@@ -38,6 +39,7 @@ interface System extends LoadedEntries {
 interface Traced extends System {
   /** The entry with which a fork continues what it has copied; null for others. */
   readonly forkedAt: number | null;
+  readonly starts: readonly number[];
   readonly childrenOf: (actor: ActorRecord) => readonly ActorRecord[];
   readonly callsOf: (actor: ActorRecord) => readonly AttemptSpan[];
   readonly toolsOf: (actor: ActorRecord) => readonly CapabilitySpan[];
@@ -59,6 +61,7 @@ export function systemTrace(system: System): readonly TraceRow[] {
   const traced: Traced = {
     ...system,
     forkedAt: system.fold.timeLine.forkStart,
+    starts: stepStarts(system.fold),
     childrenOf: (actor) => children.get(actor) ?? [],
     callsOf: (actor) => calls.get(actor) ?? [],
     toolsOf: (actor) => tools.get(actor) ?? [],
@@ -219,6 +222,7 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
   return {
     ...plainRow(isIgnored ? 'ignored' : 'step', from, eventWords(system, actor.path, event)),
     id: `step${from}${actor.path}`,
+    number: countUpTo(system.starts, from),
     get moves() {
       return moved();
     },
@@ -307,7 +311,11 @@ function noteRow(
   return [
     {
       ...row,
-      text: isParked ? 'not in memory' : type === 'retried' ? retriedText(system, seq) : excerpt(text, 200),
+      text: isParked
+        ? 'saved until an event or a timer continues it'
+        : type === 'retried'
+          ? retriedText(system, seq)
+          : excerpt(text, 200),
       status: isFailure ? 'failed' : 'done',
       // Its error is known once its actor has failed.
       ...(type === 'effect' && isFailure && end !== null && { selection: { kind: 'entry', from: seq, to: end.seq } }),

@@ -20,6 +20,8 @@ export function excerpt(text: string, chars: number): string {
   return `${firstChars(line, chars - 1)}…`;
 }
 
+export const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+
 /** A value as JSON of at most `chars` characters; reads no more than it shows. Undefined becomes "nothing". */
 export function jsonExcerpt(value: unknown, chars: number): string {
   if (value === undefined) return 'nothing';

@@ -1,4 +1,4 @@
-import { formatDuration } from './format.ts';
+import { formatRoughly } from './format.ts';
 import { countUpTo, firstIndexWhere } from './sorted.ts';
 import type { TimeLine } from './time-line.ts';
 
@@ -67,8 +67,12 @@ function shareOfMs(lengthMs: number, gaps: readonly { readonly ms: number }[], c
 export function scaleOf(timeLine: TimeLine, range: TimeRange, axisPx: number, now: { nowMs: number; idleMs: number }) {
   const { startMs, endMs } = range;
   const { drawnMs } = timeLine;
-  const all = timeLine.gaps.map((seq) => ({ atMs: drawnMs(seq), ms: timeLine.gapMs(seq) }));
-  if (now.idleMs > 0) all.push({ atMs: now.nowMs, ms: now.idleMs });
+  const all: { seq: number | null; atMs: number; ms: number }[] = timeLine.gaps.map((seq) => ({
+    seq,
+    atMs: drawnMs(seq),
+    ms: timeLine.gapMs(seq),
+  }));
+  if (now.idleMs > 0) all.push({ seq: null, atMs: now.nowMs, ms: now.idleMs });
   const before = firstIndexWhere(all, (gap) => gap.atMs >= startMs);
   const until = firstIndexWhere(all, (gap) => gap.atMs > endMs);
   const inside = all.slice(before, until);
@@ -84,6 +88,7 @@ export function scaleOf(timeLine: TimeLine, range: TimeRange, axisPx: number, no
       from: placeOf(gap.atMs, before + index),
       to: placeOf(gap.atMs, before + index + 1),
       ms,
+      seq: gap.seq,
     }))
     .filter(({ ms }) => ms * perMs > cutWidth)
     .sort((one, other) => other.ms - one.ms)
@@ -118,11 +123,14 @@ interface Tick {
 /** In pixels. Times between whole seconds of a long run are longer. */
 const [TICK_PX, LONG_TICK_PX, CHARACTER_PX, WIDE_CHARACTER_PX, LABEL_GAP_PX] = [52, 96, 5.6, 7, 10];
 
-/** Returns labels with the lengths of gaps: the longest first, as many as fit. */
-export function cutLabels({ cuts, axisPx }: Scale): readonly Tick[] {
+/** Returns labels with the lengths of gaps: the longest first, as many as fit. `forWhat` adds what ended the gap before an entry. */
+export function cutLabels(
+  { cuts, axisPx }: Scale,
+  forWhat: (seq: number | null) => string = () => '',
+): readonly Tick[] {
   const labels: (Tick & { readonly end: number })[] = [];
-  for (const { from, to, ms } of cuts) {
-    const label = formatDuration(ms);
+  for (const { from, to, ms, seq } of cuts) {
+    const label = `waited ${formatRoughly(ms)}${forWhat(seq)}`;
     const width = Math.min(1, (label.length * WIDE_CHARACTER_PX) / axisPx);
     const at = Math.max(0, Math.min(1 - width, (from + to - width) / 2));
     const room = LABEL_GAP_PX / axisPx;

@@ -30,6 +30,8 @@ export interface TraceRow {
   readonly title: string;
   /** Where a decision leads. */
   readonly next?: string;
+  /** The place of a step among those of its system. */
+  readonly number?: number;
   /** The transitions of a step: `asking → booking`. */
   readonly moves?: string;
   /** A few words about it, such as the numbers of its calls. */

@@ -95,6 +95,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const cached = phaseRows.get(span);
   if (cached !== undefined) return cached;
   const { log, fold, count, isOver } = run;
+  const { phases } = fold.spans;
   const { from, to, phase, failure } = span;
   const calls = callsOf(run, span, next);
   // The calls of the first phase are recorded before it.
@@ -111,7 +112,10 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     const finding = span.source === null ? '' : phaseFinding(phase, replyOf(log, span.source));
     // As in the terminal.
     const found = children.find(({ kind, status }) => kind === 'search' && status === 'done')?.note ?? '';
-    const summary = entryAt(log, to, 'phase-end')?.summary ?? '';
+    const summaryOf = (end?: number | null) => entryAt(log, end, 'phase-end')?.summary ?? '';
+    const before = phases[countStartedBy(phases, from) - 2];
+    // Phases of one reply have the same summary.
+    const summary = summaryOf(to) === summaryOf(before?.to) ? '' : summaryOf(to);
     return [finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : found);
   });
   const note = lazy(() => {

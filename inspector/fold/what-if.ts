@@ -120,7 +120,7 @@ export function decidedRunOf({ log, fold, count, stateCount }: WhatIfView): Deci
 
 const MAX_CHARS = 60;
 
-/** What a fork changed, in words: `confidence to finish from 0.9 to 0.8`; empty for other runs. */
+/** What a fork changed, in words: `confidence to finish 0.9 → 0.8`; empty for other runs. */
 export const forkChanges = (start: RunStart | null): readonly string[] =>
   (start?.product.fork?.changes ?? []).flatMap((change) => {
     if (change === 'prompt') return 'the prompt';
@@ -137,5 +137,5 @@ export const forkChanges = (start: RunStart | null): readonly string[] =>
     >;
     const before = numbers[names[0] ?? ''];
     const title = settingTitle(path).toLowerCase();
-    return typeof before === 'number' ? `${title} from ${before} to ${words}` : `${title} ${words}`;
+    return typeof before === 'number' ? `${title} ${before} → ${words}` : `${title} ${words}`;
   });

@@ -13,6 +13,7 @@ import type { RunFold } from '../fold/run-fold.ts';
 import type { ChartSelection, Selection } from '../fold/selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, phaseVisit, visitOf } from '../fold/state-visit.ts';
+import { stepStarts } from '../fold/system-step.ts';
 import { excerpt } from '../fold/text.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
 import { chartSelection, isChartFull, toggleChart } from '../ui-state/layout.ts';
@@ -152,8 +153,10 @@ export function ChartPanel({ inspector, view }: PanelProps) {
 
 /** Moves between transitions while no trace is shown. */
 function Steps({ inspector, view: { fold, at } }: PanelProps) {
-  const { seqs } = fold.transitions;
-  const now = countUpTo(seqs, at);
+  const starts = stepStarts(fold);
+  const now = countUpTo(starts, at);
+  /** The last entry of a step; null for the end. */
+  const endOf = (step: number): number | null => (step < starts.length ? (starts[step] ?? 0) - 1 : null);
   const step = (label: string, text: string, to: number | null) => (
     <button
       type="button"
@@ -166,8 +169,8 @@ function Steps({ inspector, view: { fold, at } }: PanelProps) {
   );
   return (
     <p class="chart-steps">
-      {step('Previous step', '‹', seqs[now - 2] ?? 0)} step {now} of {seqs.length}{' '}
-      {step('Next step', '›', seqs[now] ?? null)}
+      {step('Previous step', '‹', endOf(Math.max(1, now - 1)))} step {now} of {starts.length}{' '}
+      {step('Next step', '›', endOf(now + 1))}
     </p>
   );
 }

@@ -69,8 +69,13 @@ export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarP
       <button type="button" disabled={!isConnected || !canRead} aria-haspopup="dialog" onClick={() => show('fork')}>
         Fork…
       </button>
-      <button type="button" disabled={!isConnected || !canRead} onClick={() => void act({ type: 'replay' })}>
-        Check the replay
+      <button
+        type="button"
+        disabled={!isConnected || !canRead}
+        title="Runs the recorded events through the machine again, without calls, and shows the first difference"
+        onClick={() => void act({ type: 'replay' })}
+      >
+        Check history
       </button>
       <button type="button" disabled={!isConnected} aria-haspopup="dialog" onClick={() => show('export')}>
         Download…
@@ -121,11 +126,7 @@ function ForkDialog({ inspector, view, onClose }: PanelProps & { readonly onClos
   }
 
   return (
-    <Dialog
-      title={`Fork after ${excerpt(step, 60)} (entry ${at})${excerpt(states, 120)}`}
-      class="stack"
-      onClose={onClose}
-    >
+    <Dialog title={`Fork after ${excerpt(step, 60)}${excerpt(states, 120)}`} class="stack" onClose={onClose}>
       {waits === undefined ? (
         <p>The state after this step is not known. Select an earlier step to fork there.</p>
       ) : (

@@ -3,8 +3,9 @@ import type { InspectedRun, RepairAction, RepairResult, RunAction } from '../../
 import { pluralize } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { failedPart, thrownBy } from '../../fold/system-trace.ts';
-import { excerpt } from '../../fold/text.ts';
+import { excerpt, lowerFirst } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
+import { isPhone } from '../../ui-state/media.ts';
 import type { PanelProps } from '../panel.tsx';
 import type { ListDialogProps } from '../runs/delete-dialog.tsx';
 import { Dialog } from './dialog.tsx';
@@ -75,6 +76,8 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
   if (run.status !== 'degraded') return null;
   const failed = root?.end == null ? null : failedPart(view, fold.entries.stepOf(root.end.seq).from);
   const thrown = root === undefined ? null : thrownBy(view, root);
+  const part = failed?.kind === 'action' && thrown !== null ? { ...failed, text: lowerFirst(thrown) } : failed;
+  const name = excerpt(part?.text ?? '', 60);
   return (
     <>
       <button
@@ -83,10 +86,16 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
         disabled={retry?.problem !== null}
         onClick={() => void act({ type: 'retry' })}
       >
-        Retry
+        Retry {name}
       </button>
-      <button type="button" disabled={skip?.problem !== null} aria-haspopup="dialog" onClick={() => setOpen(true)}>
-        Skip…
+      <button
+        type="button"
+        disabled={skip?.problem !== null}
+        aria-haspopup="dialog"
+        aria-label={`Skip ${name}…`}
+        onClick={() => setOpen(true)}
+      >
+        Skip{!isPhone.value && ` ${name}`}…
       </button>
       {[retry, skip].map(
         (one, at) =>
@@ -96,13 +105,8 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
             </p>
           ),
       )}
-      {isOpen && failed !== null && (
-        <RepairDialog
-          inspector={inspector}
-          runs={[run]}
-          skipped={{ ...failed, ...(failed.kind === 'action' && thrown !== null && { text: thrown }) }}
-          onClose={() => setOpen(false)}
-        />
+      {isOpen && part !== null && (
+        <RepairDialog inspector={inspector} runs={[run]} skipped={part} onClose={() => setOpen(false)} />
       )}
     </>
   );
@@ -146,7 +150,7 @@ export function RepairDialog({ inspector, runs, skipped, onClose }: RepairDialog
     <Dialog
       title={
         skipped
-          ? `Skip: ${skipped.text}`
+          ? `Skip ${skipped.text}`
           : `Repair ${only === undefined ? pluralize(runs.length, 'actor') : excerpt(only.title, 60)}`
       }
       class="repair"

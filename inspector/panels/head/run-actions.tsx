@@ -18,6 +18,7 @@ const TITLES = {
   event: 'Send an event',
   details: 'Details of this run',
   retry: 'Retry the failed call in a new run',
+  fork: 'Fork this run',
 } as const;
 
 type DialogName = keyof typeof TITLES | 'export';
@@ -34,6 +35,7 @@ export function RunActions({ inspector, view }: PanelProps) {
   const form = sender(inspector, run.runId);
   const close = (): void => setOpen(null);
   const answer = canFork(inspector, view) ? answerUpTo(log, fold, log.count - 1)?.answer : undefined;
+  const last = fold.spans.phases.at(-1);
   const failed = answer && failedCallOf(fold.spans, answer);
   const dialogButton = (name: DialogName, label: string) => (
     <button type="button" aria-haspopup="dialog" onClick={() => setOpen(name)}>
@@ -51,7 +53,8 @@ export function RunActions({ inspector, view }: PanelProps) {
           {dialogButton('event', 'Send an event…')}
         </div>
       )}
-      {failed && dialogButton('retry', 'Retry…')}
+      {failed && dialogButton('retry', `Retry call ${failed.number}…`)}
+      {answer && last && dialogButton('fork', 'Fork…')}
       {!isFile && <CompareButton chosen={[run]} runs={inspector.runs.value} />}
       {isConnected && dialogButton('export', 'Download…')}
       {dialogButton('details', 'Details…')}
@@ -60,9 +63,20 @@ export function RunActions({ inspector, view }: PanelProps) {
         <Dialog key={open} title={TITLES[open]} onClose={close}>
           {open === 'details' ? (
             <>
-              <RunFacts inspector={inspector} run={run} profile={phases.join(' · ')} />
+              <RunFacts run={run} profile={phases.join(' · ')} />
               {isConnected && !inspector.continues.value && <p class="muted">{READ_ONLY}</p>}
             </>
+          ) : open === 'fork' ? (
+            last && (
+              <>
+                <p class="muted">To fork at another step, select it and choose “Fork here”.</p>
+                <ForkForm
+                  {...{ inspector, view }}
+                  seq={Math.max(1, last.from)}
+                  step={`${last.phase}, cycle ${last.cycle}`}
+                />
+              </>
+            )
           ) : open === 'retry' ? (
             failed && (
               <ForkForm
@@ -86,7 +100,7 @@ export function RunActions({ inspector, view }: PanelProps) {
 }
 
 interface EventFormProps extends PanelProps {
-  readonly name: Exclude<DialogName, 'details' | 'export' | 'retry'>;
+  readonly name: Exclude<DialogName, 'details' | 'export' | 'retry' | 'fork'>;
   readonly onDone: () => void;
 }
 

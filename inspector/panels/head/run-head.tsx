@@ -87,7 +87,7 @@ function ChainHead({ inspector, view }: PanelProps) {
               </p>
             )}
           </div>
-          <Figures inspector={inspector} view={view} />
+          <Figures view={view} />
         </div>
       </div>
     </div>
@@ -101,7 +101,9 @@ function showWhatIf(inspector: PanelProps['inspector'], seq: number): void {
   requestAnimationFrame(() => document.querySelector('.what-if')?.scrollIntoView({ block: 'center' }));
 }
 
-function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps) {
+function Verdict({ inspector, view }: PanelProps) {
+  const { run, log, fold, count, end } = view;
+  const fork = <ForkMark inspector={inspector} view={view} changes={forkChanges(runStart(log))} />;
   const answer = answerUpTo(log, fold, count - 1)?.answer;
   if (answer !== undefined && run.status !== 'damaged') {
     const { word, trust, title } = verdictOf(log, fold, answer);
@@ -111,6 +113,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
         {trust.map((words) => (
           <span key={words}>{words}</span>
         ))}
+        {fork}
       </p>
     );
   }
@@ -138,11 +141,12 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
           ? `, when this file was exported${exported === null ? '' : ` (${exported})`}`
           : run.status === 'running' && !run.live && ', in another process'}
       </span>
+      {fork}
     </p>
   );
 }
 
-function Figures({ inspector, view }: PanelProps) {
+function Figures({ view }: Pick<PanelProps, 'view'>) {
   const { run, log, fold, count } = view;
   const sinceMs = useClock(view);
   const figures = useMemo(() => figuresOf(log, fold, count), [fold, count]);
@@ -187,9 +191,6 @@ function Figures({ inspector, view }: PanelProps) {
             : tokenTotal({ inputTokens, outputTokens, estimated: isEstimated })}
       </span>
       {(calls > 0 || reused === 0) && cost !== null && <span>{formatCost(cost)}</span>}
-      {run.forkedFrom !== undefined && (
-        <ForkMark inspector={inspector} run={run} changes={forkChanges(runStart(log))} />
-      )}
       {sessionId !== null && (
         <a href={`#/?${new URLSearchParams({ session: sessionId })}`} class="verbatim">
           session {excerpt(sessionId, 40)}

@@ -11,7 +11,7 @@ import { eventCounts } from '../../fold/summary.ts';
 import { retriedText, thrownBy } from '../../fold/system-trace.ts';
 import { answersLeadTo, type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { actorName, changedFields, errorText } from '../../fold/system-words.ts';
-import { excerpt, jsonExcerpt } from '../../fold/text.ts';
+import { excerpt, jsonExcerpt, lowerFirst } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { isPhone } from '../../ui-state/media.ts';
@@ -41,10 +41,11 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const { label, tone } = statusWords(run);
   const blocked = blockedText(inspector, view);
   const isActor = run.machine !== undefined;
-  const states = count === 0 ? [] : reachedStates(view, run.machine ?? fold.actors[0]?.machine ?? '', count - 1);
-  const isSaid = (text: string): boolean => states.some(({ because }) => because.includes(text));
-  const failed = failureWords(view).replace(/ \(([^()]*)\)$/u, (part, cause: string) => (isSaid(cause) ? '' : part));
-  const failure = excerpt(failed, 400);
+  const reached = count === 0 ? [] : reachedStates(view, run.machine ?? fold.actors[0]?.machine ?? '', count - 1);
+  const isSaid = (text: string): boolean => reached.some(({ because }) => because.includes(text));
+  const failed = failureWords(view);
+  const failure = excerpt(failed.words, 400);
+  const states = reached.map((one) => ({ ...one, because: one.because.replace(`: ${failed.first}`, '') }));
   const due = useIsPast(run.waiting?.dueAtMs ?? null) && !run.exportedAt ? dueText(run, Date.now()) : null;
   const nowMs = useNow(30_000);
   const waited = run.exportedAt === undefined && run.status !== 'interrupted' ? waitedText(run, nowMs) : null;
@@ -76,7 +77,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
           </>
         )}
         {run.forkedFrom !== undefined && ' · '}
-        <ForkMark inspector={inspector} run={run} />
+        <ForkMark inspector={inspector} view={view} />
         {parent !== undefined && (
           <>
             {' · child process of '}
@@ -112,7 +113,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
       {run.fidelity.length > 0 && (
         <details>
           <summary>Limits of this recording</summary>
-          <RunFacts inspector={inspector} run={run} />
+          <RunFacts run={run} />
         </details>
       )}
     </div>
@@ -127,18 +128,28 @@ function repairText(view: PanelView, seq: number): string {
   return `${isSkipped ? 'skipped' : 'retried'} ${excerpt(retriedText(view, seq), 200)}${again}`;
 }
 
-/** `call charge failed: TypeError: card declined`: the call that ended the actor, and the class of the error. Without them, only the message. */
-function failureWords(view: PanelView): string {
+/** What ended the actor: `charge failed: TypeError: card declined`. If a failed call led to an action that threw, the error of the call is `first`. */
+function failureWords(view: PanelView): { readonly words: string; readonly first?: string } {
   const { run, fold } = view;
   const text = (run.ending?.failure ?? '').replace(`${run.runId} failed: `, '');
   const [root, ...others] = fold.actors;
-  if (root?.end?.status !== 'error') return text;
+  if (root?.end?.status !== 'error') return { words: text };
   const [at, { name }] = [root.end.seq, Object(root.end.error) as { readonly name?: unknown }];
   const call = others.findLast(({ machine, end }) => machine === null && end?.status === 'error' && end.seq <= at);
+  const error = call?.end?.status === 'error' ? errorText(call.end.error) : '';
+  const callWords = call === undefined ? '' : `${actorName(view, call.path)} failed: `;
   const thrown = thrownBy(view, root);
-  if (thrown !== null) return `${thrown} threw: ${text}`;
-  const isOwn = call?.end != null && errorText(call.end.error) === errorText(root.end.error);
-  return `${isOwn ? `${actorName(view, call.path)} failed: ` : ''}${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${text}`;
+  if (thrown !== null) {
+    const { from } = fold.entries.stepOf(fold.transitions.seqs.at(-1) ?? 0);
+    const isCause = call?.end != null && call.end.seq >= from;
+    const words = `threw: ${errorText(root.end.error)}`;
+    if (!isCause) return { words: `${thrown} ${words}` };
+    return { words: `First cause: ${callWords}${error}. Then the ${lowerFirst(thrown)} ${words}`, first: error };
+  }
+  const isOwn = error !== '' && error === errorText(root.end.error);
+  return {
+    words: `${isOwn ? callWords : ''}${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${text}`,
+  };
 }
 
 function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
@@ -174,7 +185,7 @@ function States({ view, states }: Pick<PanelProps, 'view'> & { readonly states: 
       {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (
         <li key={path} class="verbatim">
           {words} <b>{excerpt(path, 80)}</b>
-          {seq === null ? (
+          {isPhone.value && states.length > 1 ? null : seq === null ? (
             !isOver(run) && `, ${because}`
           ) : (
             <>
@@ -267,7 +278,6 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
               {canSend(type) && !isFile ? eventButton(type) : <b>{excerpt(type, 60)}</b>}
               <LeadsTo text={own?.leadsTo[type]} />
             </li>
-            {isPhone.value && chosen === type && <li class="chosen">{eventForm(type)}</li>}
           </Fragment>
         ))}
         {events.length > MAX_EVENTS && <li class="muted">and {events.length - MAX_EVENTS} more events</li>}
@@ -286,7 +296,7 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
         )}
         {waits.length > 0 && total === 0 && <li class="muted">Its states accept no events and have no timers.</li>}
       </ul>
-      {chosen !== null && !(isPhone.value && events.includes(chosen)) && eventForm(chosen)}
+      {chosen !== null && eventForm(chosen)}
     </>
   );
 }
@@ -347,7 +357,11 @@ function Timers({ view, waits, canFire }: Pick<NextProps, 'view' | 'waits'> & { 
     <>
       {waits.flatMap((one) =>
         one.timers.map((timer) => (
-          <li key={`${one.machine} ${timer.delay} ${timer.leadsTo}`} class="verbatim">
+          <li
+            key={`${one.machine} ${timer.delay} ${timer.leadsTo}`}
+            class="verbatim"
+            title={`A due timer is fired by a worker${canFire ? ', or by you here' : ''}.`}
+          >
             Timer <b>{excerpt(formatDelay(timer.delay), 60)}</b>{' '}
             <Firing run={run} toMs={waiting?.dueAtMs === null ? Number.NaN : clockMs + (timer.dueMs ?? Number.NaN)} />
             <LeadsTo text={timer.leadsTo} />
@@ -358,9 +372,6 @@ function Timers({ view, waits, canFire }: Pick<NextProps, 'view' | 'waits'> & { 
         <li>
           Its next timer <Firing run={run} toMs={waiting.dueAtMs} />
         </li>
-      )}
-      {run.status === 'waiting' && waiting?.dueAtMs != null && run.exportedAt === undefined && (
-        <li class="muted">A due timer is fired by a worker{canFire && ', or by you here'}.</li>
       )}
     </>
   );

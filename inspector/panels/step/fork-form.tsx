@@ -3,7 +3,7 @@ import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import type { WhatIfChanges } from '../../../src/chain/journal/decided-run.ts';
 import { runStart } from '../../fold/entry-index.ts';
-import { capitalize, formatNumber, PHASE_NAMES } from '../../fold/format.ts';
+import { capitalize, PHASE_NAMES } from '../../fold/format.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { Field, SubmitForm, TextField, valueIn } from '../head/event-forms.tsx';
@@ -82,9 +82,7 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
         })
       }
     >
-      <h3 class="verbatim">
-        Fork at {step} (entry {formatNumber(seq)})
-      </h3>
+      <h3 class="verbatim">Fork at {step}</h3>
       <p class="muted verbatim">
         The new run is the same up to here. Identical calls to the same model reuse their recorded results; others go to{' '}
         {other === '' ? model.words : `${excerpt(other, 60)}, which may cost money`}.

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { entryTrouble } from '../../../src/chain/presentation/entry-words.ts';
-import { formatNumber, formatTime, pluralize } from '../../fold/format.ts';
+import { formatNumber, formatTime } from '../../fold/format.ts';
 import { shownEntries } from '../../fold/system-step.ts';
 import { excerpt } from '../../fold/text.ts';
 import { LinkButton } from '../../link-button.tsx';
@@ -19,7 +19,7 @@ export function Raw(props: PanelProps) {
       <Folded
         summary={
           <>
-            {pluralize(size, 'entry').replace('entrys', 'entries')}{' '}
+            Journal {size > 1 ? 'entries' : 'entry'}{' '}
             <span class="muted">
               {formatNumber(from)}
               {size > 1 && ` to ${formatNumber(from + size - 1)}`}

@@ -1,8 +1,11 @@
 import './step.css';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/entry-index.ts';
+import { countUpTo } from '../../fold/sorted.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { isOver, stepTitle } from '../../fold/step-title.ts';
+import { stepStarts } from '../../fold/system-step.ts';
+import { lowerFirst } from '../../fold/text.ts';
 import { isNarrow } from '../../ui-state/media.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
 import { Section } from '../parts.tsx';
@@ -93,7 +96,9 @@ function Head({ inspector, view }: PanelProps) {
   const answer = answerUpTo(view.log, view.fold, to);
   // Nothing follows the answer that could differ.
   const isForkable = canFork(inspector, view) && !(kind === 'entry' && answer !== null && to >= answer.seq);
-  const shown = view.run.kind === 'system' && view.count > 0 ? [clockOf(view, from), ...facts].filter(Boolean) : facts;
+  const step = `step ${countUpTo(stepStarts(view.fold), from)}`;
+  const isRecorded = view.run.kind === 'system' && view.count > 0;
+  const shown = isRecorded ? [step, clockOf(view, from), ...facts].filter(Boolean) : facts;
   return (
     <header class="step-head stack">
       <div class="row">
@@ -120,7 +125,7 @@ function Head({ inspector, view }: PanelProps) {
           inspector={inspector}
           view={view}
           seq={Math.max(1, from)}
-          step={`${name.charAt(0).toLowerCase()}${name.slice(1)}`}
+          step={lowerFirst(name)}
           promptAt={calls === null ? null : promptSeq(view.log, view.fold, calls.selected)}
         />
       )}

@@ -45,14 +45,20 @@ function Explanation({ view }: PanelProps) {
   const { kind } = view.selection;
   const { words, facts, outcome, compared, transitions } = why({ ...view, at: entryToExplain(view, view.selection) });
   const decided = transitions.length === 1 ? transitions[0] : undefined;
-  const isDecision = kind !== 'state' && decided !== undefined && lastName(decided.source) === 'deciding';
+  const from = kind === 'state' || decided === undefined ? '' : lastName(decided.source);
+  const isOwn = decided !== undefined && from !== '' && view.run.kind === 'run';
   return (
     <Section title="Why">
       {words !== '' && <p class="verbatim">{excerpt(words, 1_200)}</p>}
       {outcome !== null && <p class={outcome.isIgnored ? 'warn' : ''}>{revealHidden(outcome.words)}</p>}
       {facts.length > 0 && <Facts facts={facts.map(([label, text]) => [label, excerpt(text, 600)])} />}
-      {isDecision ? (
+      {isOwn && from === 'deciding' ? (
         <Decision all={decided.candidates} compared={compared} />
+      ) : isOwn && from === 'recovering' ? (
+        <>
+          <p>A phase has failed. The first rule that holds decides how the run continues:</p>
+          <Decision all={decided.candidates.map(afterFailure)} compared={[]} />
+        </>
       ) : (
         transitions.length > 0 && <Transitions transitions={transitions} at={view.at} />
       )}
@@ -95,6 +101,13 @@ export const Transitions = ({ transitions, at }: TransitionsProps) => (
 
 /** Guards that only choose how to decide; they are not shown as reasons. */
 const PREPARING: ReadonlySet<string> = new Set(['gradingWanted', 'comparisonWanted', 'directionWanted']);
+
+/** A rule about a failed phase, without values that only name the failure. */
+const afterFailure = ({ guard, compared, ...candidate }: ExplainedCandidate): ExplainedCandidate => ({
+  ...candidate,
+  guard: candidate.name === null ? 'Otherwise, the answer is written from what there is' : guard,
+  compared: compared.filter(({ value }) => typeof value === 'number' || typeof value === 'boolean'),
+});
 
 /** The rules of Yield in a decision; the one that held also has the numbers that no other rule has. */
 function Decision({ all, compared }: Pick<CandidatesProps, 'all'> & Pick<StepReasons, 'compared'>) {

@@ -116,7 +116,7 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
     >
       <span class="title">
         <span
-          class="toggle"
+          class="toggle small"
           aria-hidden="true"
           onClick={(event) => {
             if (isOpen === null) return;
@@ -124,7 +124,7 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
             props.onToggle();
           }}
         >
-          {isOpen !== null && <Icon name={isOpen ? 'expanded' : 'collapsed'} />}
+          {isOpen === null ? row.number : <Icon name={isOpen ? 'expanded' : 'collapsed'} />}
         </span>
         {row.phase !== undefined && <i class="hue" style={{ background: `var(--phase-${row.phase})` }} />}
         <span class="name one-line verbatim">{excerpt(row.title, 300)}</span>

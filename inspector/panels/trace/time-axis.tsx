@@ -1,7 +1,10 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { formatDuration } from '../../fold/format.ts';
+import { eventWords } from '../../fold/system-words.ts';
+import { excerpt } from '../../fold/text.ts';
 import { axisEnd, cutLabels, type Scale, scaleOf, type TimeRange, ticksOf, zoomed } from '../../fold/time-axis.ts';
-import { MIN_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
+import { MIN_GAP_MS } from '../../fold/time-line.ts';
 import type { TraceRow } from '../../fold/trace-row.ts';
 import { IconButton } from '../../icon.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
@@ -85,12 +88,22 @@ export const Cuts = ({ cuts }: Pick<Scale, 'cuts'>) => (
   </>
 );
 
+/** ` for APPROVE`: the event that an actor received after a gap. */
+function awaited(view: PanelView, seq: number | null): string {
+  if (seq === null || view.run.kind !== 'system') return '';
+  const next = view.fold.entries.of('delivery').find((one) => one >= seq) ?? 0;
+  // A process that continues the actor writes an entry before it.
+  const { actor, event } = view.log.entry(next) as Extract<JournalEntry, { type: 'delivery' }>;
+  return next > seq + 1 || next < seq ? '' : ` for ${excerpt(eventWords(view, actor, event.type), 30)}`;
+}
+
 /** The times of the axis, and the length of its shortened gaps in a second line. */
-export function Ruler({ timeLine, axis }: { readonly timeLine: TimeLine; readonly axis: Axis }) {
+export function Ruler({ view, axis }: { readonly view: PanelView; readonly axis: Axis }) {
+  const { timeLine } = view.fold;
   const { scale, ruler, zeroMs } = axis;
   const labels = [
     ...ticksOf(timeLine, scale, zeroMs).map((tick) => ({ ...tick, name: 'tick' })),
-    ...cutLabels(scale).map((label) => ({ ...label, name: 'skipped' })),
+    ...cutLabels(scale, (seq) => awaited(view, seq)).map((label) => ({ ...label, name: 'skipped' })),
   ];
   return (
     <span ref={ruler} class="ruler" aria-hidden="true" style={{ '--lines': scale.cuts.length > 0 ? 2 : 1 }}>

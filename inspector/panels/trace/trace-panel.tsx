@@ -291,7 +291,7 @@ function TraceHead({ inspector, view, row, axis, hasTokens }: TraceHeadProps) {
       </div>
       <div class="trace-columns">
         <ZoomButtons axis={axis} aroundMs={aroundMs} />
-        <Ruler timeLine={fold.timeLine} axis={axis} />
+        <Ruler view={view} axis={axis} />
         {title('time', run.kind === 'system' ? 'Lasted' : 'Time')}
         {hasTokens && title('tokens', 'Tokens')}
         {price !== null && title('price', `Cost, ${price}`)}

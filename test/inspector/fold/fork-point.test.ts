@@ -40,10 +40,10 @@ it('names the step of an entry, what the actor waits for after it, and what it r
   const all = Array.from({ length: view.log.count }, (_, at) => forkPoint(view, 'trip', at, true));
   const shown = all.map(({ step, waits, next }) => [step, waits?.states.join(), next].join(' | '));
   expect([...new Set(shown)]).toEqual([
-    'the start | ready | BOOK',
-    'BOOK | booking | the result of book',
-    'the result of book | held | a timer',
-    'a timer | offered | TAKE',
+    'step 1, the start | ready | BOOK',
+    'step 2, BOOK | booking | the result of book',
+    'step 3, the result of book | held | a timer',
+    'step 4, a timer | offered | TAKE',
   ]);
 });
 
@@ -102,5 +102,5 @@ it('forks a parked actor after the last entry of its step', async () => {
   await trip.park();
   const view = foldedActor(await entriesOf(journals.read('t-1')), trips);
   const [closed = -1] = view.fold.entries.of('closed');
-  expect(forkPoint(view, 'trip', closed, false)).toMatchObject({ at: closed - 1, step: 'the result of book' });
+  expect(forkPoint(view, 'trip', closed, false)).toMatchObject({ at: closed - 1, step: 'step 3, the result of book' });
 });

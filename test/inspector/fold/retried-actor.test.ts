@@ -118,7 +118,7 @@ describe('the history of a retried actor', () => {
       'charge | call, retry | "receipt 7"',
       'charge finished | paying → paid | receipt: "" → "receipt 7"',
       expect.stringContaining('notify'),
-      'Parked | not in memory',
+      'Parked | saved until an event or a timer continues it',
     ]);
     expect(page.because).toEqual(['paid, entered from paying on charge finished']);
     await expectAsReplayed(host, page);

@@ -61,7 +61,7 @@ const statusOf = async (id: string) => (await host.list()).find((actor) => actor
 describe.skipIf(tests.areSkipped)('the head of an actor that cannot go on', () => {
   it('retries what failed, and then shows both attempts and the state after the second', async () => {
     const { page } = await open('/run/retry');
-    const button = page.getByRole('button', { name: 'Retry' });
+    const button = page.getByRole('button', { name: 'Retry charge', exact: true });
     await page.waitForFunction(() => document.querySelector('.run-head button.primary:enabled') !== null);
     expect(await axeViolations(page, '.head-area')).toEqual([]);
     await button.press('Enter');
@@ -77,14 +77,14 @@ describe.skipIf(tests.areSkipped)('the head of an actor that cannot go on', () =
   it('skips what failed with the result of the form', async () => {
     const { page } = await open('/run/skip', { width: 390 });
     await page.waitForFunction(() => document.querySelector('.run-head button.primary:enabled') !== null);
-    await page.getByRole('button', { name: 'Skip…' }).press('Enter');
+    await page.getByRole('button', { name: 'Skip charge…', exact: true }).press('Enter');
     const form = page.getByRole('form', { name: 'Repair' });
     await form.getByLabel('Result of a call').fill('by hand');
     await form.getByText('Result: enter JSON.').waitFor();
     expect(await axeViolations(page, 'dialog')).toEqual([]);
     expect(await page.evaluate(tooWideElements)).toEqual([]);
     await form.getByLabel('Result of a call').fill('"by hand"');
-    await page.getByRole('heading', { name: 'Skip: charge' }).waitFor();
+    await page.getByRole('heading', { name: 'Skip charge' }).waitFor();
     await form.getByRole('button', { name: 'Skip' }).press('Enter');
     await page.getByText('In paid, entered from paying on charge finished').waitFor();
     await page.locator('.run-head').getByText('skipped charge, with "by hand"').waitFor();
@@ -95,8 +95,8 @@ describe.skipIf(tests.areSkipped)('the head of an actor that cannot go on', () =
     const { page } = await open('/run/bad');
     await page.getByText('Cannot be retried: it fails again: no price').waitFor();
     expect(await page.getByRole('button', { name: 'Retry' }).isDisabled()).toBe(true);
-    await page.getByRole('button', { name: 'Skip…' }).press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Skip: BAD' });
+    await page.getByRole('button', { name: 'Skip BAD…' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Skip BAD' });
     await dialog.getByText('The event counts as never sent').waitFor();
     expect(await dialog.getByLabel('Result of a call').count()).toBe(0);
   });

@@ -42,7 +42,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(await facts.innerText()).toMatch(/Why it ended\s+Ended in cycle \d: The cycle limit is reached/u);
     const [a, b] = await page.locator('.pair > div').allInnerTexts();
     expect(a).toContain('original');
-    expect(b).toMatch(/fork of A: confidence to finish from 0\.\d+ to 0\.1/u);
+    expect(b).toMatch(/fork of A: confidence to finish 0\.\d+ → 0\.1/u);
     // Each side links to the step at which it parts.
     await cause.getByRole('link').last().click();
     await page.locator('main[data-run="run-1"]').waitFor();

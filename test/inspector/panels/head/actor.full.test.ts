@@ -105,7 +105,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.locator('.waits').getByText('In ready, the initial state').waitFor();
     const next = page.getByRole('list', { name: 'What can happen next' });
     expect(await next.innerText()).toMatch(
-      /collect\s+collected[\s\S]*Timer patience due in (?:2 d|1 d 23 h) \(.*\)\s+returned\s+A due timer is fired by a worker, or by you here\./u,
+      /collect\s+collected[\s\S]*Timer patience due in (?:2 d|1 d 23 h) \(.*\)\s+returned/u,
     );
     await next.getByRole('button', { name: 'collect' }).press('Enter');
     await page.keyboard.type('A');
@@ -350,13 +350,13 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
 
   it('compares it with a replay', async () => {
     const { page } = await open('/run/replay');
-    await page.getByRole('button', { name: 'Check the replay' }).click();
+    await page.getByRole('button', { name: 'Check history' }).click();
     await page.locator('.sent').getByText('Identical: ').waitFor();
   });
 
   it('names the first difference of a replay and links to it', async () => {
     const { page } = await open('/run/changed');
-    await page.getByRole('button', { name: 'Check the replay' }).click();
+    await page.getByRole('button', { name: 'Check history' }).click();
     const result = page.locator('.sent.warn');
     await result.getByRole('button', { name: 'Show' }).click();
     const [, seq, cause] =
@@ -380,7 +380,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
   it('disables what is not possible and says what to do: without its machine', async () => {
     const { page } = await open('/run/unknown');
     await page.getByText('start the inspector with the module that exports the machine "bare"').waitFor();
-    for (const name of ['Stop…', 'Fork…', 'Check the replay'])
+    for (const name of ['Stop…', 'Fork…', 'Check history'])
       expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Download…' }).isDisabled()).toBe(false);
   });

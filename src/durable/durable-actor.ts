@@ -98,6 +98,8 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   readonly closed = this.#closed.promise;
   #isBusy = true;
   #isBegun = false;
+  /** Whether the entries of `store` are stored with the next step. */
+  #storesLater = false;
   #isInStep = false;
   /** Whether it was stopped before it began: then no timer fires, and effects run after that is stored. */
   #isStoppedFirst = false;
@@ -142,11 +144,16 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     };
   }
 
-  /** Stores the entries so far, with the time of their step. Throws or rejects with the reason if the journal cannot be written. */
-  store(unstored: readonly DurableEvent[], atMs = this.#time.nowMs): void | Promise<void> {
+  /**
+   * Stores the entries so far, with the time of their step. Throws or rejects with the reason if the journal cannot be written. `mayWait`: if
+   * nothing happens before the next step, they are stored with it.
+   */
+  store(unstored: readonly DurableEvent[], atMs = this.#time.nowMs, mayWait = false): void | Promise<void> {
     this.#time.atMs = atMs;
     for (const event of unstored) this.#append(event);
     this.#addAttributes();
+    this.#storesLater = mayWait && this.#isIdle;
+    if (this.#storesLater) return;
     const afterWrite = (): void => {
       if (this.failure !== null) throw this.failure;
     };
@@ -172,7 +179,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
       else this.#runEffects(effects);
       this.#continue();
     };
-    const written = this.#writer.write();
+    const written = this.#storesLater ? undefined : this.#writer.write();
     if (written === undefined) afterWrite();
     else void written.then(afterWrite);
   }
@@ -307,10 +314,20 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
 
   /** Whether it waits for events and delays, and for nothing else. */
   get #isWaiting(): boolean {
+    return !this.#isBusy && this.#isIdle;
+  }
+
+  get #isIdle(): boolean {
     const { activities, openEffects } = this.#system;
     const isAtRest = this.#inbox.isEmpty && activities.size === 0 && openEffects.size === 0;
-    const isIdle = !this.#isBusy && isAtRest && !this.#hasEnded && this.#runningEffects === 0;
-    return isIdle && this.#time.nextDueMs > this.#time.nowMs;
+    return isAtRest && !this.#hasEnded && this.#runningEffects === 0 && this.#time.nextDueMs > this.#time.nowMs;
+  }
+
+  /** Whether it has ended, and no effect is left to execute. */
+  get #isOver(): boolean {
+    const { effects, openEffects } = this.#system;
+    const hasEffects = this.#runningEffects + this.#delayedEffects.length + effects.length + openEffects.size > 0;
+    return this.#hasEnded && !hasEffects && this.#inbox.isEmpty;
   }
 
   get #mayPark(): boolean {
@@ -340,6 +357,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   keepOpen(): boolean {
     this.isKept = true;
     this.#closesWhenIdle = false;
+    if (this.#storesLater) void this.#writer.write();
     return !this.isClosed || (this.failure === null && this.#hasEnded);
   }
 
@@ -462,7 +480,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     }
     this.#addAttributes();
     const { effects } = this.#system;
-    const written = this.#writer.write();
+    const written = this.#writer.write(this.#isOver);
     return written === undefined
       ? this.#afterStep(effects, sender)
       : written.then(() => this.#afterStep(effects, sender));

@@ -120,6 +120,11 @@ export interface RunActorOptions {
   readonly mayPark?: () => boolean;
 }
 
+interface ResumeOptions extends RunActorOptions {
+  /** Whether it continues for one event: if it waited, that it continues is stored with the step of the event. */
+  readonly isBrief?: boolean;
+}
+
 export interface AdvanceOptions extends RunActorOptions {
   /** Closes the actor, whatever it does. */
   readonly signal?: AbortSignal | undefined;
@@ -588,7 +593,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   ): Promise<boolean> {
     for (let tries = 0; tries < MAX_REOPENS; tries += 1) {
       const wasOpen = this.#open.has(id);
-      const actor = await this.#resumed(id, options);
+      const actor = await this.#resumed(id, { ...options, isBrief: true });
       if (actor.hasMail && !options?.isPaused) await this.#takeMail(actor);
       const sent = offer(actor);
       // After the event: an actor that only waits is closed at once.
@@ -833,17 +838,14 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     void this.#mail?.then((mail) => mail.watch(this.#open.size > 0));
   }
 
-  #resumed(
-    id: string,
-    options: RunActorOptions & Pick<OpenJournalOptions, 'wait'> = {},
-  ): Promise<RunningActor<Machine>> {
+  #resumed(id: string, options: ResumeOptions & Pick<OpenJournalOptions, 'wait'> = {}): Promise<RunningActor<Machine>> {
     requireId(id);
     return this.#once(id, () => this.#startOrResume(id, { ...options, mustExist: true })).catch(rejectHeld);
   }
 
   async #startOrResume(
     id: string,
-    options: OpenActorOptions<Machine> & Pick<OpenJournalOptions, 'wait'>,
+    options: OpenActorOptions<Machine> & ResumeOptions & Pick<OpenJournalOptions, 'wait'>,
   ): Promise<RunningActor<Machine>> {
     const { journals } = this;
     const { force = false, wait = true } = options;
@@ -951,7 +953,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     id: string,
     entries: readonly DurableEntry[],
     writer: JournalWriter,
-    options: RunActorOptions,
+    options: ResumeOptions,
     reuse?: ReusedCalls,
   ): Promise<RunningActor<Machine>> {
     try {
@@ -971,7 +973,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async #continue(
     replayed: ReplayedSystem,
     writer: JournalWriter,
-    { isPaused = false, ...options }: RunningActorOptions & { readonly isPaused?: boolean },
+    {
+      isPaused = false,
+      isBrief = false,
+      ...options
+    }: RunningActorOptions & Pick<ResumeOptions, 'isPaused' | 'isBrief'>,
   ): Promise<RunningActor<Machine>> {
     const { entries, unstored, changedAtMs } = replayed;
     const actor = new RunningActor<Machine>(replayed, entries, writer, options);
@@ -983,7 +989,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const resumed: DurableEvent = { type: 'resumed', resumedAt, ...(isOther && { machine }) };
     // First: the delays of a step that the last process did not store begin now.
     const isOver = hasEnded([...entries, ...unstored]) && !isChanged;
-    await actor.store(isOver ? unstored : [resumed, ...unstored], changedAtMs ?? replayed.beginsAtMs);
+    const wasWaiting = unstored.length === 0 && Object(entries.at(-1)).waiting !== undefined;
+    const mayWait = isBrief && wasWaiting;
+    await actor.store(isOver ? unstored : [resumed, ...unstored], changedAtMs ?? replayed.beginsAtMs, mayWait);
     if (!isPaused) actor.begin(isChanged ? [...new Set([...openEffects.values(), ...effects])] : undefined);
     return actor;
   }

@@ -103,13 +103,13 @@ export class StepWriter {
     void this.write();
   }
 
-  /** Stores the entries that are not stored, after the write in progress. Sets `failure` if that fails: a step that is not stored did not happen. */
-  write(): void | Promise<void> {
-    if (this.#writing !== null) return this.#writing.then(() => this.write());
+  /** Stores the entries that are not stored, after the write in progress. Sets `failure` if that fails: a step that is not stored did not happen. `isLast`: `close` follows. */
+  write(isLast = false): void | Promise<void> {
+    if (this.#writing !== null) return this.#writing.then(() => this.write(isLast));
     const entries = this.#unstored;
     if (entries.length === 0) return;
     this.#unstored = [];
-    const written = this.#writer.write(entries);
+    const written = this.#writer.write(entries, isLast);
     if (written === undefined) return this.#checkWritten();
     this.#writing = written.then(() => {
       this.#writing = null;
@@ -144,7 +144,7 @@ export class StepWriter {
 
   /** Stores what is not stored, and releases the journal. */
   async close(): Promise<void> {
-    const written = this.write();
+    const written = this.write(true);
     if (written !== undefined) await written;
     await this.#writer.close();
   }

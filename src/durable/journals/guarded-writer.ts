@@ -31,8 +31,8 @@ export function guardedWriter(writer: Omit<JournalWriter, 'failure'> & Partial<J
       return isFenced || writer.isFenced === true;
     },
     keyframeEvery: writer.keyframeEvery,
-    write(entries) {
-      if (failure === null && !closed) return attempt(() => writer.write(entries));
+    write(entries, isLast) {
+      if (failure === null && !closed) return attempt(() => writer.write(entries, isLast));
     },
     close() {
       if (closed) return;

@@ -28,9 +28,9 @@ export interface JournalWriter {
   readonly keyframeEvery?: number | undefined;
   /**
    * Writes the entries of one step. The host starts the step's calls, and continues, when they are written: at once, or when the returned
-   * promise resolves.
+   * promise resolves. `isLast`: `close` follows, so that a store may already release the journal.
    */
-  write(entries: readonly DurableEntry[]): void | Promise<void>;
+  write(entries: readonly DurableEntry[], isLast?: boolean): void | Promise<void>;
   /** Releases the journal: no more entries follow. */
   close(): void | Promise<void>;
 }

@@ -78,6 +78,8 @@ export interface JournalBackend {
 export interface LineSink {
   /** Of `reopen`: whether messages wait for the actor. */
   readonly hasMail?: boolean;
+  /** Of `reopen`: returns the whole lines of the journal, if the backend has read them. */
+  lines?(): AsyncIterable<string> | Iterable<string>;
   /** Appends the lines of one step. Throws or rejects if they cannot be written. */
   append(lines: readonly string[], options: AppendOptions): void | Promise<void>;
   close(): void | Promise<void>;
@@ -89,6 +91,8 @@ interface AppendOptions {
   /** When the journal started; undefined unless these are its first lines. */
   readonly startedAt: string | undefined;
   readonly index: JournalIndex;
+  /** Whether `close` follows, so that the journal may already be released with these lines. */
+  readonly isLast: boolean;
 }
 
 /** What a backend may index, so that lists need not read other journals. */
@@ -173,8 +177,9 @@ export function createLineStore(given: JournalBackend, options: JournalStoreOpti
       requireKnown('open of a store', openOptions);
       const sink = await backend.reopen(requireId(id), openOptions);
       try {
-        const late = openOptions.fromKeyframe ? await readFromKeyframe(backend, id) : null;
-        const { entries, reader } = late ?? (await readAll(backend, id));
+        const source = sink.lines === undefined ? backend : { lines: sink.lines };
+        const late = openOptions.fromKeyframe ? await readFromKeyframe(source, id) : null;
+        const { entries, reader } = late ?? (await readAll(source, id));
         if (options.redact !== undefined) requireRedacted(id, entries);
         const writer = writerTo(sink, reader.writer(options), options, entries[0]);
         return { entries, writer, hasMail: sink.hasMail === true };
@@ -223,18 +228,21 @@ async function* boundsOf(backend: JournalBackend, query?: LinesQuery): AsyncGene
     const journal = { id, version, ends: lines && endsOf(lines), isWritten, isQueued: isQueued === true };
     const listed = listedJournal(journal);
     // Another program may keep the place locked, or this one may only read it.
-    if (needsIndex && listed.first) backend.index?.(id, indexOf(listed, termsOf(listed)), version).catch(() => {});
+    if (needsIndex && !isWritten && listed.first)
+      backend.index?.(id, indexOf(listed, termsOf(listed)), version).catch(() => {});
     yield journal;
     await pause();
   }
 }
+
+type LineSource = Pick<JournalBackend, 'lines' | 'linesBackward'>;
 
 interface ReadJournal {
   readonly entries: readonly DurableEntry[];
   readonly reader: LineReader;
 }
 
-async function readAll(backend: JournalBackend, id: string): Promise<ReadJournal> {
+async function readAll(backend: LineSource, id: string): Promise<ReadJournal> {
   const reader = lineReader(placeOf(id));
   return { entries: await entriesOf(entriesIn(reader, linesIn(backend, id))), reader };
 }
@@ -243,7 +251,7 @@ async function readAll(backend: JournalBackend, id: string): Promise<ReadJournal
 const MAX_LINES_SEARCHED = 50 * KEYFRAME_EVERY;
 
 /** Returns null if it must be read from the start, or if a line is damaged: reading the whole journal reports the damage. */
-async function readFromKeyframe(backend: JournalBackend, id: string): Promise<ReadJournal | null> {
+async function readFromKeyframe(backend: LineSource, id: string): Promise<ReadJournal | null> {
   const place = placeOf(id);
   const lines: string[] = [];
   let count = 0;
@@ -286,7 +294,7 @@ function writerTo(
   const terms = redact === undefined ? knownTerms() : knownTerms((entry) => durableFormat.redact(entry, redact));
   return guardedWriter({
     keyframeEvery: isPlain === true ? undefined : KEYFRAME_EVERY,
-    write(entries) {
+    write(entries, isLast = false) {
       const isNew = start === undefined;
       start ??= entries[0];
       const text = lines.lines(entries);
@@ -295,6 +303,7 @@ function writerTo(
         sync: fsync === 'always' || (fsync === 'checkpoint' && entries.some(durableFormat.isCheckpoint)),
         startedAt: isNew && start !== undefined ? durableFormat.startedAt(start) : undefined,
         index: { ...indexOf({ ...listed, isQueued: true }, terms(listed)), ...queuedIn(listed.last, redact) },
+        isLast,
       });
     },
     close: () => sink.close(),
@@ -642,6 +651,7 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
   const withoutTerms = (index: JournalIndex): JournalIndex => ({ ...index, terms: null });
   const encoded = (sink: LineSink): LineSink => ({
     ...sink,
+    ...(sink.lines && { lines: () => decoded(sink.lines?.() ?? []) }),
     append: (lines, options) => sink.append(lines.map(encode), { ...options, index: withoutTerms(options.index) }),
     close: () => sink.close(),
   });
@@ -729,7 +739,7 @@ export const receiversReport = (
   });
 
 /** Yields a journal's lines. Reports a backend's own errors (a directory instead of a file, a damaged database page) as `invalid_journal`. */
-async function* linesIn(backend: JournalBackend, id: string, from = 0): AsyncGenerator<string> {
+async function* linesIn(backend: LineSource, id: string, from = 0): AsyncGenerator<string> {
   try {
     yield* backend.lines(requireId(id), from);
   } catch (cause) {

@@ -120,6 +120,8 @@ interface ListedRow extends Row {
 interface Reopened {
   readonly lines: number;
   readonly hasMail: boolean;
+  /** Fewer than `lines` if there are many, or if another process stored some while this statement waited for it; then they are read again. */
+  readonly texts: readonly string[];
 }
 
 /** A sink of a journal that this store writes. */
@@ -135,6 +137,7 @@ interface Batch {
   readonly lines: string[];
   readonly startedAt: string;
   index: JournalIndex;
+  isLast: boolean;
   readonly stored: Promise<void>;
 }
 
@@ -168,13 +171,15 @@ export function postgresJournals(
       async reopen(id, how) {
         const token = newToken();
         const sql = `WITH taken AS (UPDATE ${JOURNALS} SET owner = $3, token = $4, expires = ${EXPIRES} WHERE ${IS_FREE} OR token = $4) RETURNING id, lines),
-          ${leaveQueue('taken')} SELECT lines, ${POSTGRES_MAIL.waitsFor('taken.id')} AS "hasMail" FROM taken`;
+          ${leaveQueue('taken')} SELECT lines, ${POSTGRES_MAIL.waitsFor('taken.id')} AS "hasMail",
+            ARRAY(SELECT line FROM ${LINES} WHERE journal = taken.id AND taken.lines <= ${PAGE_LINES} ORDER BY seq) AS texts FROM taken`;
         const values = [JSON.stringify(thisHolder()), token];
         await tables.written(id);
         // Most journals are free. No lease has the token -1.
         const [free] = await db.rows<Reopened>(sql, [nameOf(id), -1, ...values], `${JOURNALS}_reopen`);
-        const { lines, hasMail } = free ?? (await tables.takeOver<Reopened>(id, how, sql, values));
-        return Object.assign(openSink(tables, id, token, lines), { hasMail });
+        const { lines, hasMail, texts } = free ?? (await tables.takeOver<Reopened>(id, how, sql, values));
+        const known = texts.length === lines ? { lines: () => texts } : {};
+        return Object.assign(openSink(tables, id, token, lines), { hasMail, ...known });
       },
       async remove(id) {
         const sql = `WITH gone AS (DELETE FROM ${JOURNALS} WHERE ${IS_FREE}) RETURNING id, name),
@@ -239,7 +244,8 @@ const NEW = `WITH journal AS (
 const INSERT = `${NEW}${insert(MANY)}`;
 const INSERT_QUEUED = `${NEW}${insert(MANY, enqueue('id, $5, $11, $12, $13'))}`;
 const update = (count: string, given: string): string => `WITH journal AS (
-    UPDATE ${JOURNALS} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, terms = $8, indexed = token, searchable = token, expires = ${EXPIRES}
+    UPDATE ${JOURNALS} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, terms = $8, indexed = token, searchable = token, expires = ${EXPIRES},
+      owner = CASE WHEN $9::boolean THEN NULL ELSE owner END
     WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id
   )${insert(given)}`;
 /** If a process holds a journal, or has written to it, the index may no longer be right. */
@@ -365,16 +371,23 @@ function openSink(tables: JournalTables, id: string, token: number, count: numbe
   const { leases, sinks } = tables;
   const name = nameOf(id);
   let from = count ?? 0;
+  let isReleased = false;
   let waiting: Batch | null = null;
   let last: Promise<void> = Promise.resolve();
 
-  async function write({ lines, startedAt, index: { machine, state, dueMs, terms, queued } }: Batch): Promise<void> {
+  async function write({
+    lines,
+    startedAt,
+    index: { machine, state, dueMs, terms, queued },
+    isLast,
+  }: Batch): Promise<void> {
     const { isNew } = sink;
     const isOne = !isNew && lines.length === 1;
     const [insertKind, insertSql] = queued ? ['enqueue', INSERT_QUEUED] : ['insert', INSERT];
     const [kind, sql] = isNew ? [insertKind, insertSql] : isOne ? ['update_one', UPDATE_ONE] : ['update', UPDATE];
     const values = [name, token, isOne ? lines[0] : lines, from, machine && nameOf(machine), state, dueMs, terms ?? []];
     if (isNew) values.push(startedAt, JSON.stringify(thisHolder()));
+    else values.push(String(isLast));
     if (isNew && queued) values.push(queued.key, queued.priority, queued.dueMs);
     const stored = await tables.db.rows(sql, values, `${LINES}_${kind}`);
     from += lines.length;
@@ -384,30 +397,33 @@ function openSink(tables: JournalTables, id: string, token: number, count: numbe
       if (isNew && row !== undefined && row.token !== token) throw journalExists(id);
       if (row?.token !== token || row.lines !== from) throw fencedError(subjectOf(id), row ? leaseOf(row) : null);
     }
+    isReleased = isLast && !isNew;
     sink.isNew = false;
     tables.notify([name]);
   }
   const sink: OpenSink = {
     isNew: count === null,
     written: () => last.catch(() => {}),
-    append(added, { startedAt = '', index }) {
+    append(added, { startedAt = '', index, isLast }) {
       if (waiting !== null) {
         waiting.lines.push(...added);
         waiting.index = index;
+        waiting.isLast = isLast;
         return waiting.stored;
       }
       last = last.then(() => {
         waiting = null;
         return write(batch);
       });
-      const batch: Batch = { lines: [...added], startedAt, index, stored: last };
+      const batch: Batch = { lines: [...added], startedAt, index, isLast, stored: last };
       waiting = batch;
       return last;
     },
     async close() {
       await sink.written();
       if (sinks.get(name) === sink) sinks.delete(name);
-      await leases.release([[token, name]]);
+      if (isReleased) leases.forget([token]);
+      else await leases.release([[token, name]]);
     },
   };
   sinks.set(name, sink);
@@ -430,8 +446,10 @@ interface Notifier {
   sent(): Promise<void>;
 }
 
-/** While journals change, notifications are sent this often. */
+/** The least time between two notifications. */
 const NOTIFY_MS = 10;
+/** How many times longer than a notification the time until the next one is: if the server is busy, they must not keep it busy. */
+const NOTIFY_PAUSE = 3;
 
 /**
  * Notifications are statements of their own, for all journals that have changed since the last one: PostgreSQL commits transactions that notify
@@ -445,9 +463,11 @@ function createNotifier(db: PostgresTables): Notifier {
       // The payload is empty if a name is too long for a notification.
       const payloads = [...changed].map((name) => (new TextEncoder().encode(name).length < 7_000 ? name : ''));
       changed.clear();
+      const sentAtMs = performance.now();
       // Followers also poll.
       await db.rows(`SELECT pg_notify('${CHANNEL}', name) FROM unnest($1::text[]) AS name`, [payloads]).catch(() => {});
-      await new Promise((resolve) => setTimeout(resolve, NOTIFY_MS));
+      const tookMs = performance.now() - sentAtMs;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(NOTIFY_MS, NOTIFY_PAUSE * tookMs)));
     }
     sending = null;
   }
@@ -475,11 +495,14 @@ function createLeases(db: PostgresTables, notify: Notifier['notify']) {
     await update('owner = NULL', leases);
     notify(leases.map(([, name]) => name));
   }
-  /** All that are released while a statement is in progress are one statement. */
-  function release(leases: readonly HeldLease[]): Promise<void> {
-    for (const [token] of leases) held.delete(token);
+  function forget(tokens: readonly number[]): void {
+    for (const token of tokens) held.delete(token);
     if (held.size === 0) beats?.end();
     if (held.size === 0) beats = null;
+  }
+  /** All that are released while a statement is in progress are one statement. */
+  function release(leases: readonly HeldLease[]): Promise<void> {
+    forget(leases.map(([token]) => token));
     if (releasing !== null) {
       releasing.leases.push(...leases);
       return releasing.done;
@@ -502,6 +525,8 @@ function createLeases(db: PostgresTables, notify: Notifier['notify']) {
       beats ??= heartbeat(() => void update(`expires = ${EXPIRES}`, [...held]).catch(() => {}));
     },
     release,
+    /** For leases that are no longer held. */
+    forget,
     /** Leases that cannot be released expire. */
     releaseAll: () => (held.size === 0 ? last.catch(() => {}) : release([...held]).catch(() => {})),
   };

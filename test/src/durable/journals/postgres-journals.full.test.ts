@@ -116,35 +116,79 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(await entriesOf(other.read('a'))).toEqual(recorded.slice(0, 3));
   });
 
-  it('sends one statement for each step', async () => {
+  /** A store on a schema, and the statements that it has sent, without notifications. */
+  async function openCounted() {
     const pool = server.pool(await server.newSchema());
-    const statements: string[] = [];
+    const all: string[] = [];
     const counted: PostgresPool = {
       query(sql, values) {
-        statements.push(String(sql));
+        all.push(String(sql));
         return pool.query(sql, values);
       },
     };
     const store = openStore(counted);
-    await (await store.list()).length;
-    statements.length = 0;
+    await store.list();
+    /** Returns those since the last call. */
+    const sent = () => all.splice(0).filter((sql) => !notifies(sql));
+    sent();
+    return { store, pool, all, sent };
+  }
+  const notifies = (sql: string) => sql.includes('pg_notify');
+
+  it('sends one statement for each step', async () => {
+    const { store, all, sent } = await openCounted();
     const writer = store.create('a');
     for (const entry of recorded) await writer.write([entry]);
     // PostgreSQL commits transactions that notify one after another, so notifications are sent apart from the steps.
-    const notifies = (sql: string) => sql.includes('pg_notify');
-    expect(statements.filter((sql) => !notifies(sql))).toHaveLength(recorded.length);
-    expect(statements.filter((sql) => notifies(sql) && /insert|update/iu.test(sql))).toEqual([]);
+    expect(all.filter((sql) => notifies(sql) && /insert|update/iu.test(sql))).toEqual([]);
+    expect(sent()).toHaveLength(recorded.length);
     await writer.close();
-    statements.length = 0;
+    sent();
     await (await store.open('a', { fromKeyframe: true })).writer.close();
-    // The lease, the lines, the release.
-    expect(statements.filter((sql) => !notifies(sql))).toHaveLength(3);
-    statements.length = 0;
+    // The lease with the lines, the release.
+    expect(sent()).toHaveLength(2);
     // While one is in flight, the next ones wait, and become one statement.
     const next = store.create('b');
     await Promise.all(recorded.map((entry) => next.write([entry])));
-    expect(statements.filter((sql) => !notifies(sql)).length).toBeLessThanOrEqual(2);
+    expect(sent().length).toBeLessThanOrEqual(2);
     expect(await entriesOf(store.read('b'))).toEqual(recorded);
+  });
+
+  it('takes three statements for an event to an actor that waits, and three for a due delay that ends one', async () => {
+    const { store, pool, sent } = await openCounted();
+    const clock = new TestClock();
+    const machine = setup({ delays: { hour: 3_600_000 } }).createMachine({
+      id: 'reminder',
+      context: { count: 0 },
+      on: { add: { actions: assign({ count: ({ context }) => context.count + 1 }) } },
+      initial: 'waiting',
+      states: { waiting: { after: { hour: 'done' } }, done: { type: 'final' } },
+    });
+    const host = createDurableMachine(machine, { journals: store, clock });
+    await host.start('a').park();
+    // Its start, its end with the release.
+    expect(sent()).toHaveLength(2);
+    const { snapshot } = await host.send('a', { type: 'add' }, { reply: true });
+    // The lease with the lines, the step, the end with the release.
+    expect([snapshot.context.count, sent().length]).toEqual([1, 3]);
+    expect((await pool.query('SELECT owner FROM postchain_actors')).rows).toEqual([{ owner: null }]);
+    clock.increment(3_600_000);
+    await host.advance('a');
+    // A process that dies in the step is counted: that it continues the actor is stored before.
+    expect(sent()).toHaveLength(3);
+    expect(await store.list()).toMatchObject([{ status: 'done' }]);
+  });
+
+  it('does not index journals that a process writes', async () => {
+    const { store, sent } = await openCounted();
+    const writer = store.create('a');
+    await writer.write(recorded.slice(0, 3));
+    await writer.close();
+    const opened = await store.open('a');
+    sent();
+    await store.list();
+    expect(sent()).toHaveLength(1);
+    await opened.writer.close();
   });
 
   it('gives workers that list many due actors at the same time different ones, and a wake finds all', async () => {

@@ -170,9 +170,9 @@ export function postgresJournals(
       linesBackward: (id) => tables.linesFrom(id, MAX_SEQ, true),
       async reopen(id, how) {
         const token = newToken();
-        const sql = `WITH taken AS (UPDATE ${JOURNALS} SET owner = $3, token = $4, expires = ${EXPIRES} WHERE ${IS_FREE} OR token = $4) RETURNING id, lines),
+        const sql = `WITH taken AS (UPDATE ${JOURNALS} SET owner = $3, token = $4, expires = ${EXPIRES}, ${keepIndex('token', '-$4::bigint')} WHERE ${IS_FREE} OR token = $4) RETURNING id, lines),
           ${leaveQueue('taken')} SELECT lines, ${POSTGRES_MAIL.waitsFor('taken.id')} AS "hasMail",
-            ARRAY(SELECT line FROM ${LINES} WHERE journal = taken.id AND taken.lines <= ${PAGE_LINES} ORDER BY seq) AS texts FROM taken`;
+            to_json(ARRAY(SELECT line FROM ${LINES} WHERE journal = taken.id AND taken.lines <= ${PAGE_LINES} ORDER BY seq)) AS texts FROM taken`;
         const values = [JSON.stringify(thisHolder()), token];
         await tables.written(id);
         // Most journals are free. No lease has the token -1.
@@ -231,6 +231,10 @@ const MAX_SEQ = 2_147_483_647;
 
 /** `$1` is the name of a journal, `$2` the token of the lease to replace. */
 const IS_FREE = 'name = $1 AND (owner IS NULL OR expires <= now() OR token = $2';
+
+/** Until something is written, the index of a journal that a process holds has the negative token. If nothing is written, it is valid again. */
+const keepIndex = (before: string, now: string): string =>
+  ['indexed', 'searchable'].map((name) => `${name} = CASE ${name} WHEN ${before} THEN ${now} ELSE ${name} END`).join();
 
 /** Inserts lines after those of a row of the journal, if there is one. */
 const insert = (given: string, more = ''): string =>
@@ -492,7 +496,7 @@ function createLeases(db: PostgresTables, notify: Notifier['notify']) {
       [leases.map(([, name]) => name), leases.map(([token]) => token)],
     );
   async function free(leases: readonly HeldLease[]): Promise<void> {
-    await update('owner = NULL', leases);
+    await update(`owner = NULL, ${keepIndex('-token', 'token')}`, leases);
     notify(leases.map(([, name]) => name));
   }
   function forget(tokens: readonly number[]): void {

@@ -179,7 +179,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(await store.list()).toMatchObject([{ status: 'done' }]);
   });
 
-  it('does not index journals that a process writes', async () => {
+  it('indexes a journal that was opened in vain neither while it is open nor later', async () => {
     const { store, sent } = await openCounted();
     const writer = store.create('a');
     await writer.write(recorded.slice(0, 3));
@@ -189,6 +189,9 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     await store.list();
     expect(sent()).toHaveLength(1);
     await opened.writer.close();
+    sent();
+    await store.list();
+    expect(sent()).toHaveLength(1);
   });
 
   it('gives workers that list many due actors at the same time different ones, and a wake finds all', async () => {

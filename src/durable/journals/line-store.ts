@@ -66,6 +66,11 @@ export interface JournalBackend {
   claim?(query: ClaimQuery): Promise<readonly string[]>;
   /** Removes a journal that no process is writing. */
   remove(id: string): void | Promise<void>;
+  /**
+   * Removes those of some ended journals that nothing was written to since a time in milliseconds, and that no process is writing. Returns their
+   * ids. By default, `remove` removes each.
+   */
+  removeOld?(ids: readonly string[], beforeMs: number): Promise<readonly string[]>;
   /** As in `JournalStore`. */
   has?(id: string): Promise<boolean>;
   /** Whether `bounds` yields the journals in the order of lists. */
@@ -199,6 +204,7 @@ export function createLineStore(given: JournalBackend, options: JournalStoreOpti
       isOrdered: backend.isOrdered === true,
       read: (id) => store.read(id),
       remove: backend.remove,
+      removeOld: backend.removeOld,
       sampleDue: backend.sampleDue,
     }),
   };
@@ -437,6 +443,7 @@ interface ListSource {
   readonly isOrdered: boolean;
   read(id: string): AsyncIterable<DurableEntry>;
   remove(id: string): void | Promise<void>;
+  readonly removeOld?: JournalBackend['removeOld'];
   readonly sampleDue?: JournalBackend['sampleDue'];
 }
 
@@ -472,12 +479,15 @@ function isMatch(listed: ListedJournal, options: ListOptions): boolean {
   );
 }
 
+const REMOVED_AT_ONCE = 500;
+
 /** Returns the methods of a store that concern many journals. */
 export function listing({
   bounds,
   isOrdered,
   read,
   remove,
+  removeOld = async () => [],
   sampleDue,
 }: ListSource): Pick<Journals, 'list' | 'due' | 'delete' | 'prune'> {
   const { compare, endStatuses } = durableFormat;
@@ -537,9 +547,16 @@ export function listing({
       requireStatus('prune', options.status);
       const { olderThanMs, status = endStatuses } = options;
       const latestMs = Date.now() - olderThanMs;
-      let count = 0;
-      for (const { id, startedAt } of await find({ status, after: { startedAt: new Date(latestMs).toISOString() } }))
+      const found = await find({ status, after: { startedAt: new Date(latestMs).toISOString() } });
+      const removed = new Set<string>();
+      for (let at = 0; at < found.length; at += REMOVED_AT_ONCE) {
+        const ids = found.slice(at, at + REMOVED_AT_ONCE).map(({ id }) => id);
+        for (const id of await removeOld(ids, latestMs)) removed.add(id);
+      }
+      let count = removed.size;
+      for (const { id, startedAt } of found)
         try {
+          if (removed.has(id)) continue;
           // If a journal cannot be read, its start counts.
           if ((await lastWrittenMs(startedAt, read(id)).catch(() => 0)) > latestMs) continue;
           await remove(id);

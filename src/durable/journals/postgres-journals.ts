@@ -182,14 +182,17 @@ export function postgresJournals(
         return Object.assign(openSink(tables, id, token, lines), { hasMail, ...known });
       },
       async remove(id) {
-        const sql = `WITH gone AS (DELETE FROM ${JOURNALS} WHERE ${IS_FREE}) RETURNING id, name),
-          ${leaveQueue('gone')},
-          emptied AS (DELETE FROM ${LINES} WHERE journal IN (SELECT id FROM gone)),
-          unread AS (${POSTGRES_MAIL.deleteFor('SELECT id FROM gone')}) SELECT FROM gone
-          UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${JOURNALS} WHERE name = $1)`;
+        const sql = `${removed(`${IS_FREE})`)} SELECT FROM gone UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${JOURNALS} WHERE name = $1)`;
         // If the connection was lost before the result arrived, the second try finds no journal.
         await tables.takeOver(id, {}, sql, []);
         tables.notify([nameOf(id)]);
+      },
+      async removeOld(ids, beforeMs) {
+        const names = (await db.rows<{ name: string }>(REMOVE_OLD, [ids.map(nameOf), beforeMs])).map(
+          ({ name }) => name,
+        );
+        tables.notify(names);
+        return names.map(idOf);
       },
       bounds: (query) => tables.bounds(query),
       async sampleDue(machine, dueBefore) {
@@ -231,6 +234,15 @@ const MAX_SEQ = 2_147_483_647;
 
 /** `$1` is the name of a journal, `$2` the token of the lease to replace. */
 const IS_FREE = 'name = $1 AND (owner IS NULL OR expires <= now() OR token = $2';
+
+/** Deletes journals that no process writes. */
+const removed = (which: string): string => `WITH gone AS (DELETE FROM ${JOURNALS} WHERE ${which} RETURNING id, name),
+  ${leaveQueue('gone')},
+  emptied AS (DELETE FROM ${LINES} WHERE journal IN (SELECT id FROM gone)),
+  unread AS (${POSTGRES_MAIL.deleteFor('SELECT id FROM gone')})`;
+/** A lease is valid for longer than the time since the last write. Without what other processes delete or open at the same time. */
+const REMOVE_OLD = `${removed(`id IN (SELECT id FROM ${JOURNALS} WHERE name = ANY($1) AND ended AND (owner IS NULL OR expires <= now())
+    AND expires <= to_timestamp($2::float8 / 1000) ORDER BY id FOR UPDATE SKIP LOCKED)`)} SELECT name FROM gone`;
 
 /** Until something is written, the index of a journal that a process holds has the negative token. If nothing is written, it is valid again. */
 const keepIndex = (before: string, now: string): string =>

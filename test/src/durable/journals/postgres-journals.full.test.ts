@@ -157,10 +157,13 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
   it('takes three statements for an event to an actor that waits, and three for a due delay that ends one', async () => {
     const { store, pool, sent } = await openCounted();
     const clock = new TestClock();
-    const machine = setup({ delays: { hour: 3_600_000 } }).createMachine({
+    const machine = setup({
+      types: { context: {} as { total: number }, events: {} as { type: 'add' } },
+      delays: { hour: 3_600_000 },
+    }).createMachine({
       id: 'reminder',
-      context: { count: 0 },
-      on: { add: { actions: assign({ count: ({ context }) => context.count + 1 }) } },
+      context: { total: 0 },
+      on: { add: { actions: assign({ total: ({ context }) => context.total + 1 }) } },
       initial: 'waiting',
       states: { waiting: { after: { hour: 'done' } }, done: { type: 'final' } },
     });
@@ -170,13 +173,29 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(sent()).toHaveLength(2);
     const { snapshot } = await host.send('a', { type: 'add' }, { reply: true });
     // The lease with the lines, the step, the end with the release.
-    expect([snapshot.context.count, sent().length]).toEqual([1, 3]);
+    expect([snapshot.context.total, sent().length]).toEqual([1, 3]);
     expect((await pool.query('SELECT owner FROM postchain_actors')).rows).toEqual([{ owner: null }]);
     clock.increment(3_600_000);
     await host.advance('a');
     // A process that dies in the step is counted: that it continues the actor is stored before.
     expect(sent()).toHaveLength(3);
     expect(await store.list()).toMatchObject([{ status: 'done' }]);
+  });
+
+  it('deletes ended journals that are old enough with one statement, without those that a process holds', async () => {
+    const { store, pool, sent } = await openCounted();
+    for (const id of ['a', 'b', 'c', 'd']) await writeJournal(store, id, recorded);
+    await pool.query("UPDATE postchain_actors SET expires = now() - interval '1 hour' WHERE name <> '\"d\"'");
+    const opened = await store.open('c');
+    sent();
+    // Their last entries are of the day on which they were recorded; "d" was opened or written later.
+    expect(await store.prune({ olderThanMs: 60_000 })).toBe(3);
+    const [, deletion, ...others] = sent();
+    expect(deletion).toMatch(/DELETE FROM postchain_actors/u);
+    expect(others.filter((sql) => sql.includes('DELETE FROM postchain_actors'))).toHaveLength(1);
+    expect((await store.list()).map(({ id }) => id)).toEqual(['c']);
+    expect((await pool.query('SELECT DISTINCT journal FROM postchain_actor_lines')).rows).toHaveLength(1);
+    await opened.writer.close();
   });
 
   it('indexes a journal that was opened in vain neither while it is open nor later', async () => {

@@ -41,6 +41,8 @@ import { recordedFetch } from './recorded-fetch.mjs';
 const INSTRUCTIONS = `Answer from the documents only. If they do not contain the answer, reply only with "${ABSTENTION}", in these words.`;
 
 const MAX_STEPS = 5;
+/** The peers have no deadlines, and a model on this machine is slow: these are never reached, so that only answers are compared. */
+const LIMITS = { totalMs: 3_600_000, phaseMs: 1_800_000, firstChunkMs: 900_000, chunkMs: 900_000 };
 
 /**
  * Returns one call of the model, with the passages that the search finds for the question.
@@ -221,7 +223,7 @@ function chain(server, profile) {
         ...(contextWindowTokens !== undefined && { contextWindowTokens }),
       }),
     );
-    const { run } = createPostChain({ model, profile, documents });
+    const { run } = createPostChain({ model, profile, documents, limits: LIMITS });
     /** @type {ReturnType<typeof run>[]} */
     const runs = [];
     const start = (/** @type {Parameters<typeof run>[0]} */ options) => {

@@ -101,13 +101,13 @@ export function joined(
   };
 }
 
-const moved = <Place extends Point>(place: Place, { x, y }: Point): Place => ({
+export const moved = <Place extends Point>(place: Place, { x, y }: Point): Place => ({
   ...place,
   x: place.x + x,
   y: place.y + y,
 });
 
-const movedEdge = (edge: DrawnEdge, by: Point): DrawnEdge => ({
+export const movedEdge = (edge: DrawnEdge, by: Point): DrawnEdge => ({
   ...edge,
   points: edge.points.map((point) => moved(point, by)),
   label: edge.label && moved(edge.label, by),

@@ -86,8 +86,7 @@ export function ChartPicture(props: ChartPictureProps) {
   const { chart, index, taken, visited } = known;
   const isOwn = isOwnChart(chartId);
   const hasLines = level.edges.some(({ points }) => points.length > 0);
-  const isFocused = isLarge(level, chartId);
-  const lines = level.edges.map((edge) => ({ ...lineOf(edge, known), isFar: isFocused && !isNear(edge, known) }));
+  const lines = level.edges.map((edge) => lineOf(edge, known));
   const linesFrom = groupBy(lines, ({ edge }) => edge.source);
   const isSelected = (stateId: string): boolean =>
     selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
@@ -164,18 +163,6 @@ export function ChartPicture(props: ChartPictureProps) {
       })}
     </svg>
   );
-}
-
-/** Whether a picture has so many states that the lines around the active ones are emphasized. */
-export const isLarge = ({ states }: DrawnLevel, chartId: string): boolean => !isOwnChart(chartId) && states.length > 16;
-
-/** Whether a line begins or ends at an active state or a sibling of one. */
-function isNear({ transitions }: DrawnEdge, { chart, index, active }: KnownMarks): boolean {
-  const isAround = (id: string | null = null): boolean => id !== null && id !== chart.id && active.has(id);
-  return transitions.some((at) => {
-    const { source = '', target = [] } = chart.transitions[at] ?? {};
-    return [source, ...target].some((id) => isAround(id) || isAround(index.state(id)?.parent));
-  });
 }
 
 /** Moves the focus between states, and selects the one that has it. */
@@ -291,8 +278,7 @@ function lineOf(edge: DrawnEdge, { chart, index, taken: counts, last }: KnownMar
   };
 }
 
-const rankOf = ({ times, isLast, isFar }: Line & { readonly isFar: boolean }): number =>
-  Number(!isFar) + 2 * Number(times > 0) + Number(isLast);
+const rankOf = ({ times, isLast }: Line): number => Number(times > 0) + Number(isLast);
 
 export const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
 
@@ -485,13 +471,13 @@ const classNames = (which: Readonly<Record<string, boolean>>): string =>
     .join(' ');
 
 interface LineShapeProps {
-  readonly line: Line & { readonly isFar: boolean };
+  readonly line: Line;
   readonly isSelected: boolean;
   readonly onSelect: () => void;
 }
 
 function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
-  const { edge, names, times, isLast, isFar } = line;
+  const { edge, names, times, isLast } = line;
   const { points, label, isBranch } = edge;
   const count = countText(times);
   const frames = isBranch ? [[count]] : line.isEach ? framesOf(line.label) : [labelLines(line.label, count)];
@@ -499,10 +485,7 @@ function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
   const taken = times === 0 ? 'Not taken' : times === 1 ? 'Taken once' : `Taken ${formatNumber(times)} times`;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the states describe their lines, and are selected with keys
-    <g
-      class={classNames({ edge: true, taken: times > 0, last: isLast, selected: isSelected, far: isFar })}
-      onClick={onSelect}
-    >
+    <g class={classNames({ edge: true, taken: times > 0, last: isLast, selected: isSelected })} onClick={onSelect}>
       <title>{`${excerpt(names.join(', '), 300)}\n${taken}`}</title>
       <path class="reach" d={path} />
       <path class="line" d={path} />

@@ -5,17 +5,26 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { ancestorsOf, indexChart } from '../fold/chart-index.ts';
 import { isOwnChart } from '../fold/chart-words.ts';
+import { pluralize } from '../fold/format.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
 import { LinkButton } from '../link-button.tsx';
 import { useMeasured } from '../use-measured.ts';
 import { ChartLegend } from './chart-legend.tsx';
 import { ChartList } from './chart-list.tsx';
-import { ChartPicture, type ChartViewProps, isLarge, MARGIN, marksOfCopy, type ShownLevel } from './chart-picture.tsx';
-import { type Drawing, type DrawnLevel, type LaidOut, ownOf, type Point } from './drawing.ts';
+import {
+  activePath,
+  ChartPicture,
+  type ChartViewProps,
+  type KnownMarks,
+  MARGIN,
+  marksOfCopy,
+  type ShownLevel,
+} from './chart-picture.tsx';
+import { type Drawing, type DrawnLevel, type DrawnState, type LaidOut, ownOf, type Point } from './drawing.ts';
 import { FONT, LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
-import { overviewOf } from './overview.ts';
+import { outermost, overviewOf, partOf } from './overview.ts';
 
 /** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows a list. */
 export function ChartView(props: ChartViewProps) {
@@ -65,9 +74,6 @@ const spaceOf = ({ clientWidth, clientHeight }: Element): Space => ({ width: cli
 
 /** A level of another program opens whole if its texts then have at least 9 px: small text is better than a chart that is cut off. */
 const SMALLEST = 9 / FONT.label;
-
-/** Below this scale, a level is an overview of its outermost states. */
-const TINY = 8 / FONT.label;
 
 /** Returns the scale that shows a whole level, the one at which its texts are readable, and the one at which it opens: if possible, with its largest state whole. */
 function scalesOf(level: DrawnLevel | undefined, space: Space, chartId: string) {
@@ -126,19 +132,57 @@ const LevelPath = ({ path, goTo }: LevelPathProps) => (
 
 type Zoom = number | 'whole' | 'readable';
 
+/** The choice of all groups. */
+const ALL = '';
+
+interface GroupsProps {
+  readonly groups: readonly DrawnState[];
+  readonly known: KnownMarks;
+  readonly shown: string;
+  readonly choose: (id: string) => void;
+}
+
+/** The outermost states of a chart that is too large to be shown with all its states: each can be shown with its inside. */
+const Groups = ({ groups, known, shown, choose }: GroupsProps) => (
+  <fieldset class="chart-groups" aria-label="Groups of states">
+    <button type="button" aria-pressed={shown === ALL} onClick={() => choose(ALL)}>
+      All groups
+      <span class="muted">{pluralize(known.index.states.length - groups.length - 1, 'state')}</span>
+    </button>
+    {groups.map(({ id }) => {
+      const count = known.index.childrenOf(id).length;
+      const words = [count > 0 && pluralize(count, 'state'), known.visited.has(id) && 'visited'].filter(Boolean);
+      return (
+        <button
+          key={id}
+          type="button"
+          class={known.active.has(id) ? 'active' : known.visited.has(id) ? '' : 'never'}
+          aria-pressed={shown === id}
+          onClick={() => choose(id)}
+        >
+          <b>{excerpt(known.index.state(id)?.name ?? id, 24)}</b>
+          <span>{known.active.has(id) ? activePath(id, known) || 'active' : words.join(', ') || 'not visited'}</span>
+        </button>
+      );
+    })}
+  </fieldset>
+);
+
 interface ChartToolsProps {
   readonly scale: number;
   readonly whole: number;
+  /** Whether only one group is shown. */
+  readonly canShowAll: boolean;
   readonly setZoom: (zoom: Zoom) => void;
   /** The button of the size. */
   readonly children: ComponentChildren;
 }
 
-const ChartTools = ({ scale, whole, setZoom, children }: ChartToolsProps) => (
+const ChartTools = ({ scale, whole, canShowAll, setZoom, children }: ChartToolsProps) => (
   <div class="chart-tools">
     <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
     <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
-    {scale > whole ? (
+    {scale > whole || canShowAll ? (
       <IconButton icon="whole" label="Whole chart" keys="0" onClick={() => setZoom('whole')} />
     ) : (
       scale < LEGIBLE && <IconButton icon="letter" label="Readable size" keys="1" onClick={() => setZoom('readable')} />
@@ -154,9 +198,10 @@ function Levels(props: LevelsProps) {
     { chartId: root, level: root, copy: root, name: root, host: '' },
   ]);
   /** Null for the scale at which a level opens. */
-  const [zoom, setZoom] = useState<Zoom | null>(null);
+  const [zoom, setZoomTo] = useState<Zoom | null>(null);
+  /** The group that is shown, or `ALL`; null for that of the active state. */
+  const [chosen, choose] = useState<string | null>(null);
   const scroll = useRef<HTMLDivElement>(null);
-  const hasMoved = useRef(false);
   /** The point at which the wheel zooms: on the screen, and as a fraction of the picture. */
   const zoomedAt = useRef<(Record<'left' | 'top', number> & Point) | null>(null);
   const space = useMeasured<Space>(scroll, { width: 800, height: 500 }, spaceOf);
@@ -173,19 +218,33 @@ function Levels(props: LevelsProps) {
     };
   });
   const place = path.at(-1) as ShownLevel;
-  const level = ownOf(ownOf(props.drawings, place.chartId) ?? {}, place.level);
+  const all = ownOf(ownOf(props.drawings, place.chartId) ?? {}, place.level);
 
   const known = marksOfCopy(charts, marks, place.chartId, place.copy);
+  const groups = all === undefined || known === null || isOwnChart(place.chartId) ? [] : outermost(all, known);
+  const isSplit =
+    groups.length > 1 &&
+    groups.some(({ isOpen }) => isOpen) &&
+    scalesOf(all, spaceUnselected, place.chartId).whole < SMALLEST;
+  const group = isSplit ? (chosen ?? groups.find(({ id }) => known?.active.has(id))?.id ?? groups[0]?.id ?? ALL) : ALL;
+  const level = all !== undefined && known !== null && group !== ALL ? partOf(all, known, group) : all;
+  const isOverview = isSplit && group === ALL;
   const { whole, readable } = scalesOf(level, space, place.chartId);
   const scale =
-    zoom === 'whole'
+    zoom === 'whole' || isOverview
       ? whole
       : zoom === 'readable'
         ? readable
         : (zoom ?? scalesOf(level, spaceUnselected, place.chartId).opened);
-  const isTiny = scale < TINY && level?.states.some(({ isOpen }) => isOpen) === true && !isOwnChart(place.chartId);
-  /** Whether only a part of a chart with many states is shown. It moves with the active states. */
-  const isMap = level !== undefined && scale > whole && isLarge(level, place.chartId);
+  const show = (id: string): void => {
+    choose(id);
+    setZoomTo(null);
+  };
+  const setZoom = (to: Zoom): void => {
+    if (isSplit && to === 'whole') show(ALL);
+    else if (isOverview) choose(null);
+    else setZoomTo(to);
+  };
   /** The level and the size that were shown before: when a level opens, the chart around its active state is visible on all sides. */
   const centered = useRef('');
   useLayoutEffect(() => {
@@ -194,10 +253,10 @@ function Levels(props: LevelsProps) {
     const selector = shown
       .slice(0, selected?.kind === 'transitions' ? 2 : 4)
       .find((one) => scroll.current?.querySelector(one));
-    const picture = `${place.copy} ${place.level} ${scale}`;
+    const picture = `${place.copy} ${place.level} ${group} ${scale}`;
     const isNew = centered.current !== picture;
     if (scroll.current !== null && selector !== undefined && zoomedAt.current === null)
-      bringIntoView(scroll.current, selector, isNew, selected === null && (isMap || (isNew && zoom === null)));
+      bringIntoView(scroll.current, selector, isNew, selected === null && isNew && zoom === null);
     centered.current = picture;
   }, [marks, path, level, scale, selected]);
 
@@ -217,7 +276,8 @@ function Levels(props: LevelsProps) {
   const goTo = (next: readonly ShownLevel[]): void => {
     focusNext.current = path[next.length]?.host ?? '';
     setPath(next);
-    setZoom(null);
+    choose(null);
+    setZoomTo(null);
   };
   const insideOf = (stateId: string): ShownLevel | null => levelInside(props, place, stateId);
   const press = (event: KeyboardEvent): void => {
@@ -256,50 +316,29 @@ function Levels(props: LevelsProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: its states have the focus; the keys are also buttons
     <div class="chart-view" onKeyDown={press}>
       {path.length > 1 && <LevelPath path={path} goTo={goTo} />}
-      <ChartTools scale={scale} whole={whole} setZoom={setZoom}>
+      {isSplit && known !== null && <Groups groups={groups} known={known} shown={group} choose={show} />}
+      <ChartTools scale={scale} whole={whole} canShowAll={isSplit && !isOverview} setZoom={setZoom}>
         {props.resize}
       </ChartTools>
-      <div
-        class={`chart-scroll${scale > whole ? ' zoomed' : ''}${isMap ? ' map' : ''}`}
-        ref={scroll}
-        onWheel={turn}
-        onPointerDown={(event) => isMap && drag(event, hasMoved)}
-        onClickCapture={(event) => hasMoved.current && event.stopPropagation()}
-      >
+      <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}`} ref={scroll} onWheel={turn}>
         {level !== undefined && known !== null && (
           <ChartPicture
-            key={`${place.copy} ${place.level}`}
+            key={`${place.copy} ${place.level} ${group}`}
             {...props}
             known={known}
             place={place}
-            {...(isTiny ? overviewOf(level, known, scale) : { level, scale })}
+            onSelect={(one) => (isOverview && one.kind === 'state' ? show(one.stateId) : props.onSelect(one))}
+            {...(isOverview ? overviewOf(level, known, scale) : { level, scale })}
             hasInside={(id) => insideOf(id) !== null}
             onOpen={(id) => {
               const inside = insideOf(id);
               if (inside !== null) goTo([...path, inside]);
-              else if (isTiny) setZoom('readable');
             }}
           />
         )}
       </div>
     </div>
   );
-}
-
-/** Moves the visible part of a large chart with the mouse. After a drag, `hasMoved` is true until the next one. */
-function drag({ currentTarget, clientX, clientY, pointerType }: PointerEvent, hasMoved: { current: boolean }): void {
-  hasMoved.current = false;
-  if (!(currentTarget instanceof HTMLElement) || pointerType !== 'mouse') return;
-  const { left, top } = currentTarget.getBoundingClientRect();
-  // Scrollbars move it themselves.
-  if (clientX - left > currentTarget.clientWidth || clientY - top > currentTarget.clientHeight) return;
-  const start = { left: currentTarget.scrollLeft + clientX, top: currentTarget.scrollTop + clientY };
-  const move = (event: PointerEvent): void => {
-    hasMoved.current ||= Math.hypot(event.clientX - clientX, event.clientY - clientY) > 4;
-    currentTarget.scrollTo({ left: start.left - event.clientX, top: start.top - event.clientY, behavior: 'instant' });
-  };
-  addEventListener('pointermove', move);
-  addEventListener('pointerup', () => removeEventListener('pointermove', move), { once: true });
 }
 
 /** Focuses the selected or active state of the picture. */

@@ -24,14 +24,10 @@ const BETWEEN: ReadonlySet<string> = new Set(
   'closed resumed attributes retried quarantined released note keyframe effect-end stopped end'.split(' '),
 );
 
-/** The first entries of the steps in which a machine took a transition or ignored an event. The number of a step is its place among them. */
-export function stepStarts({ actors, entries, transitions }: RunFold): readonly number[] {
-  const ignored = actors.flatMap(({ machine, events }) =>
-    machine === null ? [] : events.flatMap((event) => (event.ignored === null ? [] : event.seq)),
-  );
-  const starts = [...transitions.seqs, ...ignored].map((seq) => entries.stepOf(seq).from);
-  return [...new Set([0, ...starts])].sort((one, other) => one - other);
-}
+/** The first entries of the start and of the steps in which a machine took a transition. The number of a step is its place among them. */
+export const stepStarts = ({ entries, transitions }: RunFold): readonly number[] => [
+  ...new Set([0, ...transitions.seqs.map((seq) => entries.stepOf(seq).from)]),
+];
 
 /** The last entry of the step of an entry, without what a process that leaves or continues the actor writes after it. */
 export function lastEntryOfStep({ entries }: RunFold, seq: number, count: number): number {

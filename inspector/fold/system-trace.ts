@@ -222,7 +222,7 @@ function stepRow(system: Traced, actor: ActorRecord, step: Step, to: number, unt
   return {
     ...plainRow(isIgnored ? 'ignored' : 'step', from, eventWords(system, actor.path, event)),
     id: `step${from}${actor.path}`,
-    number: countUpTo(system.starts, from),
+    ...(system.starts.length > 1 && (isStart || moves.length > 0) && { number: countUpTo(system.starts, from) }),
     get moves() {
       return moved();
     },

@@ -191,7 +191,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
 
   it('opens a level with its active state in the middle, its labels in frames, and its buttons beside it', async () => {
     const charts = groupsOf(10, 5);
-    const page = await openChart({ charts, root: 'groups', size: { width: 480, height: 300 } });
+    const page = await openChart({ charts, root: 'groups', size: { width: 680, height: 300 } });
     const active = ['groups', 'group4', 'groups.group4.step2'];
     await page.locator('.edge').first().waitFor();
     await page.locator('.state').first().press('-');
@@ -225,29 +225,9 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await page.locator('.leaf > .inside').textContent()).toBe('step2 ');
   });
 
-  it('emphasizes the lines around the active states of a large chart, and is moved by dragging', async () => {
-    const charts = groupsOf(10, 5);
-    const page = await openChart({ charts, root: 'groups', size: { width: 480, height: 300 } });
-    await page.locator('.edge').first().waitFor();
-    const { transitions } = charts.charts[0] as RunCharts['charts'][number];
-    const done = transitions.findIndex(({ target }) => target.includes('group4'));
-    const active = ['groups', 'group4', 'groups.group4.step0'];
-    await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken: { groups: [[done, 1]] } });
-    const strong = await page.locator('.edge:not(.far) > title').allTextContents();
-    expect(strong).toHaveLength(7);
-    const middle = () => page.locator('.leaf').evaluate((one) => Math.round(one.getBoundingClientRect().y));
-    const before = await middle();
-    await page.mouse.move(200, 150);
-    await page.mouse.down();
-    await page.mouse.move(200, 110, { steps: 4 });
-    await page.mouse.up();
-    expect(await middle()).toBe(before - 40);
-    expect(await page.evaluate('chartPage.selections')).toEqual([]);
-  });
-
   it('zooms with Ctrl and the wheel around the pointer', async () => {
-    const charts = groupsOf(10, 5);
-    const page = await openChart({ charts, root: 'groups', size: { width: 480, height: 300 } });
+    const charts = groupsOf(2, 5);
+    const page = await openChart({ charts, root: 'groups', size: { width: 680, height: 200 } });
     const active = ['groups', 'group0', 'groups.group0.step0'];
     await callPage(page, 'mark', { ...noMarks, active: { groups: active } });
     const placeOf = (selector: string) =>
@@ -262,10 +242,10 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await page.mouse.wheel(0, -200);
     await expect.poll(async () => (await placeOf('.chart-picture')).right).not.toBe(right);
     const after = await placeOf('.leaf');
-    expect(Math.hypot(after.left - left, after.top - top)).toBeLessThan(3);
+    expect(Math.hypot(after.left - left, after.top - top)).toBeLessThan(5);
   });
 
-  it('shows the groups of a large chart as boxes with the lines between them if its texts are not readable', async () => {
+  it('shows the group of the active state of a large chart, names all others, and shows them with the lines between them on request', async () => {
     const { charts: all, invoked } = groupsOf(10, 5);
     const [chart] = all as [RunCharts['charts'][number]];
     const abort = { event: 'ABORT', source: 'groups', target: ['group4'], guard: null, otherwise: false, actions: [] };
@@ -279,7 +259,14 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     const active = ['groups', 'group4', 'groups.group4.step1'];
     const left = { groups: [[transitions.indexOf(abort), 'groups.group9.step4']] };
     await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken, left });
-    expect(await textsOf(page, '.elsewhere.done')).toBe('any of 50: group9 › step4');
+    expect(await textsOf(page, '.elsewhere.done')).toBe('any: group9 › step4');
+    const groups = page.getByRole('group', { name: 'Groups of states' });
+    expect(await groups.locator('.active').innerText()).toBe('group4\nstep1');
+    expect(await groups.getByRole('button').count()).toBe(11);
+    expect(await page.locator('.state.open > .name').allTextContents()).toEqual(['group4']);
+    await groups.getByRole('button', { name: 'group5' }).click();
+    expect(await page.locator('.state.open > .name').allTextContents()).toEqual(['group5']);
+    expect(await axeViolations(page, '.chart-view')).toEqual([]);
     await page.getByRole('button', { name: 'Whole chart' }).click();
     await page.locator('[data-state="groups.group4.step1"]').waitFor({ state: 'detached' });
     expect(await flawsOf(page, 12)).toEqual([]);
@@ -287,7 +274,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await textsOf(page, '.leaf > text')).toMatch(/^group4 ×2 step1 · ABORT from group9 › step4 ×1/u);
     expect(await page.locator('.edge.taken').count()).toBe(2);
     expect(await page.locator('.edge').count()).toBe(19);
-    for (const _ of 'ab') await page.locator('[data-state=group4]').click();
+    await page.locator('[data-state=group4]').click();
     await page.locator('[data-state="groups.group4.step1"]').waitFor();
   });
 

@@ -151,25 +151,22 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     expect(ratios[1]).toBeLessThan(0.8 * (ratios[0] ?? 0));
   });
 
-  it('keeps each state in its place and the lines taken when the actor moves on, follows it, and keeps the focus', async () => {
+  it('shows the group of the active state and the lines taken there when the actor moves on', async () => {
     const { page } = await tests.open('/run/groups', { width: 1440, height: 600 });
     const places = () =>
       page
         .locator('.chart-picture .state > .box')
         .evaluateAll((all) => all.map((box) => `${box.getAttribute('x')} ${box.getAttribute('y')}`));
     await page.locator('[data-state="groups.g0.s2"].leaf').waitFor();
-    const before = await places();
-    expect(before).toHaveLength(24);
-    await page.locator('[data-state="groups.g0.s1"]').focus();
+    expect(await places()).toHaveLength(6);
     await groupsHost.send('groups', { type: 'END' });
     await page.locator('[data-state="groups.g1.s1"].leaf').waitFor();
-    expect(await places()).toEqual(before);
-    expect(await focused(page)).toBe('groups.g0.s1');
-    expect(await page.locator('.chart-picture .edge.taken > text').allTextContents()).toEqual([
-      'NEXT ×1',
-      'NEXT ×1',
-      'END ×1',
-    ]);
+    expect(await places()).toHaveLength(6);
+    expect(await page.locator('.chart-picture .edge.taken').count()).toBe(1);
+    await page.getByRole('button', { name: 'g0' }).click();
+    const taken = page.locator('.chart-picture .edge.taken > text');
+    expect(await taken.allTextContents()).toEqual(['NEXT ×1', 'NEXT ×1', 'END ×1']);
+    await page.getByRole('button', { name: 'g1' }).click();
     await page.waitForFunction(() => {
       const [view, leaf] = ['.chart-scroll', '.chart-picture .leaf'].map((one) =>
         document.querySelector(one)?.getBoundingClientRect(),
@@ -221,15 +218,15 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
   it('moves between steps with buttons below a chart in full size, on a phone and on a wide page', async () => {
     const { page } = await tests.open('/run/order', { width: 390, height: 844 });
     await page.getByRole('button', { name: 'Chart', exact: true }).click();
-    await page.locator('.chart-steps', { hasText: 'step 4 of 4' }).waitFor();
+    await page.locator('.chart-steps', { hasText: 'step 5 of 5' }).waitFor();
     expect(await page.getByRole('button', { name: 'Next step' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Previous step' }).click();
-    await page.locator('.chart-steps', { hasText: 'step 3 of 4' }).waitFor();
+    await page.locator('.chart-steps', { hasText: 'step 4 of 5' }).waitFor();
     await page.locator('[data-state="order.charging"].leaf').waitFor();
     expect(await page.getByRole('button', { name: 'Back to the chart' }).count()).toBe(0);
     expect((await page.getByRole('button', { name: 'Zoom in' }).boundingBox())?.width).toBe(44);
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole('button', { name: 'Next step' }).click();
-    await page.locator('.chart-steps', { hasText: 'step 4 of 4' }).waitFor();
+    await page.locator('.chart-steps', { hasText: 'step 5 of 5' }).waitFor();
   });
 });

@@ -103,6 +103,7 @@ function migratedEvent({ system, from, rule, parts }: Omit<MovedActor, 'start' |
     throw new Error(`context: expected an object; received ${JSON.stringify(context) ?? String(context)}`);
   const moved = to.resolveState({ value: stateValue([...targets.values()]), context } as never) as AnyMachineSnapshot;
   const nodes = activeNodes(moved).toSorted((one, other) => one.order - other.order);
+  requireNotDone(targets, to);
   const matcher = new Matcher(targets, nodes, rule);
   const delays = matcher.match(delaysOf);
   const open = [...system.approvals.keys()];
@@ -199,6 +200,35 @@ function stateValue(nodes: readonly AnyStateNode[]): StateValue {
     }
   }
   return value as StateValue;
+}
+
+const isDone = ({ type, states }: AnyStateNode, active: ReadonlySet<AnyStateNode>): boolean => {
+  const inner = Object.values(states);
+  if (type === 'parallel') return inner.every((node) => isDone(node, active));
+  return inner.some((node) => node.type === 'final' && active.has(node));
+};
+
+/** Returns the states that are done, and that do something then: the root ends the machine. */
+function endsIn(leaves: readonly AnyStateNode[]): readonly AnyStateNode[] {
+  const active = new Set(leaves.flatMap(withAncestors));
+  const acts = (node: AnyStateNode): boolean =>
+    node.parent === undefined || candidatesFor(node, `xstate.done.state.${node.id}`).length > 0;
+  return [...active].filter((node) => isDone(node, active) && acts(node));
+}
+
+/** Throws if a state is done only in the current version: nothing enters its final state there, so what follows would never happen. */
+function requireNotDone(targets: ReadonlyMap<AnyStateNode, AnyStateNode>, to: AnyStateMachine): void {
+  const before = endsIn([...targets.keys()]);
+  const known = [...targets].filter(([leaf]) => withAncestors(leaf).some((node) => before.includes(node)));
+  const places = new Set(known.flatMap(([, target]) => withAncestors(target)));
+  const done = endsIn([...targets.values()]).find((node) => !places.has(node));
+  if (done === undefined) return;
+  const leaves = [...targets].filter(([, target]) => withAncestors(target).includes(done));
+  const names = leaves.map(([leaf]) => `"${pathOf(leaf)}"`).join(', ');
+  const what = done.parent === undefined ? 'the machine' : `"${pathOf(done)}", which has an "onDone",`;
+  throw new Error(
+    `with the state ${names}, ${what} is done in ${versionOf(to)}, but a migration takes no transition; map it to the state that follows`,
+  );
 }
 
 /** Returns the states to which history states return, without those that the current version lacks. */

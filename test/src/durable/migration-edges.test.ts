@@ -255,3 +255,40 @@ it('delays keep their time if only some of them count, as long as the earlier ve
   clock.increment(200);
   await expect.poll(() => again.getSnapshot().value).toBe('v');
 });
+
+describe('a state that is done only in the current version', () => {
+  const packing = (more: object) => ({
+    initial: 'packing',
+    states: {
+      packing: { initial: 'open', states: { open: { on: { pack: 'packed' } }, packed: { type: 'final' } }, ...more },
+      sent: {},
+    },
+  });
+
+  it('is refused with the reason, also by the check before a deployment, unless it is mapped to what follows', async () => {
+    const [first, second] = [packing({}), packing({ onDone: 'sent' })];
+    const { actor, problem, logged } = await moved(first, second, { events: ['pack'] });
+    expect(problem).toContain(
+      'with the state "packing.packed", "packing", which has an "onDone", is done in version "2", but a migration takes no transition; map it to the state that follows',
+    );
+    expect([actor.getSnapshot().value, logged.length]).toEqual([{ packing: 'packed' }, 1]);
+    const mapped = await moved(first, second, { events: ['pack'], rule: { state: { 'packing.packed': 'sent' } } });
+    expect([mapped.actor.getSnapshot().value, mapped.problem]).toEqual(['sent', null]);
+    const early = await moved(first, second);
+    await early.actor.send({ type: 'pack' });
+    expect([early.actor.getSnapshot().value, early.problem]).toEqual(['sent', null]);
+  });
+
+  it('is refused if the machine would be done, but not if its guard did not hold before either', async () => {
+    const region = (states: object) => ({ initial: 'a', states: { a: { on: { go: 'b' } }, ...states } });
+    const [ends, stays] = [region({ b: { type: 'final' } }), region({ b: {} })];
+    const two = await moved(
+      { type: 'parallel', states: { one: ends, two: stays } },
+      { type: 'parallel', states: { one: ends } },
+      { events: ['go'], rule: { state: (path) => (path === 'two.b' ? 'one' : path) } },
+    );
+    expect(two.problem).toMatch(/the machine is done in version "2"/u);
+    const guarded = packing({ onDone: { guard: () => false, target: 'sent' } });
+    expect((await moved(guarded, guarded, { events: ['pack'] })).problem).toBeNull();
+  });
+});

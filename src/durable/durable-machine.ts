@@ -44,7 +44,7 @@ import { requireKnown } from './known-options.ts';
 import { lastMachineIn, machineIn, recordedMachine, versionFor } from './machine-versions.ts';
 import type { HostMail } from './mail.ts';
 import type { Migration } from './migrate.ts';
-import { type Pending, pendingOf } from './pending.ts';
+import { nothingPending, type Pending, pendingOf } from './pending.ts';
 import type { PostedEvent } from './post-event.ts';
 import type { RepairAction, RepairOptions, RepairResult, StepRepair } from './repair.ts';
 import {
@@ -290,7 +290,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   stop(id: string): Promise<boolean>;
   /**
    * Reads an actor after its last stored step, without continuing it: one that is open from memory, any other by a replay from its last
-   * keyframes. Rejects with `unknown_journal`, `invalid_journal` or `diverged`.
+   * keyframes. Rejects with `unknown_journal`, `invalid_journal` or `diverged`. If an actor has ended, and the machine that it had is not among
+   * `versions`, the snapshot has only its `status`, `output` and `error`.
    */
   query(id: string): Promise<ActorView<Machine>>;
   /** Whether this durable machine has the actor in memory, or is opening it. */
@@ -690,9 +691,21 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (actor?.isStored) return { snapshot: actor.getSnapshot(), pending: actor.pending };
     // When a delay that pauses is due depends on all processes that had the actor.
     const entries = await entriesOf(this.journals.read(id, { fromKeyframe: this.#timeWithoutProcess === 'counts' }));
-    const { divergence, snapshot, pending } = ended<Machine>(await this.#latest(id, entries));
-    requireSame(id, divergence);
-    return { snapshot, pending };
+    try {
+      const { divergence, snapshot, pending } = ended<Machine>(await this.#latest(id, entries));
+      requireSame(id, divergence);
+      return { snapshot, pending };
+    } catch (error) {
+      const end = hasEnded(entries) ? entries.findLast(({ type }) => type === 'end') : undefined;
+      if (end?.type !== 'end' || Object(error).code !== 'diverged') throw error;
+      const { status, output, error: failure } = end;
+      const last = {
+        status,
+        output: this.#codec.decode(output),
+        error: status === 'error' ? this.#codec.decode(failure) : undefined,
+      };
+      return { snapshot: last as unknown as SnapshotFrom<Machine>, pending: nothingPending };
+    }
   }
 
   async replay(id: string): Promise<ActorReplay<Machine>> {

@@ -292,3 +292,21 @@ describe('a state that is done only in the current version', () => {
     expect((await moved(guarded, guarded, { events: ['pack'] })).problem).toBeNull();
   });
 });
+
+it('reads how an actor has ended although its version is missing', async () => {
+  const journals = memoryJournals();
+  const one = build('1', {
+    initial: 'a',
+    states: { a: { on: { go: 'b', keep: 'c' } }, b: { type: 'final' }, c: {} },
+    output: { total: 3n },
+  });
+  const first = createDurableMachine(one, { journals });
+  await first.open('ended');
+  await first.send('ended', { type: 'go' });
+  await first.open('waits');
+  await first.send('waits', { type: 'keep' });
+  const two = createDurableMachine(build('2', { initial: 'x', states: { x: {} } }), { journals });
+  const { snapshot, pending } = await two.query('ended');
+  expect([snapshot, pending.events]).toEqual([{ status: 'done', output: { total: 3n }, error: undefined }, []]);
+  await expect(two.query('waits')).rejects.toMatchObject({ code: 'diverged' });
+});

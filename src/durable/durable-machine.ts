@@ -763,7 +763,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       ...(product !== undefined && { product }),
       forkedFrom: { actorId, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0), forkedAt },
     };
-    const hasChildren = shared.some(concernsChild);
+    const hasChildren = shared.some((entry) => childrenIn(entry).length > 0);
     const own = hasChildren
       ? (await import('./lazy-parts.ts')).withOwnChildren(shared, id, identityOf(id, start))
       : shared;
@@ -808,18 +808,27 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (actor?.isClosed === false)
       throw new PostChainError('journal_held', `actor ${id}: it is open in this process; close() it before delete().`);
     await actor?.closed;
-    const { start, hasRelatives } = await beginningOf(this.journals.read(id, this.#readOptions));
+    const { start, children } = await relativesIn(this.journals.read(id, this.#readOptions));
     if (start !== null) this.#machineOf([start], id);
-    if (hasRelatives) await this.#stopFirst(id);
+    if (start?.parent !== undefined || children.length > 0) await this.#stopFirst(id, children);
     await this.journals.delete?.(id);
     this.#crashCounts.delete(id);
   }
 
-  /** The parent of a child waits for its end, and the children of a parent would continue. One that cannot be opened can be deleted. */
-  async #stopFirst(id: string): Promise<void> {
+  /**
+   * The parent of a child waits for its end, and the children of a parent would continue. One that cannot be opened can be deleted: then the hosts
+   * of its children stop them.
+   */
+  async #stopFirst(id: string, children: readonly string[]): Promise<void> {
     const stopped = this.#offer(id, (actor) => actor.stop(), { isPaused: true });
-    await stopped.catch((error: unknown) => {
+    await stopped.catch(async (error: unknown) => {
       if (isHeld(error)) throw error;
+      const message = { id: crypto.randomUUID(), type: 'stop' } as const;
+      const posting = children.map((child) => this.journals.mail?.post(child, message.id, message));
+      const failed = (await Promise.allSettled(posting)).find(
+        (one) => one.status === 'rejected' && !isUnknown(one.reason),
+      );
+      if (failed?.status === 'rejected') throw failed.reason;
     });
   }
 
@@ -1214,21 +1223,24 @@ const CLAIMED_AT_ONCE = 10;
 /** The codes of a store whose journal may be opened instead of created. */
 const MAY_EXIST: readonly string[] = ['journal_exists', 'journal_held', 'invalid_journal'];
 
-const concernsChild = (entry: DurableEntry): boolean =>
-  (entry.type === 'effect' && Object(entry.subject).child !== undefined) ||
-  (entry.type === 'keyframe' && entry.state.children !== undefined);
+/** Returns the children that an entry names, by the ids of their journals. */
+function childrenIn(entry: DurableEntry): readonly string[] {
+  if (entry.type === 'keyframe') return Object.values(entry.state.children ?? {}).map(({ child }) => child);
+  const { child } = Object(entry.type === 'effect' ? entry.subject : null) as { readonly child?: string };
+  return child === undefined ? [] : [child];
+}
 
-/** Returns the first entry of a journal, null if it cannot be read, and whether the actor is a child process or has started one. */
-async function beginningOf(journal: AsyncIterable<DurableEntry>) {
-  let start: DurableEntry | null = null;
-  let hasRelatives = false;
+/** Returns the first entry of a journal, null if it cannot be read, and the children that the actor has started. */
+async function relativesIn(journal: AsyncIterable<DurableEntry>) {
+  let start: Extract<DurableEntry, { type: 'start' }> | null = null;
+  const children = new Set<string>();
   try {
     for await (const entry of journal) {
       if (entry.type === 'start') start = entry;
-      hasRelatives ||= concernsChild(entry) || (entry.type === 'start' && entry.parent !== undefined);
+      for (const child of childrenIn(entry)) children.add(child);
     }
   } catch {
     // Deleting the journal reports that it does not exist. One that is damaged can be deleted.
   }
-  return { start, hasRelatives };
+  return { start, children: [...children] };
 }

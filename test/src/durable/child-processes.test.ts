@@ -149,6 +149,18 @@ describe('a child process', () => {
     expect(hosts.log).not.toHaveBeenCalled();
   });
 
+  it('is stopped when its parent is deleted, which cannot be opened', async () => {
+    const hosts = hostsOn(memoryJournals());
+    await (await hosts.orders.open('o-1')).park({ wait: true });
+    await settle(hosts);
+    const changed = setup({}).createMachine({ id: 'order', initial: 'other', states: { other: {} } });
+    const orders = createDurableMachine(changed, { journals: hosts.journals, logger: hosts.log });
+    await expect(orders.open('o-1')).rejects.toMatchObject({ code: 'diverged' });
+    await orders.delete('o-1');
+    await settle(hosts);
+    expect(await hosts.shipments.list()).toMatchObject([{ status: 'stopped' }]);
+  });
+
   it('reports its result when it is opened again, if the store refuses it at first', async () => {
     const inner = memoryJournals();
     const box = inner.mail as NonNullable<typeof inner.mail>;

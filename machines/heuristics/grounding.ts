@@ -2,7 +2,7 @@ import { datesIn, monthsOfDays } from '../text/dates.ts';
 import { memoize } from '../text/memoize.ts';
 import { sentencesOf } from '../text/sentences.ts';
 import { isUnspaced, stemOfFolded } from '../text/words.ts';
-import { type Features, FULL_LENGTH, type Reading, read, shareOf, spaced, type Word, weightIn } from './reading.ts';
+import { type Features, type Reading, read, shareOf, spaced, type Word, weightIn } from './reading.ts';
 
 export interface Grounding {
   /** The share of what the answer adds to the request that the evidence has, 0..1; null if there is nothing to check. */
@@ -233,7 +233,7 @@ function isVerbatim({ answer, request, texts, compared, isDerived }: GroundingCh
   const isCalculated = (run: readonly Word[]) => run.every(({ stem }) => isDerived(stem));
   if (runs.length > 0 && runs.every(isCalculated)) return true;
   if (answer.length <= TERSE_WORDS && compared !== 'names')
-    return texts.some((text) => linesOf(withoutEnds(answer.words, texts)).every((line) => has(text, line)));
+    return texts.some((text) => linesOf(answer.words).every((line) => has(text, line)));
   return runs.length > 0
     ? runs.every((run) => isCalculated(run) || texts.some((text) => has(text, run)))
     : texts.some((text) => has(text, answer.words));
@@ -324,14 +324,6 @@ const factorOf = ({ inventsName }: Pick<Grounding, 'inventsName'>): number => (i
 /** Returns the support, halved if a name or number is in no text; null if there is nothing to check. */
 export const supportOf = (grounding: Grounding): number | null =>
   grounding.support === null ? null : grounding.support * factorOf(grounding);
-
-/** Returns the words without those at the start that no text has, if they are short and not names: "by John Bradfield". */
-function withoutEnds(words: readonly Word[], texts: readonly Reading[]): readonly Word[] {
-  const counts = ({ named, folded }: Word) =>
-    named || folded.length >= FULL_LENGTH || texts.some(({ plain }) => plain.includes(` ${folded} `));
-  const first = words.findIndex(counts);
-  return first === -1 ? words : words.slice(first);
-}
 
 /** Returns the names, each with all of its adjacent words, and the numbers. */
 export function namesIn(words: readonly Word[]): readonly (readonly Word[])[] {

@@ -158,7 +158,7 @@ export type Features<Name extends string> = Readonly<Record<Name, number>>;
 export type Weight = (term: string) => number;
 
 /** Short words are frequent in every language (G. Zipf, 1935); words of this length and more count in full. */
-export const FULL_LENGTH = 6;
+const FULL_LENGTH = 6;
 
 /**
  * Returns the inverse document frequency (K. Spärck Jones, 1972) over the sentences of texts, in place of lists of stop

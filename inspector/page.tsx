@@ -27,9 +27,8 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   const hasActors = inspector.connection.value !== 'file' && inspector.runs.value.some(({ kind }) => kind === 'system');
   useEffect(() => (hasActors ? prepareLayout() : undefined), [hasActors]);
   // An actor of another machine has no phases.
-  const hasPhases = view?.run.kind === 'run';
-  const runKeys = [...moveKeys(inspector, hasPhases), chartKey];
-  useKeys([...(isRun ? runKeys : []), helpKey(() => setHelps(true))], [isRun, hasPhases]);
+  const runKeys = [...moveKeys(inspector), chartKey];
+  useKeys([...(isRun ? runKeys : []), helpKey(() => setHelps(true))], [isRun]);
   useEffect(() => {
     document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;
   }, [view?.run.title, view?.run.status, view?.run.live]);

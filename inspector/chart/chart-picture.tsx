@@ -56,15 +56,13 @@ export interface ChartViewProps {
   readonly onSelect: (selection: ChartSelection) => void;
   /** The approximate ratio of width to height of the available space; null to measure it. */
   readonly aspect: number | null;
-  /** The ratio that is laid out after that, before it is requested. */
-  readonly nextAspect?: number;
   /** Whether the actor was stopped in its active states. */
   readonly isStopped: boolean;
   /** A button that gives the chart the height of the page, and back. */
   readonly resize?: ComponentChildren;
 }
 
-interface ChartPictureProps extends Omit<ChartViewProps, 'charts' | 'root' | 'resize' | 'aspect' | 'nextAspect'> {
+interface ChartPictureProps extends Omit<ChartViewProps, 'charts' | 'root' | 'resize' | 'aspect'> {
   readonly known: KnownMarks;
   readonly place: ShownLevel;
   readonly level: DrawnLevel;

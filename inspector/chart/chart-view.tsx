@@ -21,14 +21,14 @@ import {
   marksOfCopy,
   type ShownLevel,
 } from './chart-picture.tsx';
-import { type Drawing, type DrawnLevel, type DrawnState, type LaidOut, ownOf, type Point } from './drawing.ts';
+import { type Drawing, type DrawnLevel, type DrawnState, type LaidOut, ownOf } from './drawing.ts';
 import { FONT, LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
 import { outermost, overviewOf, partOf } from './overview.ts';
 
 /** Shows a chart one level at a time; states with inner states or machines open as the next. If it cannot be laid out, shows a list. */
 export function ChartView(props: ChartViewProps) {
-  const { charts, root, aspect, nextAspect } = props;
+  const { charts, root, aspect } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
   const given = layout?.charts === charts ? layout : null;
@@ -44,7 +44,6 @@ export function ChartView(props: ChartViewProps) {
     measured.current ??= Math.ceil(Math.max(1, Math.min(3, width / height)) * 2) / 2;
     return layoutOf({ ...charts, aspect: aspect ?? measured.current }, (done) => {
       setLayout({ charts, ...done });
-      if (!done.isPart && nextAspect !== undefined) layoutOf({ ...charts, aspect: nextAspect }, () => {});
     });
   }, [charts, baked, aspect]);
 
@@ -62,7 +61,6 @@ export function ChartView(props: ChartViewProps) {
 
 const ZOOM_STEP = 1.25;
 const MAX_FIT = 1.25;
-const MAX_ZOOM = 4;
 
 interface LevelsProps extends ChartViewProps {
   readonly drawings: Readonly<Record<string, Drawing>>;
@@ -202,8 +200,6 @@ function Levels(props: LevelsProps) {
   /** The group that is shown, or `ALL`; null for that of the active state. */
   const [chosen, choose] = useState<string | null>(null);
   const scroll = useRef<HTMLDivElement>(null);
-  /** The point at which the wheel zooms: on the screen, and as a fraction of the picture. */
-  const zoomedAt = useRef<(Record<'left' | 'top', number> & Point) | null>(null);
   const space = useMeasured<Space>(scroll, { width: 800, height: 500 }, spaceOf);
   /** The text about a selected state takes space, but the chart keeps its size. */
   const spaceUnselected = useMeasured<Space>(scroll, space, (element) => {
@@ -255,7 +251,7 @@ function Levels(props: LevelsProps) {
       .find((one) => scroll.current?.querySelector(one));
     const picture = `${place.copy} ${place.level} ${group} ${scale}`;
     const isNew = centered.current !== picture;
-    if (scroll.current !== null && selector !== undefined && zoomedAt.current === null)
+    if (scroll.current !== null && selector !== undefined)
       bringIntoView(scroll.current, selector, isNew, selected === null && isNew && zoom === null);
     centered.current = picture;
   }, [marks, path, level, scale, selected]);
@@ -291,27 +287,6 @@ function Levels(props: LevelsProps) {
     event.preventDefault();
   };
 
-  useLayoutEffect(() => {
-    const { current: view } = scroll;
-    const pointed = zoomedAt.current;
-    zoomedAt.current = null;
-    const picture = view?.firstElementChild?.getBoundingClientRect();
-    if (view === null || pointed === null || picture === undefined) return;
-    view.scrollBy({
-      left: picture.x + pointed.x * picture.width - pointed.left,
-      top: picture.y + pointed.y * picture.height - pointed.top,
-      behavior: 'instant',
-    });
-  }, [scale]);
-  const turn = (event: WheelEvent): void => {
-    const picture = scroll.current?.firstElementChild?.getBoundingClientRect();
-    if (!(event.ctrlKey || event.metaKey) || picture === undefined) return;
-    event.preventDefault();
-    const { clientX: left, clientY: top } = event;
-    zoomedAt.current = { left, top, x: (left - picture.x) / picture.width, y: (top - picture.y) / picture.height };
-    setZoom(Math.max(whole, Math.min(MAX_ZOOM, scale * Math.exp(-event.deltaY / 500))));
-  };
-
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: its states have the focus; the keys are also buttons
     <div class="chart-view" onKeyDown={press}>
@@ -320,7 +295,7 @@ function Levels(props: LevelsProps) {
       <ChartTools scale={scale} whole={whole} canShowAll={isSplit && !isOverview} setZoom={setZoom}>
         {props.resize}
       </ChartTools>
-      <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}`} ref={scroll} onWheel={turn}>
+      <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}`} ref={scroll}>
         {level !== undefined && known !== null && (
           <ChartPicture
             key={`${place.copy} ${place.level} ${group}`}
@@ -351,7 +326,7 @@ export function focusChart(): void {
 /** Room for the states at the ends of a line. */
 const ENDS_PX = 90;
 
-/** Scrolls this element, but not the page, to a state or a line; without `isCentered`, only if part of it is hidden. Also shows as much of the states around it as fits. */
+/** Scrolls this element, but not the page, to a state or a line; without `isCentered`, only if part of it is hidden. */
 function bringIntoView(element: HTMLElement, selector: string, isAtOnce: boolean, isCentered: boolean): void {
   const view = element.getBoundingClientRect();
   const label = element.querySelector(selector);
@@ -360,20 +335,10 @@ function bringIntoView(element: HTMLElement, selector: string, isAtOnce: boolean
   const isSmall = ends !== undefined && ends.width < view.width && ends.height < view.height;
   const box = isSmall ? ends : label?.getBoundingClientRect();
   if (box === undefined) return;
-  const around = [...element.querySelectorAll('.state.open > .box')]
-    .map((open) => open.getBoundingClientRect())
-    .filter(
-      ({ left, top, right, bottom }) =>
-        left <= box.left && top <= box.top && right >= box.right && bottom >= box.bottom,
-    );
   /** How far to scroll along one axis. */
   const distance = (start: 'left' | 'top', end: 'right' | 'bottom'): number => {
-    const size = view[end] - view[start];
-    const sizeOf = (open: DOMRect): number => open[end] - open[start];
-    const ordered = around.toSorted((one, other) => sizeOf(one) - sizeOf(other));
-    const shown = ordered.findLast((open) => sizeOf(open) <= size) ?? box;
-    if (shown[start] >= view[start] && shown[end] <= view[end] && !isCentered) return 0;
-    return (shown[start] + shown[end] - view[start] - view[end]) / 2;
+    if (box[start] >= view[start] && box[end] <= view[end] && !isCentered) return 0;
+    return (box[start] + box[end] - view[start] - view[end]) / 2;
   };
   const [left, top] = [distance('left', 'right'), distance('top', 'bottom')];
   element.scrollBy({ left, top, behavior: isAtOnce ? 'instant' : 'auto' });

@@ -295,9 +295,6 @@ export class Spans {
   }
 }
 
-export const cycleStarts = ({ phases }: Spans): readonly PhaseSpan[] =>
-  phases.filter(({ cycle }, index) => phases[index - 1]?.cycle !== cycle);
-
 export const callsDuring = ({ attempts }: Spans, from: number, to: number): readonly AttemptSpan[] =>
   attempts.slice(
     firstIndexWhere(attempts, (attempt) => attempt.to === null || attempt.to >= from),

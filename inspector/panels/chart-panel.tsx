@@ -17,7 +17,7 @@ import { stepStarts } from '../fold/system-step.ts';
 import { excerpt } from '../fold/text.ts';
 import { type Key, useKeys } from '../ui-state/keys.ts';
 import { chartSelection, isChartFull, toggleChart } from '../ui-state/layout.ts';
-import { chartAspect, fullAspect, isNarrow, isPhone } from '../ui-state/media.ts';
+import { chartAspect, isNarrow, isPhone } from '../ui-state/media.ts';
 import type { PanelProps } from './panel.tsx';
 
 const HUES = {
@@ -43,7 +43,6 @@ function closeChart(): void {
 export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection, count } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
-  const [isPicture, setPicture] = useState(view.run.kind === 'system');
   // Also if that changes, so that nothing moves then.
   const [isLive] = useState(view.run.live);
   const selected = chartSelection.value;
@@ -114,7 +113,6 @@ export function ChartPanel({ inspector, view }: PanelProps) {
     onSelect: select,
     isStopped,
     aspect: chartAspect(isLive),
-    nextAspect: fullAspect(),
   };
   return (
     <>
@@ -128,14 +126,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
           </select>
         </label>
       )}
-      {isPhone.value && (
-        <p class="chart-choice">
-          <button type="button" onClick={() => setPicture(!isPicture)}>
-            {isPicture ? 'List' : 'Picture'}
-          </button>
-        </p>
-      )}
-      {isPhone.value && !isPicture ? (
+      {isPhone.value && view.run.kind === 'run' ? (
         <div class={isStopped ? 'stopped' : ''}>
           <ChartList {...shared}>{notes}</ChartList>
         </div>

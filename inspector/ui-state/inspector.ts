@@ -26,7 +26,6 @@ export const isLoading = ({ run, end, count }: Pick<PanelView, 'run' | 'end' | '
 
 const emptySignals = () => ({
   connection: signal<ConnectionState>('connecting'),
-  events: signal<readonly string[]>([]),
   /** The server resumes and forks recorded runs. */
   continues: signal(false),
   /** The model that continues a run whose journal names none; undefined if unknown. */
@@ -133,9 +132,8 @@ function listenerOf(
     connection: (state) => {
       known.connection.value = state;
     },
-    hello(types, all, name, machines = {}) {
+    hello(_, all, name, machines = {}) {
       known.machines.value = machines;
-      known.events.value = types;
       known.continues.value = all;
       known.model.value = name;
     },

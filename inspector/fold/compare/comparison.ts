@@ -10,7 +10,10 @@ import { changedFields, type FieldDifference } from '../system-words.ts';
 import { traceOf } from '../trace.ts';
 import { rowsIn, type TraceRow } from '../trace-row.ts';
 import { forkChanges } from '../what-if.ts';
-import { both, type Pair, type Rows, rowsOf } from './align.ts';
+
+export type Pair<Value> = readonly [Value, Value];
+
+export const both = <From, To>([a, b]: Pair<From>, map: (value: From) => To): Pair<To> => [map(a), map(b)];
 
 export interface ComparedRun extends LoadedEntries {
   readonly runId: string;
@@ -33,14 +36,17 @@ export type Comparison = ReturnType<typeof compareRuns>;
 /** Compares two runs, as far as their entries have arrived. Takes at most a few hundred milliseconds: too much for one frame. */
 export function compareRuns(runs: Pair<ComparedRun>) {
   const paths = both(runs, pathOf);
-  const rows = rowsOf(...both(paths, (path) => path.map(({ name }) => name)));
+  const [longer, other] = paths[0].length < paths[1].length ? paths.toReversed() : paths;
+  const parting = longer?.findIndex(({ name }, at) => name !== other?.[at]?.name) ?? -1;
+  const first = parting < 0 ? null : parting;
   return {
-    ...rows,
+    /** The index of the first step that differs; null if the paths are the same. */
+    first,
     paths,
     settings: settingsThatDiffer(runs),
     forkedFrom: both(runs, forkIn),
-    guards: guardsAt(runs, paths, rows.first),
-    firstData: firstDataOf(runs, paths, rows),
+    guards: guardsAt(runs, paths, first),
+    firstData: firstDataOf(runs, paths, first),
   };
 }
 
@@ -153,12 +159,11 @@ function guardsAt(runs: Pair<ComparedRun>, paths: Paths, first: number | null): 
 
 const MAX_READ = 2_000;
 
-function firstDataOf(runs: Pair<ComparedRun>, paths: Paths, { rows, first }: Rows): number | null {
+function firstDataOf(runs: Pair<ComparedRun>, [path, other]: Paths, first: number | null): number | null {
   const isSystem = runs[0].kind === 'system';
-  const dataOf = ({ row }: ComparedStep): string | undefined => (isSystem ? row.note : row.text);
-  const at = rows.slice(0, Math.min(first ?? rows.length, MAX_READ)).findIndex(({ steps: [left, right] }) => {
-    const [one, other] = [paths[0][left ?? -1], paths[1][right ?? -1]];
-    return one !== undefined && other !== undefined && dataOf(one) !== dataOf(other);
-  });
+  const dataOf = (step: ComparedStep | undefined): string | undefined => (isSystem ? step?.row.note : step?.row.text);
+  const at = path
+    .slice(0, Math.min(first ?? path.length, MAX_READ))
+    .findIndex((step, index) => dataOf(step) !== dataOf(other[index]));
   return at < 0 ? null : at;
 }

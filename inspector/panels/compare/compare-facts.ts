@@ -1,20 +1,11 @@
 import type { SystemState } from '../../../src/inspection/wire.ts';
-import { both, type Pair } from '../../fold/compare/align.ts';
+import { both, type Pair } from '../../fold/compare/comparison.ts';
 import { answerUpTo } from '../../fold/entry-index.ts';
-import {
-  capitalize,
-  formatCost,
-  formatDelay,
-  formatDuration,
-  formatNumber,
-  humanize,
-  startedText,
-} from '../../fold/format.ts';
+import { capitalize, formatCost, formatDuration, formatNumber, startedText } from '../../fold/format.ts';
 import { reachedStates } from '../../fold/reached.ts';
 import { durationOf, statusWords } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { endingOf, eventCounts, figuresOf } from '../../fold/summary.ts';
-import { systemWaits } from '../../fold/system-waits.ts';
 import { errorText } from '../../fold/system-words.ts';
 import { jsonExcerpt } from '../../fold/text.ts';
 import type { PanelView } from '../../ui-state/inspector.ts';
@@ -74,24 +65,11 @@ const valueText = (value: unknown): string => (value === undefined ? '' : jsonEx
 function actorTexts(view: ComparedView): Readonly<Record<string, string>> {
   const { run, fold, charts, log, count } = view;
   const machine = run.machine ?? fold.actors[0]?.machine ?? '';
-  const waits = isOver(run) ? [] : systemWaits(fold, charts, count - 1);
   const end = fold.actors[0]?.end;
-  const firing = (dueMs: number | null): string =>
-    run.waiting?.dueAtMs === null || dueMs === null ? '' : `, fires ${startedText(clockStart(view) + dueMs)}`;
-  const lines = (texts: readonly string[]): string => [...new Set(texts)].slice(0, MAX_LINES).join('\n');
+  const states = reachedStates({ log, fold, charts }, machine, count - 1);
+  const texts = new Set(states.map(({ path, because }) => `${path}, ${because}`));
   return {
-    States: lines(
-      reachedStates({ log, fold, charts }, machine, count - 1).map(({ path, because }) => `${path}, ${because}`),
-    ),
-    'Accepted events': lines(
-      waits.flatMap(({ events, leadsTo }) => events.map((type) => `${type} → ${leadsTo[type] ?? ''}`)),
-    ),
-    Timers: lines(
-      waits.flatMap(({ timers }) =>
-        timers.map(({ delay, dueMs, leadsTo }) => `${formatDelay(delay)}${firing(dueMs)} → ${leadsTo}`),
-      ),
-    ),
-    'Waits for': lines(waits.flatMap(({ actors }) => actors.map(humanize))),
+    States: [...texts].slice(0, MAX_LINES).join('\n'),
     Output: end?.output == null ? '' : valueText(end.output),
     Error: end?.error === undefined ? '' : errorText(end.error),
   };

@@ -2,8 +2,7 @@ import './compare.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
-import type { ComparedRow, Pair } from '../../fold/compare/align.ts';
-import { type ComparedStep, type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
+import { type ComparedStep, type Comparison, compareRuns, type Pair } from '../../fold/compare/comparison.ts';
 import { answerUpTo } from '../../fold/entry-index.ts';
 import { pluralize, startedText } from '../../fold/format.ts';
 import { statusWords, subjectOf } from '../../fold/run-list.ts';
@@ -16,7 +15,6 @@ import { type Inspector, type OpenedRun, viewOf } from '../../ui-state/inspector
 import { useKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { useCutText } from '../head/answer-panel.tsx';
-import { Folded } from '../parts.tsx';
 import { type ComparedView, comparedFacts } from './compare-facts.ts';
 
 interface ComparePageProps {
@@ -26,7 +24,7 @@ interface ComparePageProps {
 
 const LETTERS: Pair<string> = ['A', 'B'];
 
-/** Two runs or actors side by side: where they first differ, their states and figures, and all their steps. */
+/** Two runs or actors side by side: where they first differ, their states and figures. */
 export function ComparePage({ inspector, runIds }: ComparePageProps) {
   const runs = inspector.runs.value;
   useEffect(() => {
@@ -72,7 +70,6 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
       {comparison !== null && <Difference comparison={comparison} runIds={runIds} />}
       {comparison !== null && comparison.settings.length > 0 && <Settings settings={comparison.settings} />}
       {views !== null && views[0].run.kind === 'run' && <Answers views={views} />}
-      {comparison !== null && <Steps comparison={comparison} runIds={runIds} />}
     </main>
   );
 }
@@ -159,20 +156,22 @@ interface ComparisonProps extends Pick<ComparePageProps, 'runIds'> {
 
 /** Where the runs first differ: in the data of an equal step, or in a step. */
 function Difference({ comparison, runIds }: ComparisonProps) {
-  const { rows, first, firstData, guards } = comparison;
-  const [left, right] = stepsAt(comparison, rows[first ?? -1]);
-  const place = left?.place ?? right?.place ?? '';
-  const step = `step ${(first ?? 0) + 1}${place === '' ? '' : ` (${excerpt(place, 80)})`}`;
+  const { paths, first, firstData, guards } = comparison;
+  const nameAt = (at: number | null): string => {
+    const { place, row } = stepsAt(comparison, at ?? -1).find((one) => one !== undefined) ?? {};
+    return place || (row?.number === undefined ? excerpt(row?.title ?? '', 80) : `step ${row.number}`);
+  };
+  const step = nameAt(first);
   return (
     <section class="cause sunken stack" aria-label="First difference">
       <h2 class="verbatim">
         {first === null
-          ? `Both took the same ${pluralize(rows.length, 'step')}`
-          : `First difference: ${firstData === null ? step : `the data of step ${firstData + 1}`}`}
+          ? `Both took the same ${pluralize(paths[0].length, 'step')}`
+          : `First difference: ${firstData === null ? step : `the data of ${nameAt(firstData)}`}`}
       </h2>
       {firstData !== null && (
         <>
-          {first === null && <p>Their data differs from step {firstData + 1} on:</p>}
+          {first === null && <p class="verbatim">Their data differs from {nameAt(firstData)} on:</p>}
           <Sides comparison={comparison} runIds={runIds} at={firstData} />
         </>
       )}
@@ -193,26 +192,25 @@ interface SidesProps extends ComparisonProps {
 }
 
 const Sides = ({ comparison, runIds, at, notes = null }: SidesProps) =>
-  stepsAt(comparison, comparison.rows[at]).map((step, side) => (
+  stepsAt(comparison, at).map((step, side) => (
     <p key={LETTERS[side]} class="verbatim">
       <b class="letter">{LETTERS[side]}</b>{' '}
-      {step === undefined ? 'Took no more steps' : <StepLink runId={runIds[side] ?? ''} step={step} chars={300} />}
+      {step === undefined ? 'Took no more steps' : <StepLink runId={runIds[side] ?? ''} step={step} />}
       {notes !== null && <span class="muted">, because {excerpt(notes[side] ?? '', 300)}</span>}
     </p>
   ));
 
-const stepsAt = ({ paths }: Comparison, row: ComparedRow | undefined): readonly (ComparedStep | undefined)[] =>
-  LETTERS.map((_, side) => paths[side]?.[row?.steps[side] ?? -1]);
+const stepsAt = ({ paths }: Comparison, at: number): readonly (ComparedStep | undefined)[] =>
+  paths.map((path) => path[at]);
 
 interface StepLinkProps {
   readonly runId: string;
   readonly step: ComparedStep;
-  readonly chars: number;
 }
 
-function StepLink({ runId, step: { row }, chars }: StepLinkProps) {
+function StepLink({ runId, step: { row } }: StepLinkProps) {
   const { title, moves = '', next, note = '', text, from, selection } = row;
-  const about = excerpt([note, text].filter(Boolean).join(' · '), chars);
+  const about = excerpt([note, text].filter(Boolean).join(' · '), 300);
   return (
     <>
       <a href={stepAddress(runId, selection ?? { kind: 'entry', from, to: from })}>
@@ -235,16 +233,15 @@ function StepLink({ runId, step: { row }, chars }: StepLinkProps) {
 interface CompareTableProps {
   readonly caption: string;
   readonly hidesCaption?: boolean;
-  readonly head?: string;
   readonly children: ComponentChildren;
 }
 
-const CompareTable = ({ caption, hidesCaption = false, head = '', children }: CompareTableProps) => (
+const CompareTable = ({ caption, hidesCaption = false, children }: CompareTableProps) => (
   <table class="compare-table">
     <caption class={hidesCaption ? 'visually-hidden' : ''}>{caption}</caption>
     <thead>
       <tr>
-        {head === '' ? <td /> : <th>{head}</th>}
+        <td />
         {LETTERS.map((letter) => (
           <th key={letter}>{letter}</th>
         ))}
@@ -325,51 +322,6 @@ function Answer({ title, text: markdown }: { readonly title: string; readonly te
       {markdown === undefined ? <p class="muted">No answer.</p> : text}
       {markdown !== undefined && button}
     </section>
-  );
-}
-
-const MAX_PARTS = 300;
-const MAX_ROWS = 500;
-
-/** All steps side by side, in parts that are equal or differ; equal ones are folded. */
-function Steps({ comparison, runIds }: ComparisonProps) {
-  const { rows, cutOff, firstData } = comparison;
-  const equalText = (from: number, to: number): string =>
-    firstData !== null && firstData >= from && firstData < to
-      ? `${pluralize(to - from, 'step')} in common; the data differs from step ${firstData + 1} on`
-      : pluralize(to - from, 'equal step');
-  const starts = rows.flatMap(({ equal }, at) => (at > 0 && rows[at - 1]?.equal === equal ? [] : [at]));
-  return (
-    <details class="compare-steps" open={rows.length <= MAX_ROWS}>
-      <summary>All steps side by side</summary>
-      {cutOff && <p class="muted">The runs differ too much to align their steps after the first difference.</p>}
-      {starts.slice(0, MAX_PARTS).map((from, part) => {
-        const to = starts[part + 1] ?? rows.length;
-        const isEqual = rows[from]?.equal === true;
-        return (
-          <Folded
-            key={`${from} ${isEqual}`}
-            isOpenFirst={!isEqual}
-            summary={isEqual ? equalText(from, to) : `Different from step ${from + 1} on`}
-            content={() => (
-              <CompareTable caption={`Steps from ${from + 1} on`} hidesCaption head="Step">
-                {rows.slice(from, Math.min(to, from + MAX_ROWS)).map((row, nth) => (
-                  <tr key={row.steps.join()}>
-                    <th scope="row">{from + nth + 1}</th>
-                    {stepsAt(comparison, row).map((step, side) => (
-                      <td key={LETTERS[side]} class="verbatim">
-                        {step === undefined ? '–' : <StepLink runId={runIds[side] ?? ''} step={step} chars={120} />}
-                      </td>
-                    ))}
-                  </tr>
-                ))}
-              </CompareTable>
-            )}
-          />
-        );
-      })}
-      {starts.length > MAX_PARTS && <p class="muted">and {starts.length - MAX_PARTS} more parts</p>}
-    </details>
   );
 }
 

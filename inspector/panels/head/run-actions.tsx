@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { answerUpTo, runStart } from '../../fold/entry-index.ts';
 import { attemptAt } from '../../fold/output.ts';
 import { promptSeq } from '../../fold/step.ts';
@@ -9,13 +8,12 @@ import type { PanelProps } from '../panel.tsx';
 import { CompareButton } from '../runs/runs-table.tsx';
 import { canFork, ForkForm, READ_ONLY } from '../step/fork-form.tsx';
 import { Dialog } from './dialog.tsx';
-import { CancelForm, Field, JsonForm, SendButton } from './event-forms.tsx';
+import { CancelForm, SendButton } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 import { SendingResult, sender } from './sending.tsx';
 
 const TITLES = {
   cancel: 'Cancel this run',
-  event: 'Send an event',
   details: 'Details of this run',
   retry: 'Retry the failed call in a new run',
   fork: 'Fork this run',
@@ -50,7 +48,6 @@ export function RunActions({ inspector, view }: PanelProps) {
             Finish now
           </SendButton>
           {dialogButton('cancel', 'Cancel…')}
-          {dialogButton('event', 'Send an event…')}
         </div>
       )}
       {failed && dialogButton('retry', `Retry call ${failed.number}…`)}
@@ -89,49 +86,19 @@ export function RunActions({ inspector, view }: PanelProps) {
             )
           ) : (
             <>
-              <EventForm inspector={inspector} view={view} name={open} onDone={close} />
+              <CancelForm
+                {...form}
+                onSend={async (event) => {
+                  const isSent = await form.onSend(event);
+                  if (isSent) close();
+                  return isSent;
+                }}
+              />
               <SendingResult inspector={inspector} view={view} />
             </>
           )}
         </Dialog>
       )}
     </div>
-  );
-}
-
-interface EventFormProps extends PanelProps {
-  readonly name: Exclude<DialogName, 'details' | 'export' | 'retry' | 'fork'>;
-  readonly onDone: () => void;
-}
-
-function EventForm({ inspector, view: { run, fold, count }, name, onDone }: EventFormProps) {
-  const { isBusy, onSend } = sender(inspector, run.runId);
-  const types = inspector.events.value;
-  const [type = '', choose] = useState(types[0]);
-  const form = {
-    isBusy,
-    onSend: (event: unknown) =>
-      onSend(event).then((isSent) => {
-        if (isSent) onDone();
-        return isSent;
-      }),
-  };
-  if (name === 'cancel') return <CancelForm {...form} />;
-  const { limits, thresholds } = (fold.states.at(count - 1) as RecordedState | null) ?? {};
-  // The members that are usually sent.
-  const members = { 'run.adjusted': { limits, thresholds }, 'run.directed': { phase: 'action' } }[type];
-  return (
-    <>
-      {types.length > 0 && (
-        <Field label="Event">
-          <select value={type} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-            {types.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </Field>
-      )}
-      <JsonForm key={type} given={JSON.stringify({ type, ...members }, null, 2)} {...form} />
-    </>
   );
 }

@@ -1,4 +1,3 @@
-import { LinkButton } from '../../link-button.tsx';
 import './head.css';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { answerUpTo, runStart } from '../../fold/entry-index.ts';
@@ -15,13 +14,12 @@ import { ageText, waitWords } from '../../fold/run-list.ts';
 import { endingOf, figuresOf, lastPhaseInWords, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
-import { forkChanges, numbersAt } from '../../fold/what-if.ts';
+import { forkChanges } from '../../fold/what-if.ts';
 import { isLoading } from '../../ui-state/inspector.ts';
 import { isPhone } from '../../ui-state/media.ts';
 import { ForkMark } from '../header/run-details.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { isUnknown, NO_WHAT_IF } from '../step/what-if.tsx';
 import { useClock } from '../trace/use-clock.ts';
 import { Activity, Answer } from './answer-panel.tsx';
 import { RunActions } from './run-actions.tsx';
@@ -33,14 +31,9 @@ export const RunHead = (props: PanelProps) =>
   props.view.run.kind === 'system' ? <SystemHead {...props} /> : <ChainHead {...props} />;
 
 function ChainHead({ inspector, view }: PanelProps) {
-  const { run, log, fold, count, states } = view;
+  const { run, log, fold, count } = view;
   const answer = answerUpTo(log, fold, count - 1)?.answer ?? null;
   const ending = endingOf(log, fold, count);
-  const decided = fold.entries.of('decision').at(-1);
-  const canVary = useMemo(
-    () => decided !== undefined && !run.live && numbersAt(view, decided).length > 0,
-    [decided, run.live, view.stateCount, view.charts],
-  );
   const title = useRef<HTMLHeadingElement>(null);
   // The link that opened the run is gone.
   useEffect(() => {
@@ -74,16 +67,7 @@ function ChainHead({ inspector, view }: PanelProps) {
           <div class="ending row">
             {ending !== null && (
               <p class="muted verbatim">
-                <LongText text={ending} chars={isPhone.value ? 140 : 400} />{' '}
-                {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
-                {decided !== undefined && (canVary || states !== 'sent') && !run.live && (
-                  <LinkButton
-                    title="Change a threshold of the last decision"
-                    onClick={() => showWhatIf(inspector, decided)}
-                  >
-                    What if…
-                  </LinkButton>
-                )}
+                <LongText text={ending} chars={isPhone.value ? 140 : 400} />
               </p>
             )}
           </div>
@@ -92,13 +76,6 @@ function ChainHead({ inspector, view }: PanelProps) {
       </div>
     </div>
   );
-}
-
-/** Selects a decision and scrolls to its thresholds. */
-function showWhatIf(inspector: PanelProps['inspector'], seq: number): void {
-  inspector.select({ kind: 'decision', from: seq, to: seq });
-  // The selected step is rendered before the next frame.
-  requestAnimationFrame(() => document.querySelector('.what-if')?.scrollIntoView({ block: 'center' }));
 }
 
 function Verdict({ inspector, view }: PanelProps) {

@@ -174,7 +174,7 @@ function NoRuns({ connection }: { readonly connection: string }) {
       {connection === 'lost' ? (
         <p>The inspector is not running or cannot be reached. Start it again.</p>
       ) : (
-        <div class="first-steps stack">
+        <div class="stack">
           <h1>No runs or actors yet</h1>
           <p>Start one in a terminal. It appears here automatically:</p>
           <pre class="sunken">postchain run "How does a run end?" --docs docs</pre>

@@ -4,7 +4,8 @@ import type { DurableEvent } from '../../../src/durable/entries.ts';
 import type { SystemState } from '../../../src/inspection/wire.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
-import { capitalize, clockText, formatDelay, formatNumber } from '../../fold/format.ts';
+import { capitalize, clockText } from '../../fold/format.ts';
+import { countUpTo } from '../../fold/sorted.ts';
 import { isOver } from '../../fold/step-title.ts';
 import {
   contextsAfter,
@@ -12,9 +13,9 @@ import {
   type SystemStep,
   selectedCall,
   selectedEffect,
+  stepStarts,
   systemStep,
 } from '../../fold/system-step.ts';
-import { systemWaits } from '../../fold/system-waits.ts';
 import { actorName, answerText, eventMembers } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
@@ -87,9 +88,8 @@ export function ActorStep({ inspector, view }: PanelProps) {
         </Section>
       )}
       <Ends view={view} step={step} />
-      {!isParked(view, step) && contexts}
+      {contexts}
       <Started inspector={inspector} view={view} step={step} />
-      <Waited view={view} step={step} />
     </>
   );
 }
@@ -223,37 +223,12 @@ function dueWords(view: PanelView, seq: number, dueMs: number): string {
   return time === '' ? '' : `, due ${day}${time}${dueMs - view.fold.timeLine.atMs(seq) < 60_000 ? ms : ''}`;
 }
 
-const isParked = ({ fold }: PanelView, { from }: SystemStep): boolean => fold.entries.typeOf(from) === 'closed';
-
-/** What the machines waited for after a step of the past, or since they were parked; the head has what they wait for now. */
-function Waited({ view, step }: PartProps) {
-  const { run, fold, charts, count, at } = view;
-  const all = systemWaits(fold, charts, at).slice(0, MAX_ENDS);
-  const facts = all.flatMap(({ machine, events, timers, actors, ends }) => {
-    const rows = [
-      ['Events', events.join(', ')],
-      ['Timers', [...new Set(timers.map(({ delay }) => formatDelay(delay)))].join(', ')],
-      ['The end of', [...new Set([...actors, ...ends])].join(', ')],
-    ] as const;
-    return rows.map(
-      ([label, text]) => [all.length > 1 ? `${machine}: ${label.toLowerCase()}` : label, verbatim(text)] as const,
-    );
-  });
-  const isLatest = !isOver(run) && at >= count - 1;
-  if ((isLatest && !isParked(view, step)) || facts.every(([, text]) => text === false)) return null;
-  return (
-    <Section title={isLatest ? 'Waits for' : 'Waited for'}>
-      <Facts facts={facts} />
-    </Section>
-  );
-}
-
 function Cause({ inspector, view, word }: PanelProps & { readonly word: string }) {
   const { from } = view.fold.entries.stepOf(view.selection.from);
   return (
     <p>
       {word} by {(view.fold.entries.typeOf(view.selection.from) as string) === 'retried' && 'the retry of '}
-      <LinkButton onClick={() => inspector.moveTo(from)}>the step of entry {formatNumber(from)}</LinkButton>.
+      <LinkButton onClick={() => inspector.moveTo(from)}>step {countUpTo(stepStarts(view.fold), from)}</LinkButton>.
     </p>
   );
 }
@@ -272,9 +247,9 @@ function Call({ inspector, view }: PanelProps) {
         {answer !== '' && <p class="verbatim">{capitalize(answer)}</p>}
         {end === null && call?.end != null ? (
           <p class="muted">
-            Not at this point. It {END_WORDS[call.end.status]} in{' '}
+            Not at this point.{' '}
             <LinkButton onClick={() => call.end && inspector.moveTo(call.end.seq)}>
-              entry {formatNumber(call.end.seq)}
+              It {END_WORDS[call.end.status]} later
             </LinkButton>
             .
           </p>

@@ -7,9 +7,7 @@ import { Field } from '../head/event-forms.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { canFork, ForkForm } from './fork-form.tsx';
 
-export const NO_WHAT_IF = 'No what-if: the run cannot be replayed here.';
-
-export const isUnknown = ({ end, states, stateCount }: PanelProps['view']): boolean =>
+const isUnknown = ({ end, states, stateCount }: PanelProps['view']): boolean =>
   end !== null && stateCount === 0 && states === 'sent';
 
 type Changes = Readonly<Record<string, number>>;
@@ -20,7 +18,8 @@ export function WhatIfNumbers({ inspector, view, seq }: PanelProps & { readonly 
   const numbers = numbersAt(view, seq);
   if (view.run.live) return null;
   if (view.states !== 'sent') return <Replay inspector={inspector} view={view} />;
-  if (numbers.length === 0) return isUnknown(view) ? <p class="muted">{NO_WHAT_IF}</p> : null;
+  if (numbers.length === 0)
+    return isUnknown(view) ? <p class="muted">No what-if: the run cannot be replayed here.</p> : null;
   const isChanged = Object.keys(set).length > 0;
   return (
     <section class="what-if stack" aria-label="What if">

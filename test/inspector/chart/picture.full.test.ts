@@ -225,26 +225,6 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await page.locator('.leaf > .inside').textContent()).toBe('step2 ');
   });
 
-  it('zooms with Ctrl and the wheel around the pointer', async () => {
-    const charts = groupsOf(2, 5);
-    const page = await openChart({ charts, root: 'groups', size: { width: 680, height: 200 } });
-    const active = ['groups', 'group0', 'groups.group0.step0'];
-    await callPage(page, 'mark', { ...noMarks, active: { groups: active } });
-    const placeOf = (selector: string) =>
-      page.locator(selector).evaluate((one) => {
-        const { left, top, right } = one.getBoundingClientRect();
-        return { left, top, right };
-      });
-    const { left, top } = await placeOf('.leaf');
-    const { right } = await placeOf('.chart-picture');
-    await page.mouse.move(left, top);
-    await page.keyboard.down('Control');
-    await page.mouse.wheel(0, -200);
-    await expect.poll(async () => (await placeOf('.chart-picture')).right).not.toBe(right);
-    const after = await placeOf('.leaf');
-    expect(Math.hypot(after.left - left, after.top - top)).toBeLessThan(5);
-  });
-
   it('shows the group of the active state of a large chart, names all others, and shows them with the lines between them on request', async () => {
     const { charts: all, invoked } = groupsOf(10, 5);
     const [chart] = all as [RunCharts['charts'][number]];

@@ -63,7 +63,7 @@ async function visit(page: Page): Promise<readonly string[]> {
           if (document.querySelector(index)?.childElementCount === 0) blank.push(`${where}: ${index}`);
     };
     await frame();
-    for (const move of ['End', '[', '{', 'Home', ']']) {
+    for (const move of ['End', 'Shift+ArrowLeft', 'Home', 'Shift+ArrowRight']) {
       press(move);
       await frame();
       look(`at ${move}`);

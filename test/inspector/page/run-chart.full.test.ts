@@ -73,17 +73,6 @@ describe.skipIf(tests.areSkipped)('the chart of a run', () => {
           .map(({ className }) => className),
       );
     expect(scrolling).toEqual([expect.stringMatching(/^page run/u)]);
-    await page.getByRole('button', { name: 'Picture' }).click();
-    const area = page.locator('.chart-scroll');
-    const scrolled = await area.evaluate((one) => {
-      one.scrollTo(60, 60);
-      return [one.scrollLeft, one.scrollTop];
-    });
-    expect(scrolled).toEqual([60, 60]);
-    expect(await smallestText(page)).toBeGreaterThanOrEqual(10.99);
-    expect(await axeViolations(page, '.chart-area')).toEqual([]);
-    expect(await page.evaluate(tooWideElements)).toEqual([]);
-    await page.getByRole('button', { name: 'List', exact: true }).click();
     await page.getByRole('button', { name: 'Show the step' }).click();
     await page.waitForFunction(() => document.activeElement?.closest('.step-head') !== null);
     expect(await titleOf(page)).toMatch(/^Experience/u);

@@ -79,7 +79,7 @@ const HIDDEN =
 /** Opens every panel at some entries and returns all readable text. */
 async function readAll(page: Page, where: string): Promise<string> {
   const texts: string[] = [];
-  const looks = { End: PANEL_NAMES, '{': ['step'] } as const;
+  const looks = { End: PANEL_NAMES, 'Shift+ArrowLeft': ['step'] } as const;
   for (const [key, names] of Object.entries(looks)) {
     await page.keyboard.press(key);
     for (const name of names) {

@@ -64,12 +64,6 @@ describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
     expect(await page.locator('.trace-row.selected').innerText()).toMatch(/^Stopped/u);
   });
 
-  it('shows what a parked actor waits for in the panel of its row', async () => {
-    const { page } = await tests.open('/run/steps');
-    await page.locator('.trace-row.aside').last().click();
-    await expect.poll(() => page.locator('#panel').innerText()).toMatch(/Parked[\s\S]*Waits for[\s\S]*add/u);
-  });
-
   it('names the times of its steps, which a narrow trace does not show', async () => {
     const { page } = await tests.open('/run/steps');
     const title = page.locator('.trace-columns .time');

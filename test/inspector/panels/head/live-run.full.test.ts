@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { recommendedDirection } from '../../../../machines/policies/questions.ts';
@@ -23,8 +22,6 @@ function open(history: readonly string[] = []): Promise<LivePage> {
 /** What became of the last event, at the form that sent it. */
 const outcomeOf = ({ page }: LivePage) => page.locator('.sent').last();
 const isSent = (live: LivePage) => outcomeOf(live).getByText('Sent; the run has not read it yet.').waitFor();
-
-const openEvents = (page: Page) => page.getByRole('button', { name: 'Send an event…' }).click();
 
 describe.skipIf(tests.areSkipped)('the head of a live run', () => {
   it('asks for consent with an override for one message, and shows that it was delivered', async () => {
@@ -132,57 +129,6 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     expect(await waiting.textContent()).toMatch(/If nobody answers in [12] h/u);
   });
 
-  it('shows that the chart rejected an event sent as JSON', async () => {
-    const live = await open();
-    await openEvents(live.page);
-    const form = live.page.getByRole('form', { name: 'Event as JSON' });
-    const text = form.getByRole('textbox');
-    for (const [wrong, problem] of [
-      ['{"type"', 'Not valid JSON: '],
-      ['["run.directed"]', 'An event is a JSON object with a string "type" that is not empty.'],
-      ['{"type": ""}', 'An event is a JSON object with a string "type" that is not empty.'],
-    ] as const) {
-      await text.fill(wrong);
-      await form.getByText(problem).waitFor();
-      expect(await form.getByRole('button').getAttribute('aria-disabled')).toBe('true');
-    }
-    expect(live.sent).toEqual([]);
-    for (const [event, problem] of [
-      [
-        { type: 'run.directed', phase: 'action' },
-        'Rejected: the answer names no question; the pending question is s6.direction',
-      ],
-      [{ type: 'run.directed', phase: 'nowhere', questionId: 's6.direction' }, 'Rejected: "nowhere" is not a phase'],
-    ] as const) {
-      if ((await form.count()) === 0) await openEvents(live.page);
-      await text.fill(JSON.stringify(event));
-      await form.getByRole('button').click();
-      await isSent(live);
-      await live.update();
-      await outcomeOf(live).getByText(problem).waitFor();
-    }
-    expect(await live.page.getByRole('alert').textContent()).toContain('“nowhere” was rejected');
-  });
-
-  it('adjusts limits: shows the event with the current numbers, to edit', async () => {
-    const live = await open();
-    const { page, sent } = live;
-    await openEvents(page);
-    await page.getByRole('dialog').getByRole('combobox').selectOption('run.adjusted');
-    const text = page.getByRole('textbox', { name: 'Event as JSON' });
-    const given = await text.inputValue();
-    expect(given).toContain('"maxCycles": 5');
-    await text.fill(given.replace('"maxCycles": 5', '"maxCycles": 7'));
-    await page.getByRole('button', { name: 'Send run.adjusted' }).click();
-    await isSent(live);
-    expect(sent).toMatchObject([{ type: 'run.adjusted', limits: { maxCycles: 7 } }]);
-    await live.update();
-    expect(await page.getByRole('dialog').count()).toBe(0);
-    await openEvents(page);
-    await page.getByRole('dialog').getByRole('combobox').selectOption('run.adjusted');
-    expect(await text.inputValue()).toContain('"maxCycles": 7');
-  });
-
   it('sends once, however often the button is clicked', async () => {
     const live = await open();
     const { page, sent, pauseSending } = live;
@@ -238,7 +184,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await axeViolations(page, '.page-header, .head-area')).toEqual([]);
-      for (const name of ['Send an event…', 'Details…']) {
+      for (const name of ['Cancel…', 'Details…']) {
         await page.getByRole('button', { name }).click();
         expect(await axeViolations(page, 'dialog'), name).toEqual([]);
         await page.keyboard.press('Escape');

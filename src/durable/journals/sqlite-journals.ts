@@ -92,6 +92,14 @@ const withoutTerms = (more: string): string => `
   CREATE TEMP VIEW term AS SELECT NULL AS term, NULL AS journal WHERE FALSE;
 `;
 
+/** When journals started: the order of lists. Journals of processes of an earlier version, which may still use the file, have no row here. */
+const STARTS = {
+  table: 'start',
+  schema: `CREATE TABLE start (journal INTEGER PRIMARY KEY, started TEXT NOT NULL) STRICT;
+    CREATE INDEX start_by_time ON start (started, journal);`,
+  without: 'CREATE TEMP VIEW start AS SELECT NULL AS journal, NULL AS started WHERE FALSE;',
+};
+
 interface Row {
   readonly id: number;
   readonly name: Bytes;
@@ -151,23 +159,22 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
       async remove(id) {
         await takeOverRow(file, id, {}, (connection, row) => {
           leaveQueue(connection, row.id);
-          for (const table of ['line', 'term', 'mail'])
+          for (const table of ['line', 'term', 'mail', 'start'])
             connection.run(`DELETE FROM ${table} WHERE journal = ?`, [row.id]);
           return connection.run('DELETE FROM journal WHERE id = ?', [row.id]);
         });
       },
       async *bounds(query) {
         const { ids, list } = query ?? {};
+        if (ids !== undefined || list === undefined) return yield* pagesById(file, query);
         const { sql, values } = listedIds(list);
-        // Once for all pages: the condition may hold for many journals.
-        const all = `SELECT id FROM journal WHERE ${sql} id > 0 ORDER BY id`;
-        const listed = sql && (await file.read((connection) => connection.all<{ id: number }>(all, values)));
-        for (let at = 0, last = 0; ; at += PAGE_JOURNALS) {
-          const range = listed ? listed.slice(at, at + PAGE_JOURNALS).map(({ id }) => id) : last;
-          const page = await file.read((connection) => readBounds(connection, file, query, range));
-          yield* page;
-          last = Number(page.at(-1)?.version.split(' ')[0]);
-          if (ids !== undefined || (listed ? at + PAGE_JOURNALS >= listed.length : page.length < PAGE_JOURNALS)) return;
+        // Once for all pages, and without the lines of the journals.
+        const listed = await file.read((connection) => connection.all<Listed>(sql, values));
+        const unordered = new Set(listed.flatMap(({ id, isOrdered }) => (isOrdered ? [] : [id])));
+        for (let at = 0; at < listed.length; at += PAGE_JOURNALS) {
+          const range = listed.slice(at, at + PAGE_JOURNALS).map(({ id }) => id);
+          for (const found of await file.read((connection) => readBounds(connection, file, query, range)))
+            yield { ...found, isUnordered: unordered.has(Number(found.version.split(' ')[0])) };
         }
       },
       index: (id, index, version) =>
@@ -178,6 +185,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
           if (rowId !== undefined) setIndex(connection, rowId, index, where, [nameOf(id), version]);
         }),
       claim: (query) => file.write((connection) => claimIn(connection, file, query)),
+      isOrdered: true,
       watch: (onChange) => watchRows(() => file, onChange),
       mail: sqliteMailbox(() => file),
     },
@@ -207,10 +215,11 @@ function openJournalFile(resolved: string, path: string): JournalFile {
     schema: SCHEMA,
     upgrade: UPGRADE,
     insertions: INSERT_LINES,
-    withoutUpgrade: `${withoutTerms(', NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed')};${SQLITE_MAIL.without};${WITHOUT_QUEUE}`,
+    withoutUpgrade: `${withoutTerms(', NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed')};${SQLITE_MAIL.without};${STARTS.without};${WITHOUT_QUEUE}`,
     additions: [
       { table: 'term', schema: TERMS, without: withoutTerms('') },
       SQLITE_MAIL,
+      STARTS,
       { table: 'queue', schema: QUEUE, without: WITHOUT_QUEUE },
     ],
   });
@@ -380,7 +389,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
     throw fencedError(subjectOf(id), row === undefined ? null : file.leases.of(row));
   }
   const sink: LineSink = {
-    append(lines, { sync, index }) {
+    append(lines, { sync, index, startedAt }) {
       const from = seq;
       const text = JSON.stringify(index);
       const isIndexed = text === indexed;
@@ -398,6 +407,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
       if (isOnly && isSingle && chain.failure === undefined && file.writeNow(insertNow)) return;
       const write = (connection: SqliteConnection): void => {
         if (isNew && from === 0) insertRow(connection);
+        if (startedAt !== undefined) connection.run('INSERT INTO start VALUES (?, ?)', [rowId, startedAt]);
         for (const [at, each] of lines.entries())
           connection.insert([rowId, from + at, each, token], () => fail(connection));
         if (!isIndexed) setIndex(connection, rowId as number, index, 'name = ?', [key]);
@@ -465,7 +475,21 @@ function linesOf(connection: SqliteConnection, id: number, from: number, to = fr
   return rows.map(({ line }) => textOf(line));
 }
 
-/** `range`: the ids of the rows, or the one that they follow. */
+async function* pagesById(file: JournalFile, query: LinesQuery | undefined): AsyncGenerator<LineBounds> {
+  for (let last = 0; ; ) {
+    const page = await file.read((connection) => readBounds(connection, file, query, last));
+    yield* page;
+    last = Number(page.at(-1)?.version.split(' ')[0]);
+    if (query?.ids !== undefined || page.length < PAGE_JOURNALS) return;
+  }
+}
+
+interface Listed {
+  readonly id: number;
+  readonly isOrdered: number;
+}
+
+/** `range`: the ids of the rows, in the order of the result, or the one that they follow. */
 function readBounds(
   connection: SqliteConnection,
   { leases }: JournalFile,
@@ -473,13 +497,14 @@ function readBounds(
   range: number | readonly number[] = 0,
 ): readonly LineBounds[] {
   const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, token IS NOT searchable AS needsIndex, ${IS_QUEUED} AS isQueued FROM journal`;
-  const isAmong = typeof range === 'number' ? 'id > ?' : 'id IN (SELECT value FROM json_each(?))';
+  const ofIds = (where: string, values: readonly unknown[]) =>
+    values.flatMap((value) => connection.all<ListedRow>(`${sql} WHERE ${where}`, [value as string]));
   const rows =
-    ids === undefined
-      ? connection.all<ListedRow>(`${sql} WHERE ${isAmong} ORDER BY id LIMIT ${PAGE_JOURNALS}`, [
-          typeof range === 'number' ? range : JSON.stringify(range),
-        ])
-      : ids.flatMap((id) => connection.all<ListedRow>(`${sql} WHERE name = ?`, [nameOf(id)]));
+    ids === undefined && typeof range === 'number'
+      ? ofIds(`id > ? ORDER BY id LIMIT ${PAGE_JOURNALS}`, [range])
+      : ids === undefined
+        ? ofIds('id = ?', range as readonly number[])
+        : ofIds('name = ?', ids.map(nameOf));
   return rows.map((row) => {
     const id = idOf(textOf(row.name));
     const version = `${row.id} ${row.lastSeq}`;
@@ -501,8 +526,14 @@ interface ListedRow extends Row {
   readonly isQueued: number;
 }
 
-/** Returns a condition for the journals that a list needs, which indexes answer; empty for all. */
-export function listedIds({ machine, states, dueBefore, terms }: Partial<NonNullable<LinesQuery['list']>> = {}) {
+/** Returns a statement for the journals that a list needs, which indexes answer, in the order of the list after those without a start. */
+export function listedIds({
+  machine,
+  states,
+  dueBefore,
+  terms,
+  startedAt,
+}: Partial<NonNullable<LinesQuery['list']>> = {}) {
   const places = (given: readonly string[]): string => given.map(() => '?').join();
   // The index of terms finds fewer journals: a `+` keeps SQLite from using the others.
   const other = terms?.length ? '+' : '';
@@ -512,11 +543,16 @@ export function listedIds({ machine, states, dueBefore, terms }: Partial<NonNull
     ...(states === undefined ? [] : [`${other}state IN (${places(states)})`]),
     ...(dueBefore === undefined ? [] : [`${other}due_ms <= ?`]),
   ];
-  if (conditions.length === 0) return { sql: '', values: [] };
+  const found = `SELECT id FROM journal WHERE ${conditions.join(' AND ')}
+      UNION ALL SELECT id FROM journal WHERE token IS NOT ${terms?.length ? 'searchable' : 'indexed'}`;
+  const among = conditions.length === 0 ? '' : `id IN (${found}) AND`;
   return {
-    sql: `id IN (SELECT id FROM journal WHERE ${conditions.join(' AND ')}
-      UNION ALL SELECT id FROM journal WHERE token IS NOT ${terms?.length ? 'searchable' : 'indexed'}) AND`,
-    values: [...(terms ?? []), machine === undefined ? [] : nameOf(machine), states ?? [], dueBefore ?? []].flat(),
+    sql: `SELECT id, started IS NOT NULL AS isOrdered FROM journal LEFT JOIN start ON start.journal = id
+      WHERE ${among} (? IS NULL OR started IS NULL OR started <= ?) ORDER BY started IS NULL DESC, started DESC, id DESC`,
+    values: [
+      ...[...(terms ?? []), machine === undefined ? [] : nameOf(machine), states ?? [], dueBefore ?? []].flat(),
+      ...[startedAt ?? null, startedAt ?? null],
+    ],
   };
 }
 

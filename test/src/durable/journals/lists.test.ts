@@ -1,10 +1,14 @@
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { setup } from 'xstate';
+import { durableFormat } from '../../../../src/durable/durable-format.ts';
+import { createDurableMachine } from '../../../../src/durable/durable-machine.ts';
 import { listedIds, sqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { JOURNAL_STORES } from '../../../support/journal-files.ts';
 import { checkLists, HOUR, idsOf, START_MS, storeActors } from '../../../support/listed-actors.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
 
 it.each(JOURNAL_STORES)('a list of %s has the journals that match every option', async (_, open) => {
   const journals = open();
@@ -23,8 +27,8 @@ describe('an SQLite file', () => {
     const database = new Database(path);
     const planOf = (list: Parameters<typeof listedIds>[0]): string => {
       const { sql, values } = listedIds(list);
-      const plan = database.prepare(`EXPLAIN QUERY PLAN SELECT id FROM journal WHERE ${sql} id > ? ORDER BY id`);
-      return (plan.all([...values, 0]) as { detail: string }[]).map(({ detail }) => detail).join('\n');
+      const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`);
+      return (plan.all(values) as { detail: string }[]).map(({ detail }) => detail).join('\n');
     };
     for (const list of [
       { machine: 'order' },
@@ -44,8 +48,32 @@ describe('an SQLite file', () => {
           : /SEARCH journal USING (?:COVERING )?INDEX journal_by_(?:machine|state)/u,
       );
       expect(plan).toMatch(/SEARCH journal USING INTEGER PRIMARY KEY \(rowid=\?\)/u);
+      expect(plan).toMatch(/SEARCH start USING INTEGER PRIMARY KEY/u);
     }
     database.close();
+  });
+
+  it('is read as far as the list needs, also for journals of processes that store no start', async () => {
+    const path = pathOf();
+    const journals = sqliteJournals(path);
+    const machine = setup({}).createMachine({ id: 'order', initial: 'open', states: { open: {} } });
+    const clock = new TestClock();
+    const host = createDurableMachine(machine, { journals, clock, describeAttributes: () => ({ customer: 'Ann' }) });
+    for (let number = 0; number < 500; number += 1)
+      await host.start(`o-${number}`, { startedAtMs: 1_000 * (number % 7) + number }).close();
+    const summarize = vi.spyOn(durableFormat, 'summarize');
+    onTestFinished(() => summarize.mockRestore());
+    const listed = () => host.list({ where: { customer: 'Ann' }, limit: 3 });
+    const ids = (await listed()).map(({ id }) => id);
+    expect(ids).toEqual(['o-496', 'o-489', 'o-482']);
+    expect(summarize.mock.calls.length).toBeLessThanOrEqual(4);
+    const page = await host.list({ after: { id: 'o-489', startedAt: new Date(6_489).toISOString() }, limit: 1 });
+    expect(page.map(({ id }) => id)).toEqual(['o-482']);
+    journals.close();
+    const database = new Database(path);
+    database.exec('DELETE FROM start WHERE journal IN (SELECT id FROM journal WHERE name IN (\'"o-496"\', \'"o-0"\'))');
+    database.close();
+    expect((await listed()).map(({ id }) => id)).toEqual(ids);
   });
 
   /** Makes a file what the version before the terms wrote, or, with `isOldest`, the one before the index columns. */

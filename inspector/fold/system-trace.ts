@@ -26,7 +26,7 @@ import {
   movesText,
   statesText,
 } from './system-words.ts';
-import { excerpt, jsonExcerpt } from './text.ts';
+import { excerpt, jsonExcerpt, lowerFirst } from './text.ts';
 import { callRows, forkRow, plainRow, toolRow } from './trace-items.ts';
 import { lazy, type TraceRow } from './trace-row.ts';
 import { INIT } from './transition-log.ts';
@@ -323,12 +323,21 @@ function noteRow(
   ];
 }
 
+/** `entry action of failed: notify`, by the number of the effect. */
+function actionText(system: LoadedEntries, effect: number | undefined): string {
+  const [found] = system.fold.actors.flatMap(({ machine, notes }) =>
+    notes.flatMap((note) => (note.type === 'effect' && note.effect === effect ? { machine, seq: note.seq } : [])),
+  );
+  return found === undefined ? 'an action' : lowerFirst(effectWords(system, found.machine, found.seq));
+}
+
 /** What failed in the step that begins with an entry: a call, an action or an event, in words. */
 export function failedPart(system: LoadedEntries, from: number) {
   const entry = system.log.entry(from) as unknown as ActorEntry;
   const call = (path: string) => ({ kind: 'call', text: excerpt(actorName(system, path), 80) }) as const;
-  if (entry.type !== 'delivery')
-    return 'effect' in entry ? ({ kind: 'action', text: 'an action' } as const) : call(Object(entry).actor);
+  if (entry.type === 'failed' && 'effect' in entry)
+    return { kind: 'action', text: actionText(system, entry.effect) } as const;
+  if (entry.type !== 'delivery') return call(Object(entry).actor);
   const ended = endReportedBy(entry.actor, entry.event.type);
   if (ended !== null) return call(ended.path);
   return { kind: 'event', text: excerpt(eventWords(system, entry.actor, entry.event.type), 80) } as const;

@@ -143,11 +143,13 @@ export function ChartPanel({ inspector, view }: PanelProps) {
 }
 
 /** Moves between transitions while no trace is shown. */
-function Steps({ inspector, view: { fold, at } }: PanelProps) {
-  const starts = stepStarts(fold);
+function Steps({ inspector, view: { run, fold, at } }: PanelProps) {
+  const isSystem = run.kind === 'system';
+  const starts = isSystem ? stepStarts(fold) : fold.transitions.seqs;
   const now = countUpTo(starts, at);
   /** The last entry of a step; null for the end. */
-  const endOf = (step: number): number | null => (step < starts.length ? (starts[step] ?? 0) - 1 : null);
+  const endOf = (step: number): number | null =>
+    step < starts.length ? (isSystem ? (starts[step] ?? 0) - 1 : (starts[step - 1] ?? 0)) : null;
   const step = (label: string, text: string, to: number | null) => (
     <button
       type="button"
@@ -160,8 +162,8 @@ function Steps({ inspector, view: { fold, at } }: PanelProps) {
   );
   return (
     <p class="chart-steps">
-      {step('Previous step', '‹', endOf(Math.max(1, now - 1)))} step {now} of {starts.length}{' '}
-      {step('Next step', '›', endOf(now + 1))}
+      {step('Previous step', '‹', endOf(Math.max(1, now - 1)))} {isSystem ? 'step' : 'transition'} {now} of{' '}
+      {starts.length} {step('Next step', '›', endOf(now + 1))}
     </p>
   );
 }

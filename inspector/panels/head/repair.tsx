@@ -2,8 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import type { InspectedRun, RepairAction, RepairResult, RunAction } from '../../../src/inspection/wire.ts';
 import { pluralize } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
-import { failedPart, thrownBy } from '../../fold/system-trace.ts';
-import { excerpt, lowerFirst } from '../../fold/text.ts';
+import { failedPart } from '../../fold/system-trace.ts';
+import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { isPhone } from '../../ui-state/media.ts';
 import type { PanelProps } from '../panel.tsx';
@@ -74,9 +74,7 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
       </button>
     );
   if (run.status !== 'degraded') return null;
-  const failed = root?.end == null ? null : failedPart(view, fold.entries.stepOf(root.end.seq).from);
-  const thrown = root === undefined ? null : thrownBy(view, root);
-  const part = failed?.kind === 'action' && thrown !== null ? { ...failed, text: lowerFirst(thrown) } : failed;
+  const part = root?.end == null ? null : failedPart(view, fold.entries.stepOf(root.end.seq).from);
   const name = excerpt(part?.text ?? '', 60);
   return (
     <>

@@ -8,6 +8,7 @@ import { type ReachedState, reachedStates } from '../../fold/reached.ts';
 import { dueText, durationOf, namesText, queuedWords, statusWords, waitedText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { eventCounts } from '../../fold/summary.ts';
+import { stepStarts } from '../../fold/system-step.ts';
 import { retriedText, thrownBy } from '../../fold/system-trace.ts';
 import { answersLeadTo, type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { actorName, changedFields, errorText } from '../../fold/system-words.ts';
@@ -154,12 +155,13 @@ function failureWords(view: PanelView): { readonly words: string; readonly first
 
 function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
   const { received, ignored } = eventCounts(fold);
-  const { seqs, machines } = fold.transitions;
   const figures = [
-    run.machine === undefined ? pluralize(machines.length, 'machine') : `actor of ${excerpt(run.machine, 80)}`,
+    run.machine === undefined
+      ? pluralize(fold.transitions.machines.length, 'machine')
+      : `actor of ${excerpt(run.machine, 80)}`,
     `${pluralize(received, 'event')} received`,
     ...(ignored > 0 ? [`${ignored} ignored`] : []),
-    pluralize(seqs.length, 'transition'),
+    pluralize(stepStarts(fold).length, 'step'),
     // While it waits, the trace has the time.
     ...(!isOver(run) || count === 0
       ? []

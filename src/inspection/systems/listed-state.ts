@@ -12,6 +12,9 @@ export class ListedState {
   /** What it still waits for, although a process has opened it again; null if something has happened since. */
   wait: Waiting | null = null;
   atMs = 0;
+  /** The time between failures and their repairs. */
+  idleMs = 0;
+  #resumedAfterMs = 0;
   /** The names of the calls that failed and have not succeeded since, with their errors. */
   readonly #failures = new Map<string, string>();
   readonly #active = new Set<string>();
@@ -20,6 +23,8 @@ export class ListedState {
   #machine: AnyStateMachine | null = null;
 
   take(entry: DurableEntry): void {
+    if (entry.type === 'resumed') this.#resumedAfterMs = this.atMs;
+    if (entry.type === 'retried') this.idleMs += entry.atMs - this.#resumedAfterMs;
     this.atMs = entry.atMs;
     if (entry.type === 'closed') this.wait = entry.waiting ?? null;
     else if (entry.type !== 'resumed' && entry.type !== 'attributes') this.wait = null;

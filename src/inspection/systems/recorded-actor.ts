@@ -165,12 +165,13 @@ export class RecordedActor extends RecordedJournal<DurableEntry> implements Reco
   /** How it has ended, or its state so far. */
   #shownEnding(): InspectedRun['ending'] {
     if (this.#listed === null) return this.#ending;
-    const { failure, atMs } = this.#listed;
+    const { failure, atMs, idleMs } = this.#listed;
     const states = this.#listed.statesIn(this.#host);
     const known = this.#ending ?? { states: '', failure: '', durationMs: atMs };
     const isNew = failure !== '' && !known.failure.includes(failure.split(' failed: ')[1] ?? failure);
     const joined = known.failure !== '' && isNew ? `${known.failure} (${failure})` : known.failure || failure;
-    return { ...known, states: known.states || states, failure: joined };
+    const durationMs = Math.max(0, known.durationMs - idleMs);
+    return { states: known.states || states, failure: joined, durationMs };
   }
 
   protected compared(): unknown {

@@ -38,7 +38,7 @@ describe.skipIf(tests.areSkipped)('a child process', () => {
     await orders.wake();
     await head.getByText('entered from shipping on ship finished').waitFor();
     const rows = await page.locator('.trace-row').allInnerTexts();
-    expect(rows.filter((row) => /ship|child/u.test(row.split('\n')[0] ?? ''))).toHaveLength(2);
+    expect(rows.filter((row) => /ship|child/u.test(row.replace(/^\d+\s+/u, '').split('\n')[0] ?? ''))).toHaveLength(2);
     await page.locator('.trace-row.activity').click();
     await page.getByRole('heading', { name: 'Child process ship' }).waitFor();
     await page.locator('.step-area').getByText('"label 7"').waitFor();

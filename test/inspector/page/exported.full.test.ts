@@ -107,7 +107,8 @@ describe.skipIf(tests.areSkipped)('the exported page', () => {
       entry.type === 'start' ? { ...entry, machine: { ...entry.machine, digest: 'another' } } : entry,
     );
     const { page } = await openFile('other-chart.html', (await exportRun(other)).html);
-    await page.locator('.ending').getByText('No what-if: the run cannot be replayed here.').waitFor();
+    await page.locator('.trace-row.decision').first().click();
+    await page.locator('.step-view').getByText('No what-if: the run cannot be replayed here.').waitFor();
   });
 
   it('shows the id of the run, that its checksum was compared, and that it was redacted when it was exported', async () => {

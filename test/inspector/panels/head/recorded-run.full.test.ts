@@ -65,7 +65,10 @@ describe.skipIf(tests.areSkipped)('the head of a recorded run', () => {
       .first()
       .waitFor();
     await openRun(page, forkId ?? '');
-    await page.locator('.run-head').getByText(`confidence to finish 0.9 → 0.99`).waitFor();
+    await page
+      .locator('.run-head')
+      .getByText(/confidence to finish 0\.9\s+0\.99/u)
+      .waitFor();
   });
 
   it('retries the failed call of a degraded run in a new run, as a call of its own', async () => {

@@ -245,6 +245,18 @@ describe('the store of a durable machine', () => {
   });
 });
 
+it('the duration of an actor does not include the time between its failure and its repair', async () => {
+  const folder = temporaryFolder();
+  const [orders, earlier] = [ordersIn(folder), ordersIn(folder, past)];
+  const actor = await earlier.open('o-1', { input: { amount: 13 } });
+  await actor.send({ type: 'approve' });
+  await actor.output.catch(() => {});
+  await orders.skip('o-1', { output: 'by hand' });
+  const page = await openPage((await startInspector({ hosts: [orders] })).url);
+  const { runs } = await page.runs(({ runs: [one] }) => (one?.ending?.durationMs ?? Infinity) < 86_400_000);
+  expect(runs[0]).toMatchObject({ status: 'completed' });
+});
+
 it('the page of an actor is downloaded with its charts, and without what is redacted', async () => {
   const orders = ordersIn(temporaryFolder());
   await (await orders.open('o-1', { input: { amount: 40 } })).close();

@@ -16,9 +16,9 @@ const INSERT = `WITH given AS (
     SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::float8[], $6::text[], $7::bigint[])
       AS given (name, started, lines, state, due, terms, token)
   ), journal AS (
-    INSERT INTO postchain_actors (name, started, ended, lines, token, expires, machine, state, due, terms, indexed, searchable)
+    INSERT INTO postchain_actors (name, started, ended, lines, token, expires, machine, state, due, terms, indexed)
     SELECT name, started, state = 'ended', lines, token, now(), $8, state, due,
-      ARRAY(SELECT jsonb_array_elements_text(terms::jsonb)), token, token
+      ARRAY(SELECT jsonb_array_elements_text(terms::jsonb)), token
     FROM given RETURNING id, name
   )
   INSERT INTO postchain_actor_lines (journal, seq, line)

@@ -132,10 +132,8 @@ export interface LinesQuery extends BoundsQuery {
 export interface LineBounds extends Omit<JournalBounds, 'ends'> {
   /** The first and last line; null if the version is known. */
   readonly lines: FirstAndLast | null;
-  /** Whether the backend does not know its `JournalIndex`, because an earlier version wrote it. */
+  /** Whether the backend does not know its `JournalIndex`, because its last process was killed. */
   readonly needsIndex?: boolean;
-  /** Whether it may be out of order although the backend `isOrdered`. Those that may be come first. */
-  readonly isUnordered?: boolean;
 }
 
 export interface FirstAndLast {
@@ -229,16 +227,16 @@ function tailOf(backend: JournalBackend, id: string): JournalTail {
   };
 }
 
-async function* boundsOf(backend: JournalBackend, query?: LinesQuery): AsyncGenerator<Ordered<JournalBounds>> {
+async function* boundsOf(backend: JournalBackend, query?: LinesQuery): AsyncGenerator<JournalBounds> {
   const pause = pauses();
-  for await (const { id, version, lines, isWritten, needsIndex, isQueued, isUnordered } of backend.bounds(query)) {
+  for await (const { id, version, lines, isWritten, needsIndex, isQueued } of backend.bounds(query)) {
     if (query?.ids?.includes(id) === false) continue;
     const journal = { id, version, ends: lines && endsOf(lines), isWritten, isQueued: isQueued === true };
     const listed = listedJournal(journal);
     // Another program may keep the place locked, or this one may only read it.
     if (needsIndex && !isWritten && listed.first)
       backend.index?.(id, indexOf(listed, termsOf(listed)), version).catch(() => {});
-    yield isUnordered ? { ...journal, isUnordered } : journal;
+    yield journal;
     await pause();
   }
 }
@@ -439,10 +437,8 @@ function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || /: the disk is full; /u.test((error as Error).message);
 }
 
-type Ordered<Bounds> = Bounds & Pick<LineBounds, 'isUnordered'>;
-
 interface ListSource {
-  bounds(query: LinesQuery): AsyncIterable<Ordered<JournalBounds>>;
+  bounds(query: LinesQuery): AsyncIterable<JournalBounds>;
   /** Whether `bounds` yields the journals in the order of the list. */
   readonly isOrdered: boolean;
   read(id: string): AsyncIterable<DurableEntry>;
@@ -506,7 +502,6 @@ export function listing({
     const mustWait = waitingFor !== undefined || dueBefore !== undefined;
     const statuses = mustWait ? (given ?? ['waiting']).filter((each) => each === 'waiting') : given;
     const listed: ActorSummary[] = [];
-    let ordered = 0;
     const states = statuses?.includes('damaged')
       ? undefined
       : statuses?.flatMap((each) => STATES[String(each)] ?? (['ended'] as const));
@@ -524,11 +519,10 @@ export function listing({
       if (isEnded(found)) ended.set(journal.id, journal.version);
       if (statuses?.includes(found) === false || !isMatch(read, options)) continue;
       if (after !== undefined && compare(after, summary) >= 0) continue;
-      const isFull = isOrdered && ordered >= limit;
+      const isFull = isOrdered && listed.length >= limit;
       // What started at the same time is sorted by id below.
       if (isFull && startedAt !== listed.at(-1)?.startedAt) break;
       listed.push(summary);
-      if (!journal.isUnordered) ordered += 1;
     }
     return listed.toSorted(compare).slice(0, limit);
   }

@@ -44,7 +44,6 @@ const JOURNALS = 'postchain_actors';
 const LINES = 'postchain_actor_lines';
 /** The name of an index and of the channel of notifications. */
 const CHANNEL = `${JOURNALS}_by_machine`;
-const BY_TERM = `${JOURNALS}_by_term`;
 
 /** How long a lease is valid after a write or a heartbeat, by the clock of the database. */
 const LEASE_MS = 10_000;
@@ -52,18 +51,10 @@ const EXPIRES = `now() + interval '${LEASE_MS} milliseconds'`;
 
 /**
  * `name` is the id of the journal as JSON, because PostgreSQL stores no zero characters. `owner` is the process that holds the lease, as JSON;
- * null if none does. `token` is random for every lease. `machine`, `state` and `due` are what lists filter by: see `JournalIndex`. They
- * are valid if `indexed` is the token, and `terms` if `searchable` is: processes of an earlier version take leases and write lines without
- * setting them.
- * Runs had tables of their own before. They become those of actors, unless there are some.
+ * null if none does. `token` is random for every lease. `machine`, `state`, `due` and `terms` are what lists filter by: see `JournalIndex`. They
+ * are valid if `indexed` is the token.
  */
 const SCHEMA = `
-  IF to_regclass('postchain_runs') IS NOT NULL AND to_regclass('postchain_actors') IS NULL THEN
-    DROP INDEX IF EXISTS postchain_runs_by_start, postchain_runs_open, postchain_runs_unindexed, postchain_runs_by_state,
-      postchain_runs_by_machine;
-    ALTER TABLE postchain_runs RENAME TO postchain_actors;
-    ALTER TABLE postchain_run_lines RENAME TO postchain_actor_lines;
-  END IF;
   CREATE TABLE IF NOT EXISTS ${JOURNALS} (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text COLLATE "C" NOT NULL UNIQUE,
@@ -72,28 +63,25 @@ const SCHEMA = `
     lines integer NOT NULL,
     owner text,
     token bigint NOT NULL,
-    expires timestamptz NOT NULL
+    expires timestamptz NOT NULL,
+    machine text COLLATE "C",
+    state text COLLATE "C",
+    due float8,
+    terms text[],
+    indexed bigint
   );
   CREATE INDEX IF NOT EXISTS ${JOURNALS}_by_start ON ${JOURNALS} (started, id);
   CREATE INDEX IF NOT EXISTS ${JOURNALS}_open ON ${JOURNALS} (started, id) WHERE NOT ended;
+  CREATE INDEX IF NOT EXISTS ${JOURNALS}_unindexed ON ${JOURNALS} (id) WHERE token IS DISTINCT FROM indexed;
+  CREATE INDEX IF NOT EXISTS ${JOURNALS}_by_state ON ${JOURNALS} (state, due);
+  CREATE INDEX IF NOT EXISTS ${CHANNEL} ON ${JOURNALS} (machine, state, due);
+  CREATE INDEX IF NOT EXISTS ${JOURNALS}_by_term ON ${JOURNALS} USING gin (terms);
   CREATE TABLE IF NOT EXISTS ${LINES} (
     journal bigint NOT NULL,
     seq integer NOT NULL,
     line text NOT NULL,
     PRIMARY KEY (journal, seq)
-  );
-  ALTER TABLE ${JOURNALS}
-    ADD COLUMN IF NOT EXISTS machine text COLLATE "C",
-    ADD COLUMN IF NOT EXISTS state text COLLATE "C",
-    ADD COLUMN IF NOT EXISTS due float8,
-    ADD COLUMN IF NOT EXISTS indexed bigint;
-  UPDATE ${JOURNALS} SET state = 'ended', indexed = token WHERE ended AND state IS NULL;
-  CREATE INDEX IF NOT EXISTS ${JOURNALS}_unindexed ON ${JOURNALS} (id) WHERE token IS DISTINCT FROM indexed;
-  CREATE INDEX IF NOT EXISTS ${JOURNALS}_by_state ON ${JOURNALS} (state, due);
-  CREATE INDEX IF NOT EXISTS ${CHANNEL} ON ${JOURNALS} (machine, state, due);
-  ALTER TABLE ${JOURNALS} ADD COLUMN IF NOT EXISTS terms text[], ADD COLUMN IF NOT EXISTS searchable bigint;
-  CREATE INDEX IF NOT EXISTS ${JOURNALS}_unsearchable ON ${JOURNALS} (id) WHERE token IS DISTINCT FROM searchable;
-  CREATE INDEX IF NOT EXISTS ${BY_TERM} ON ${JOURNALS} USING gin (terms);${POSTGRES_MAIL.schema}
+  );${POSTGRES_MAIL.schema}
   ${queueSchema(JOURNALS, CHANNEL)}`;
 
 interface Row {
@@ -246,26 +234,26 @@ const REMOVE_OLD = `${removed(`id IN (SELECT id FROM ${JOURNALS} WHERE name = AN
 
 /** Until something is written, the index of a journal that a process holds has the negative token. If nothing is written, it is valid again. */
 const keepIndex = (before: string, now: string): string =>
-  ['indexed', 'searchable'].map((name) => `${name} = CASE ${name} WHEN ${before} THEN ${now} ELSE ${name} END`).join();
+  `indexed = CASE indexed WHEN ${before} THEN ${now} ELSE indexed END`;
 
 /** Inserts lines after those of a row of the journal, if there is one. */
 const insert = (given: string, more = ''): string =>
   `, inserted AS (INSERT INTO ${LINES} (journal, seq, line) ${given}) SELECT ${more} FROM journal`;
 const MANY = `SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)`;
 const NEW = `WITH journal AS (
-    INSERT INTO ${JOURNALS} (name, token, lines, ended, machine, state, due, terms, indexed, searchable, started, owner, expires)
-    VALUES ($1, $2, $4::integer + cardinality($3::text[]), $6 = 'ended', $5, $6, $7, $8, $2, $2, $9, $10, ${EXPIRES})
+    INSERT INTO ${JOURNALS} (name, token, lines, ended, machine, state, due, terms, indexed, started, owner, expires)
+    VALUES ($1, $2, $4::integer + cardinality($3::text[]), $6 = 'ended', $5, $6, $7, $8, $2, $9, $10, ${EXPIRES})
     ON CONFLICT (name) DO NOTHING RETURNING id
   )`;
 const INSERT = `${NEW}${insert(MANY)}`;
 const INSERT_QUEUED = `${NEW}${insert(MANY, enqueue('id, $5, $11, $12, $13'))}`;
 const update = (count: string, given: string): string => `WITH journal AS (
-    UPDATE ${JOURNALS} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, terms = $8, indexed = token, searchable = token, expires = ${EXPIRES},
+    UPDATE ${JOURNALS} SET lines = lines + ${count}, ended = $6 = 'ended', machine = $5, state = $6, due = $7, terms = $8, indexed = token, expires = ${EXPIRES},
       owner = CASE WHEN $9::boolean THEN NULL ELSE owner END
     WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id
   )${insert(given)}`;
 /** If a process holds a journal, or has written to it, the index may no longer be right. */
-const INDEX = `UPDATE ${JOURNALS} SET machine = $3, state = $4, due = $5, terms = $6, indexed = token, searchable = token
+const INDEX = `UPDATE ${JOURNALS} SET machine = $3, state = $4, due = $5, terms = $6, indexed = token
   WHERE name = $1 AND (owner IS NULL OR expires <= now()) AND id || ' ' || token || ' ' || lines = $2`;
 /**
  * Journals that may be due and that no process holds: a random part of many, so that workers that list at the same time get different ones. One
@@ -346,7 +334,7 @@ class JournalTables {
     const unknown =
       terms.length === 0
         ? 'token IS DISTINCT FROM indexed'
-        : `id = ANY (ARRAY(SELECT id FROM ${JOURNALS} WHERE token IS DISTINCT FROM searchable))`;
+        : `id = ANY (ARRAY(SELECT id FROM ${JOURNALS} WHERE token IS DISTINCT FROM indexed))`;
     const hints = [
       ['machine IS NULL OR machine = $', machine && nameOf(machine)] as const,
       ['state = ANY($)', states] as const,
@@ -356,7 +344,7 @@ class JournalTables {
     const sql = `SELECT id::text AS id, name, started, ${ROW},
         (SELECT line FROM ${LINES} WHERE journal = id AND seq = 0) AS first,
         (SELECT line FROM ${LINES} WHERE journal = id AND seq = lines - 1) AS last,
-        token IS DISTINCT FROM searchable AS "needsIndex", ${isQueued(JOURNALS)} AS "isQueued"
+        token IS DISTINCT FROM indexed AS "needsIndex", ${isQueued(JOURNALS)} AS "isQueued"
       FROM ${JOURNALS} WHERE ($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
         AND ($3::text IS NULL OR (started, id) < ($3, $4::bigint))
         ${hints.map(([hint], at) => `AND (${hint.replace('$', `$${at + 5}`)} OR ${unknown})`).join(' ')}

@@ -11,8 +11,7 @@ export const QUEUE_BEGUN = `${QUEUE}_begun`;
 /**
  * The journals that were enqueued. `begun`: null while a journal is queued; 0 if it was opened or deleted instead of claimed. Of the queued
  * journals with the same key and priority, `head` marks at least the first: a claim reads only these, however many are queued. Claims of a
- * machine come one after another, and what is enqueued meanwhile waits. Processes of an earlier version, which may still use the tables, open and
- * delete queued journals without a change of this one.
+ * machine come one after another, and what is enqueued meanwhile waits.
  */
 export const queueSchema = (journals: string, channel: string): string => `
   CREATE TABLE IF NOT EXISTS ${QUEUE} (

@@ -60,12 +60,8 @@ export interface SqliteKind {
   readonly applicationId: number;
   /** The statements that create the tables. */
   readonly schema: string;
-  /** The statements that follow them: files of version 1 lack their result. */
-  readonly upgrade?: string;
-  /** A statement for a file of version 1 that this process may only read. */
-  readonly withoutUpgrade?: string;
-  /** What earlier processes leave out of files of the same version: statements that create a table, and those for a file that this process may only read. */
-  readonly additions?: readonly { readonly table: string; readonly schema: string; readonly without: string }[];
+  /** The version of the schema; by default 1. */
+  readonly version?: number;
   /** The statements that insert 1, 2, 4, … rows. */
   readonly insertions?: readonly string[];
   /** How long a read or write waits for another process's lock, in milliseconds. Default: 30,000. */
@@ -471,48 +467,26 @@ function loadLibsql(): typeof Database {
   }
 }
 
-const latestVersion = ({ upgrade }: SqliteKind): number => (upgrade === undefined ? 1 : 2);
-
-/** Returns the version of a file, 0 for a new one. Throws if it is of another kind. */
-function versionIn(connection: SqliteConnection, kind: SqliteKind): number {
+/** Whether a file is new. Throws if it is of another kind or version. */
+function isNew(connection: SqliteConnection, { applicationId, version: expected = 1 }: SqliteKind): boolean {
   const application = readNumber(connection, 'PRAGMA application_id', 'application_id');
   const version = readNumber(connection, 'PRAGMA user_version', 'user_version');
   const tables = readNumber(connection, 'SELECT count(*) AS tables FROM sqlite_schema', 'tables');
-  if (application === 0 && version === 0 && tables === 0) return 0;
-  if (application !== kind.applicationId) throw new Error('it is the database of another program');
-  const latest = latestVersion(kind);
-  if (version < 1 || version > latest)
-    throw new Error(`its format version is ${version}; this PostChain reads version ${latest}`);
-  return version;
+  if (application === 0 && version === 0 && tables === 0) return true;
+  if (application !== applicationId) throw new Error('it is the database of another program');
+  if (version === expected) return false;
+  throw new Error(`its format version is ${version}; this PostChain reads version ${expected}`);
 }
 
-/** Creates or upgrades the schema. In a transaction: if two processes start at once, the second finds the complete schema. */
+/** Creates the schema. In a transaction: if two processes start at once, the second finds the complete schema. */
 function prepare(connection: OpenConnection, kind: SqliteKind): void {
-  const { applicationId, schema, upgrade = '', withoutUpgrade = '', additions = [] } = kind;
-  const latest = latestVersion(kind);
-  const found = versionIn(connection, kind);
-  const missing = () => additions.filter(({ table }) => !hasTable(connection, table));
-  if (found === latest && missing().length === 0) return;
-  const run = (statements: string): void => {
-    for (const sql of statements.split(';')) if (sql.trim() !== '') connection.run(sql, []);
-  };
-  try {
-    connection.transaction(() => {
-      const version = versionIn(connection, kind);
-      run(`${version < 1 ? schema : ''};${version < latest ? upgrade : ''};${missing()
-        .map((addition) => addition.schema)
-        .join(';')};
-        PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${latest}`);
-    }, true);
-  } catch (error) {
-    const without = found === latest ? missing().map((addition) => addition.without) : [withoutUpgrade];
-    if (found === 0 || without.join('') === '' || !/readonly database/u.test(String(error))) throw error;
-    run(without.join(';'));
-  }
+  const { applicationId, schema, version = 1 } = kind;
+  if (!isNew(connection, kind)) return;
+  const statements = `${schema}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`.split(';');
+  connection.transaction(() => {
+    if (isNew(connection, kind)) for (const sql of statements) if (sql.trim() !== '') connection.run(sql, []);
+  }, true);
 }
-
-const hasTable = (connection: SqliteConnection, name: string): boolean =>
-  connection.all('SELECT 1 FROM sqlite_schema WHERE name = ?', [name]).length > 0;
 
 function readNumber(connection: SqliteConnection, sql: string, column: string): number {
   const [row] = connection.all<Record<string, number>>(sql, []);

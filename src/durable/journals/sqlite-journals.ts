@@ -37,7 +37,7 @@ import {
   type WriteChain,
 } from './sqlite-file.ts';
 import { hasMail, SQLITE_MAIL, sqliteMailbox } from './sqlite-mail.ts';
-import { claimQueued, IS_QUEUED, insertQueued, leaveQueue, QUEUE, WITHOUT_QUEUE } from './sqlite-queue.ts';
+import { claimQueued, IS_QUEUED, insertQueued, leaveQueue, QUEUE } from './sqlite-queue.ts';
 
 export type SqliteJournals = Journals & {
   /** Closes the file, and every journal in it that is still being written. */
@@ -46,59 +46,34 @@ export type SqliteJournals = Journals & {
 
 /**
  * `name` is the id of the journal as JSON. `owner` is the process that holds the lease on it, as JSON; null if none does. `token` is random
- * for every lease; `beat_ms` is the time of the owner's last heartbeat.
+ * for every lease; `beat_ms` is the time of the owner's last heartbeat. `machine`, as JSON, `state`, `due_ms` and the terms are what lists filter
+ * by: see `JournalIndex`. They are valid if `indexed` is the token. `started` is their order.
  *
- * Lines are stored in the order in which they are written: a transaction with lines of many journals then changes few pages. Earlier versions
- * created the table `line` as one WITHOUT ROWID.
+ * Lines are stored in the order in which they are written: a transaction with lines of many journals then changes few pages.
  */
 const SCHEMA = `
   CREATE TABLE journal (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
+    started TEXT NOT NULL,
     owner TEXT,
     token INTEGER NOT NULL,
-    beat_ms INTEGER NOT NULL
+    beat_ms INTEGER NOT NULL,
+    machine TEXT,
+    state TEXT,
+    due_ms REAL,
+    indexed INTEGER
   ) STRICT;
   CREATE INDEX journal_by_owner ON journal (owner) WHERE owner IS NOT NULL;
-  CREATE TABLE line (journal INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (journal, seq)) STRICT;
-`;
-
-/**
- * What lists filter by: see `JournalIndex`. `machine` is JSON. `indexed` is the token of the lease under which they were set: processes of an
- * earlier version, which may still use the file, take leases and write lines without setting them.
- */
-const UPGRADE = `
-  ALTER TABLE journal ADD COLUMN machine TEXT;
-  ALTER TABLE journal ADD COLUMN state TEXT;
-  ALTER TABLE journal ADD COLUMN due_ms REAL;
-  ALTER TABLE journal ADD COLUMN indexed INTEGER;
+  CREATE INDEX journal_by_start ON journal (started, id);
   CREATE INDEX journal_by_state ON journal (state, due_ms);
   CREATE INDEX journal_by_machine ON journal (machine, state, due_ms);
   CREATE INDEX journal_unindexed ON journal (id) WHERE token IS NOT indexed;
-`;
-
-/**
- * What `where` of a list finds journals by. Processes of an earlier version, which may still use the file, do not set it: `searchable` is the
- * token of the lease under which it was set. Journals that they delete leave their terms behind.
- */
-const TERMS = `
+  CREATE TABLE line (journal INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (journal, seq)) STRICT;
   CREATE TABLE term (term TEXT NOT NULL, journal INTEGER NOT NULL, PRIMARY KEY (term, journal)) STRICT, WITHOUT ROWID;
   CREATE INDEX term_by_journal ON term (journal);
-  ALTER TABLE journal ADD COLUMN searchable INTEGER;
-  CREATE INDEX journal_unsearchable ON journal (id) WHERE token IS NOT searchable;
-`;
-const withoutTerms = (more: string): string => `
-  CREATE TEMP VIEW journal AS SELECT *, NULL AS searchable${more} FROM main.journal;
-  CREATE TEMP VIEW term AS SELECT NULL AS term, NULL AS journal WHERE FALSE;
-`;
-
-/** When journals started: the order of lists. Journals of processes of an earlier version, which may still use the file, have no row here. */
-const STARTS = {
-  table: 'start',
-  schema: `CREATE TABLE start (journal INTEGER PRIMARY KEY, started TEXT NOT NULL) STRICT;
-    CREATE INDEX start_by_time ON start (started, journal);`,
-  without: 'CREATE TEMP VIEW start AS SELECT NULL AS journal, NULL AS started WHERE FALSE;',
-};
+  ${SQLITE_MAIL}
+  ${QUEUE}`;
 
 interface Row {
   readonly id: number;
@@ -159,7 +134,7 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
       async remove(id) {
         await takeOverRow(file, id, {}, (connection, row) => {
           leaveQueue(connection, row.id);
-          for (const table of ['line', 'term', 'mail', 'start'])
+          for (const table of ['line', 'term', 'mail'])
             connection.run(`DELETE FROM ${table} WHERE journal = ?`, [row.id]);
           return connection.run('DELETE FROM journal WHERE id = ?', [row.id]);
         });
@@ -169,18 +144,16 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         if (ids !== undefined || list === undefined) return yield* pagesById(file, query);
         const { sql, values } = listedIds(list);
         // Once for all pages, and without the lines of the journals.
-        const listed = await file.read((connection) => connection.all<Listed>(sql, values));
-        const unordered = new Set(listed.flatMap(({ id, isOrdered }) => (isOrdered ? [] : [id])));
+        const listed = await file.read((connection) => connection.all<{ id: number }>(sql, values));
         for (let at = 0; at < listed.length; at += PAGE_JOURNALS) {
           const range = listed.slice(at, at + PAGE_JOURNALS).map(({ id }) => id);
-          for (const found of await file.read((connection) => readBounds(connection, file, query, range)))
-            yield { ...found, isUnordered: unordered.has(Number(found.version.split(' ')[0])) };
+          yield* await file.read((connection) => readBounds(connection, file, query, range));
         }
       },
       index: (id, index, version) =>
         file.write((connection) => {
           // If a process holds it, or has written to it, the index may no longer be right.
-          const where = `name = ? AND token IS NOT searchable AND owner IS NULL AND ${VERSION} = ?`;
+          const where = `name = ? AND token IS NOT indexed AND owner IS NULL AND ${VERSION} = ?`;
           const { id: rowId } = rowOf(connection, id) ?? {};
           if (rowId !== undefined) setIndex(connection, rowId, index, where, [nameOf(id), version]);
         }),
@@ -213,15 +186,8 @@ function openJournalFile(resolved: string, path: string): JournalFile {
     // "PCjo" in ASCII.
     applicationId: 0x50436a6f,
     schema: SCHEMA,
-    upgrade: UPGRADE,
+    version: 3,
     insertions: INSERT_LINES,
-    withoutUpgrade: `${withoutTerms(', NULL AS machine, NULL AS state, NULL AS due_ms, NULL AS indexed')};${SQLITE_MAIL.without};${STARTS.without};${WITHOUT_QUEUE}`,
-    additions: [
-      { table: 'term', schema: TERMS, without: withoutTerms('') },
-      SQLITE_MAIL,
-      STARTS,
-      { table: 'queue', schema: QUEUE, without: WITHOUT_QUEUE },
-    ],
   });
   const rethrow = (cause: unknown): never => {
     if (cause instanceof PostChainError) throw cause;
@@ -378,10 +344,10 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
   const chain: WriteChain = { failure: undefined };
   file.leases.hold(key, token);
 
-  function insertRow(connection: SqliteConnection): void {
+  function insertRow(connection: SqliteConnection, startedAt = ''): void {
     if (rowOf(connection, id) !== undefined) throw journalExists(id);
-    const values = [key, JSON.stringify(thisHolder()), token, Date.now()];
-    connection.run('INSERT INTO journal (name, owner, token, beat_ms) VALUES (?, ?, ?, ?)', values);
+    const values = [key, startedAt, JSON.stringify(thisHolder()), token, Date.now()];
+    connection.run('INSERT INTO journal (name, started, owner, token, beat_ms) VALUES (?, ?, ?, ?, ?)', values);
     rowId = requireRow(connection, id).id;
   }
   function fail(connection: SqliteConnection): never {
@@ -406,8 +372,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
       };
       if (isOnly && isSingle && chain.failure === undefined && file.writeNow(insertNow)) return;
       const write = (connection: SqliteConnection): void => {
-        if (isNew && from === 0) insertRow(connection);
-        if (startedAt !== undefined) connection.run('INSERT INTO start VALUES (?, ?)', [rowId, startedAt]);
+        if (isNew && from === 0) insertRow(connection, startedAt);
         for (const [at, each] of lines.entries())
           connection.insert([rowId, from + at, each, token], () => fail(connection));
         if (!isIndexed) setIndex(connection, rowId as number, index, 'name = ?', [key]);
@@ -421,7 +386,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
     },
     async close() {
       file.starting.delete(id);
-      if (isNew && seq === 0) await file.write(insertRow);
+      if (isNew && seq === 0) await file.write((connection) => insertRow(connection));
       await file.leases.release(key, token);
     },
   };
@@ -435,7 +400,7 @@ function setIndex(
   where: string,
   values: readonly string[],
 ): void {
-  const sql = `UPDATE journal SET machine = ?, state = ?, due_ms = ?, indexed = token, searchable = token WHERE ${where}`;
+  const sql = `UPDATE journal SET machine = ?, state = ?, due_ms = ?, indexed = token WHERE ${where}`;
   if (connection.run(sql, [machine === null ? null : nameOf(machine), state, dueMs, ...values]) === 0) return;
   const given = [rowId, JSON.stringify(terms ?? [])];
   connection.run('DELETE FROM term WHERE journal = ? AND term NOT IN (SELECT value FROM json_each(?))', given);
@@ -451,7 +416,6 @@ function claimIn(connection: SqliteConnection, { leases }: JournalFile, query: C
     )[0];
   const ids = claimQueued(connection, nameOf(query.machine), query, (id) => {
     const row = rowWith(id);
-    // A process of an earlier version has opened it.
     if (row?.isIndexed !== 1) return null;
     return !seemsHeld(leases.of(row));
   });
@@ -484,11 +448,6 @@ async function* pagesById(file: JournalFile, query: LinesQuery | undefined): Asy
   }
 }
 
-interface Listed {
-  readonly id: number;
-  readonly isOrdered: number;
-}
-
 /** `range`: the ids of the rows, in the order of the result, or the one that they follow. */
 function readBounds(
   connection: SqliteConnection,
@@ -496,7 +455,7 @@ function readBounds(
   { ids, isKnown }: LinesQuery = {},
   range: number | readonly number[] = 0,
 ): readonly LineBounds[] {
-  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, token IS NOT searchable AS needsIndex, ${IS_QUEUED} AS isQueued FROM journal`;
+  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, token IS NOT indexed AS needsIndex, ${IS_QUEUED} AS isQueued FROM journal`;
   const ofIds = (where: string, values: readonly unknown[]) =>
     values.flatMap((value) => connection.all<ListedRow>(`${sql} WHERE ${where}`, [value as string]));
   const rows =
@@ -526,7 +485,7 @@ interface ListedRow extends Row {
   readonly isQueued: number;
 }
 
-/** Returns a statement for the journals that a list needs, which indexes answer, in the order of the list after those without a start. */
+/** Returns a statement for the journals that a list needs, which indexes answer, in the order of the list. */
 export function listedIds({
   machine,
   states,
@@ -544,11 +503,10 @@ export function listedIds({
     ...(dueBefore === undefined ? [] : [`${other}due_ms <= ?`]),
   ];
   const found = `SELECT id FROM journal WHERE ${conditions.join(' AND ')}
-      UNION ALL SELECT id FROM journal WHERE token IS NOT ${terms?.length ? 'searchable' : 'indexed'}`;
+      UNION ALL SELECT id FROM journal WHERE token IS NOT indexed`;
   const among = conditions.length === 0 ? '' : `id IN (${found}) AND`;
   return {
-    sql: `SELECT id, started IS NOT NULL AS isOrdered FROM journal LEFT JOIN start ON start.journal = id
-      WHERE ${among} (? IS NULL OR started IS NULL OR started <= ?) ORDER BY started IS NULL DESC, started DESC, id DESC`,
+    sql: `SELECT id FROM journal WHERE ${among} (? IS NULL OR started <= ?) ORDER BY started DESC, id DESC`,
     values: [
       ...[...(terms ?? []), machine === undefined ? [] : nameOf(machine), states ?? [], dueBefore ?? []].flat(),
       ...[startedAt ?? null, startedAt ?? null],

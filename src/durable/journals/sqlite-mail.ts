@@ -2,19 +2,14 @@ import { idOf, nameOf, noSuchJournal, receiversReport, repeat } from './line-sto
 import type { LineMailbox } from './mailbox.ts';
 import type { SqliteConnection, SqliteFile } from './sqlite-file.ts';
 
-/** Processes of an earlier version, which may still use the file, leave the messages of journals that they delete behind. */
-export const SQLITE_MAIL = {
-  table: 'mail',
-  schema: `
-    CREATE TABLE mail (
-      seq INTEGER PRIMARY KEY AUTOINCREMENT,
-      journal INTEGER NOT NULL,
-      id TEXT NOT NULL,
-      message TEXT NOT NULL,
-      UNIQUE (journal, id)
-    ) STRICT;`,
-  without: 'CREATE TEMP VIEW mail AS SELECT 0 AS seq, 0 AS journal, NULL AS id, NULL AS message WHERE FALSE;',
-};
+export const SQLITE_MAIL = `
+  CREATE TABLE mail (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    journal INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    message TEXT NOT NULL,
+    UNIQUE (journal, id)
+  ) STRICT;`;
 
 /** Whether messages wait for the actor whose journal has this row. */
 export const hasMail = (connection: SqliteConnection, rowId: number): boolean =>

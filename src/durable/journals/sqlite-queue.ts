@@ -3,8 +3,7 @@ import type { SqliteConnection } from './sqlite-file.ts';
 
 /**
  * The journals that were enqueued. `begun_ms`: null while a journal is queued; 0 if it was opened or deleted instead of claimed. Of the queued
- * journals with the same key and priority, `is_head` marks at least the first: a claim reads only these, however many are queued. Processes of
- * an earlier version, which may still use the file, open and delete queued journals without a change of this table.
+ * journals with the same key and priority, `is_head` marks at least the first: a claim reads only these, however many are queued.
  */
 export const QUEUE = `
   CREATE TABLE queue (
@@ -20,11 +19,6 @@ export const QUEUE = `
   CREATE INDEX queue_by_key ON queue (machine, key, priority, due_ms, journal) WHERE begun_ms IS NULL;
   CREATE INDEX queue_begun ON queue (machine, begun_ms) WHERE begun_ms IS NOT NULL;
 `;
-/** For a file that this process may only read. */
-export const WITHOUT_QUEUE = `
-  CREATE TEMP VIEW queue AS SELECT NULL AS journal, NULL AS begun_ms WHERE FALSE;
-`;
-
 export const IS_QUEUED = 'EXISTS (SELECT 1 FROM queue WHERE queue.journal = journal.id AND begun_ms IS NULL)';
 
 /** `machine` is JSON. */

@@ -79,8 +79,8 @@ describe.skipIf(!hasPostgres)('a queue in PostgreSQL (needs the programs initdb 
     for (const id of ['a', 'b']) await host.enqueue(id, { input: 'key' });
     const many = (count: number, key: string, due: number) =>
       pool.query(`WITH journal AS (
-          INSERT INTO postchain_actors (name, started, ended, lines, token, expires, machine, state, indexed, searchable)
-          SELECT to_json(gen_random_uuid())::text, '', false, 1, 1, now(), '"order"', 'queued', 1, 1
+          INSERT INTO postchain_actors (name, started, ended, lines, token, expires, machine, state, indexed)
+          SELECT to_json(gen_random_uuid())::text, '', false, 1, 1, now(), '"order"', 'queued', 1
           FROM generate_series(1, ${count}) RETURNING id
         ) INSERT INTO postchain_actor_queue SELECT id, '"order"', ${key}, 9, ${due}, NULL, ${key} IS NULL FROM journal`);
     // Delayed ones; and those of a key of which one has begun.

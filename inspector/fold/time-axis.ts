@@ -123,14 +123,14 @@ interface Tick {
 /** In pixels. Times between whole seconds of a long run are longer. */
 const [TICK_PX, LONG_TICK_PX, CHARACTER_PX, WIDE_CHARACTER_PX, LABEL_GAP_PX] = [52, 96, 5.6, 7, 10];
 
-/** Returns labels with the lengths of gaps: the longest first, as many as fit. `forWhat` adds what ended the gap before an entry. */
+/** Returns labels with the lengths of gaps: the longest first, as many as fit. `wordsOf` says what ended the gap before an entry. */
 export function cutLabels(
   { cuts, axisPx }: Scale,
-  forWhat: (seq: number | null) => string = () => '',
+  wordsOf: (duration: string, seq: number | null) => string = (duration) => duration,
 ): readonly Tick[] {
   const labels: (Tick & { readonly end: number })[] = [];
   for (const { from, to, ms, seq } of cuts) {
-    const label = `waited ${formatRoughly(ms)}${forWhat(seq)}`;
+    const label = wordsOf(formatRoughly(ms), seq);
     const width = Math.min(1, (label.length * WIDE_CHARACTER_PX) / axisPx);
     const at = Math.max(0, Math.min(1 - width, (from + to - width) / 2));
     const room = LABEL_GAP_PX / axisPx;

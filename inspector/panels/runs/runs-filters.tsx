@@ -86,7 +86,7 @@ export function RunsFilters({ runs, query, columns, onChange }: RunsFiltersProps
             onChange({ ...query, sort, isDescending: isDescending === true });
           }}
         >
-          <option value="attention">Attention first</option>
+          <option value="attention">Attention</option>
           {SORT_COLUMNS.map(({ name, title }) => (
             <option key={name} value={name}>
               {title}

@@ -1,5 +1,4 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { formatDuration } from '../../fold/format.ts';
 import { eventWords } from '../../fold/system-words.ts';
 import { excerpt } from '../../fold/text.ts';
@@ -88,13 +87,17 @@ export const Cuts = ({ cuts }: Pick<Scale, 'cuts'>) => (
   </>
 );
 
-/** ` for APPROVE`: the event that an actor received after a gap. */
-function awaited(view: PanelView, seq: number | null): string {
-  if (seq === null || view.run.kind !== 'system') return '';
-  const next = view.fold.entries.of('delivery').find((one) => one >= seq) ?? 0;
-  // A process that continues the actor writes an entry before it.
-  const { actor, event } = view.log.entry(next) as Extract<JournalEntry, { type: 'delivery' }>;
-  return next > seq + 1 || next < seq ? '' : ` for ${excerpt(eventWords(view, actor, event.type), 30)}`;
+/** `waited 2 h for APPROVE`: the length of a gap, and the event that an actor received after it. */
+function gapWords({ run, log, fold }: PanelView, duration: string, seq: number | null): string {
+  if (seq !== null && seq === fold.timeLine.forkStart) return `forked after ${duration}`;
+  if (seq === null || run.kind !== 'system') return `waited ${duration}`;
+  // A process that continues the actor writes an entry before the event.
+  const [entry] = [seq, seq + 1].flatMap((at) => {
+    const type: string = fold.entries.typeOf(at);
+    return type === 'delivery' || type === 'retried' ? log.entry(at) : [];
+  });
+  if (entry?.type !== 'delivery') return entry === undefined ? `waited ${duration}` : `repaired after ${duration}`;
+  return `waited ${duration} for ${excerpt(eventWords({ fold }, entry.actor, entry.event.type), 30)}`;
 }
 
 /** The times of the axis, and the length of its shortened gaps in a second line. */
@@ -103,7 +106,10 @@ export function Ruler({ view, axis }: { readonly view: PanelView; readonly axis:
   const { scale, ruler, zeroMs } = axis;
   const labels = [
     ...ticksOf(timeLine, scale, zeroMs).map((tick) => ({ ...tick, name: 'tick' })),
-    ...cutLabels(scale, (seq) => awaited(view, seq)).map((label) => ({ ...label, name: 'skipped' })),
+    ...cutLabels(scale, (duration, seq) => gapWords(view, duration, seq)).map((label) => ({
+      ...label,
+      name: 'skipped',
+    })),
   ];
   return (
     <span ref={ruler} class="ruler" aria-hidden="true" style={{ '--lines': scale.cuts.length > 0 ? 2 : 1 }}>

@@ -150,7 +150,7 @@ describe('the history of a retried actor', () => {
   it.each([
     ['ADD', 'Retried | ADD', 'ADD | stays in cart | items: 0 → 1'],
     ['CHECK', 'Retried | CHECK', 'CHECK | cart → checking → paid | items: 0 → 5'],
-    ['NOTIFY', 'Retried | an action', 'NOTIFY | cart → paid'],
+    ['NOTIFY', 'Retried | entry action of paid: notify', 'NOTIFY | cart → paid'],
   ] as const)('has an event or an action that failed, %s, in its state before and after', async (type, retry, step) => {
     const host = await failedActor(type);
     await host.retry('o');

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { phaseSchema } from '../../machines/contracts/phase.ts';
 import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
-import { wasDenied } from '../../machines/policies/failures.ts';
 import { firstChars } from '../../machines/text/clip.ts';
 import { runStartOf } from '../chain/journal/run-start.ts';
 import type { ActorWait, RunFigures } from './wire.ts';
@@ -18,12 +17,10 @@ const answerSchema = z.object({
       decision: z.nullable(z.object({ rule: z.string(), complete: z.boolean() })),
       usage: usageSchema,
       cost: z.nullable(z.object({ amount: z.number(), currency: z.string() })),
-      failures: z.array(z.object({ phase: z.string(), failure: z.object({ code: z.string(), message: z.string() }) })),
+      failures: z.array(z.object({ phase: z.string(), failure: z.object({ message: z.string() }) })),
     }),
   }),
 });
-const failureSchema = z.nullable(z.union([z.string(), z.object({ stage: z.string() })]));
-const capabilitySchema = z.object({ success: z.boolean(), code: z.optional(z.nullable(z.string())) });
 const askedSchema = z.object({
   type: z.enum(['consent-asked', 'approval-asked', 'direction-asked']),
   questionId: z.string(),
@@ -34,15 +31,9 @@ const askedSchema = z.object({
 const entrySchema = z.discriminatedUnion('type', [
   answerSchema,
   z.object({ type: z.literal('phase-start'), phase: phaseSchema }),
-  z.object({ type: z.enum(['phase-end', 'retrieval']), failure: failureSchema }),
+  z.object({ type: z.literal('phase-end') }),
   z.object({ type: z.literal('attempt-start'), attemptId: z.string() }),
-  z.object({
-    type: z.literal('attempt-end'),
-    attemptId: z.string(),
-    usage: tokenUsageSchema,
-    failure: failureSchema,
-  }),
-  z.object({ type: z.literal('capability-end'), result: capabilitySchema }),
+  z.object({ type: z.literal('attempt-end'), attemptId: z.string(), usage: tokenUsageSchema }),
   askedSchema,
   z.object({ type: z.literal('approval-resolved'), questionId: z.string() }),
   z.object({ type: z.enum(['consent-resolved', 'decision']) }),
@@ -79,7 +70,6 @@ export class FiguresFold {
   /** How long the clock of the run has stood still because no process held it. */
   #stoodStillMs = 0;
   #phase: string | null = null;
-  #failures = 0;
   /** The pending questions by id. */
   readonly #asked = new Map<string, z.infer<typeof askedSchema>>();
   #parkedFor: string | null = null;
@@ -106,7 +96,6 @@ export class FiguresFold {
   }
 
   #takeEntry(entry: z.infer<typeof entrySchema>): void {
-    if ('failure' in entry && entry.failure !== null && Object(entry.failure).stage !== 'aborted') this.#failures += 1;
     switch (entry.type) {
       case 'answer':
         this.#answer = entry.answer;
@@ -117,10 +106,6 @@ export class FiguresFold {
         break;
       case 'phase-end':
         this.#phase = null;
-        break;
-      case 'retrieval':
-      case 'capability-end':
-        if ('result' in entry && !entry.result.success && !wasDenied(entry.result.code)) this.#failures += 1;
         break;
       case 'attempt-start':
         if (this.#forkedAt === null) this.#own?.add(entry.attemptId);
@@ -187,7 +172,6 @@ export class FiguresFold {
       cost: null,
       durationMs: whole(this.#durationMs),
       confidence: null,
-      failures: whole(this.#failures),
       phase: this.#phase,
     };
     if (this.#answer === null) return counted;
@@ -195,7 +179,6 @@ export class FiguresFold {
     const { inputTokens: input, outputTokens: output, estimated } = metadata.usage;
     const tokens = { input, output, estimated };
     const last = metadata.failures.at(-1);
-    const failures = metadata.failures.filter(({ failure }) => !wasDenied(failure.code)).length;
     return {
       ...counted,
       rule: metadata.decision?.complete ? metadata.decision.rule : null,
@@ -208,7 +191,6 @@ export class FiguresFold {
       ...(this.#own === null && { tokens, cost: metadata.cost }),
       durationMs: this.#durationMs,
       confidence,
-      failures: Math.max(failures, counted.failures ?? 0),
       phase: null,
     };
   }

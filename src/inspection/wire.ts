@@ -99,8 +99,6 @@ export interface RunFigures {
   readonly answer: string;
   /** How many sentences of the answer the evidence does not support; null if there was nothing to compare them with. */
   readonly unsupported: number | null;
-  /** Failed phases, model calls, searches and runs of tools, without those that were not approved; at least so many of an ended run. */
-  readonly failures: number | null;
   /** The phase in progress. */
   readonly phase: string | null;
   /** `approval`, `consent` or `direction` while a question to the user is pending; `timer` for a delay. */

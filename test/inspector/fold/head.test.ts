@@ -108,7 +108,7 @@ describe('how a run ended', () => {
     expect(noAnswerText({ ...answer, ...none, metadata })).toBe(
       'The model was unavailable: action: No reply began within 30 s.',
     );
-    const run = { status: 'degraded', summary: { ...none, answer: text, reason: 'model_unavailable', failures: null } };
+    const run = { status: 'degraded', summary: { ...none, answer: text, reason: 'model_unavailable' } };
     expect(statusWords(run as never)).toMatchObject({ text: 'degraded: model unavailable', tone: 'warn' });
   });
 

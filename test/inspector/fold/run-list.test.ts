@@ -25,7 +25,6 @@ const FIGURES: RunFigures = {
   reason: null,
   answer: 'It is so.',
   unsupported: null,
-  failures: 0,
   phase: null,
   waitingFor: null,
   tokens: { input: 10, output: 2, estimated: false },
@@ -59,7 +58,7 @@ const day = (number: number) => ({ startedAt: `2026-01-0${number}T00:00:00.000Z`
 const NOW_MS = Date.parse('2026-01-04T12:00:00.000Z');
 
 const runs: readonly InspectedRun[] = [
-  aRun('a', { ...day(1), title: 'Where is the bridge?' }, { cost: { amount: 2, currency: 'EUR' }, failures: 2 }),
+  aRun('a', { ...day(1), title: 'Where is the bridge?' }, { cost: { amount: 2, currency: 'EUR' } }),
   aRun('b', { ...day(3), status: 'interrupted' }, { sessionId: 'trip', models: ['gpt-two'], rule: null }),
   aRun('c', { ...day(2), summary: null, kind: 'system', machine: 'order', attributes: { customer: 'c-1' } }),
   aRun(

@@ -54,38 +54,6 @@ function figuresOfAll(entries: readonly JournalEntry[], isWhole = true): RunFigu
   return fold.figures();
 }
 
-it('counts the failed calls, phases and tools, and has the first line of the answer', async () => {
-  const entries = recordedEntries(await failingRun());
-  const { failures, answer } = figuresOfAll(entries);
-  const final = entries.find(({ type }) => type === 'answer');
-  if (final?.type !== 'answer') throw new Error('no answer');
-  const known = final.answer.metadata.failures.length;
-  const failed = entries.filter(
-    (entry) =>
-      ((entry.type === 'attempt-end' || entry.type === 'phase-end') && entry.failure !== null) ||
-      (entry.type === 'capability-end' && !entry.result.success),
-  );
-  expect(failures).toBe(failed.length);
-  expect(known).toBeGreaterThan(0);
-  expect(final.answer.answerText.trim().startsWith(answer)).toBe(true);
-  expect(figuresOfAll(entries, false)).toMatchObject({ failures: known });
-  // Without the answer, at both ends only, they are unknown.
-  expect(figuresOfAll(entries.slice(0, 20), false)).toMatchObject({ failures: null });
-});
-
-it('counts a tool that was not approved as no failure', async () => {
-  const [start] = recordedEntries(await plainRun());
-  if (start?.type !== 'start') throw new Error('no start');
-  const failuresWith = (code: string) => {
-    const fold = new FiguresFold(start, true);
-    fold.take({ type: 'phase-start', phase: 'action', cycle: 1 });
-    fold.take({ type: 'capability-end', result: { success: false, code } });
-    return fold.figures().failures;
-  };
-  expect(failuresWith('denied')).toBe(0);
-  expect(failuresWith('threw')).toBe(1);
-});
-
 it('says what a run waits for, and which phase is in progress', async () => {
   const entries = recordedEntries(await manualRun());
   const upTo = (type: JournalEntry['type']) =>

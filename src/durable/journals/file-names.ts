@@ -1,8 +1,10 @@
 import { parseJson } from '../../internal/json-text.ts';
-import { fs, paths } from './line-file.ts';
+import { fs, paths, sha256 } from './line-file.ts';
 
 export const LOCK = '.lock';
 const EXTENSION = '.jsonl';
+
+export const idDigest = (id: string): string => sha256(JSON.stringify(id)).slice(0, 32);
 
 /** The names of the journal files in a directory. */
 export interface FileNames {
@@ -29,17 +31,12 @@ const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|\*/iu;
  */
 export function fileNames(folder: string): FileNames {
   const join = (name: string): string => paths().join(folder, name);
-  /** Earlier versions wrote journals with longer names, which stay. */
-  const isOld = (name: string): boolean =>
-    name.length <= 255 && fs().statSync(join(name), { throwIfNoEntry: false }) !== undefined;
   function nameOf(id: string): string {
     // A lone surrogate cannot be encoded.
     const encoded = /\p{Cs}/u.test(id) ? '' : encodeURIComponent(id);
     const name = `${encoded}${EXTENSION}`;
     if (encoded !== '' && encoded.length <= MAX_ENCODED_BYTES && !RESERVED.test(encoded)) return name;
-    if (encoded !== '' && isOld(name)) return name;
-    const hash = process.getBuiltinModule('node:crypto').createHash('sha256').update(JSON.stringify(id));
-    return `${encoded.slice(0, 40)}=${hash.digest('hex').slice(0, 32)}${EXTENSION}`;
+    return `${encoded.slice(0, 40)}=${idDigest(id)}${EXTENSION}`;
   }
   const isHashed = (name: string): boolean => name.includes('=');
   const idFileOf = (name: string): string => join(`${name.slice(0, -EXTENSION.length)}.id`);

@@ -2,6 +2,10 @@
 export const fs = () => process.getBuiltinModule('node:fs');
 export const paths = () => process.getBuiltinModule('node:path');
 
+/** The hexadecimal digest of a text. */
+export const sha256 = (text: string): string =>
+  process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex');
+
 const LINE_FEED = 0x0a;
 /** Most lines are short, and a directory may have many files: longer chunks follow shorter ones. */
 const FIRST_CHUNK_BYTES = 4_096;

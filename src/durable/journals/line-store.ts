@@ -40,6 +40,7 @@ import {
   type OpenJournalOptions,
   type Redact,
 } from './journal-store.ts';
+import { sha256 } from './line-file.ts';
 import { type LineMailbox, mailboxOn } from './mailbox.ts';
 import type { ClaimQuery, QueuePlace } from './queue.ts';
 
@@ -56,8 +57,6 @@ export interface JournalBackend {
   bounds(query?: LinesQuery): AsyncIterable<LineBounds> | Iterable<LineBounds>;
   /** Returns ids of journals that may be due, in the order in which to continue them; if there are many, only some. By default, `bounds` finds all. */
   sampleDue?(machine: string, dueBefore: number): Promise<readonly string[]>;
-  /** Sets the index of a journal that has none, unless a process holds it or has changed this version. */
-  index?(id: string, index: JournalIndex, version: string): Promise<unknown>;
   /** As `changes` of `JournalStore`. By default, reports null twice a second. */
   watch?(onChange: (ids: readonly string[] | null) => void): () => void;
   /** Like `watch`, for one journal that a program follows, which keeps its process alive. By default, its version is polled. */
@@ -132,8 +131,6 @@ export interface LinesQuery extends BoundsQuery {
 export interface LineBounds extends Omit<JournalBounds, 'ends'> {
   /** The first and last line; null if the version is known. */
   readonly lines: FirstAndLast | null;
-  /** Whether the backend does not know its `JournalIndex`, because its last process was killed. */
-  readonly needsIndex?: boolean;
 }
 
 export interface FirstAndLast {
@@ -229,14 +226,9 @@ function tailOf(backend: JournalBackend, id: string): JournalTail {
 
 async function* boundsOf(backend: JournalBackend, query?: LinesQuery): AsyncGenerator<JournalBounds> {
   const pause = pauses();
-  for await (const { id, version, lines, isWritten, needsIndex, isQueued } of backend.bounds(query)) {
+  for await (const { id, version, lines, isWritten, isQueued } of backend.bounds(query)) {
     if (query?.ids?.includes(id) === false) continue;
-    const journal = { id, version, ends: lines && endsOf(lines), isWritten, isQueued: isQueued === true };
-    const listed = listedJournal(journal);
-    // Another program may keep the place locked, or this one may only read it.
-    if (needsIndex && !isWritten && listed.first)
-      backend.index?.(id, indexOf(listed, termsOf(listed)), version).catch(() => {});
-    yield journal;
+    yield { id, version, ends: lines && endsOf(lines), isWritten, isQueued: isQueued === true };
     await pause();
   }
 }
@@ -364,9 +356,7 @@ function queuedIn(last: DurableEntry | undefined, redact?: Redact): Pick<Journal
   const queued = last && durableFormat.queuedIn(redact ? durableFormat.redact(last, redact) : last);
   if (queued === undefined) return {};
   const { priority, key, beginsAtMs } = queued;
-  const digest = (text: string): string =>
-    process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex');
-  return { queued: { priority, key: key === null ? null : digest(key), dueMs: beginsAtMs } };
+  return { queued: { priority, key: key === null ? null : sha256(key), dueMs: beginsAtMs } };
 }
 
 /** PostgreSQL does not index long texts. */
@@ -694,7 +684,6 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
     reopen: async (id, options) => encoded(await backend.reopen(id, options)),
     lines: (id, from) => decoded(backend.lines(id, from)),
     ...(backend.linesBackward && { linesBackward: (id) => decoded(backend.linesBackward?.(id) ?? []) }),
-    index: async (id, index, version) => backend.index?.(id, withoutTerms(index), version),
     ...(backend.mail && { mail: encodedMail(backend.mail) }),
     async *bounds({ list, ...query } = {}) {
       for await (const each of backend.bounds({ ...query, ...(list && { list: { ...list, terms: undefined } }) }))
@@ -783,6 +772,13 @@ export function idOf(name: string): string {
   const read = parseJson(name);
   return typeof read === 'string' ? read : name;
 }
+
+/**
+ * Sets the column `indexed` of a database: until something is written, the index of a journal that a process holds has the negative token. If
+ * nothing is written, it is valid again.
+ */
+export const keepIndex = (before: string, now: string): string =>
+  `indexed = CASE indexed WHEN ${before} THEN ${now} ELSE indexed END`;
 
 /** Names a journal at the start of a message. */
 export const subjectOf = (id: string): string => `Journal ${JSON.stringify(id)}`;

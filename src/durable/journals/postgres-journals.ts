@@ -15,6 +15,7 @@ import {
   idOf,
   type JournalIndex,
   journalExists,
+  keepIndex,
   type LineBounds,
   type LineSink,
   type LinesQuery,
@@ -101,7 +102,6 @@ interface ListedRow extends Row {
   readonly started: string;
   readonly first: string | null;
   readonly last: string | null;
-  readonly needsIndex: boolean;
   readonly isQueued: boolean;
 }
 
@@ -187,8 +187,6 @@ export function postgresJournals(
         const due = await db.rows<{ name: string }>(SAMPLE_DUE, [nameOf(machine), dueBefore]);
         return due.map(({ name }) => idOf(name));
       },
-      index: (id, { machine, state, dueMs, terms }, version) =>
-        db.rows(INDEX, [nameOf(id), version, machine && nameOf(machine), state, dueMs, terms ?? []]),
       async claim(query) {
         const rows = await db.rows<{ name: string }>(CLAIM_QUEUED, claimValues(nameOf(query.machine), query));
         return rows.map(({ name }) => idOf(name));
@@ -232,10 +230,6 @@ const removed = (which: string): string => `WITH gone AS (DELETE FROM ${JOURNALS
 const REMOVE_OLD = `${removed(`id IN (SELECT id FROM ${JOURNALS} WHERE name = ANY($1) AND ended AND (owner IS NULL OR expires <= now())
     AND expires <= to_timestamp($2::float8 / 1000) ORDER BY id FOR UPDATE SKIP LOCKED)`)} SELECT name FROM gone`;
 
-/** Until something is written, the index of a journal that a process holds has the negative token. If nothing is written, it is valid again. */
-const keepIndex = (before: string, now: string): string =>
-  `indexed = CASE indexed WHEN ${before} THEN ${now} ELSE indexed END`;
-
 /** Inserts lines after those of a row of the journal, if there is one. */
 const insert = (given: string, more = ''): string =>
   `, inserted AS (INSERT INTO ${LINES} (journal, seq, line) ${given}) SELECT ${more} FROM journal`;
@@ -252,9 +246,6 @@ const update = (count: string, given: string): string => `WITH journal AS (
       owner = CASE WHEN $9::boolean THEN NULL ELSE owner END
     WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id
   )${insert(given)}`;
-/** If a process holds a journal, or has written to it, the index may no longer be right. */
-const INDEX = `UPDATE ${JOURNALS} SET machine = $3, state = $4, due = $5, terms = $6, indexed = token
-  WHERE name = $1 AND (owner IS NULL OR expires <= now()) AND id || ' ' || token || ' ' || lines = $2`;
 /**
  * Journals that may be due and that no process holds: a random part of many, so that workers that list at the same time get different ones. One
  * of 64 is a list that is short enough to be right until its end, and few enough that 16 workers rarely meet.
@@ -344,7 +335,7 @@ class JournalTables {
     const sql = `SELECT id::text AS id, name, started, ${ROW},
         (SELECT line FROM ${LINES} WHERE journal = id AND seq = 0) AS first,
         (SELECT line FROM ${LINES} WHERE journal = id AND seq = lines - 1) AS last,
-        token IS DISTINCT FROM indexed AS "needsIndex", ${isQueued(JOURNALS)} AS "isQueued"
+        ${isQueued(JOURNALS)} AS "isQueued"
       FROM ${JOURNALS} WHERE ($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
         AND ($3::text IS NULL OR (started, id) < ($3, $4::bigint))
         ${hints.map(([hint], at) => `AND (${hint.replace('$', `$${at + 5}`)} OR ${unknown})`).join(' ')}
@@ -361,7 +352,6 @@ class JournalTables {
           version: `${row.id} ${row.token} ${row.lines}`,
           lines: { first: row.first ?? '', last: row.last ?? '' },
           isWritten: leaseState(leaseOf(row)) !== 'free',
-          needsIndex: row.needsIndex,
           isQueued: row.isQueued,
         };
       last = page.at(-1);

@@ -17,6 +17,7 @@ import {
   idOf,
   type JournalIndex,
   journalExists,
+  keepIndex,
   type LineBounds,
   type LineSink,
   type LinesQuery,
@@ -123,8 +124,8 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
       async reopen(id, how) {
         const token = newToken();
         const place = await takeOverRow(file, id, how, (connection, row) => {
-          const sql = 'UPDATE journal SET owner = ?, token = ?, beat_ms = ? WHERE id = ?';
-          connection.run(sql, [JSON.stringify(thisHolder()), token, Date.now(), row.id]);
+          const sql = `UPDATE journal SET owner = ?, token = ?, beat_ms = ?, ${keepIndex('token', '-?')} WHERE id = ?`;
+          connection.run(sql, [JSON.stringify(thisHolder()), token, Date.now(), token, row.id]);
           file.leases.mark(token);
           leaveQueue(connection, row.id);
           return { token, count: countOf(connection, row.id), rowId: row.id, hasMail: hasMail(connection, row.id) };
@@ -150,13 +151,6 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
           yield* await file.read((connection) => readBounds(connection, file, query, range));
         }
       },
-      index: (id, index, version) =>
-        file.write((connection) => {
-          // If a process holds it, or has written to it, the index may no longer be right.
-          const where = `name = ? AND token IS NOT indexed AND owner IS NULL AND ${VERSION} = ?`;
-          const { id: rowId } = rowOf(connection, id) ?? {};
-          if (rowId !== undefined) setIndex(connection, rowId, index, where, [nameOf(id), version]);
-        }),
       claim: (query) => file.write((connection) => claimIn(connection, file, query)),
       isOrdered: true,
       watch: (onChange) => watchRows(() => file, onChange),
@@ -217,6 +211,8 @@ function openJournalFile(resolved: string, path: string): JournalFile {
   };
 }
 
+const RELEASE = `UPDATE journal SET owner = NULL, ${keepIndex('-token', 'token')} WHERE name = ? AND owner = ? AND token = ?`;
+
 /** The tokens of the leases that this process holds, in all its stores. */
 const held = new Set<number>();
 
@@ -232,12 +228,7 @@ function createLeases(file: SqliteFile) {
     const released = [...leases].filter(([, { isReleased }]) => isReleased);
     await file.write((connection) => {
       connection.run('UPDATE journal SET beat_ms = ? WHERE owner = ?', [Date.now(), owner]);
-      for (const [key, { token }] of released)
-        connection.run('UPDATE journal SET owner = NULL WHERE name = ? AND owner = ? AND token = ?', [
-          key,
-          owner,
-          token,
-        ]);
+      for (const [key, { token }] of released) connection.run(RELEASE, [key, owner, token]);
     });
     for (const [key, lease] of released) if (leases.get(key) === lease) leases.delete(key);
     if (leases.size > 0) return;
@@ -375,7 +366,7 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
         if (isNew && from === 0) insertRow(connection, startedAt);
         for (const [at, each] of lines.entries())
           connection.insert([rowId, from + at, each, token], () => fail(connection));
-        if (!isIndexed) setIndex(connection, rowId as number, index, 'name = ?', [key]);
+        if (!isIndexed) setIndex(connection, rowId as number, index);
         if (index.queued) insertQueued(connection, rowId as number, nameOf(index.machine ?? ''), index.queued);
       };
       const written = file.write(write, { isSynced: sync, chain });
@@ -393,15 +384,9 @@ function openSink(file: JournalFile, id: string, { token, count, rowId: known }:
   return sink;
 }
 
-function setIndex(
-  connection: SqliteConnection,
-  rowId: number,
-  { machine, state, dueMs, terms }: JournalIndex,
-  where: string,
-  values: readonly string[],
-): void {
-  const sql = `UPDATE journal SET machine = ?, state = ?, due_ms = ?, indexed = token WHERE ${where}`;
-  if (connection.run(sql, [machine === null ? null : nameOf(machine), state, dueMs, ...values]) === 0) return;
+function setIndex(connection: SqliteConnection, rowId: number, { machine, state, dueMs, terms }: JournalIndex): void {
+  const sql = 'UPDATE journal SET machine = ?, state = ?, due_ms = ?, indexed = token WHERE id = ?';
+  connection.run(sql, [machine === null ? null : nameOf(machine), state, dueMs, rowId]);
   const given = [rowId, JSON.stringify(terms ?? [])];
   connection.run('DELETE FROM term WHERE journal = ? AND term NOT IN (SELECT value FROM json_each(?))', given);
   connection.run('INSERT OR IGNORE INTO term (journal, term) SELECT ?, value FROM json_each(?)', given);
@@ -455,7 +440,7 @@ function readBounds(
   { ids, isKnown }: LinesQuery = {},
   range: number | readonly number[] = 0,
 ): readonly LineBounds[] {
-  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, token IS NOT indexed AS needsIndex, ${IS_QUEUED} AS isQueued FROM journal`;
+  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, ${IS_QUEUED} AS isQueued FROM journal`;
   const ofIds = (where: string, values: readonly unknown[]) =>
     values.flatMap((value) => connection.all<ListedRow>(`${sql} WHERE ${where}`, [value as string]));
   const rows =
@@ -469,19 +454,16 @@ function readBounds(
     const version = `${row.id} ${row.lastSeq}`;
     const isWritten = seemsHeld(leases.of(row));
     if (isKnown?.(id, version) === true) return { id, version, lines: null, isWritten };
-    const needsIndex = row.needsIndex === 1;
     const [first, last] = [0, row.lastSeq ?? 0].map((seq) => lineAt(connection, row.id, seq)) as [string, string];
-    return { id, version, lines: { first, last }, isWritten, needsIndex, isQueued: row.isQueued === 1 };
+    return { id, version, lines: { first, last }, isWritten, isQueued: row.isQueued === 1 };
   });
 }
 
 /** Null for a journal without lines. */
 const LAST_SEQ = '(SELECT max(seq) FROM line WHERE line.journal = journal.id)';
-const VERSION = `journal.id || ' ' || ${LAST_SEQ}`;
 
 interface ListedRow extends Row {
   readonly lastSeq: number | null;
-  readonly needsIndex: number;
   readonly isQueued: number;
 }
 

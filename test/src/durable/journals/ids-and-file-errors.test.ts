@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -78,19 +78,6 @@ describe.each(JOURNAL_STORES)('a store in %s', (_, createStore) => {
     const { create: _, start: __, open: ___, ...made } = calls(createStore(), '订'.repeat(300));
     expect(await codesOf(made)).toEqual(sameFor(made, 'unknown_journal'));
   });
-});
-
-it('finds a journal that an earlier version stored under a longer file name, and leaves no file of a deleted one', async () => {
-  const folder = temporaryFolder();
-  const id = 'x'.repeat(190);
-  await (await hostOf(fileJournals(folder)).open(id)).close();
-  const [idFile = '', name = ''] = readdirSync(folder).toSorted();
-  renameSync(join(folder, name), join(folder, `${id}.jsonl`));
-  rmSync(join(folder, idFile));
-  expect(await hostOf(fileJournals(folder)).list()).toMatchObject([{ id, status: 'waiting' }]);
-  expect(await hostOf(fileJournals(folder)).send(id, { type: 'go' })).toBe(true);
-  await hostOf(fileJournals(folder)).delete(id);
-  expect(readdirSync(folder)).toEqual([]);
 });
 
 describe('a file that the file system does not open', () => {

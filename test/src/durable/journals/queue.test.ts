@@ -85,20 +85,4 @@ describe('a queue in an SQLite file', () => {
     expect(await host.claim(5)).toEqual(['a']);
     expect(await host.list({ status: 'queued' })).toMatchObject([{ id: 'b', queued: { key: 'secret' } }]);
   });
-
-  it('is added to a file of an earlier version, which may still open what is queued', async () => {
-    const path = newPath();
-    const journals = sqliteJournals(path);
-    await hostOn(journals).start('before').close();
-    journals.close();
-    const database = new Database(path);
-    onTestFinished(() => void database.close());
-    database.exec('DROP TABLE queue');
-    const host = openHost(path);
-    for (const id of ['a', 'b', 'c']) await host.enqueue(id, { input: 'key' });
-    // As that version does: it takes a lease, and deletes a journal.
-    database.exec(`UPDATE journal SET token = 1 WHERE name = '"a"'; DELETE FROM journal WHERE name = '"b"'`);
-    expect(await host.claim(5)).toEqual(['c']);
-    expect((await host.list({ status: 'interrupted' })).map(({ id }) => id).toSorted()).toEqual(['a', 'c']);
-  });
 });

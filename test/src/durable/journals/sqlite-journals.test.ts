@@ -33,28 +33,6 @@ describe('sqliteJournals', () => {
   });
 });
 
-it('continues the journals of a file that an earlier version created, whose lines are ordered by journal', async () => {
-  const path = join(temporaryFolder(), 'runs.db');
-  const store = sqliteJournals(path);
-  await store.create('a').write(journal.slice(0, 3));
-  store.close();
-  const database = new Database(path);
-  database.exec(`
-    CREATE TABLE earlier (journal INTEGER NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL, PRIMARY KEY (journal, seq)) STRICT, WITHOUT ROWID;
-    INSERT INTO earlier SELECT journal, seq, line FROM line;
-    DROP TABLE line;
-    ALTER TABLE earlier RENAME TO line;
-  `);
-  database.close();
-  onTestFinished(() => store.close());
-  const { writer } = await store.open('a');
-  for (const at of [3, 4, 5]) await writer.write(journal.slice(at, at + 1));
-  const other = store.create('b');
-  await other.write(journal.slice(0, 3));
-  await Promise.all([writer.write(journal.slice(6)), other.write(journal.slice(3))]);
-  for (const id of ['a', 'b']) expect(await entriesOf(store.read(id))).toEqual(journal);
-});
-
 it('with fsync, resolves a write when it is on the disk, and records runs as without', async () => {
   const path = join(temporaryFolder(), 'runs.db');
   const [store, other] = [sqliteJournals(path, { fsync: 'always' }), sqliteJournals(path)];

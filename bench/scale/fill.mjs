@@ -7,7 +7,7 @@ import { customerAt, describeAttributes, order, WEEK_MS } from './machine.mjs';
  * @property {string} name
  * @property {string} startedAt
  * @property {string[]} lines
- * @property {import('../../dist/durable.js').JournalBackend extends { index?(id: string, index: infer Index, version: string): unknown } ? Index : never} index
+ * @property {Parameters<ReturnType<import('../../dist/durable.js').JournalBackend['create']>['append']>[1]['index']} index
  */
 
 const BATCH = 1_000;

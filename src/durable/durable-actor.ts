@@ -157,8 +157,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     const afterWrite = (): void => {
       if (this.failure !== null) throw this.failure;
     };
-    const written = this.#writer.write();
-    return written === undefined ? afterWrite() : written.then(afterWrite);
+    return after(this.#writer.write(), afterWrite);
   }
 
   /** Starts a new actor, executes open effects, starts the activities, and processes what arrives from now on. */
@@ -179,9 +178,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
       else this.#runEffects(effects);
       this.#continue();
     };
-    const written = this.#storesLater ? undefined : this.#writer.write();
-    if (written === undefined) afterWrite();
-    else void written.then(afterWrite);
+    void after(this.#storesLater ? undefined : this.#writer.write(), afterWrite);
   }
 
   note(note: Json): void {
@@ -480,10 +477,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     }
     this.#addAttributes();
     const { effects } = this.#system;
-    const written = this.#writer.write(this.#isOver);
-    return written === undefined
-      ? this.#afterStep(effects, sender)
-      : written.then(() => this.#afterStep(effects, sender));
+    return after(this.#writer.write(this.#isOver), () => this.#afterStep(effects, sender));
   }
 
   #afterStep(effects: readonly Effect[], sender: Sender | undefined): void {
@@ -528,6 +522,10 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     else this.#output.reject(status === 'error' ? error : stopped(this.id));
   }
 }
+
+/** A store may write at once. */
+const after = (written: void | Promise<void>, act: () => void): void | Promise<void> =>
+  written === undefined ? act() : written.then(act);
 
 /** Effects send events with ids that begin with "effect:": another one would replace theirs. Keyframes store all ids. */
 export function requireEventId(id: unknown, actorId: string): void {

@@ -202,11 +202,10 @@ function stateValue(nodes: readonly AnyStateNode[]): StateValue {
   return value as StateValue;
 }
 
-const isDone = ({ type, states }: AnyStateNode, active: ReadonlySet<AnyStateNode>): boolean => {
-  const inner = Object.values(states);
-  if (type === 'parallel') return inner.every((node) => isDone(node, active));
-  return inner.some((node) => node.type === 'final' && active.has(node));
-};
+const isDone = ({ type, states }: AnyStateNode, active: ReadonlySet<AnyStateNode>): boolean =>
+  type === 'parallel'
+    ? Object.values(states).every((node) => isDone(node, active))
+    : Object.values(states).some((node) => node.type === 'final' && active.has(node));
 
 /** Returns the states that are done, and that do something then: the root ends the machine. */
 function endsIn(leaves: readonly AnyStateNode[]): readonly AnyStateNode[] {
@@ -218,13 +217,12 @@ function endsIn(leaves: readonly AnyStateNode[]): readonly AnyStateNode[] {
 
 /** Throws if a state is done only in the current version: nothing enters its final state there, so what follows would never happen. */
 function requireNotDone(targets: ReadonlyMap<AnyStateNode, AnyStateNode>, to: AnyStateMachine): void {
-  const before = endsIn([...targets.keys()]);
-  const known = [...targets].filter(([leaf]) => withAncestors(leaf).some((node) => before.includes(node)));
-  const places = new Set(known.flatMap(([, target]) => withAncestors(target)));
-  const done = endsIn([...targets.values()]).find((node) => !places.has(node));
+  const before = new Set(endsIn([...targets.keys()]));
+  const moved = [...targets].map(([leaf, target]) => ({ leaf, around: withAncestors(target) }));
+  const known = moved.filter(({ leaf }) => withAncestors(leaf).some((node) => before.has(node)));
+  const done = endsIn([...targets.values()]).find((node) => !known.some(({ around }) => around.includes(node)));
   if (done === undefined) return;
-  const leaves = [...targets].filter(([, target]) => withAncestors(target).includes(done));
-  const names = leaves.map(([leaf]) => `"${pathOf(leaf)}"`).join(', ');
+  const names = moved.flatMap(({ leaf, around }) => (around.includes(done) ? [`"${pathOf(leaf)}"`] : [])).join(', ');
   const what = done.parent === undefined ? 'the machine' : `"${pathOf(done)}", which has an "onDone",`;
   throw new Error(
     `with the state ${names}, ${what} is done in ${versionOf(to)}, but a migration takes no transition; map it to the state that follows`,

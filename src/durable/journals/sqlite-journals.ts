@@ -141,14 +141,12 @@ export function sqliteJournals(path: string, options: JournalStoreOptions = {}):
         });
       },
       async *bounds(query) {
-        const { ids, list } = query ?? {};
-        if (ids !== undefined || list === undefined) return yield* pagesById(file, query);
-        const { sql, values } = listedIds(list);
+        const { sql, values } = listedIds(query?.list);
         // Once for all pages, and without the lines of the journals.
-        const listed = await file.read((connection) => connection.all<{ id: number }>(sql, values));
+        const listed = query?.ids ?? (await file.read((connection) => connection.all<{ id: number }>(sql, values)));
         for (let at = 0; at < listed.length; at += PAGE_JOURNALS) {
-          const range = listed.slice(at, at + PAGE_JOURNALS).map(({ id }) => id);
-          yield* await file.read((connection) => readBounds(connection, file, query, range));
+          const page = listed.slice(at, at + PAGE_JOURNALS);
+          yield* await file.read((connection) => readBounds(connection, file, page, query?.isKnown));
         }
       },
       claim: (query) => file.write((connection) => claimIn(connection, file, query)),
@@ -424,31 +422,18 @@ function linesOf(connection: SqliteConnection, id: number, from: number, to = fr
   return rows.map(({ line }) => textOf(line));
 }
 
-async function* pagesById(file: JournalFile, query: LinesQuery | undefined): AsyncGenerator<LineBounds> {
-  for (let last = 0; ; ) {
-    const page = await file.read((connection) => readBounds(connection, file, query, last));
-    yield* page;
-    last = Number(page.at(-1)?.version.split(' ')[0]);
-    if (query?.ids !== undefined || page.length < PAGE_JOURNALS) return;
-  }
-}
-
-/** `range`: the ids of the rows, in the order of the result, or the one that they follow. */
 function readBounds(
   connection: SqliteConnection,
   { leases }: JournalFile,
-  { ids, isKnown }: LinesQuery = {},
-  range: number | readonly number[] = 0,
+  listed: readonly (string | { readonly id: number })[],
+  isKnown: LinesQuery['isKnown'],
 ): readonly LineBounds[] {
-  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, ${IS_QUEUED} AS isQueued FROM journal`;
-  const ofIds = (where: string, values: readonly unknown[]) =>
-    values.flatMap((value) => connection.all<ListedRow>(`${sql} WHERE ${where}`, [value as string]));
-  const rows =
-    ids === undefined && typeof range === 'number'
-      ? ofIds(`id > ? ORDER BY id LIMIT ${PAGE_JOURNALS}`, [range])
-      : ids === undefined
-        ? ofIds('id = ?', range as readonly number[])
-        : ofIds('name = ?', ids.map(nameOf));
+  const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq, ${IS_QUEUED} AS isQueued FROM journal WHERE`;
+  const rows = listed.flatMap((one) =>
+    typeof one === 'string'
+      ? connection.all<ListedRow>(`${sql} name = ?`, [nameOf(one)])
+      : connection.all<ListedRow>(`${sql} id = ?`, [one.id]),
+  );
   return rows.map((row) => {
     const id = idOf(textOf(row.name));
     const version = `${row.id} ${row.lastSeq}`;

@@ -42,6 +42,7 @@ import {
   childPath,
   type DerivedEvent,
   type DurableEntry,
+  type DurableEvent,
   type ExternalEvent,
   type Keyframe,
   type MigratedEvent,
@@ -95,6 +96,14 @@ export interface SystemOwner {
   /** The entries so far, in one list that grows. Absent if notes are not added to it at once. */
   readonly journal?: readonly DurableEntry[];
 }
+
+/** Returns an owner that only collects what a system does. */
+export const collectIn = (events: DurableEvent[]): SystemOwner => ({
+  record: (event) => void events.push(event),
+  receive: () => {},
+  recorded: () => undefined,
+  note: () => {},
+});
 
 /** An actor that is not a machine, in progress: a promise, callback, observable or custom logic. */
 export interface Activity {

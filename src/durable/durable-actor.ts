@@ -300,7 +300,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
     const { clock, counts, describeWait, machine } = this.#options;
     const closedAt = new Date(clock.now()).toISOString();
     const event = { type: 'closed', closedAt, ...(machine && { machine }) } as const;
-    if (!this.#isWaiting) return event;
+    if (this.#isBusy || !this.#isIdle) return event;
     const { timers, events, approvals } = this.pending;
     const due = timers.filter((timer) => counts(timer.event)).map(({ dueAtMs }) => dueAtMs);
     const dueAtMs = due.length === 0 ? null : Math.min(...due);
@@ -310,10 +310,6 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   }
 
   /** Whether it waits for events and delays, and for nothing else. */
-  get #isWaiting(): boolean {
-    return !this.#isBusy && this.#isIdle;
-  }
-
   get #isIdle(): boolean {
     const { activities, openEffects } = this.#system;
     const isAtRest = this.#inbox.isEmpty && activities.size === 0 && openEffects.size === 0;
@@ -328,7 +324,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   }
 
   get #mayPark(): boolean {
-    return this.#isWaiting && this.#options.mayPark?.() !== false;
+    return !this.#isBusy && this.#isIdle && this.#options.mayPark?.() !== false;
   }
 
   /** Whether its state is stored: no step is in progress. */

@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EmittedFrom, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
-import { DurableActorSystem, identityOf, POSTED_ONCE, type SystemParts } from './actor-system.ts';
+import { collectIn, DurableActorSystem, identityOf, POSTED_ONCE, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireEvent, requireFlat, requireOptions } from './checks.ts';
 import { type Clock, createWallClock, systemClock } from './clock.ts';
@@ -28,7 +28,7 @@ import {
   type RecordedMachine,
   type StartEntry,
 } from './entries.ts';
-import { isRaceLost, rejectHeld } from './error.ts';
+import { hasCode, isRaceLost, rejectHeld } from './error.ts';
 import type {
   ActorSummary,
   JournalStore,
@@ -534,7 +534,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       };
       return actor.send(event, options, reply ? onStep : undefined);
     }).catch((error) => {
-      if (!isHeld(error)) throw error;
+      if (!hasCode(error, 'journal_held')) throw error;
       requireEvent(event, id);
       requireEventId(options.id, id);
       posted = options.id ?? `${POSTED_ONCE}${crypto.randomUUID()}`;
@@ -581,7 +581,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   /** Stores a message for an actor that another process holds, and returns true. Rethrows any other error. */
   async #postIfHeld(error: unknown, id: string, message: Message): Promise<true> {
-    const mail = isHeld(error) ? await this.#mail : undefined;
+    const mail = hasCode(error, 'journal_held') ? await this.#mail : undefined;
     if (mail === undefined) throw error;
     await mail.post(id, message);
     return true;
@@ -604,7 +604,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         return await sent;
       } catch (error) {
         // It was closed before it received the event.
-        const wasClosed = PostChainError.isInstance(error) && error.code === 'cancelled';
+        const wasClosed = hasCode(error, 'cancelled');
         if (!wasClosed || !actor.isClosed || actor.failure !== null) throw error;
       } finally {
         await closing;
@@ -697,7 +697,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       return { snapshot, pending };
     } catch (error) {
       const end = hasEnded(entries) ? entries.findLast(({ type }) => type === 'end') : undefined;
-      if (end?.type !== 'end' || Object(error).code !== 'diverged') throw error;
+      if (end?.type !== 'end' || !hasCode(error, 'diverged')) throw error;
       const { status, output, error: failure } = end;
       const last = {
         status,
@@ -815,18 +815,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     this.#crashCounts.delete(id);
   }
 
-  /**
-   * The parent of a child waits for its end, and the children of a parent would continue. One that cannot be opened can be deleted: then the hosts
-   * of its children stop them.
-   */
+  /** Its parent waits for its end, and its children would continue. If it cannot be opened, their hosts stop them. */
   async #stopFirst(id: string, children: readonly string[]): Promise<void> {
     const stopped = this.#offer(id, (actor) => actor.stop(), { isPaused: true });
     await stopped.catch(async (error: unknown) => {
-      if (isHeld(error)) throw error;
+      if (hasCode(error, 'journal_held')) throw error;
       const message = { id: crypto.randomUUID(), type: 'stop' } as const;
       const posting = children.map((child) => this.journals.mail?.post(child, message.id, message));
       const failed = (await Promise.allSettled(posting)).find(
-        (one) => one.status === 'rejected' && !isUnknown(one.reason),
+        (one) => one.status === 'rejected' && !hasCode(one.reason, 'unknown_journal'),
       );
       if (failed?.status === 'rejected') throw failed.reason;
     });
@@ -882,7 +879,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         writer,
         hasMail = false,
       } = await opening.catch((error: Error) => {
-        if (!options.mustExist && lacksInput && isUnknown(error))
+        if (!options.mustExist && lacksInput && hasCode(error, 'unknown_journal'))
           throw new PostChainError('unknown_journal', `${error.message}; to start an actor with this id, pass "input"`);
         throw error;
       });
@@ -933,12 +930,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         start,
         ...notes.map((note) => ({ type: 'note', note: copyOfJson(note, `note of ${id}`) }) as const),
       ];
-      const system = new DurableActorSystem(start, this.#parts(id, this.machine), {
-        record: (event) => void events.push(event),
-        receive: () => {},
-        recorded: () => undefined,
-        note: () => {},
-      });
+      const system = new DurableActorSystem(start, this.#parts(id, this.machine), collectIn(events));
       if (isPaused) system.create();
       else system.begin();
       const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
@@ -1011,8 +1003,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const resumed: DurableEvent = { type: 'resumed', resumedAt, ...(isOther && { machine }) };
     // First: the delays of a step that the last process did not store begin now.
     const isOver = hasEnded([...entries, ...unstored]) && !isChanged;
-    const wasWaiting = unstored.length === 0 && Object(entries.at(-1)).waiting !== undefined;
-    const mayWait = isBrief && wasWaiting;
+    const mayWait = isBrief && unstored.length === 0 && Object(entries.at(-1)).waiting !== undefined;
     await actor.store(isOver ? unstored : [resumed, ...unstored], changedAtMs ?? replayed.beginsAtMs, mayWait);
     if (!isPaused) actor.begin(isChanged ? [...new Set([...openEffects.values(), ...effects])] : undefined);
     return actor;
@@ -1212,10 +1203,6 @@ function inTurn<Given>(act: (given: Given) => Promise<void>): typeof act {
     return next;
   };
 }
-
-const isHeld = (error: unknown): boolean => PostChainError.isInstance(error) && error.code === 'journal_held';
-
-const isUnknown = (error: Error): boolean => PostChainError.isInstance(error) && error.code === 'unknown_journal';
 
 /** How many actors `wake` takes out of the queue before it continues them. */
 const CLAIMED_AT_ONCE = 10;

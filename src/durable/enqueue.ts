@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, InputFrom } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
-import { DurableActorSystem, type SystemParts } from './actor-system.ts';
+import { collectIn, DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { copyOfJson, type Json } from './codec.ts';
 import { type Attributes, type DurableEntry, type DurableEvent, isRedacted, type StartEntry } from './entries.ts';
 import type { JournalStore } from './journals/journal-store.ts';
@@ -84,8 +84,7 @@ export async function enqueueActor(
 
 /** Throws what the initial context throws, so that no actor that cannot begin is enqueued. */
 function attributesAtStart(host: EnqueueHost, start: Extract<DurableEvent, { type: 'start' }>): Attributes | null {
-  const nothing = { record: () => {}, receive: () => {}, recorded: () => undefined, note: () => {} };
-  const system = new DurableActorSystem(start, host.parts, nothing);
+  const system = new DurableActorSystem(start, host.parts, collectIn([]));
   system.create();
   const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
   if (status === 'error') throw error;

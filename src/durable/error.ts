@@ -1,8 +1,12 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 
+/** Whether an error is one of PostChain, with one of these codes. */
+export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
+  PostChainError.isInstance(error) && codes.includes(error.code);
+
 /** Whether a journal cannot be used because another process holds it, has taken it over, or has deleted it: a lost race, not a failure. */
 export const isRaceLost = (error: unknown): boolean =>
-  PostChainError.isInstance(error) && ['journal_held', 'journal_fenced', 'unknown_journal'].includes(error.code);
+  hasCode(error, 'journal_held', 'journal_fenced', 'unknown_journal');
 
 /** Rejects for an actor that another process holds, without naming the option that only `open` has. */
 export function rejectHeld(error: unknown): never {

@@ -1,7 +1,7 @@
 import type { AnyStateMachine } from 'xstate';
-import { PostChainError } from '../../machines/contracts/error.ts';
 import type { DurableActor } from './durable-actor.ts';
 import type { DurableMachine, ForkActorOptions } from './durable-machine.ts';
+import { hasCode } from './error.ts';
 
 /** Forks an actor. The id of the fork is that of its first original with `-fork-1`, or the next number that is free. */
 export async function forkByName(
@@ -14,7 +14,7 @@ export async function forkByName(
     try {
       return await host.fork(id, { ...options, id: `${original}-fork-${number}` });
     } catch (error) {
-      if (!PostChainError.isInstance(error) || error.code !== 'journal_exists') throw error;
+      if (!hasCode(error, 'journal_exists')) throw error;
     }
   }
 }

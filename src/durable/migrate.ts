@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
 import { activeNodes, candidatesFor } from '../internal/xstate-internals.ts';
-import { DurableActorSystem, type SystemParts } from './actor-system.ts';
+import { collectIn, DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { nodesOf } from './charts/chart-nodes.ts';
 import type { Json } from './codec.ts';
 import {
@@ -48,12 +48,7 @@ type Versions = Pick<MovedActor, 'from' | 'rule'> & { readonly to: AnyStateMachi
 export function migrated({ start, parts, atMs, ...moved }: MovedActor) {
   const event = migratedEvent({ ...moved, parts });
   const events: DurableEvent[] = [event];
-  const system = new DurableActorSystem(start, parts, {
-    record: (one) => void events.push(one),
-    receive: () => {},
-    recorded: () => undefined,
-    note: () => {},
-  });
+  const system = new DurableActorSystem(start, parts, collectIn(events));
   system.migrate(event, atMs);
   const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
   if (status === 'error') throw error;

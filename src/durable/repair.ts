@@ -1,5 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
+import { collectIn } from './actor-system.ts';
 import type { Codec, Json } from './codec.ts';
 import {
   type ChildEnded,
@@ -148,12 +149,7 @@ export async function repairedSystem(
   const { seq: _, atMs: __, ...entry } = retried;
   const events: DurableEvent[] = [entry];
   const atMs = new Timekeeper(system, entries, optionsOf(replayed)).nowMs;
-  system.owner = {
-    record: (one) => void events.push(one),
-    receive: () => {},
-    recorded: () => undefined,
-    note: () => {},
-  };
+  system.owner = collectIn(events);
   system.effects = [];
   if (endedEffect !== null) events.push(system.endEffects([endedEffect]));
   if (event !== null) system.apply(event, atMs);

@@ -1,6 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { type ChildHost, type ChildOptions, childIdOf } from './child-process.ts';
 import type { DurableEntry } from './entries.ts';
+import { hasCode } from './error.ts';
 import type { JournalStore } from './journals/journal-store.ts';
 import { startOnce } from './schedules/started-actors.ts';
 
@@ -26,7 +27,7 @@ export async function startChild(
 /** Stops a child, if there is one. */
 export async function stopChild(host: ChildHost, id: string): Promise<void> {
   await host.stop(id).catch((error: unknown) => {
-    if (!PostChainError.isInstance(error) || error.code !== 'unknown_journal') throw error;
+    if (!hasCode(error, 'unknown_journal')) throw error;
   });
 }
 

@@ -65,10 +65,7 @@ export interface JournalBackend {
   claim?(query: ClaimQuery): Promise<readonly string[]>;
   /** Removes a journal that no process is writing. */
   remove(id: string): void | Promise<void>;
-  /**
-   * Removes those of some ended journals that nothing was written to since a time in milliseconds, and that no process is writing. Returns their
-   * ids. By default, `remove` removes each.
-   */
+  /** Removes those of some ended journals that no process has had open since a time in milliseconds, and returns their ids. */
   removeOld?(ids: readonly string[], beforeMs: number): Promise<readonly string[]>;
   /** As in `JournalStore`. */
   has?(id: string): Promise<boolean>;
@@ -197,12 +194,9 @@ export function createLineStore(given: JournalBackend, options: JournalStoreOpti
       return followJournal({ read, watch, isEnd: durableFormat.isEnd }, followOptions);
     },
     ...listing({
+      ...backend,
       bounds: (query) => boundsOf(backend, query),
-      isOrdered: backend.isOrdered === true,
       read: (id) => store.read(id),
-      remove: backend.remove,
-      removeOld: backend.removeOld,
-      sampleDue: backend.sampleDue,
     }),
   };
   return store;
@@ -427,14 +421,9 @@ function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT' || /: the disk is full; /u.test((error as Error).message);
 }
 
-interface ListSource {
+interface ListSource extends Pick<JournalBackend, 'remove' | 'removeOld' | 'sampleDue' | 'isOrdered'> {
   bounds(query: LinesQuery): AsyncIterable<JournalBounds>;
-  /** Whether `bounds` yields the journals in the order of the list. */
-  readonly isOrdered: boolean;
   read(id: string): AsyncIterable<DurableEntry>;
-  remove(id: string): void | Promise<void>;
-  readonly removeOld?: JournalBackend['removeOld'];
-  readonly sampleDue?: JournalBackend['sampleDue'];
 }
 
 /** The states of journals by the status of their summary; for others, `ended`. One that waits has that state until its process writes. */
@@ -543,19 +532,17 @@ export function listing({
         const ids = found.slice(at, at + REMOVED_AT_ONCE).map(({ id }) => id);
         for (const id of await removeOld(ids, latestMs)) removed.add(id);
       }
-      let count = removed.size;
-      for (const { id, startedAt } of found)
+      for (const { id, startedAt } of found.filter((one) => !removed.has(one.id)))
         try {
-          if (removed.has(id)) continue;
           // If a journal cannot be read, its start counts.
           if ((await lastWrittenMs(startedAt, read(id)).catch(() => 0)) > latestMs) continue;
           await remove(id);
-          count += 1;
+          removed.add(id);
         } catch (error) {
           // One whose lock cannot be read may be in use, too.
           if (!isRaceLost(error) && Object(error).code !== 'invalid_journal') throw error;
         }
-      return count;
+      return removed.size;
     },
   };
 }
@@ -655,11 +642,11 @@ function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
     }
     throw new Error(`cannot be decoded: another key or codec? (${reason})`);
   }
-  const withoutTerms = (index: JournalIndex): JournalIndex => ({ ...index, terms: null });
   const encoded = (sink: LineSink): LineSink => ({
     ...sink,
     ...(sink.lines && { lines: () => decoded(sink.lines?.() ?? []) }),
-    append: (lines, options) => sink.append(lines.map(encode), { ...options, index: withoutTerms(options.index) }),
+    append: (lines, options) =>
+      sink.append(lines.map(encode), { ...options, index: { ...options.index, terms: null } }),
     close: () => sink.close(),
   });
   async function* decoded(lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
@@ -773,10 +760,7 @@ export function idOf(name: string): string {
   return typeof read === 'string' ? read : name;
 }
 
-/**
- * Sets the column `indexed` of a database: until something is written, the index of a journal that a process holds has the negative token. If
- * nothing is written, it is valid again.
- */
+/** Sets the column `indexed`: negative while a process holds a journal and has written nothing, so that it is valid again if nothing is written. */
 export const keepIndex = (before: string, now: string): string =>
   `indexed = CASE indexed WHEN ${before} THEN ${now} ELSE indexed END`;
 

@@ -78,6 +78,11 @@ export function resolveSqlitePath(path: unknown, what: string, inMemory: string)
   );
 }
 
+/** Text is read as bytes: libsql aborts the process if a damaged file has text that is not valid UTF-8. */
+export type Bytes = Uint8Array;
+
+export const textOf = (bytes: Bytes | null): string => (bytes === null ? '' : new TextDecoder().decode(bytes));
+
 const FIRST_RETRY_MS = 2;
 const LONGEST_RETRY_MS = 250;
 const DEFAULT_WAIT_MS = 30_000;

@@ -30,11 +30,13 @@ import {
 } from './line-store.ts';
 import type { ClaimQuery } from './queue.ts';
 import {
+  type Bytes,
   openSqliteFile,
   resolveSqlitePath,
   type SqliteConnection,
   type SqliteFile,
   sqliteReason,
+  textOf,
   type WriteChain,
 } from './sqlite-file.ts';
 import { hasMail, SQLITE_MAIL, sqliteMailbox } from './sqlite-mail.ts';
@@ -271,11 +273,6 @@ function createLeases(file: SqliteFile) {
   };
 }
 
-/** Text is read as bytes: libsql aborts the process if a damaged file has text that is not valid UTF-8. */
-type Bytes = Uint8Array;
-
-const textOf = (bytes: Bytes | null): string => (bytes === null ? '' : new TextDecoder().decode(bytes));
-
 const ROW = 'id, CAST(name AS BLOB) AS name, CAST(owner AS BLOB) AS owner, token, beat_ms AS beatMs';
 
 function rowOf(connection: SqliteConnection, id: string): Row | undefined {
@@ -469,15 +466,13 @@ export function listedIds({
     ...(states === undefined ? [] : [`${other}state IN (${places(states)})`]),
     ...(dueBefore === undefined ? [] : [`${other}due_ms <= ?`]),
   ];
+  const given = [...(terms ?? []), machine === undefined ? [] : nameOf(machine), states ?? [], dueBefore ?? []].flat();
   const found = `SELECT id FROM journal WHERE ${conditions.join(' AND ')}
       UNION ALL SELECT id FROM journal WHERE token IS NOT indexed`;
   const among = conditions.length === 0 ? '' : `id IN (${found}) AND`;
   return {
     sql: `SELECT id FROM journal WHERE ${among} (? IS NULL OR started <= ?) ORDER BY started DESC, id DESC`,
-    values: [
-      ...[...(terms ?? []), machine === undefined ? [] : nameOf(machine), states ?? [], dueBefore ?? []].flat(),
-      ...[startedAt ?? null, startedAt ?? null],
-    ],
+    values: [...given, ...Array(2).fill(startedAt ?? null)],
   };
 }
 

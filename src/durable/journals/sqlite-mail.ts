@@ -1,6 +1,6 @@
 import { idOf, nameOf, noSuchJournal, receiversReport, repeat } from './line-store.ts';
 import type { LineMailbox } from './mailbox.ts';
-import type { SqliteConnection, SqliteFile } from './sqlite-file.ts';
+import { type Bytes, type SqliteConnection, type SqliteFile, textOf } from './sqlite-file.ts';
 
 export const SQLITE_MAIL = `
   CREATE TABLE mail (
@@ -15,10 +15,6 @@ export const SQLITE_MAIL = `
 export const hasMail = (connection: SqliteConnection, rowId: number): boolean =>
   connection.all('SELECT 1 FROM mail WHERE journal = ? LIMIT 1', [rowId]).length > 0;
 
-type Bytes = Uint8Array;
-const textOf = (bytes: Bytes): string => new TextDecoder().decode(bytes);
-
-/** Text is read as bytes: libsql aborts the process if a damaged file has text that is not valid UTF-8. */
 export function sqliteMailbox(file: () => Pick<SqliteFile, 'read' | 'write'>): LineMailbox {
   const ofJournal = 'journal = (SELECT id FROM journal WHERE name = ?)';
   const mailbox: LineMailbox = {

@@ -5,7 +5,7 @@ import { requireKnownOptions } from '../../internal/require-known.ts';
 import { type Clock, createWallClock } from '../clock.ts';
 import type { Json } from '../codec.ts';
 import { createDurableMachine, type DueActor, type DurableMachine } from '../durable-machine.ts';
-import { isRaceLost } from '../error.ts';
+import { hasCode, isRaceLost } from '../error.ts';
 import type { JournalStore } from '../journals/journal-store.ts';
 import { requireId } from '../journals/line-store.ts';
 import type { WorkerHost } from '../worker.ts';
@@ -204,8 +204,7 @@ class DurableSchedules implements Schedules {
       try {
         return await act();
       } catch (error) {
-        const isHeld = PostChainError.isInstance(error) && error.code === 'journal_held';
-        if (!isHeld || tries === HELD_TRIES) throw error;
+        if (!hasCode(error, 'journal_held') || tries === HELD_TRIES) throw error;
         await new Promise((resolve) => setTimeout(resolve, HELD_PAUSE_MS));
       }
   }

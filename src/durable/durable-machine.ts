@@ -629,8 +629,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async release(id: string): Promise<void> {
-    const { appendAlone } = await import('./lazy-parts.ts');
-    await appendAlone(this.journals, id, { type: 'released' });
+    await (await import('./lazy-parts.ts')).appendAlone(this.journals, id, { type: 'released' });
   }
 
   async quarantine(id: string, reason: string): Promise<void> {

@@ -181,7 +181,8 @@ function States({ view, states }: Pick<PanelProps, 'view'> & { readonly states: 
   if (states.length === 0) return null;
   const isLater = (fold.transitions.seqs.at(-1) ?? 0) > selection.to;
   const isStopped = run.status === 'cancelled';
-  const words = isStopped ? 'Stopped in' : !isLater ? 'In' : isOver(run) ? 'Ended in' : 'Now in';
+  const isEnded = run.status === 'completed' || (isLater && isOver(run));
+  const words = isStopped ? 'Stopped in' : isEnded ? 'Ended in' : isLater ? 'Now in' : 'In';
   return (
     <ul class="waits row">
       {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (

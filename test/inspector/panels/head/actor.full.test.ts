@@ -209,11 +209,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
 
   it('forks after the selected step, and shows that the actor ended in another state', async () => {
     const { page } = await open('/run/edited');
-    await page
-      .locator('.waits')
-      .getByText('Ended in collected')
-      .or(page.locator('.waits').getByText('In collected'))
-      .waitFor();
+    await page.locator('.waits').getByText('Ended in collected').waitFor();
     await page.locator('.trace-row').getByText('ask', { exact: true }).click();
     await page.locator('.waits').getByText('Ended in collected').waitFor();
     await page.getByRole('button', { name: 'Fork…' }).click();

@@ -44,7 +44,7 @@ import { requireKnown } from './known-options.ts';
 import { lastMachineIn, machineIn, recordedMachine, versionFor } from './machine-versions.ts';
 import type { HostMail } from './mail.ts';
 import type { Migration } from './migrate.ts';
-import { nothingPending, type Pending, pendingOf } from './pending.ts';
+import { type Pending, pendingOf } from './pending.ts';
 import type { PostedEvent } from './post-event.ts';
 import type { RepairAction, RepairOptions, RepairResult, StepRepair } from './repair.ts';
 import {
@@ -1202,6 +1202,8 @@ function inTurn<Given>(act: (given: Given) => Promise<void>): typeof act {
     return next;
   };
 }
+
+const nothingPending: Pending = { activities: [], effects: [], timers: [], events: [], approvals: [] };
 
 /** How many actors `wake` takes out of the queue before it continues them. */
 const CLAIMED_AT_ONCE = 10;

@@ -18,8 +18,6 @@ export interface Pending {
   readonly approvals: readonly OpenApproval[];
 }
 
-export const nothingPending: Pending = { activities: [], effects: [], timers: [], events: [], approvals: [] };
-
 /** `atEpoch` converts a time of the system's clock to milliseconds since the epoch. */
 export function pendingOf(
   system: DurableActorSystem,

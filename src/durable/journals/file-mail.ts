@@ -1,7 +1,7 @@
 import { parseJson } from '../../internal/json-text.ts';
 import { makeDirectory } from '../../internal/make-directory.ts';
-import { type FileNames, idDigest } from './file-names.ts';
-import { fs, paths } from './line-file.ts';
+import type { FileNames } from './file-names.ts';
+import { fs, nameDigest, paths } from './line-file.ts';
 import { noSuchJournal, receiversReport, repeat } from './line-store.ts';
 import type { LineMailbox } from './mailbox.ts';
 
@@ -23,7 +23,7 @@ export function fileMailbox(folder: string, { pathOf, idOf }: FileNames): FileMa
     forget: (to) => fs().rmSync(boxOf(to), { recursive: true, force: true }),
     async post(to, id, line) {
       if (!fs().existsSync(pathOf(to))) throw noSuchJournal(to);
-      const name = `${idDigest(id)}${MESSAGE}`;
+      const name = `${nameDigest(id)}${MESSAGE}`;
       if (namesFor(to).some((other) => other.endsWith(name))) return;
       writeWhole(boxOf(to), `${nextPlace()}-${name}`, JSON.stringify([id, line]));
       // The journal may have been deleted meanwhile.
@@ -37,7 +37,7 @@ export function fileMailbox(folder: string, { pathOf, idOf }: FileNames): FileMa
           return typeof id === 'string' && typeof line === 'string' ? { id, line } : { id: name, line: '' };
         }),
     async remove(to, ids) {
-      const removed = new Set(ids.map((id) => `${idDigest(id)}${MESSAGE}`));
+      const removed = new Set(ids.map((id) => `${nameDigest(id)}${MESSAGE}`));
       for (const name of namesFor(to))
         if (removed.has(name.slice(name.lastIndexOf('-') + 1)))
           fs().rmSync(paths().join(boxOf(to), name), { force: true });

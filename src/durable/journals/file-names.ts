@@ -1,10 +1,8 @@
 import { parseJson } from '../../internal/json-text.ts';
-import { fs, paths, sha256 } from './line-file.ts';
+import { fs, nameDigest, paths } from './line-file.ts';
 
 export const LOCK = '.lock';
 const EXTENSION = '.jsonl';
-
-export const idDigest = (id: string): string => sha256(JSON.stringify(id)).slice(0, 32);
 
 /** The names of the journal files in a directory. */
 export interface FileNames {
@@ -36,7 +34,7 @@ export function fileNames(folder: string): FileNames {
     const encoded = /\p{Cs}/u.test(id) ? '' : encodeURIComponent(id);
     const name = `${encoded}${EXTENSION}`;
     if (encoded !== '' && encoded.length <= MAX_ENCODED_BYTES && !RESERVED.test(encoded)) return name;
-    return `${encoded.slice(0, 40)}=${idDigest(id)}${EXTENSION}`;
+    return `${encoded.slice(0, 40)}=${nameDigest(id)}${EXTENSION}`;
   }
   const isHashed = (name: string): boolean => name.includes('=');
   const idFileOf = (name: string): string => join(`${name.slice(0, -EXTENSION.length)}.id`);

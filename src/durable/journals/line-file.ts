@@ -2,9 +2,9 @@
 export const fs = () => process.getBuiltinModule('node:fs');
 export const paths = () => process.getBuiltinModule('node:path');
 
-/** The hexadecimal digest of a text. */
-export const sha256 = (text: string): string =>
-  process.getBuiltinModule('node:crypto').createHash('sha256').update(text).digest('hex');
+/** A digest for names, in hexadecimal digits. */
+export const nameDigest = (text: string): string =>
+  process.getBuiltinModule('node:crypto').createHash('sha256').update(JSON.stringify(text)).digest('hex').slice(0, 32);
 
 const LINE_FEED = 0x0a;
 /** Most lines are short, and a directory may have many files: longer chunks follow shorter ones. */

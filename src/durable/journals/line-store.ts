@@ -40,7 +40,7 @@ import {
   type OpenJournalOptions,
   type Redact,
 } from './journal-store.ts';
-import { sha256 } from './line-file.ts';
+import { nameDigest } from './line-file.ts';
 import { type LineMailbox, mailboxOn } from './mailbox.ts';
 import type { ClaimQuery, QueuePlace } from './queue.ts';
 
@@ -350,7 +350,7 @@ function queuedIn(last: DurableEntry | undefined, redact?: Redact): Pick<Journal
   const queued = last && durableFormat.queuedIn(redact ? durableFormat.redact(last, redact) : last);
   if (queued === undefined) return {};
   const { priority, key, beginsAtMs } = queued;
-  return { queued: { priority, key: key === null ? null : sha256(key), dueMs: beginsAtMs } };
+  return { queued: { priority, key: key === null ? null : nameDigest(key), dueMs: beginsAtMs } };
 }
 
 /** PostgreSQL does not index long texts. */

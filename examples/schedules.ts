@@ -30,7 +30,7 @@ const schedules = createSchedules({ journals, hosts: [reports] });
 
 // At each start of the program: does nothing if the schedule is the same.
 await schedules.set('nightly', {
-  starts: 'report',
+  machine: 'report',
   cron: '0 3 * * *',
   timeZone: 'Europe/Berlin',
   input: { kind: 'daily' },

@@ -34,7 +34,7 @@ export interface BackfillOptions {
 /** A schedule in a list. Times are in ISO 8601, in its time zone. */
 export interface ScheduleSummary {
   readonly id: string;
-  readonly starts: string;
+  readonly machine: string;
   readonly cron: string | null;
   readonly timeZone: string;
   readonly everyMs: number | null;
@@ -77,7 +77,7 @@ export interface Schedules extends WorkerHost {
  *
  * @example
  * const schedules = createSchedules({ journals, hosts: [reports] });
- * await schedules.set('nightly', { starts: 'report', cron: '0 3 * * *', timeZone: 'Europe/Berlin' });
+ * await schedules.set('nightly', { machine: 'report', cron: '0 3 * * *', timeZone: 'Europe/Berlin' });
  * createWorker({ hosts: [reports, schedules] });
  */
 export function createSchedules(options: SchedulesOptions): Schedules {
@@ -215,7 +215,7 @@ class DurableSchedules implements Schedules {
     const times = await timesOf(spec);
     // A process with other rules of time zones may know no time between.
     const atMs = Math.max(dueMs, times.latest(nowMs) ?? dueMs);
-    const actor = { id: actorId(state.id, atMs), machine: spec.starts, atMs };
+    const actor = { id: actorId(state.id, atMs), machine: spec.machine, atMs };
     const skippedFor = spec.overlap === 'skip' && last !== null && (await this.#isRunning(last)) ? last.id : null;
     if (skippedFor === null) await this.#start(state, atMs);
     const missedFrom = atMs > dueMs ? shortText(dueMs) : null;
@@ -230,7 +230,7 @@ class DurableSchedules implements Schedules {
   async #start({ id, spec }: ScheduleState, atMs: number): Promise<void> {
     const scheduledAt = localText(atMs, spec.timeZone);
     const input = { ...spec.input, scheduledAt } as never;
-    await startOnce(this.#hostOf(spec.starts), actorId(id, atMs), { input, product: { schedule: id, scheduledAt } });
+    await startOnce(this.#hostOf(spec.machine), actorId(id, atMs), { input, product: { schedule: id, scheduledAt } });
   }
 
   async #isRunning({ id, machine }: StartedActor): Promise<boolean> {
@@ -241,7 +241,11 @@ class DurableSchedules implements Schedules {
   #hostOf(machine: string): ScheduledHost {
     const host = this.#hosts.get(machine);
     if (host !== undefined) return host;
-    throw invalid('starts', `the machine of a host of createSchedules: ${[...this.#hosts.keys()].join(', ')}`, machine);
+    throw invalid(
+      'machine',
+      `the machine of a host of createSchedules: ${[...this.#hosts.keys()].join(', ')}`,
+      machine,
+    );
   }
 }
 
@@ -258,11 +262,11 @@ function timeIn(range: BackfillOptions, name: 'from' | 'to', timeZone: string): 
 }
 
 function summaryOf({ id, spec, isPaused, nextAtMs, last, error }: ScheduleState): ScheduleSummary {
-  const { starts, cron, timeZone, everyMs } = spec;
+  const { machine, cron, timeZone, everyMs } = spec;
   const text = (atMs: number): string => localText(atMs, timeZone);
   return {
     id,
-    starts,
+    machine,
     cron,
     timeZone,
     everyMs,

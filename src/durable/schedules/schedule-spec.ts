@@ -6,7 +6,7 @@ import { copyOfJson, type Json } from '../codec.ts';
 /** When a schedule starts actors, of which machine, and with which input. */
 export interface ScheduleSpec {
   /** The id of the machine: that of one of the `hosts`. */
-  readonly starts: string;
+  readonly machine: string;
   /** A cron expression, for example `0 3 * * *`. Requires the package `croner`. */
   readonly cron?: string;
   /** The IANA time zone of the cron expression, for example `Europe/Berlin`; by default `UTC`. */
@@ -29,9 +29,9 @@ const MIN_INTERVAL_MS = 1_000;
 
 /** Returns a valid spec with its defaults. The cron expression is not checked. Throws `invalid_option`, or `not_durable` for the input. */
 export function requireSpec(given: ScheduleSpec, machines: readonly string[]): StoredSpec {
-  requireKnownOptions('set', given, 'starts cron timeZone everyMs input overlap');
-  const { starts, cron = null, timeZone = 'UTC', everyMs = null, input = {}, overlap = 'skip' } = given;
-  if (!machines.includes(starts)) throw invalid('starts', `the machine of a host: ${machines.join(', ')}`, starts);
+  requireKnownOptions('set', given, 'machine cron timeZone everyMs input overlap');
+  const { machine, cron = null, timeZone = 'UTC', everyMs = null, input = {}, overlap = 'skip' } = given;
+  if (!machines.includes(machine)) throw invalid('machine', `the machine of a host: ${machines.join(', ')}`, machine);
   if ((cron === null) === (everyMs === null))
     throw invalid('cron', 'either "cron" or "everyMs"', cron === null ? undefined : 'both');
   if (cron !== null && typeof cron !== 'string') throw invalid('cron', 'a cron expression', cron);
@@ -43,7 +43,7 @@ export function requireSpec(given: ScheduleSpec, machines: readonly string[]): S
   if (Object(input) !== input || Array.isArray(input)) throw invalid('input', 'an object', input);
   if (!['skip', 'allow'].includes(overlap)) throw invalid('overlap', '"skip" or "allow"', overlap);
   const stored = copyOfJson(input as Json, 'input of a schedule') as StoredSpec['input'];
-  return { starts, cron, timeZone, everyMs, input: stored, overlap };
+  return { machine, cron, timeZone, everyMs, input: stored, overlap };
 }
 
 function requireTimeZone(timeZone: unknown): void {

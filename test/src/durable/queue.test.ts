@@ -228,7 +228,7 @@ it('two workers on one SQLite file together never exceed the limits, and begin e
 it('schedules enqueue the actors of a machine with a queue', async () => {
   const { host, clock, statuses, work } = setUp();
   const schedules = createSchedules({ journals: memoryJournals(), hosts: [host], clock });
-  await schedules.set('hourly', { starts: 'order', everyMs: 60 * MINUTE });
+  await schedules.set('hourly', { machine: 'order', everyMs: 60 * MINUTE });
   clock.increment(60 * MINUTE);
   await work([schedules]).poll();
   expect(await statuses()).toEqual({ 'hourly/2026-01-01T01:00:00Z': 'queued' });

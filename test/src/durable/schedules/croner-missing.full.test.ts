@@ -10,10 +10,10 @@ it('needs croner only for a schedule with a cron expression, and names it', asyn
   const journals = memoryJournals();
   const reports = createDurableMachine(createMachine({ id: 'report' }), { journals });
   const schedules = createSchedules({ journals, hosts: [reports] });
-  await expect(schedules.set('nightly', { starts: 'report', cron: '0 3 * * *' })).rejects.toMatchObject({
+  await expect(schedules.set('nightly', { machine: 'report', cron: '0 3 * * *' })).rejects.toMatchObject({
     code: 'package_missing',
     message: 'A schedule with "cron" requires the package "croner", which is not installed; run: npm install croner',
   });
-  await schedules.set('poll', { starts: 'report', everyMs: 60_000 });
+  await schedules.set('poll', { machine: 'report', everyMs: 60_000 });
   expect((await schedules.list()).map(({ id }) => id)).toEqual(['poll']);
 });

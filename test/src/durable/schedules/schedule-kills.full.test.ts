@@ -54,10 +54,10 @@ async function startProcess(given: Stored, life: number, nowMs: number, called: 
 type Step = number | ((schedules: Schedules) => Promise<unknown>);
 
 const STEPS: readonly Step[] = [
-  (schedules) => schedules.set('s', { starts: 'report', everyMs: HOUR, input: { ms: 1.25 * HOUR } }),
+  (schedules) => schedules.set('s', { machine: 'report', everyMs: HOUR, input: { ms: 1.25 * HOUR } }),
   // The second time is skipped.
   3 * HOUR,
-  (schedules) => schedules.set('s', { starts: 'report', everyMs: HOUR, input: { ms: 0 } }),
+  (schedules) => schedules.set('s', { machine: 'report', everyMs: HOUR, input: { ms: 0 } }),
   2 * HOUR,
   (schedules) => schedules.pause('s'),
   2 * HOUR,
@@ -131,7 +131,7 @@ describe('a schedule', () => {
       return { reports, schedules: createSchedules({ journals, hosts: [reports], clock }) };
     };
     const [one, other] = [start(), start()];
-    const spec = { starts: 'report', everyMs: HOUR, input: { ms: 1_000 } };
+    const spec = { machine: 'report', everyMs: HOUR, input: { ms: 1_000 } };
     await Promise.all([one.schedules.set('s', spec), one.schedules.set('s', spec)]);
     await other.schedules.set('s', spec);
     clock.increment(HOUR);

@@ -74,7 +74,7 @@ function withKeyframes(journals: Journals): Journals {
   };
 }
 
-const EVERY_HOUR: ScheduleSpec = { starts: 'report', everyMs: HOUR };
+const EVERY_HOUR: ScheduleSpec = { machine: 'report', everyMs: HOUR };
 
 describe('a schedule', () => {
   it.each([
@@ -82,7 +82,7 @@ describe('a schedule', () => {
     ['2026-10-24', ['2026-10-24T00:30:00Z', '2026-10-25T00:30:00Z', '2026-10-26T01:30:00Z']],
   ])('starts an actor once a day, also when the clocks change: %s', async (day, times) => {
     const { schedules, pass, started } = setUp(`${day}T00:00:00Z`);
-    await schedules.set('s', { starts: 'report', cron: '30 2 * * *', timeZone: 'Europe/Berlin' });
+    await schedules.set('s', { machine: 'report', cron: '30 2 * * *', timeZone: 'Europe/Berlin' });
     await pass(60, HOUR / 2);
     expect(await started()).toEqual(times.map((time) => `s/${time}`));
   });
@@ -90,7 +90,7 @@ describe('a schedule', () => {
   it.each(JOURNAL_STORES)('starts actors with their time, and parks in between: %s', async (_, create) => {
     const { schedules, reports, pass, started, journals } = setUp('2026-11-30T00:00:00Z', create());
     const input = { kind: 'daily' };
-    await schedules.set('nightly', { starts: 'report', cron: '0 3 * * *', timeZone: 'Europe/Berlin', input });
+    await schedules.set('nightly', { machine: 'report', cron: '0 3 * * *', timeZone: 'Europe/Berlin', input });
     await pass(3);
     expect(await started()).toEqual(['nightly/2026-11-30T02:00:00Z']);
     const [actor] = await reports.list({ where: { schedule: 'nightly' } });
@@ -100,7 +100,7 @@ describe('a schedule', () => {
     expect(schedules.host.isOpen('nightly')).toBe(false);
     const summary = {
       id: 'nightly',
-      starts: 'report',
+      machine: 'report',
       cron: '0 3 * * *',
       timeZone: 'Europe/Berlin',
       everyMs: null,
@@ -144,7 +144,7 @@ describe('a schedule', () => {
 
   it('starts only the latest of the times that no process saw, and a backfill the others, once', async () => {
     const { clock, schedules, work, started, results } = setUp('2026-11-29T22:00:00Z');
-    await schedules.set('s', { starts: 'report', cron: '0 * * * *', timeZone: 'Europe/Berlin' });
+    await schedules.set('s', { machine: 'report', cron: '0 * * * *', timeZone: 'Europe/Berlin' });
     clock.increment(5.5 * HOUR);
     await work();
     expect(await started()).toEqual(['s/2026-11-30T03:00:00Z']);
@@ -182,7 +182,7 @@ describe('a schedule', () => {
     await schedules.set('s', { ...EVERY_HOUR, input: { b: 2, a: 1 } });
     expect(await entries('s')).toEqual(before);
     await schedules.pause('s');
-    await schedules.set('s', { starts: 'report', everyMs: 3 * HOUR });
+    await schedules.set('s', { machine: 'report', everyMs: 3 * HOUR });
     expect(await schedules.list()).toMatchObject([{ isPaused: true, everyMs: 3 * HOUR }]);
     await schedules.resume('s');
     await pass(4);
@@ -193,7 +193,7 @@ describe('a schedule', () => {
 
   it('ends with its last time, and when it is stopped; it can be set again', async () => {
     const { schedules, pass, started } = setUp('2026-12-31T22:00:00Z');
-    await schedules.set('s', { starts: 'report', cron: '0 0 0 1 1 * 2027' });
+    await schedules.set('s', { machine: 'report', cron: '0 0 0 1 1 * 2027' });
     await pass(3);
     expect(await started()).toEqual(['s/2027-01-01T00:00:00Z']);
     expect(await schedules.list()).toMatchObject([{ nextAt: null }]);
@@ -241,7 +241,7 @@ describe('a schedule', () => {
 
 describe('schedules', () => {
   it.each<[Partial<Record<keyof ScheduleSpec, unknown>>, string]>([
-    [{ starts: 'other' }, 'starts of a schedule: expected the machine of a host: report; received "other".'],
+    [{ machine: 'other' }, 'machine of a schedule: expected the machine of a host: report; received "other".'],
     [{}, 'cron of a schedule: expected either "cron" or "everyMs"; received undefined.'],
     [{ cron: '0 3 * * *', everyMs: HOUR }, 'cron of a schedule: expected either "cron" or "everyMs"; received "both".'],
     [{ cron: '0 3 * *' }, 'cron of a schedule: expected a cron expression, for example "0 3 * * *" (invalid'],
@@ -255,7 +255,7 @@ describe('schedules', () => {
     [{ everyMs: HOUR, overlap: 'no' }, 'overlap of a schedule: expected "skip" or "allow"; received "no".'],
   ])('reject %j', async (spec, message) => {
     const { schedules, journals } = setUp();
-    await expect(schedules.set('s', { starts: 'report', ...spec } as ScheduleSpec)).rejects.toMatchObject(
+    await expect(schedules.set('s', { machine: 'report', ...spec } as ScheduleSpec)).rejects.toMatchObject(
       anError('invalid_option', message),
     );
     expect(await journals.list()).toEqual([]);
@@ -263,7 +263,7 @@ describe('schedules', () => {
 
   it('reject a backfill of too many times, or of none that can be read', async () => {
     const { schedules } = setUp();
-    await schedules.set('s', { starts: 'report', everyMs: 1_000 });
+    await schedules.set('s', { machine: 'report', everyMs: 1_000 });
     const to = '2026-11-30';
     await expect(schedules.backfill('s', { from: '2026-11-29', to })).rejects.toMatchObject(
       anError('invalid_option', 'from of a schedule: expected a range of at most 1000 times; received "2026-11-29'),

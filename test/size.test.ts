@@ -13,7 +13,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6560, exported: 133, floors: 9 },
   'src/cli': { lines: 6350, exported: 137, floors: 13 },
   'src/documents': { lines: 4190, exported: 62, floors: 9 },
-  'src/durable': { lines: 15170, exported: 254, floors: 15 },
+  'src/durable': { lines: 15170, exported: 258, floors: 15 },
   'src/entries': { lines: 510, exported: 0, floors: 1 },
   'src/inspection': { lines: 5300, exported: 78, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },

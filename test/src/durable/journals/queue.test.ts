@@ -80,7 +80,7 @@ describe('a queue in an SQLite file', () => {
     const database = new Database(path);
     onTestFinished(() => void database.close());
     expect(database.prepare('SELECT key FROM queue').all([])).toEqual(
-      Array(2).fill({ key: expect.stringMatching(/^[0-9a-f]{64}$/u) }),
+      Array(2).fill({ key: expect.stringMatching(/^[0-9a-f]{32}$/u) }),
     );
     expect(await host.claim(5)).toEqual(['a']);
     expect(await host.list({ status: 'queued' })).toMatchObject([{ id: 'b', queued: { key: 'secret' } }]);

@@ -6,7 +6,7 @@ import { writeJournal } from './journal-files.ts';
 import { TestClock } from './simulated-clock.ts';
 
 export const START_MS = Date.parse('2026-01-01T00:00:00Z');
-export const HOUR = 3_600_000;
+const HOUR = 3_600_000;
 
 const orderMachine = createMachine({
   id: 'order',
@@ -41,7 +41,7 @@ export async function storeActors(journals: Journals): Promise<void> {
   await writeJournal(journals, 'killed', [start as never]);
 }
 
-export const idsOf = (found: readonly ActorSummary[]): readonly string[] => found.map(({ id }) => id).toSorted();
+const idsOf = (found: readonly ActorSummary[]): readonly string[] => found.map(({ id }) => id).toSorted();
 
 /** Checks the lists of a store that has only these actors. */
 export async function checkLists(journals: Journals): Promise<void> {

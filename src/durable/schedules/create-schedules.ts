@@ -241,11 +241,7 @@ class DurableSchedules implements Schedules {
   #hostOf(machine: string): ScheduledHost {
     const host = this.#hosts.get(machine);
     if (host !== undefined) return host;
-    throw invalid(
-      'machine',
-      `the machine of a host of createSchedules: ${[...this.#hosts.keys()].join(', ')}`,
-      machine,
-    );
+    throw invalid('machine', `the machine of a host: ${[...this.#hosts.keys()].join(', ')}`, machine);
   }
 }
 

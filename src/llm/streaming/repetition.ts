@@ -1,6 +1,7 @@
 /** The end of a text that is in a loop is at least this long; a shorter repetition may be meant, for example a refrain. */
 const CHARS = 1_000;
-const MIN_COPIES = 8;
+/** Of the piece that is repeated: at least 8 copies. */
+const MAX_PIECE_CHARS = 125;
 /** The text is searched after this many new characters, so that the work is linear. */
 const STEP = 250;
 
@@ -15,24 +16,16 @@ export class Repetition {
     this.#added += characters.length;
     if (this.#added < STEP || this.#end.length < CHARS) return null;
     this.#added = 0;
-    this.#end = this.#end.slice(-CHARS);
-    const piece = this.#end.slice(0, periodOf(this.#end));
-    return piece.length * MIN_COPIES <= CHARS && !mayBeData(piece) ? piece : null;
+    const end = this.#end.slice(-CHARS);
+    this.#end = end;
+    for (let length = 1; length <= MAX_PIECE_CHARS; length += 1) {
+      const piece = end.slice(0, length);
+      if (end.startsWith(end.slice(length))) return mayBeData(piece) ? null : piece;
+    }
+    return null;
   }
-}
-
-/** Returns the length of the shortest piece of which a text consists; its last copy may be incomplete. From the failure function of KMP. */
-function periodOf(text: string): number {
-  const borders = [0];
-  for (let at = 1, length = 0; at < text.length; at += 1) {
-    while (length > 0 && text[at] !== text[length]) length = borders[length - 1] ?? 0;
-    if (text[at] === text[length]) length += 1;
-    borders.push(length);
-  }
-  return text.length - (borders.at(-1) ?? 0);
 }
 
 /** Brackets or one number again and again may be data, for example the pixels of a picture. */
-function mayBeData(piece: string): boolean {
-  return !/\p{L}|^\s+$/u.test(piece) && new Set(piece.match(/\d+(?:\.\d+)?/gu)).size <= 1;
-}
+const mayBeData = (piece: string): boolean =>
+  !/\p{L}|^\s+$/u.test(piece) && new Set(piece.match(/\d+(?:\.\d+)?/gu)).size <= 1;

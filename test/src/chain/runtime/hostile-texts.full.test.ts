@@ -26,14 +26,16 @@ describe('a run with hostile texts', () => {
         { role: 'assistant' as const, content: text },
         { role: 'assistant' as const, content: 'Yes.' },
       ];
-      const yields = { ...replies.yield, answer: text.slice(0, 300_000), confidence: 0.5 };
+      // With numbers, because a reply that repeats itself is stopped.
+      const answer = text.slice(0, 300_000).replaceAll(/.{100}/gsu, (part, at) => `${part}${at}`);
+      const yields = { ...replies.yield, answer, confidence: 0.5 };
       const limits = { maxCycles: 2, maxTokens: 1e12, consentMs: 1 };
       const run = createPostChain({ model: roomy({ yield: yields }), newId: () => 'r', consent: 'ask', limits }).run({
         request: 'So?',
         history,
       });
-      const answer = await run.answer;
-      expect(answer.metadata.failures).toEqual([]);
+      const { metadata } = await run.answer;
+      expect(metadata.failures).toEqual([]);
       const { messages } = run.ref.getSnapshot().context;
       expect(messages.find(({ id }) => id === 'earlier.h1')?.content === text).toBe(true);
       for (const message of messages) expect(messageSchema.safeParse(message).success).toBe(true);

@@ -201,7 +201,8 @@ describe('a chain as a language model', () => {
   );
 
   test('streams long white space once, and replaces unpaired surrogates', async () => {
-    const answerText = `It is${' \n'.repeat(2_000)}so \ud83d and \ude00, \ud83d\ude00.`;
+    const space = Array.from({ length: 500 }, (_, at) => ' '.repeat(at % 13) + '\n'.repeat(at % 7)).join('');
+    const answerText = `It is${space}so \ud83d and \ude00, \ud83d\ude00.`;
     const model = scriptedModel(
       {},
       { otherwise: { ...replies, synthesis: { ...replies.synthesis, answerText } }, chunkChars: 1 },

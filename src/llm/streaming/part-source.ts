@@ -204,7 +204,11 @@ const tooLong = (maxChars: number): Failure =>
   failureOf('extraction', 'too_long', `The reply is longer than ${maxChars} characters, including its reasoning.`);
 
 const repetitive = (piece: string): Failure =>
-  failureOf('extraction', 'repetitive', `The reply repeats itself without end: “${clippedLine(piece) || '(spaces)'}”.`);
+  failureOf(
+    'extraction',
+    'repetitive',
+    `The reply was stopped because it repeats “${clippedLine(piece) || '(spaces)'}”.`,
+  );
 
 function modelThrew(message: string): Failure {
   return failureOf('unexpected', 'model_threw', message, { retryable: false });

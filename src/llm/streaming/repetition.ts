@@ -1,6 +1,6 @@
 /** The end of a text that is in a loop is at least this long; a shorter repetition may be meant, for example a refrain. */
 const CHARS = 1_000;
-/** Of the piece that is repeated: at least 8 copies. */
+/** The longest piece that counts: 1,000 characters hold at least 8 copies of it. */
 const MAX_PIECE_CHARS = 125;
 /** The text is searched after this many new characters, so that the work is linear. */
 const STEP = 250;
@@ -19,13 +19,18 @@ export class Repetition {
     const end = this.#end.slice(-CHARS);
     this.#end = end;
     for (let length = 1; length <= MAX_PIECE_CHARS; length += 1) {
-      const piece = end.slice(0, length);
-      if (end.startsWith(end.slice(length))) return mayBeData(piece) ? null : piece;
+      if (end.startsWith(end.slice(length))) return mayBeData(end) ? null : end.slice(0, length);
     }
     return null;
   }
 }
 
-/** Brackets or one number again and again may be data, for example the pixels of a picture. */
-const mayBeData = (piece: string): boolean =>
-  !/\p{L}|^\s+$/u.test(piece) && new Set(piece.match(/\d+(?:\.\d+)?/gu)).size <= 1;
+/** A word or number at the beginning or end of a text may be cut off. */
+const CUT_OFF = /^[\p{L}\d.]{1,20}(?![\p{L}\d.])|(?<![\p{L}\d.])[\p{L}\d.]{1,20}$/gu;
+const LITERAL = /(?<![\p{L}\d])(?:true|false|null|0x[\da-f]+)(?![\p{L}\d])/giu;
+
+/** Brackets, literals, or one number again and again may be data, for example the pixels of a picture. */
+function mayBeData(text: string): boolean {
+  const others = text.replace(CUT_OFF, '').replace(LITERAL, '');
+  return !/\p{L}|^\s+$/u.test(others) && new Set(others.match(/\d+(?:\.\d+)?/gu)).size <= 1;
+}

@@ -21,8 +21,12 @@ describe('a reply that repeats itself', () => {
       stage: 'extraction',
       code: 'repetitive',
       retryable: true,
-      message: 'The reply repeats itself without end: “so good,”.',
+      message: 'The reply was stopped because it repeats “so good,”.',
     });
+  });
+
+  test.each(['哈', 'A', 'falsely, ', ' \n'])('is found if it repeats %j', (once) => {
+    expect(found(once.repeat(2_000), 7)).not.toBeNull();
   });
 
   test('is found at most 250 characters after its repetition has 1,000', () => {
@@ -39,6 +43,10 @@ describe('a reply that repeats itself', () => {
     ['eight copies of a long line', `${'A line of a poem that comes back after each verse, as poems do. '.repeat(8)}`],
     ['brackets', '['.repeat(2_000)],
     ['the pixels of a picture', `[${'0, '.repeat(2_000)}`],
+    ['a decimal number', `[${'0.5, '.repeat(2_000)}`],
+    ['a table of booleans', `[${'[false, false, false],\n'.repeat(200)}`],
+    ['empty values', `[${'null,'.repeat(500)}`],
+    ['bytes', `{${'0xFF, '.repeat(500)}`],
     ['numbered items', Array.from({ length: 300 }, (_, at) => `{"id":${at},"name":"item"}`).join(',')],
   ])('is not %s', (_, text) => {
     expect(found(text, 7)).toBeNull();

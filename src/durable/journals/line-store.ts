@@ -481,6 +481,7 @@ export function listing({
     const mustWait = waitingFor !== undefined || dueBefore !== undefined;
     const statuses = mustWait ? (given ?? ['waiting']).filter((each) => each === 'waiting') : given;
     const listed: ActorSummary[] = [];
+    let [sound, latest] = [0, ''];
     const states = statuses?.includes('damaged')
       ? undefined
       : statuses?.flatMap((each) => STATES[String(each)] ?? (['ended'] as const));
@@ -489,7 +490,7 @@ export function listing({
     for await (const journal of bounds({
       ids,
       isKnown,
-      list: { startedAt: after?.startedAt, machine, states, dueBefore, terms },
+      list: { startedAt: after?.startedAt || undefined, machine, states, dueBefore, terms },
     })) {
       if (journal.ends === null) continue;
       const read = listedJournal(journal);
@@ -498,9 +499,11 @@ export function listing({
       if (isEnded(found)) ended.set(journal.id, journal.version);
       if (statuses?.includes(found) === false || !isMatch(read, options)) continue;
       if (after !== undefined && compare(after, summary) >= 0) continue;
-      const isFull = isOrdered && listed.length >= limit;
-      // What started at the same time is sorted by id below.
-      if (isFull && startedAt !== listed.at(-1)?.startedAt) break;
+      // Damaged journals are last in the list. What started at the same time is sorted by id below.
+      if (found !== 'damaged') {
+        if (isOrdered && sound >= limit && startedAt !== latest) break;
+        [sound, latest] = [sound + 1, startedAt];
+      }
       listed.push(summary);
     }
     return listed.toSorted(compare).slice(0, limit);

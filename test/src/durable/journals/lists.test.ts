@@ -69,6 +69,28 @@ describe('an SQLite file', () => {
     journals.close();
   });
 
+  it('is listed without an end at journals of another key', async () => {
+    const path = pathOf();
+    const keyed = (key: string) =>
+      sqliteJournals(path, {
+        codec: { encode: (line) => `${key}${line}`, decode: (line) => line.split(key)[1] ?? '' },
+      });
+    const [ours, others] = [keyed('#ours#'), keyed('#others#')];
+    const machine = setup({}).createMachine({ id: 'order', initial: 'open', states: { open: {} } });
+    for (let number = 0; number < 6; number += 1)
+      await createDurableMachine(machine, { journals: number < 3 ? ours : others })
+        .start(`o-${number}`, { startedAtMs: 1_000 * number })
+        .close();
+    const first = await ours.list({ limit: 2 });
+    expect(first.map(({ id }) => id)).toEqual(['o-2', 'o-1']);
+    const all = await ours.list();
+    const [damaged] = all.filter(({ status }) => status === 'damaged');
+    expect(all.length).toBe(6);
+    expect(await ours.list({ after: damaged as never })).toEqual(all.slice(4));
+    ours.close();
+    others.close();
+  });
+
   it('is listed as it is if processes were killed after they had taken leases', async () => {
     const path = pathOf();
     const journals = sqliteJournals(path);

@@ -98,7 +98,7 @@ function migratedEvent({ system, from, rule, parts }: Omit<MovedActor, 'start' |
     throw new Error(`context: expected an object; received ${JSON.stringify(context) ?? String(context)}`);
   const moved = to.resolveState({ value: stateValue([...targets.values()]), context } as never) as AnyMachineSnapshot;
   const nodes = activeNodes(moved).toSorted((one, other) => one.order - other.order);
-  requireNotDone(targets, to);
+  requireNotDone(targets, nodes, to);
   const matcher = new Matcher(targets, nodes, rule);
   const delays = matcher.match(delaysOf);
   const open = [...system.approvals.keys()];
@@ -199,7 +199,7 @@ function stateValue(nodes: readonly AnyStateNode[]): StateValue {
 
 const isDone = ({ type, states }: AnyStateNode, active: ReadonlySet<AnyStateNode>): boolean =>
   type === 'parallel'
-    ? Object.values(states).every((node) => isDone(node, active))
+    ? Object.values(states).every((node) => ['final', 'history'].includes(node.type) || isDone(node, active))
     : Object.values(states).some((node) => node.type === 'final' && active.has(node));
 
 /** Returns the states that are done, and that do something then: the root ends the machine. */
@@ -211,11 +211,15 @@ function endsIn(leaves: readonly AnyStateNode[]): readonly AnyStateNode[] {
 }
 
 /** Throws if a state is done only in the current version: nothing enters its final state there, so what follows would never happen. */
-function requireNotDone(targets: ReadonlyMap<AnyStateNode, AnyStateNode>, to: AnyStateMachine): void {
+function requireNotDone(
+  targets: ReadonlyMap<AnyStateNode, AnyStateNode>,
+  nodes: readonly AnyStateNode[],
+  to: AnyStateMachine,
+): void {
   const before = new Set(endsIn([...targets.keys()]));
   const moved = [...targets].map(([leaf, target]) => ({ leaf, around: withAncestors(target) }));
   const known = moved.filter(({ leaf }) => withAncestors(leaf).some((node) => before.has(node)));
-  const done = endsIn([...targets.values()]).find((node) => !known.some(({ around }) => around.includes(node)));
+  const done = endsIn(nodes).find((node) => !known.some(({ around }) => around.includes(node)));
   if (done === undefined) return;
   const names = moved.flatMap(({ leaf, around }) => (around.includes(done) ? [`"${pathOf(leaf)}"`] : [])).join(', ');
   const what = done.parent === undefined ? 'the machine' : `"${pathOf(done)}", which has an "onDone",`;

@@ -291,6 +291,23 @@ describe('a state that is done only in the current version', () => {
     const guarded = packing({ onDone: { guard: () => false, target: 'sent' } });
     expect((await moved(guarded, guarded, { events: ['pack'] })).problem).toBeNull();
   });
+
+  it('is refused for an initial state that is final, and for a parallel state with a history state', async () => {
+    const ended = { initial: 'f', states: { f: { type: 'final' } }, onDone: 'c' };
+    const into = await moved(
+      { initial: 'a', states: { a: {} } },
+      { initial: 'a', states: { a: {}, b: ended, c: {} } },
+      { rule: { state: { a: 'b' } } },
+    );
+    expect(into.problem).toMatch(/"b", which has an "onDone", is done in version "2"/u);
+    const one = { initial: 'a', states: { a: { on: { go: 'b' } }, b: { type: 'final' } } };
+    const both = (more: object) => ({
+      initial: 'p',
+      states: { p: { type: 'parallel', states: { one, before: { type: 'history' } }, ...more }, sent: {} },
+    });
+    const { problem } = await moved(both({}), both({ onDone: 'sent' }), { events: ['go'] });
+    expect(problem).toMatch(/"p", which has an "onDone", is done in version "2"/u);
+  });
 });
 
 it('reads how an actor has ended although its version is missing', async () => {

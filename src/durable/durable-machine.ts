@@ -696,7 +696,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       return { snapshot, pending };
     } catch (error) {
       const end = hasEnded(entries) ? entries.findLast(({ type }) => type === 'end') : undefined;
-      if (end?.type !== 'end' || !hasCode(error, 'diverged')) throw error;
+      const isMissing =
+        hasCode(error, 'diverged') && [machineIn(entries), lastMachineIn(entries)].some(this.#isMissing);
+      if (end?.type !== 'end' || !isMissing) throw error;
       const { status, output, error: failure } = end;
       const last = {
         status,

@@ -326,4 +326,6 @@ it('reads how an actor has ended although its version is missing', async () => {
   const { snapshot, pending } = await two.query('ended');
   expect([snapshot, pending.events]).toEqual([{ status: 'done', output: { total: 3n }, error: undefined }, []]);
   await expect(two.query('waits')).rejects.toMatchObject({ code: 'diverged' });
+  const changed = build('1', { initial: 'a', states: { a: {} } });
+  await expect(createDurableMachine(changed, { journals }).query('ended')).rejects.toMatchObject({ code: 'diverged' });
 });

@@ -29,7 +29,7 @@ export class LocalModelError extends Error {}
  * @property {string} [template] A chat template (Jinja). Default: the model's own; for SmolLM2, one with tools.
  * @property {number} [port] Default: a free one.
  * @property {number} [threads] Default: 2.
- * @property {number} [context] Of a request, in tokens. Default: 8,192.
+ * @property {number} [context] The context window of a request, in tokens. Default: 8,192.
  * @property {number} [parallel] Requests that are processed at the same time. Default: 1.
  * @property {number} [maxTokens] The length of a reply if the request names none. Default: 1,024.
  * @property {(line: string) => void} [report] Receives what is being installed.

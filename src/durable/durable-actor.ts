@@ -99,7 +99,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   #isBusy = true;
   #isBegun = false;
   /** Whether the entries of `store` are stored with the next step. */
-  #storesLater = false;
+  #defersWrite = false;
   #isInStep = false;
   /** Whether it was stopped before it began: then no timer fires, and effects run after that is stored. */
   #isStoppedFirst = false;
@@ -145,15 +145,15 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   }
 
   /**
-   * Stores the entries so far, with the time of their step. Throws or rejects with the reason if the journal cannot be written. `mayWait`: if
+   * Stores the entries so far, with the time of their step. Throws or rejects with the reason if the journal cannot be written. `mayDefer`: if
    * nothing happens before the next step, they are stored with it.
    */
-  store(unstored: readonly DurableEvent[], atMs = this.#time.nowMs, mayWait = false): void | Promise<void> {
+  store(unstored: readonly DurableEvent[], atMs = this.#time.nowMs, mayDefer = false): void | Promise<void> {
     this.#time.atMs = atMs;
     for (const event of unstored) this.#append(event);
     this.#addAttributes();
-    this.#storesLater = mayWait && this.#isIdle;
-    if (this.#storesLater) return;
+    this.#defersWrite = mayDefer && this.#isIdle;
+    if (this.#defersWrite) return;
     const afterWrite = (): void => {
       if (this.failure !== null) throw this.failure;
     };
@@ -178,7 +178,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
       else this.#runEffects(effects);
       this.#continue();
     };
-    void after(this.#storesLater ? undefined : this.#writer.write(), afterWrite);
+    void after(this.#defersWrite ? undefined : this.#writer.write(), afterWrite);
   }
 
   note(note: Json): void {
@@ -350,7 +350,7 @@ export class RunningActor<Machine extends AnyStateMachine> implements DurableAct
   keepOpen(): boolean {
     this.isKept = true;
     this.#closesWhenIdle = false;
-    if (this.#storesLater) void this.#writer.write();
+    if (this.#defersWrite) void this.#writer.write();
     return !this.isClosed || (this.failure === null && this.#hasEnded);
   }
 

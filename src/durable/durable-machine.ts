@@ -121,8 +121,8 @@ export interface RunActorOptions {
 }
 
 interface ResumeOptions extends RunActorOptions {
-  /** Whether it continues for one event: if it waited, that it continues is stored with the step of the event. */
-  readonly isBrief?: boolean;
+  /** Whether it is opened for one event. If it was waiting, `resumed` is stored with the step of the event. */
+  readonly isForOneEvent?: boolean;
 }
 
 export interface AdvanceOptions extends RunActorOptions {
@@ -594,7 +594,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   ): Promise<boolean> {
     for (let tries = 0; tries < MAX_REOPENS; tries += 1) {
       const wasOpen = this.#open.has(id);
-      const actor = await this.#resumed(id, { ...options, isBrief: true });
+      const actor = await this.#resumed(id, { ...options, isForOneEvent: true });
       if (actor.hasMail && !options?.isPaused) await this.#takeMail(actor);
       const sent = offer(actor);
       // After the event: an actor that only waits is closed at once.
@@ -990,9 +990,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     writer: JournalWriter,
     {
       isPaused = false,
-      isBrief = false,
+      isForOneEvent = false,
       ...options
-    }: RunningActorOptions & Pick<ResumeOptions, 'isPaused' | 'isBrief'>,
+    }: RunningActorOptions & Pick<ResumeOptions, 'isPaused' | 'isForOneEvent'>,
   ): Promise<RunningActor<Machine>> {
     const { entries, unstored, changedAtMs } = replayed;
     const actor = new RunningActor<Machine>(replayed, entries, writer, options);
@@ -1004,8 +1004,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const resumed: DurableEvent = { type: 'resumed', resumedAt, ...(isOther && { machine }) };
     // First: the delays of a step that the last process did not store begin now.
     const isOver = hasEnded([...entries, ...unstored]) && !isChanged;
-    const mayWait = isBrief && unstored.length === 0 && Object(entries.at(-1)).waiting !== undefined;
-    await actor.store(isOver ? unstored : [resumed, ...unstored], changedAtMs ?? replayed.beginsAtMs, mayWait);
+    const mayDefer = isForOneEvent && unstored.length === 0 && Object(entries.at(-1)).waiting !== undefined;
+    await actor.store(isOver ? unstored : [resumed, ...unstored], changedAtMs ?? replayed.beginsAtMs, mayDefer);
     if (!isPaused) actor.begin(isChanged ? [...new Set([...openEffects.values(), ...effects])] : undefined);
     return actor;
   }

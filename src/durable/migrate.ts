@@ -202,7 +202,7 @@ const isDone = ({ type, states }: AnyStateNode, active: ReadonlySet<AnyStateNode
     ? Object.values(states).every((node) => ['final', 'history'].includes(node.type) || isDone(node, active))
     : Object.values(states).some((node) => node.type === 'final' && active.has(node));
 
-/** Returns the states that are done, and that do something then: the root ends the machine. */
+/** Returns the done states with an effect: those with an `onDone`, and the root, which ends the machine. */
 function endsIn(leaves: readonly AnyStateNode[]): readonly AnyStateNode[] {
   const active = new Set(leaves.flatMap(withAncestors));
   const acts = (node: AnyStateNode): boolean =>
@@ -222,9 +222,10 @@ function requireNotDone(
   const done = endsIn(nodes).find((node) => !known.some(({ around }) => around.includes(node)));
   if (done === undefined) return;
   const names = moved.flatMap(({ leaf, around }) => (around.includes(done) ? [`"${pathOf(leaf)}"`] : [])).join(', ');
-  const what = done.parent === undefined ? 'the machine' : `"${pathOf(done)}", which has an "onDone",`;
   throw new Error(
-    `with the state ${names}, ${what} is done in ${versionOf(to)}, but a migration takes no transition; map it to the state that follows`,
+    done.parent === undefined
+      ? `the state ${names} ends the machine in ${versionOf(to)}; map it to a state that is not final`
+      : `the state ${names} makes "${pathOf(done)}" done in ${versionOf(to)}, but a migration does not take "onDone"; map it to the state that follows`,
   );
 }
 

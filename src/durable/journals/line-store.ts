@@ -65,7 +65,7 @@ export interface JournalBackend {
   claim?(query: ClaimQuery): Promise<readonly string[]>;
   /** Removes a journal that no process is writing. */
   remove(id: string): void | Promise<void>;
-  /** Removes those of some ended journals that no process has had open since a time in milliseconds, and returns their ids. */
+  /** Deletes the given ended journals that no process has had open since `beforeMs` (Unix time). Returns their ids. */
   removeOld?(ids: readonly string[], beforeMs: number): Promise<readonly string[]>;
   /** As in `JournalStore`. */
   has?(id: string): Promise<boolean>;
@@ -763,7 +763,10 @@ export function idOf(name: string): string {
   return typeof read === 'string' ? read : name;
 }
 
-/** Sets the column `indexed`: negative while a process holds a journal and has written nothing, so that it is valid again if nothing is written. */
+/**
+ * Returns SQL for the column `indexed`. While a process holds a journal without having written to it, `indexed` is the negative token; the release
+ * restores it, so that the index stays valid.
+ */
 export const keepIndex = (before: string, now: string): string =>
   `indexed = CASE indexed WHEN ${before} THEN ${now} ELSE indexed END`;
 

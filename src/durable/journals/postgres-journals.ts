@@ -170,7 +170,7 @@ export function postgresJournals(
         return Object.assign(openSink(tables, id, token, lines), { hasMail, ...known });
       },
       async remove(id) {
-        const sql = `${removed(`${IS_FREE})`)} SELECT FROM gone UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${JOURNALS} WHERE name = $1)`;
+        const sql = `${deletion(`${IS_FREE})`)} SELECT FROM gone UNION ALL SELECT WHERE NOT EXISTS (SELECT FROM ${JOURNALS} WHERE name = $1)`;
         // If the connection was lost before the result arrived, the second try finds no journal.
         await tables.takeOver(id, {}, sql, []);
         tables.notify([nameOf(id)]);
@@ -222,12 +222,15 @@ const MAX_SEQ = 2_147_483_647;
 const IS_FREE = 'name = $1 AND (owner IS NULL OR expires <= now() OR token = $2';
 
 /** Deletes journals that no process writes. */
-const removed = (which: string): string => `WITH gone AS (DELETE FROM ${JOURNALS} WHERE ${which} RETURNING id, name),
+const deletion = (which: string): string => `WITH gone AS (DELETE FROM ${JOURNALS} WHERE ${which} RETURNING id, name),
   ${leaveQueue('gone')},
   emptied AS (DELETE FROM ${LINES} WHERE journal IN (SELECT id FROM gone)),
   unread AS (${POSTGRES_MAIL.deleteFor('SELECT id FROM gone')})`;
-/** A lease is valid for longer than the time since the last write. Without what other processes delete or open at the same time. */
-const REMOVE_OLD = `${removed(`id IN (SELECT id FROM ${JOURNALS} WHERE name = ANY($1) AND ended AND (owner IS NULL OR expires <= now())
+/**
+ * `expires` is later than the last write: a journal whose lease expired before `$2` was not written after it. Skips rows that another process
+ * has locked.
+ */
+const REMOVE_OLD = `${deletion(`id IN (SELECT id FROM ${JOURNALS} WHERE name = ANY($1) AND ended AND (owner IS NULL OR expires <= now())
     AND expires <= to_timestamp($2::float8 / 1000) ORDER BY id FOR UPDATE SKIP LOCKED)`)} SELECT name FROM gone`;
 
 /** Inserts lines after those of a row of the journal, if there is one. */
@@ -442,8 +445,8 @@ interface Notifier {
 
 /** The least time between two notifications. */
 const NOTIFY_MS = 10;
-/** How many times longer than a notification the time until the next one is: if the server is busy, they must not keep it busy. */
-const NOTIFY_PAUSE = 3;
+/** The pause after a notification, as a multiple of its duration, so that notifications do not load a busy server. */
+const NOTIFY_PAUSE_FACTOR = 3;
 
 /**
  * Notifications are statements of their own, for all journals that have changed since the last one: PostgreSQL commits transactions that notify
@@ -461,7 +464,7 @@ function createNotifier(db: PostgresTables): Notifier {
       // Followers also poll.
       await db.rows(`SELECT pg_notify('${CHANNEL}', name) FROM unnest($1::text[]) AS name`, [payloads]).catch(() => {});
       const tookMs = performance.now() - sentAtMs;
-      await new Promise((resolve) => setTimeout(resolve, Math.max(NOTIFY_MS, NOTIFY_PAUSE * tookMs)));
+      await new Promise((resolve) => setTimeout(resolve, Math.max(NOTIFY_MS, NOTIFY_PAUSE_FACTOR * tookMs)));
     }
     sending = null;
   }

@@ -149,7 +149,7 @@ describe('a child process', () => {
     expect(hosts.log).not.toHaveBeenCalled();
   });
 
-  it('is stopped when its parent is deleted, which cannot be opened', async () => {
+  it('is stopped when a parent that cannot be opened is deleted', async () => {
     const hosts = hostsOn(memoryJournals());
     await (await hosts.orders.open('o-1')).park({ wait: true });
     await settle(hosts);

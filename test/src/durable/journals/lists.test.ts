@@ -91,7 +91,7 @@ describe('an SQLite file', () => {
     others.close();
   });
 
-  it('is listed as it is if processes were killed after they had taken leases', async () => {
+  it('is listed correctly after processes were killed while holding leases', async () => {
     const path = pathOf();
     const journals = sqliteJournals(path);
     onTestFinished(() => journals.close());
@@ -104,7 +104,7 @@ describe('an SQLite file', () => {
     await checkLists(journals);
   });
 
-  it('keeps the index of a journal that was opened in vain', async () => {
+  it('keeps the index of a journal that was opened without writing', async () => {
     const path = pathOf();
     const journals = sqliteJournals(path);
     await storeActors(journals);

@@ -188,7 +188,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     await opened.writer.close();
   });
 
-  it('indexes a journal that was opened in vain neither while it is open nor later', async () => {
+  it('indexes a journal that was opened without writing neither while it is open nor later', async () => {
     const { store, sent } = await openCounted();
     const writer = store.create('a');
     await writer.write(recorded.slice(0, 3));

@@ -217,15 +217,17 @@ function requireNotDone(
   to: AnyStateMachine,
 ): void {
   const before = new Set(endsIn([...targets.keys()]));
-  const moved = [...targets].map(([leaf, target]) => ({ leaf, around: withAncestors(target) }));
+  const moved = [...targets].map(([leaf, target]) => ({ leaf, target, around: withAncestors(target) }));
   const known = moved.filter(({ leaf }) => withAncestors(leaf).some((node) => before.has(node)));
   const done = endsIn(nodes).find((node) => !known.some(({ around }) => around.includes(node)));
   if (done === undefined) return;
-  const names = moved.flatMap(({ leaf, around }) => (around.includes(done) ? [`"${pathOf(leaf)}"`] : [])).join(', ');
+  const leads = moved.filter(({ around, target }) => around.includes(done) || withAncestors(done).includes(target));
+  const names = leads.map(({ leaf }) => `"${pathOf(leaf)}"`).join(', ');
+  const which = names === '' ? 'a new state' : `the state ${names}`;
   throw new Error(
     done.parent === undefined
-      ? `the state ${names} ends the machine in ${versionOf(to)}; map it to a state that is not final`
-      : `the state ${names} makes "${pathOf(done)}" done in ${versionOf(to)}, but a migration does not take "onDone"; map it to the state that follows`,
+      ? `${which} ends the machine in ${versionOf(to)}; map it to a state that is not final`
+      : `${which} makes "${pathOf(done)}" done in ${versionOf(to)}, but a migration does not take "onDone"; map it to the state that follows`,
   );
 }
 

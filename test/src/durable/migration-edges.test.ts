@@ -300,6 +300,16 @@ describe('a state that is done only in the current version', () => {
       { rule: { state: { a: 'b' } } },
     );
     expect(into.problem).toMatch(/makes "b" done in version "2"/u);
+    const around = { initial: 'b', states: { b: ended, c: {} } };
+    const inside = await moved(
+      { initial: 'a', states: { a: {} } },
+      { initial: 'a', states: { a: {}, d: around } },
+      { rule: { state: { a: 'd' } } },
+    );
+    expect(inside.problem).toMatch(/the state "a" makes "d\.b" done/u);
+    const regions = (states: object) => ({ type: 'parallel', states: { x: {}, ...states } });
+    const added = await moved(regions({}), regions({ y: around }));
+    expect(added.problem).toMatch(/: a new state makes "y\.b" done/u);
     const one = { initial: 'a', states: { a: { on: { go: 'b' } }, b: { type: 'final' } } };
     const both = (more: object) => ({
       initial: 'p',

@@ -6,7 +6,7 @@ import { humanizeEvent, ignoredWords, type Transition } from './explain.ts';
 import { pluralize } from './format.ts';
 import { groupBy } from './group-by.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
-import { countUpTo } from './sorted.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
 import { type AttemptSpan, type CapabilitySpan, usageOf } from './spans.ts';
 import { lastEntryOfStep, stepStarts } from './system-step.ts';
 import { machineWaits } from './system-waits.ts';
@@ -287,6 +287,17 @@ export function thrownBy(loaded: LoadedEntries, { machine, notes, end }: ActorRe
   const thrown =
     end?.status === 'error' ? notes.findLast(({ effect, isFailure }) => effect !== undefined && isFailure) : undefined;
   return thrown === undefined ? null : effectWords(loaded, machine, thrown.seq);
+}
+
+/** The failed call after which an action threw and ended an actor; undefined if there is none. */
+export function rootCauseOf(loaded: LoadedEntries, actor: ActorRecord): ActorRecord | undefined {
+  if (actor.path !== '' || thrownBy(loaded, actor) === null) return undefined;
+  const { actors, entries, transitions } = loaded.fold;
+  const to = actor.end?.seq ?? 0;
+  const { from } = entries.stepOf(lastUpTo(transitions.seqs, to) ?? 0);
+  return actors.findLast(
+    ({ machine, end }) => machine === null && end?.status === 'error' && end.seq >= from && end.seq <= to,
+  );
 }
 
 function noteRow(

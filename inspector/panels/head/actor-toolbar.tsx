@@ -2,6 +2,8 @@ import { useState } from 'preact/hooks';
 import { forkPoint } from '../../fold/fork-point.ts';
 import { namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
+import { rootCauseOf } from '../../fold/system-trace.ts';
+import { actorName } from '../../fold/system-words.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { useIsPast } from '../../ui-state/use-now.ts';
@@ -38,6 +40,9 @@ export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarP
     onOpen();
     setOpen(dialog);
   };
+  const [root] = view.fold.actors;
+  const cause = root && rootCauseOf(view, root);
+  const repeatedCall = cause && actorName(view, cause.path);
   const isDue = useIsPast(run.waiting?.dueAtMs ?? null);
   // Both only read its journal.
   const canRead = run.machine !== undefined && Object.hasOwn(inspector.machines.value, run.machine);
@@ -66,16 +71,25 @@ export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarP
           Stop…
         </button>
       )}
-      <button type="button" disabled={!isConnected || !canRead} aria-haspopup="dialog" onClick={() => show('fork')}>
+      <button
+        type="button"
+        disabled={!isConnected || !canRead}
+        title={
+          repeatedCall &&
+          `To repeat ${excerpt(repeatedCall, 60)}, fork from before it failed: select the step that started it`
+        }
+        aria-haspopup="dialog"
+        onClick={() => show('fork')}
+      >
         Fork…
       </button>
       <button
         type="button"
         disabled={!isConnected || !canRead}
-        title="Runs the recorded events through the machine again, without calls, and shows the first difference"
+        title="Replays the journal without calls and shows the first divergence"
         onClick={() => void act({ type: 'replay' })}
       >
-        Check history
+        Replay
       </button>
       <button type="button" disabled={!isConnected} aria-haspopup="dialog" onClick={() => show('export')}>
         Download…

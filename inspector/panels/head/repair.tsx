@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { InspectedRun, RepairAction, RepairResult, RunAction } from '../../../src/inspection/wire.ts';
 import { pluralize } from '../../fold/format.ts';
 import { isOver } from '../../fold/step-title.ts';
-import { failedPart } from '../../fold/system-trace.ts';
+import { failedPart, rootCauseOf } from '../../fold/system-trace.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { isPhone } from '../../ui-state/media.ts';
@@ -76,11 +76,12 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
   if (run.status !== 'degraded') return null;
   const part = root?.end == null ? null : failedPart(view, fold.entries.stepOf(root.end.seq).from);
   const name = excerpt(part?.text ?? '', 60);
+  const isCured = root === undefined || rootCauseOf(view, root) === undefined;
   return (
     <>
       <button
         type="button"
-        class="primary"
+        class={isCured ? 'primary' : ''}
         disabled={retry?.problem !== null}
         onClick={() => void act({ type: 'retry' })}
       >

@@ -9,7 +9,7 @@ import { dueText, durationOf, namesText, queuedWords, statusWords, waitedText } 
 import { isOver } from '../../fold/step-title.ts';
 import { eventCounts } from '../../fold/summary.ts';
 import { stepStarts } from '../../fold/system-step.ts';
-import { retriedText, thrownBy } from '../../fold/system-trace.ts';
+import { retriedText, rootCauseOf, thrownBy } from '../../fold/system-trace.ts';
 import { answersLeadTo, type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { actorName, changedFields, errorText } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt, lowerFirst } from '../../fold/text.ts';
@@ -43,10 +43,10 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const blocked = blockedText(inspector, view);
   const isActor = run.machine !== undefined;
   const reached = count === 0 ? [] : reachedStates(view, run.machine ?? fold.actors[0]?.machine ?? '', count - 1);
-  const isSaid = (text: string): boolean => reached.some(({ because }) => because.includes(text));
+  const isShown = (text: string): boolean => reached.some(({ because }) => because.includes(text));
   const failed = failureWords(view);
   const failure = excerpt(failed.words, 400);
-  const states = reached.map((one) => ({ ...one, because: one.because.replace(`: ${failed.first}`, '') }));
+  const states = reached.map((one) => ({ ...one, because: one.because.replace(`: ${failed.rootCause}`, '') }));
   const due = useIsPast(run.waiting?.dueAtMs ?? null) && !run.exportedAt ? dueText(run, Date.now()) : null;
   const nowMs = useNow(30_000);
   const waited = run.exportedAt === undefined && run.status !== 'interrupted' ? waitedText(run, nowMs) : null;
@@ -92,7 +92,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
         </p>
       )}
       {run.queued === undefined && <States view={view} states={states} />}
-      {failure !== '' && !isSaid(failure) && (
+      {failure !== '' && !isShown(failure) && (
         <p class="verbatim">
           {run.status !== 'degraded' && 'Earlier: '}
           {failure}
@@ -129,23 +129,24 @@ function repairText(view: PanelView, seq: number): string {
   return `${isSkipped ? 'skipped' : 'retried'} ${excerpt(retriedText(view, seq), 200)}${again}`;
 }
 
-/** What ended the actor: `charge failed: TypeError: card declined`. If a failed call led to an action that threw, the error of the call is `first`. */
-function failureWords(view: PanelView): { readonly words: string; readonly first?: string } {
+/** What ended the actor: `charge failed: TypeError: card declined`. If a failed call led to an action that threw, the error of the call is `rootCause`. */
+function failureWords(view: PanelView): { readonly words: string; readonly rootCause?: string } {
   const { run, fold } = view;
   const text = (run.ending?.failure ?? '').replace(`${run.runId} failed: `, '');
   const [root, ...others] = fold.actors;
   if (root?.end?.status !== 'error') return { words: text };
   const [at, { name }] = [root.end.seq, Object(root.end.error) as { readonly name?: unknown }];
-  const call = others.findLast(({ machine, end }) => machine === null && end?.status === 'error' && end.seq <= at);
+  const thrown = thrownBy(view, root);
+  const call =
+    thrown === null
+      ? others.findLast(({ machine, end }) => machine === null && end?.status === 'error' && end.seq <= at)
+      : rootCauseOf(view, root);
   const error = call?.end?.status === 'error' ? errorText(call.end.error) : '';
   const callWords = call === undefined ? '' : `${actorName(view, call.path)} failed: `;
-  const thrown = thrownBy(view, root);
   if (thrown !== null) {
-    const { from } = fold.entries.stepOf(fold.transitions.seqs.at(-1) ?? 0);
-    const isCause = call?.end != null && call.end.seq >= from;
     const words = `threw: ${errorText(root.end.error)}`;
-    if (!isCause) return { words: `${thrown} ${words}` };
-    return { words: `First cause: ${callWords}${error}. Then the ${lowerFirst(thrown)} ${words}`, first: error };
+    if (call === undefined) return { words: `${thrown} ${words}` };
+    return { words: `Root cause: ${callWords}${error}. The ${lowerFirst(thrown)} then ${words}`, rootCause: error };
   }
   const isOwn = error !== '' && error === errorText(root.end.error);
   return {
@@ -362,7 +363,7 @@ function Timers({ view, waits, canFire }: Pick<NextProps, 'view' | 'waits'> & { 
         one.timers.map((timer) => (
           <li
             key={`${one.machine} ${timer.delay} ${timer.leadsTo}`}
-            class="verbatim"
+            class="timer verbatim"
             title={`A due timer is fired by a worker${canFire ? ', or by you here' : ''}.`}
           >
             Timer <b>{excerpt(formatDelay(timer.delay), 60)}</b>{' '}
@@ -372,7 +373,7 @@ function Timers({ view, waits, canFire }: Pick<NextProps, 'view' | 'waits'> & { 
         )),
       )}
       {waits.length === 0 && waiting?.dueAtMs != null && (
-        <li>
+        <li class="timer">
           Its next timer <Firing run={run} toMs={waiting.dueAtMs} />
         </li>
       )}

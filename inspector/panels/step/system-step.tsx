@@ -16,6 +16,7 @@ import {
   stepStarts,
   systemStep,
 } from '../../fold/system-step.ts';
+import { rootCauseOf, thrownBy } from '../../fold/system-trace.ts';
 import { actorName, answerText, eventMembers } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
@@ -103,22 +104,26 @@ const MAX_ENDS = 12;
 
 /** The outputs and errors of the actors that ended in the step. */
 function Ends({ view, step: { from, to } }: PartProps) {
-  const ends = view.fold.actors.filter(({ end }) => end !== null && end.seq >= from && end.seq <= to).slice(-MAX_ENDS);
+  const ended = view.fold.actors.filter(({ end }) => end !== null && end.seq >= from && end.seq <= to).slice(-MAX_ENDS);
+  const ends = [...new Set(ended.flatMap((actor) => [rootCauseOf(view, actor) ?? [], actor].flat()))];
   if (ends.length === 0) return null;
   return (
     <Section title="Result">
-      {ends.map(({ path, machine, end, child }) => (
-        <div key={`${end?.seq} ${path}`}>
-          <p>
-            <b class="verbatim">{excerpt((path === '' && machine) || actorName(view, path), 60)}</b>{' '}
-            <span class={end?.status === 'error' ? 'wrong' : ''}>
-              {path === '' && end?.status === 'done' ? 'ended' : END_WORDS[end?.status ?? 'stopped']}
-            </span>{' '}
-            {child !== null && <ActorLink id={child} />}
-          </p>
-          <Values output={end?.output} error={end?.error} />
-        </div>
-      ))}
+      {ends.map((actor) => {
+        const { path, machine, end, child } = actor;
+        const thrown = path === '' ? thrownBy(view, actor) : null;
+        const status = path === '' && end?.status === 'done' ? 'ended' : END_WORDS[end?.status ?? 'stopped'];
+        return (
+          <div key={`${end?.seq} ${path}`}>
+            <p>
+              <b class="verbatim">{excerpt(thrown ?? ((path === '' && machine) || actorName(view, path)), 60)}</b>{' '}
+              <span class={end?.status === 'error' ? 'wrong' : ''}>{thrown === null ? status : 'threw'}</span>{' '}
+              {child !== null && <ActorLink id={child} />}
+            </p>
+            <Values output={end?.output} error={end?.error} />
+          </div>
+        );
+      })}
     </Section>
   );
 }

@@ -344,13 +344,13 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
 
   it('compares it with a replay', async () => {
     const { page } = await open('/run/replay');
-    await page.getByRole('button', { name: 'Check history' }).click();
+    await page.getByRole('button', { name: 'Replay' }).click();
     await page.locator('.sent').getByText('Identical: ').waitFor();
   });
 
   it('names the first difference of a replay and links to it', async () => {
     const { page } = await open('/run/changed');
-    await page.getByRole('button', { name: 'Check history' }).click();
+    await page.getByRole('button', { name: 'Replay' }).click();
     const result = page.locator('.sent.warn');
     await result.getByRole('button', { name: 'Show' }).click();
     const [, seq, cause] =
@@ -374,7 +374,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
   it('disables what is not possible and says what to do: without its machine', async () => {
     const { page } = await open('/run/unknown');
     await page.getByText('start the inspector with the module that exports the machine "bare"').waitFor();
-    for (const name of ['Stop…', 'Fork…', 'Check history'])
+    for (const name of ['Stop…', 'Fork…', 'Replay'])
       expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Download…' }).isDisabled()).toBe(false);
   });

@@ -25,12 +25,14 @@ export class Repetition {
   }
 }
 
+const STRUCTURE = /["{}[\]|<>]/u;
 /** A word or number at the beginning or end of a text may be cut off. */
 const CUT_OFF = /^[\p{L}\d.]{1,20}(?![\p{L}\d.])|(?<![\p{L}\d.])[\p{L}\d.]{1,20}$/gu;
-const LITERAL = /(?<![\p{L}\d])(?:true|false|null|0x[\da-f]+)(?![\p{L}\d])/giu;
+const LITERAL = /(?<![\p{L}\d])(?:true|false|null|\d[\w.+-]*)(?![\p{L}\d])/giu;
 
-/** Brackets, literals, or one number again and again may be data, for example the pixels of a picture. */
+/** Equal rows and cells, literals and numbers may be data, for example the pixels of a picture. */
 function mayBeData(text: string): boolean {
+  if (STRUCTURE.test(text)) return true;
   const others = text.replace(CUT_OFF, '').replace(LITERAL, '');
-  return !/\p{L}|^\s+$/u.test(others) && new Set(others.match(/\d+(?:\.\d+)?/gu)).size <= 1;
+  return /\S/u.test(text) && !/\p{L}/u.test(others);
 }

@@ -31,16 +31,8 @@ const TIMER = 'after ';
 /** Matches the events `done` and `error` of a state, and of a named actor: `search: done`. */
 const END = /^(?:(?<actor>.*): )?(?:done|error)$/su;
 
-/**
- * Returns what a machine waits for at an entry, according to its chart; guarded transitions are included. Null if it has not started by then,
- * or has ended.
- */
-export function machineWaits({ transitions, timeLine, actors }: RunFold, chart: IndexedChart, at: number) {
-  const own = actors.filter(({ machine, from }) => machine === chart.id && from <= at);
-  if (own.length > 0 && own.every(({ end }) => end !== null && end.seq <= at)) return null;
-  const position = transitions.positionAt(chart.id, at);
-  if (position === undefined) return null;
-  const { targets, since } = position;
+/** The states that may be active after entering others, and the transitions that they can take, those for events of their own apart. */
+function acceptedIn(chart: IndexedChart, targets: readonly string[]) {
   const { possible } = chart.entered(targets);
   const outgoing = possible.flatMap(({ id }) => chart.transitionsFrom(id));
   const forbidding = outgoing.filter((one) => !doesSomething(one) && one.guard === null);
@@ -51,6 +43,21 @@ export function machineWaits({ transitions, timeLine, actors }: RunFold, chart: 
         ({ event, source }) => event === one.event && source !== one.source && chart.isInside(source, one.source),
       ),
   );
+  const events = accepted.filter(({ event }) => event !== '' && !event.startsWith(TIMER) && !END.test(event));
+  return { possible, accepted, events };
+}
+
+/**
+ * Returns what a machine waits for at an entry, according to its chart; guarded transitions are included. Null if it has not started by then,
+ * or has ended.
+ */
+export function machineWaits({ transitions, timeLine, actors }: RunFold, chart: IndexedChart, at: number) {
+  const own = actors.filter(({ machine, from }) => machine === chart.id && from <= at);
+  if (own.length > 0 && own.every(({ end }) => end !== null && end.seq <= at)) return null;
+  const position = transitions.positionAt(chart.id, at);
+  if (position === undefined) return null;
+  const { targets, since } = position;
+  const { possible, accepted, events } = acceptedIn(chart, targets);
   /** If a timer is not recorded, its due time is known only for the state that was entered last, which started its timers then. */
   const timerOf = ({ event, source }: Transition) => {
     const delay = event.slice(TIMER.length);
@@ -63,7 +70,6 @@ export function machineWaits({ transitions, timeLine, actors }: RunFold, chart: 
     };
   };
   const timers = accepted.filter(({ event }) => event.startsWith(TIMER));
-  const events = accepted.filter(({ event }) => event !== '' && !event.startsWith(TIMER) && !END.test(event));
   const onlyInvokes = (id: string): boolean =>
     (chart.state(id)?.invokes.length ?? 0) > 0 && chart.childrenOf(id).length === 0;
   const ends = accepted.filter(
@@ -83,6 +89,26 @@ export function machineWaits({ transitions, timeLine, actors }: RunFold, chart: 
     actors: distinct(possible.flatMap(({ invokes }) => invokes)),
     /** States with a transition for when their child states finish, and named actors with a transition for when they finish. */
     ends: distinct(ends.map(({ event, source }) => END.exec(event)?.groups?.['actor'] ?? statePath(chart, source))),
+  };
+}
+
+/** Where an actor continues from an entry, or after the end of a call in its state there, and the events accepted then; null if that depends on what happens. */
+export function continuesIn({ transitions }: RunFold, chart: IndexedChart, at: number, call: string | null) {
+  const { targets = [] } = transitions.positionAt(chart.id, at) ?? {};
+  const now = chart.entered(targets);
+  const ways = now.possible.flatMap(({ id, invokes }) =>
+    chart
+      .transitionsFrom(id)
+      .filter(({ event }) => event === `${call}: done` || (event === 'done' && invokes.includes(call ?? ''))),
+  );
+  const [{ target, guard } = { target: [], guard: null }] = ways;
+  if (call !== null && (ways.length !== 1 || guard !== null || now.leaves.length > 1)) return null;
+  const next = call === null || target.length === 0 ? targets : target;
+  const { events, accepted } = acceptedIn(chart, next);
+  if (accepted.some(({ event }) => event === '')) return null;
+  return {
+    states: chart.entered(next).leaves.map((id) => statePath(chart, id)),
+    events: distinct(events.map(({ event }) => event)),
   };
 }
 

@@ -1,8 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { InspectedRun, RepairAction, RepairResult, RunAction } from '../../../src/inspection/wire.ts';
+import { chartIndexOf } from '../../fold/chart-index.ts';
 import { pluralize } from '../../fold/format.ts';
+import { namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { failedPart, rootCauseOf } from '../../fold/system-trace.ts';
+import { continuesIn } from '../../fold/system-waits.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { isPhone } from '../../ui-state/media.ts';
@@ -74,8 +77,14 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
       </button>
     );
   if (run.status !== 'degraded') return null;
-  const part = root?.end == null ? null : failedPart(view, fold.entries.stepOf(root.end.seq).from);
+  const from = root?.end == null ? 0 : fold.entries.stepOf(root.end.seq).from;
+  const part = root?.end == null ? null : failedPart(view, from);
   const name = excerpt(part?.text ?? '', 60);
+  const chart = chartIndexOf(view.charts).chart(run.machine ?? '');
+  const next =
+    chart === undefined || part === null
+      ? null
+      : continuesIn(fold, chart, from - 1, part.kind === 'call' ? part.text : null);
   const isCured = root === undefined || rootCauseOf(view, root) === undefined;
   return (
     <>
@@ -105,7 +114,7 @@ export function RepairButtons({ inspector, view, blocked, act }: RepairButtonsPr
           ),
       )}
       {isOpen && part !== null && (
-        <RepairDialog inspector={inspector} runs={[run]} skipped={part} onClose={() => setOpen(false)} />
+        <RepairDialog inspector={inspector} runs={[run]} skipped={{ ...part, next }} onClose={() => setOpen(false)} />
       )}
     </>
   );
@@ -119,9 +128,16 @@ function outputIn(text: string): object | null {
   }
 }
 
+const acceptedText = (events: readonly string[]): string =>
+  events.length === 0 ? 'It accepts no events there' : `It accepts ${excerpt(namesText(events), 200)} there`;
+
 interface RepairDialogProps extends ListDialogProps {
   /** What failed in a single actor: only that is offered, to be skipped. */
-  readonly skipped?: { readonly kind: keyof typeof SKIPPED; readonly text: string };
+  readonly skipped?: {
+    readonly kind: keyof typeof SKIPPED;
+    readonly text: string;
+    readonly next: ReturnType<typeof continuesIn>;
+  };
 }
 
 /** Repairs actors. Shows what would happen to each, and then what has happened. */
@@ -164,7 +180,10 @@ export function RepairDialog({ inspector, runs, skipped, onClose }: RepairDialog
       >
         {skipped ? (
           <p>
-            The {skipped.kind} counts as {SKIPPED[skipped.kind]}, and the actor continues.
+            The {skipped.kind} counts as {SKIPPED[skipped.kind]}, and the actor continues
+            {skipped.next !== null &&
+              ` in ${excerpt(namesText(skipped.next.states), 120)}. ${acceptedText(skipped.next.events)}`}
+            .
           </p>
         ) : (
           <Field label="Action" hint={about}>

@@ -6,7 +6,7 @@ import { axeViolations, tooWideElements } from '../../support/inspector/page-che
 
 let isUp = false;
 const order = setup({
-  types: { context: {} as { receipt: string }, events: {} as { type: 'PAY' | 'BAD' | 'SHIP' } },
+  types: { context: {} as { receipt: string }, events: {} as { type: 'PAY' | 'BAD' | 'RUSH' | 'SHIP' } },
   actors: {
     charge: fromPromise(async () => {
       if (!isUp) throw new Error('card service is down');
@@ -21,6 +21,7 @@ const order = setup({
     cart: {
       on: {
         PAY: 'paying',
+        RUSH: 'rushing',
         BAD: {
           actions: assign(() => {
             throw new Error('no price');
@@ -34,6 +35,13 @@ const order = setup({
         onDone: { target: 'paid', actions: assign({ receipt: ({ event }) => event.output }) },
       },
     },
+    rushing: { invoke: { src: 'charge', onDone: 'paid', onError: 'refused' } },
+    refused: {
+      entry: () => {
+        throw new Error('no one to tell');
+      },
+      on: { SHIP: 'shipped' },
+    },
     paid: { on: { SHIP: 'shipped' } },
     shipped: { type: 'final' },
   },
@@ -42,7 +50,7 @@ const order = setup({
 const journals = memoryJournals();
 const host = createDurableMachine(order, { journals, logger: () => {} });
 
-async function failed(id: string, type: 'PAY' | 'BAD' = 'PAY'): Promise<void> {
+async function failed(id: string, type: 'PAY' | 'BAD' | 'RUSH' = 'PAY'): Promise<void> {
   const actor = await host.open(id);
   await actor.send({ type });
   await actor.output.catch(() => {});
@@ -50,6 +58,7 @@ async function failed(id: string, type: 'PAY' | 'BAD' = 'PAY'): Promise<void> {
 
 for (const id of ['retry', 'skip', 'again', 'list-1', 'list-2']) await failed(id);
 for (const id of ['bad', 'list-bad']) await failed(id, 'BAD');
+await failed('caused', 'RUSH');
 await (await host.open('quarantined')).park();
 await host.quarantine('quarantined', '3 processes in a row ended while they continued it');
 isUp = true;
@@ -85,10 +94,29 @@ describe.skipIf(tests.areSkipped)('the head of an actor that cannot go on', () =
     expect(await page.evaluate(tooWideElements)).toEqual([]);
     await form.getByLabel('Result of a call').fill('"by hand"');
     await page.getByRole('heading', { name: 'Skip charge' }).waitFor();
+    await form.getByText('the actor continues in paid. It accepts SHIP there.').waitFor();
+    await form.getByText(/Checking|enter JSON/u).waitFor({ state: 'hidden' });
     await form.getByRole('button', { name: 'Skip' }).press('Enter');
     await page.getByText('In paid, entered from paying on charge finished').waitFor();
     await page.locator('.run-head').getByText('skipped charge, with "by hand"').waitFor();
     expect((await host.query('skip')).snapshot.context).toEqual({ receipt: 'by hand' });
+  });
+
+  it('shows the root cause of a failed action first, and where skipping the action leads', async () => {
+    const { page } = await open('/run/caused');
+    await page
+      .getByText(
+        'Root cause: charge failed: card service is down. The entry action of refused then threw: no one to tell',
+      )
+      .waitFor();
+    expect(await page.locator('.step-view').innerText()).toMatch(
+      /^Failed[\s\S]*charge failed[\s\S]*Entry action of refused threw/u,
+    );
+    expect(await page.locator('.run-head button.primary').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Fork…' }).getAttribute('title')).toContain('To repeat charge, fork');
+    await page.waitForFunction(() => document.querySelector('.run-head button[aria-label^=Skip]:enabled') !== null);
+    await page.getByRole('button', { name: 'Skip entry action of refused…' }).press('Enter');
+    await page.getByText('the actor continues in refused. It accepts SHIP there.').waitFor();
   });
 
   it('says why it cannot be retried', async () => {

@@ -1,8 +1,7 @@
 import { type ActorEntry, endReportedBy } from './actor-entries.ts';
 import { humanizeEvent } from './explain.ts';
 import type { LoadedEntries } from './run-fold.ts';
-import { countUpTo } from './sorted.ts';
-import { stepStarts } from './system-step.ts';
+import { stepName } from './system-step.ts';
 import { systemWaits } from './system-waits.ts';
 import { actorName } from './system-words.ts';
 
@@ -15,7 +14,7 @@ function pointAt(loaded: LoadedEntries, machine: string, at: number) {
     // The entry `closed` of a parked actor is not part of the step.
     at: fold.entries.typeOf(at) === 'closed' ? at - 1 : at,
     from,
-    step: `step ${countUpTo(stepStarts(fold), from)}, ${receivedText(loaded, from)}`,
+    step: [stepName(fold, from), receivedText(loaded, from)].filter(Boolean).join(', '),
     waits: systemWaits(fold, charts, next - 1).find((one) => one.machine === machine),
     next: next < log.count ? receivedText(loaded, next) : null,
   };

@@ -29,6 +29,13 @@ export const stepStarts = ({ entries, transitions }: RunFold): readonly number[]
   ...new Set([0, ...transitions.seqs.map((seq) => entries.stepOf(seq).from)]),
 ];
 
+/** `step 3`: the step of an entry; empty if no machine took a transition in it. */
+export function stepName(fold: RunFold, seq: number): string {
+  const { from } = fold.entries.stepOf(seq);
+  const starts = stepStarts(fold);
+  return starts.includes(from) ? `step ${countUpTo(starts, from)}` : '';
+}
+
 /** The last entry of the step of an entry, without what a process that leaves or continues the actor writes after it. */
 export function lastEntryOfStep({ entries }: RunFold, seq: number, count: number): number {
   const { to } = entries.stepOf(seq);

@@ -1,10 +1,9 @@
 import './step.css';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/entry-index.ts';
-import { countUpTo } from '../../fold/sorted.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { isOver, stepTitle } from '../../fold/step-title.ts';
-import { stepStarts } from '../../fold/system-step.ts';
+import { stepName } from '../../fold/system-step.ts';
 import { lowerFirst } from '../../fold/text.ts';
 import { isNarrow } from '../../ui-state/media.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
@@ -96,9 +95,8 @@ function Head({ inspector, view }: PanelProps) {
   const answer = answerUpTo(view.log, view.fold, to);
   // Nothing follows the answer that could differ.
   const isForkable = canFork(inspector, view) && !(kind === 'entry' && answer !== null && to >= answer.seq);
-  const step = `step ${countUpTo(stepStarts(view.fold), from)}`;
   const isRecorded = view.run.kind === 'system' && view.count > 0;
-  const shown = isRecorded ? [step, clockOf(view, from), ...facts].filter(Boolean) : facts;
+  const shown = isRecorded ? [stepName(view.fold, from), clockOf(view, from), ...facts].filter(Boolean) : facts;
   return (
     <header class="step-head stack">
       <div class="row">

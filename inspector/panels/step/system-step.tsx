@@ -5,7 +5,6 @@ import type { SystemState } from '../../../src/inspection/wire.ts';
 import { endReportedBy } from '../../fold/actor-entries.ts';
 import { humanizeEvent } from '../../fold/explain.ts';
 import { capitalize, clockText } from '../../fold/format.ts';
-import { countUpTo } from '../../fold/sorted.ts';
 import { isOver } from '../../fold/step-title.ts';
 import {
   contextsAfter,
@@ -13,7 +12,7 @@ import {
   type SystemStep,
   selectedCall,
   selectedEffect,
-  stepStarts,
+  stepName,
   systemStep,
 } from '../../fold/system-step.ts';
 import { rootCauseOf, thrownBy } from '../../fold/system-trace.ts';
@@ -233,7 +232,7 @@ function Cause({ inspector, view, word }: PanelProps & { readonly word: string }
   return (
     <p>
       {word} by {(view.fold.entries.typeOf(view.selection.from) as string) === 'retried' && 'the retry of '}
-      <LinkButton onClick={() => inspector.moveTo(from)}>step {countUpTo(stepStarts(view.fold), from)}</LinkButton>.
+      <LinkButton onClick={() => inspector.moveTo(from)}>{stepName(view.fold, from) || 'an event'}</LinkButton>.
     </p>
   );
 }

@@ -104,3 +104,11 @@ it('forks a parked actor after the last entry of its step', async () => {
   const [closed = -1] = view.fold.entries.of('closed');
   expect(forkPoint(view, 'trip', closed, false)).toMatchObject({ at: closed - 1, step: 'step 3, the result of book' });
 });
+
+it('gives an ignored event no number of a step', async () => {
+  const { journals, trips, trip } = await heldTrip();
+  await trip.send({ type: 'TAKE' });
+  const view = foldedActor(await entriesOf(journals.read('t-1')), trips);
+  const ignored = view.fold.entries.of('delivery').at(-1) ?? 0;
+  expect(forkPoint(view, 'trip', ignored, false).step).toBe('TAKE');
+});

@@ -186,7 +186,7 @@ const URGENT = ['for-you', 'due', 'for-its-program', 'failed'];
 
 function attentionRank(run: InspectedRun, nowMs: number): number {
   const view = viewOf(run, nowMs);
-  const isOld = view === 'failed' && nowMs - Date.parse(run.startedAt) >= 8.64e7;
+  const isOld = view === 'failed' && nowMs - Date.parse(run.startedAt) - (knownMs(run) ?? 0) >= 8.64e7;
   return isOld || !URGENT.includes(view) ? URGENT.length : URGENT.indexOf(view);
 }
 

@@ -23,7 +23,7 @@ const TEXTS = [
   ['[isCheap] / mail', 'a guard, and actions', 'text', /\[| \/ /u],
   ['group2 › step1', 'the state that a line leads to, or comes from', '.elsewhere', /^(?!any )/u],
   [
-    'any: step1',
+    'any state (here step1)',
     'a transition that is possible in every state here, and the state that it last left',
     '.elsewhere',
     /^any/u,

@@ -150,10 +150,19 @@ export function ChartPicture(props: ChartPictureProps) {
         ))}
       {level.stubs.map(({ text, transitions, x, y, width, height }) => {
         const left = isOwn ? undefined : leftBy(transitions, known);
+        // A line to the right begins at its text.
+        const isBefore = level.edges.some(
+          ({ points: [at] }) => at && Math.abs(at.x - x - width) < 1 && at.y > y && at.y < y + height,
+        );
         return (
           <Fragment key={`${x} ${y}`}>
             <rect class="behind" x={x + 4} y={y} width={width - 8} height={height} />
-            <text class={left === undefined ? 'elsewhere' : 'elsewhere done'} x={x + width / 2} y={y + height / 2}>
+            <text
+              class={left === undefined ? 'elsewhere' : 'elsewhere done'}
+              style={isBefore && { textAnchor: 'end' }}
+              x={isBefore ? x + width - 8 : x + width / 2}
+              y={y + height / 2}
+            >
               {left === undefined ? excerpt(text, MAX_NAME) : leftText(text, left)}
             </text>
           </Fragment>

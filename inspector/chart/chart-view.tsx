@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
-import { ancestorsOf, indexChart } from '../fold/chart-index.ts';
+import { ancestorsOf, descendantsOf, indexChart } from '../fold/chart-index.ts';
 import { isOwnChart } from '../fold/chart-words.ts';
 import { pluralize } from '../fold/format.ts';
 import { excerpt } from '../fold/text.ts';
@@ -144,11 +144,11 @@ interface GroupsProps {
 const Groups = ({ groups, known, shown, choose }: GroupsProps) => (
   <fieldset class="chart-groups" aria-label="Groups of states">
     <button type="button" aria-pressed={shown === ALL} onClick={() => choose(ALL)}>
-      All groups
+      Whole chart
       <span class="muted">{pluralize(known.index.states.length - groups.length - 1, 'state')}</span>
     </button>
     {groups.map(({ id }) => {
-      const count = known.index.childrenOf(id).length;
+      const count = descendantsOf(known.index, id).length - 1;
       const words = [count > 0 && pluralize(count, 'state'), known.visited.has(id) && 'visited'].filter(Boolean);
       return (
         <button
@@ -169,18 +169,18 @@ const Groups = ({ groups, known, shown, choose }: GroupsProps) => (
 interface ChartToolsProps {
   readonly scale: number;
   readonly whole: number;
-  /** Whether only one group is shown. */
-  readonly canShowAll: boolean;
+  /** A button above the chart shows all of it. */
+  readonly isSplit: boolean;
   readonly setZoom: (zoom: Zoom) => void;
   /** The button of the size. */
   readonly children: ComponentChildren;
 }
 
-const ChartTools = ({ scale, whole, canShowAll, setZoom, children }: ChartToolsProps) => (
+const ChartTools = ({ scale, whole, isSplit, setZoom, children }: ChartToolsProps) => (
   <div class="chart-tools">
     <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
     <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
-    {scale > whole || canShowAll ? (
+    {scale > whole && !isSplit ? (
       <IconButton icon="whole" label="Whole chart" keys="0" onClick={() => setZoom('whole')} />
     ) : (
       scale < LEGIBLE && <IconButton icon="letter" label="Readable size" keys="1" onClick={() => setZoom('readable')} />
@@ -292,7 +292,7 @@ function Levels(props: LevelsProps) {
     <div class="chart-view" onKeyDown={press}>
       {path.length > 1 && <LevelPath path={path} goTo={goTo} />}
       {isSplit && known !== null && <Groups groups={groups} known={known} shown={group} choose={show} />}
-      <ChartTools scale={scale} whole={whole} canShowAll={isSplit && !isOverview} setZoom={setZoom}>
+      <ChartTools scale={scale} whole={whole} isSplit={isSplit} setZoom={setZoom}>
         {props.resize}
       </ChartTools>
       <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}`} ref={scroll}>

@@ -12,9 +12,9 @@ export const MAX_PATH = 24;
 /** At this scale, the smallest text has 11 px. */
 export const LEGIBLE = 11 / FONT.label;
 
-/** The end of a line from any state, with the state that it last left: `any: group2 › step2`. */
+/** The end of a line from any state, with the state that it last left: `any state (here group2 › step2)`. */
 export const leftText = (text: string, left: string): string =>
-  `${text.startsWith('any') ? 'any: ' : ''}${excerpt(left, MAX_PATH)}`;
+  text.startsWith('any') ? `any state (here ${excerpt(left, MAX_PATH)})` : excerpt(left, MAX_PATH);
 
 const NARROW = /[ijlftr.,:;'|!()[\]\- ]/;
 const WIDE = /[mwMW@%→…]/;

@@ -1,4 +1,4 @@
-import { ancestorsOf } from '../fold/chart-index.ts';
+import { ancestorsOf, descendantsOf } from '../fold/chart-index.ts';
 import { transitionName } from '../fold/chart-words.ts';
 import { pluralize } from '../fold/format.ts';
 import { groupBy } from '../fold/group-by.ts';
@@ -18,7 +18,7 @@ const UNNAMED = { source: null, target: null, label: null, isBranch: false } as 
 export const outermost = ({ states }: DrawnLevel, { index }: KnownMarks): readonly DrawnState[] =>
   states.filter(({ id }) => !states.some((around) => around.id !== id && index.isInside(id, around.id)));
 
-/** One outermost state of a level with its inside; for one without an inside, all such states. Lines are cut at its border, and those into it are left out until they are taken. */
+/** Returns one top-level state with its descendants. Lines are cut at its border; those into it are shown once taken. */
 export function partOf(level: DrawnLevel, known: KnownMarks, id: string): DrawnLevel {
   const all = outermost(level, known);
   const group = all.find((one) => one.id === id && one.isOpen);
@@ -90,7 +90,7 @@ export function overviewOf(level: DrawnLevel, known: KnownMarks, whole: number) 
 function linesIn({ id, width, height }: DrawnState, known: KnownMarks): readonly BoxLine[] {
   const { index, taken } = known;
   const isTaken = ({ transitions }: BoxLine): boolean => transitions.some((at) => taken.has(at));
-  const inner = index.childrenOf(id).length;
+  const inner = descendantsOf(index, id).length - 1;
   const rows = inner === 0 ? 0 : Math.max(0, Math.floor((height - BOX.head - 3) / BOX.line));
   const most = Math.floor((width - 2 * BOX.side) / (FONT.label * 0.52)) - 4;
   const ways = index.transitions.flatMap((way, at) => {

@@ -120,7 +120,8 @@ function configurationOf(tree: IndexedChart, targets: readonly string[]): Record
   return { leaves, active, possible: innermostFirst(tree, possible) };
 }
 
-const descendantsOf = (tree: IndexedChart, id: string): readonly string[] => [
+/** A state and all states inside it. */
+export const descendantsOf = (tree: IndexedChart, id: string): readonly string[] => [
   id,
   ...tree.childrenOf(id).flatMap((child) => descendantsOf(tree, child.id)),
 ];

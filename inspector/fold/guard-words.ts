@@ -13,7 +13,7 @@ const NAMES: Readonly<Record<string, string>> = {
   isBudgetSpent: 'budget used up',
   isConfident: 'confident enough',
   repeats: 'similar cycles, including the next one',
-  retryable: 'a repetition could help',
+  retryable: 'can be retried',
   satisfaction: 'satisfaction of the user',
 };
 
@@ -55,9 +55,9 @@ const TITLES: Readonly<Record<string, string>> = {
   loopDetected: 'Cycles repeat each other',
   answerIsProse: 'Answer in prose, without a rating',
   modelUnavailable: 'The model is unavailable',
-  phaseMayBeSkipped: 'The phase can be left out',
-  phaseMayRepeat: 'The phase can be repeated',
-  phaseSaved: 'The result of the phase can be used',
+  phaseMayBeSkipped: 'The phase can be skipped',
+  phaseMayRepeat: 'The phase can be retried',
+  phaseSaved: 'The phase was stopped, and its result is kept',
   nextPhaseInvalid: 'No valid next phase was proposed',
   directionFits: 'The user chose the next phase',
 };

@@ -37,8 +37,8 @@ export type Comparison = ReturnType<typeof compareRuns>;
 export function compareRuns(runs: Pair<ComparedRun>) {
   const paths = both(runs, pathOf);
   const [longer, other] = paths[0].length < paths[1].length ? paths.toReversed() : paths;
-  const parting = longer?.findIndex(({ name }, at) => name !== other?.[at]?.name) ?? -1;
-  const first = parting < 0 ? null : parting;
+  const firstDifference = longer?.findIndex(({ name }, at) => name !== other?.[at]?.name) ?? -1;
+  const first = firstDifference < 0 ? null : firstDifference;
   return {
     /** The index of the first step that differs; null if the paths are the same. */
     first,

@@ -21,7 +21,7 @@ const TITLES = {
 
 type DialogName = keyof typeof TITLES | 'export';
 
-/** What can be done with a run: compared, downloaded, stopped, directed. An exported file offers its details only. */
+/** What can be done with a run: compared, downloaded, canceled, retried, forked. An exported file offers its details only. */
 export function RunActions({ inspector, view }: PanelProps) {
   const [open, setOpen] = useState<DialogName | null>(null);
   const { run, log, fold } = view;

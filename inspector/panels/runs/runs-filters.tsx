@@ -181,14 +181,14 @@ const TITLES: Readonly<Record<string, string>> = {
   'for-you': 'Wait for an approval, consent or direction that you can give here',
   'for-its-program': 'Wait for an answer that only their own program can give',
   due: 'No process has continued them after their delay',
-  failed: 'Machines that ended by an error',
+  failed: 'Actors that ended with an error',
   quarantined: 'No worker continues them until they are released',
-  interrupted: 'Their process ended before they did; they can be continued',
+  interrupted: 'Their process ended before they did; they can be resumed',
   waiting: 'Wait for an event or a delay',
-  degraded: 'Runs that ended with a doubtful answer or none; the status says why',
+  degraded: 'Runs that ended with an uncertain answer or none; see the status for the reason',
   completed: 'Runs that ended with an answer',
-  ended: 'Machines that reached a final state',
-  stopped: 'Machines that were stopped',
+  ended: 'Actors that reached a final state',
+  stopped: 'Actors that were stopped',
 };
 
 function viewWords(view: string, count: number): string {

@@ -56,7 +56,7 @@ function Explanation({ view }: PanelProps) {
         <Decision all={decided.candidates} compared={compared} />
       ) : isOwn && from === 'recovering' ? (
         <>
-          <p>A phase has failed. The first rule that holds decides how the run continues:</p>
+          <p>A phase failed or was stopped. The first rule that applies decides how the run continues:</p>
           <Decision all={decided.candidates.map(afterFailure)} compared={[]} />
         </>
       ) : (

@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6470, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 18560, exported: 439, floors: 16 },
+  inspector: { lines: 18640, exported: 441, floors: 16 },
   test: { lines: 90180, exported: 398, floors: 7 },
 };
 

@@ -113,12 +113,15 @@ describe('the list of runs', () => {
     const failed = ([1, 4] as const).map((of) =>
       aRun(`f${of}`, { ...day(of), kind: 'system', status: 'degraded', summary: null }),
     );
-    const all = [aRun('c', day(3)), aRun('d', day(4)), ...failed, elsewhere, due, asks];
+    const late = { ...day(1), kind: 'system', status: 'degraded', summary: null } as const;
+    const ending = { reason: 'error', durationMs: 3 * 8.64e7 };
+    const failedLate = aRun('fl', { ...late, ending });
+    const all = [aRun('c', day(3)), aRun('d', day(4)), ...failed, failedLate, elsewhere, due, asks];
     const order = (parameters: Record<string, string>) =>
       queriedRuns(all, parseRunQuery(parameters), NOW_MS).map(({ runId }) => runId);
-    expect(order({})).toEqual(['a', 'b', 'e', 'f4', 'd', 'c', 'f1']);
+    expect(order({})).toEqual(['a', 'b', 'e', 'f4', 'fl', 'd', 'c', 'f1']);
     expect(order({ sort: '-started' })[0]).toBe('d');
-    expect(order({ sort: '-title' })).toEqual(['f4', 'f1', 'e', 'd', 'c', 'b', 'a']);
+    expect(order({ sort: '-title' })).toEqual(['fl', 'f4', 'f1', 'e', 'd', 'c', 'b', 'a']);
   });
 
   it('is written to the address as it was read, without what is as at first', () => {

@@ -137,6 +137,19 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     );
   });
 
+  it('shows timers before the events on a phone, none of them cut off', async () => {
+    const { page } = await open('/run/file', { width: 390 });
+    await page.locator('.next > .timer').waitFor();
+    const boxes = await page.locator('.next > li').evaluateAll((items) =>
+      items.map((item) => {
+        const { top, right } = item.getBoundingClientRect();
+        return { isTimer: item.matches('.timer'), top, isWhole: right <= innerWidth };
+      }),
+    );
+    const [first] = boxes.sort((one, other) => one.top - other.top);
+    expect([first?.isTimer, boxes.every(({ isWhole }) => isWhole)]).toEqual([true, true]);
+  });
+
   it('closes the form of an event on Escape and for a dialog, and sends an event without data at once', async () => {
     const { page } = await open('/run/fork');
     const button = page.getByRole('list', { name: 'What can happen next' }).getByRole('button', { name: 'collect' });

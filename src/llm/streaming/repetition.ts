@@ -26,13 +26,12 @@ export class Repetition {
 }
 
 const STRUCTURE = /["{}[\]|<>]/u;
-/** A word or number at the beginning or end of a text may be cut off. */
-const CUT_OFF = /^[\p{L}\d.]{1,20}(?![\p{L}\d.])|(?<![\p{L}\d.])[\p{L}\d.]{1,20}$/gu;
-const LITERAL = /(?<![\p{L}\d])(?:true|false|null|\d[\w.+-]*)(?![\p{L}\d])/giu;
+const LITERAL = /\b(?:true|false|null|\d[\w.+-]*)\b/giu;
+/** Letters of literals that are cut off at the beginning and the end of a text. */
+const CUT_OFF = 8;
 
 /** Equal rows and cells, literals and numbers may be data, for example the pixels of a picture. */
 function mayBeData(text: string): boolean {
-  if (STRUCTURE.test(text)) return true;
-  const others = text.replace(CUT_OFF, '').replace(LITERAL, '');
-  return /\S/u.test(text) && !/\p{L}/u.test(others);
+  const letters = text.replace(LITERAL, '').match(/\p{L}/gu)?.length ?? 0;
+  return STRUCTURE.test(text) || (letters <= CUT_OFF && text.trim() !== '');
 }

@@ -159,7 +159,7 @@ export function ChartPicture(props: ChartPictureProps) {
             <rect class="behind" x={x + 4} y={y} width={width - 8} height={height} />
             <text
               class={left === undefined ? 'elsewhere' : 'elsewhere done'}
-              style={isBefore && { textAnchor: 'end' }}
+              style={isBefore ? { textAnchor: 'end' } : undefined}
               x={isBefore ? x + width - 8 : x + width / 2}
               y={y + height / 2}
             >

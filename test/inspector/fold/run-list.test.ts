@@ -114,7 +114,7 @@ describe('the list of runs', () => {
       aRun(`f${of}`, { ...day(of), kind: 'system', status: 'degraded', summary: null }),
     );
     const late = { ...day(1), kind: 'system', status: 'degraded', summary: null } as const;
-    const ending = { reason: 'error', durationMs: 3 * 8.64e7 };
+    const ending = { states: '', failure: 'error', durationMs: 3 * 8.64e7 };
     const failedLate = aRun('fl', { ...late, ending });
     const all = [aRun('c', day(3)), aRun('d', day(4)), ...failed, failedLate, elsewhere, due, asks];
     const order = (parameters: Record<string, string>) =>

@@ -45,7 +45,6 @@ describe.each(['file', 'sqlite'] as const)('a run of another process, in a %s st
       reason: metadata.reason,
       answer: answerText,
       unsupported: grounding?.unsupported.length ?? null,
-      failures: metadata.failures.length,
       phase: null,
       waitingFor: null,
       tokens: {

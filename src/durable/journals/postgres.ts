@@ -9,6 +9,8 @@ export interface PostgresPool {
   query(sql: string | PreparedStatement, values?: unknown[]): Promise<{ readonly rows: unknown[] }>;
   /** Takes a connection out of the pool. */
   connect?(): Promise<PostgresConnection>;
+  /** Reports new connections before `connect` resolves. */
+  on?(event: 'connect', listener: (connection: Pick<PostgresConnection, 'on'>) => void): unknown;
   /** Listens on the only connection. Resolves to a function that stops it. */
   listen?(channel: string, onPayload: (payload: string) => void): Promise<() => Promise<void>>;
 }
@@ -70,6 +72,8 @@ export function openPostgres(
     );
   const own = typeof source === 'string' ? createPool(source) : null;
   const pool = own ?? (source as PostgresPool);
+  // A connection may be lost between its removal from the pool and the moment when `connect` resolves: nobody else would handle its error.
+  pool.on?.('connect', (connection) => void connection.on('error', () => {}));
   const listener = createListener(pool, channel);
   let created: Promise<unknown> | null = null;
   let isClosed = false;
@@ -138,7 +142,7 @@ function unusable(what: string, cause: unknown): PostChainError {
 }
 
 interface OwnPool extends PostgresPool {
-  on(event: 'error', listener: () => void): unknown;
+  on(event: 'error' | 'connect', listener: (connection: Pick<PostgresConnection, 'on'>) => void): unknown;
   end(): Promise<void>;
 }
 

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openPostgres } from '../../../../src/durable/journals/postgres.ts';
 
@@ -32,4 +33,12 @@ it('a statement fails after ten seconds of failures', async () => {
   const failed = expect(rows).rejects.toMatchObject({ code: 'invalid_path', message: /Connection terminated/u });
   await vi.runAllTimersAsync();
   await failed;
+});
+
+it('the error of a connection that is lost before `connect` resolves does not end the process', () => {
+  const pool = Object.assign(new EventEmitter(), { query: async () => ({ rows: [] }) });
+  openPostgres(pool, 'store', 'line', '');
+  const connection = new EventEmitter();
+  pool.emit('connect', connection);
+  expect(() => connection.emit('error', new Error('terminating connection'))).not.toThrow();
 });

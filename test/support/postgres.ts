@@ -30,6 +30,8 @@ export interface PostgresServer {
   pool(url: string, max?: number): pg.Pool;
   /** Ends the connections of all others, as a restart does. */
   disconnectAll(): Promise<void>;
+  /** Kills the server at once, and starts it again. */
+  crash(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -42,16 +44,19 @@ export async function startPostgres(): Promise<PostgresServer> {
   const auth = ['--username=postgres', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C'];
   execFileSync(join(folder ?? '', 'initdb'), ['-D', data, ...auth], { ...user, cwd: place, stdio: 'ignore' });
   const settings = ['listen_addresses=', 'fsync=off', 'max_connections=60', 'shared_buffers=16MB'];
-  const server = spawn(
-    join(folder ?? '', 'postgres'),
-    ['-D', data, '-k', place, ...settings.flatMap((setting) => ['-c', setting])],
-    { ...user, cwd: place, stdio: 'ignore' },
-  );
+  const start = (): ChildProcess =>
+    spawn(
+      join(folder ?? '', 'postgres'),
+      ['-D', data, '-k', place, ...settings.flatMap((setting) => ['-c', setting])],
+      { ...user, cwd: place, stdio: 'ignore' },
+    );
+  let server = start();
   const end = (): void => void server.kill('SIGQUIT');
   process.once('exit', end);
   const url = `postgres://postgres@localhost/postgres?host=${place}`;
   await untilReady(url, server);
   const admin = new pg.Pool({ connectionString: url, max: 1 });
+  admin.on('error', () => {});
   let schemas = 0;
   return {
     async newSchema() {
@@ -70,6 +75,13 @@ export async function startPostgres(): Promise<PostgresServer> {
       await admin.query(
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
       );
+    },
+    async crash() {
+      const ended = once(server, 'exit');
+      end();
+      await ended;
+      server = start();
+      await untilReady(url, server);
     },
     async stop() {
       await admin.end();

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { AnyStateMachine } from 'xstate';
+import type { DurableMachine } from '../../src/entries/durable.ts';
+import type { PostgresJournals } from '../../src/entries/postgres.ts';
+import { temporaryFolder } from '../support/cli.ts';
+// @ts-expect-error: plain JavaScript, because it also runs in child processes.
+import { ordersOn, ROUNDS } from '../support/paid-orders.mjs';
+import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
+
+const FAULTS = 300;
+const SENDERS = 6;
+const WORKERS = 3;
+/** Of a sender, between two orders. */
+const PAUSE_MS = 300;
+/** Longer than the lease of a journal. */
+const STOPPED_MS = 11_000;
+
+interface Orders {
+  readonly journals: PostgresJournals;
+  readonly host: DurableMachine<AnyStateMachine>;
+}
+
+/** Repeats what a fault interrupts. */
+async function surely(act: () => Promise<unknown>): Promise<void> {
+  for (;;)
+    try {
+      await act();
+      return;
+    } catch {
+      await pause(20);
+    }
+}
+
+describe.skipIf(!hasPostgres)('orders on a PostgreSQL server that crashes', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server?.stop());
+
+  it('lose no accepted event, charge once per key, and all end', async () => {
+    const url = await server.newSchema();
+    const effects = join(temporaryFolder(), 'effects');
+    writeFileSync(effects, '');
+    const { journals, host }: Orders = ordersOn(url, effects);
+    onTestFinished(() => journals.close());
+
+    const workers: ChildProcess[] = [];
+    const startWorker = (at: number): void => {
+      const args = ['test/support/paid-orders.mjs', url, effects];
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      workers[at] = child;
+    };
+    for (let at = 0; at < WORKERS; at += 1) startWorker(at);
+
+    const ids: string[] = [];
+    let isOver = false;
+    const sender = async (): Promise<void> => {
+      while (!isOver) {
+        const id = `order-${ids.length}`;
+        ids.push(id);
+        await pause(PAUSE_MS);
+        await surely(async () => (await host.open(id)).close());
+        for (let round = 1; round <= ROUNDS; round += 1)
+          await surely(() => host.send(id, { type: 'pay' }, { id: `${id}-${round}` }));
+      }
+    };
+    const senders = Array.from({ length: SENDERS }, sender);
+
+    const stopped: Promise<unknown>[] = [];
+    const faults: Record<string, (at: number) => Promise<unknown>> = {
+      'server killed': () => server.crash(),
+      'connections cut': () => surely(() => server.disconnectAll()),
+      'worker killed': async (at) => {
+        const worker = workers[at] as ChildProcess;
+        const ended = once(worker, 'exit');
+        worker.kill('SIGKILL');
+        worker.kill('SIGCONT');
+        await ended;
+        startWorker(at);
+      },
+      'worker stopped beyond its lease': async (at) => {
+        const worker = workers[at] as ChildProcess;
+        worker.kill('SIGSTOP');
+        stopped.push(pause(STOPPED_MS).then(() => worker.kill('SIGCONT')));
+      },
+    };
+    const chosen = fc.sample(
+      fc.record({
+        name: fc.constantFrom(...Object.keys(faults)),
+        at: fc.nat(WORKERS - 1),
+        afterMs: fc.integer({ min: 20, max: 400 }),
+      }),
+      FAULTS,
+    );
+    for (const { name, at, afterMs } of chosen) {
+      await pause(afterMs);
+      await faults[name]?.(at);
+    }
+    isOver = true;
+    await Promise.all([...senders, ...stopped]);
+
+    const unended = async () => (await journals.list()).filter(({ status }) => status !== 'done').map(({ id }) => id);
+    await expect.poll(unended, { timeout: 120_000, interval: 500 }).toEqual([]);
+    expect((await journals.list()).map(({ id }) => id).sort()).toEqual([...ids].sort());
+    // An event that was accepted twice would end an order with more than it asked for.
+    for (const id of ids) expect((await host.query(id)).snapshot.output).toEqual({ asked: ROUNDS, paid: ROUNDS });
+    const keys = new Set(readFileSync(effects, 'utf8').trim().split('\n'));
+    expect(keys.size).toBe(ids.length * ROUNDS);
+  });
+});

@@ -34,7 +34,7 @@ const desk = setup({
 const server = await createServer({
   agents: {
     desk: {
-      host: createDurableMachine(desk, { journals: memoryJournals() }), // To survive: fileJournals, SQLite, PostgreSQL.
+      host: createDurableMachine(desk, { journals: memoryJournals() }), // In production: files, SQLite or PostgreSQL.
       input: ({ request }) => ({ mail: request }),
       reply: ({ text }) => text,
       answer: 'draft', // Clients see its text while the model writes it.

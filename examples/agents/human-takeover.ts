@@ -51,7 +51,7 @@ export const machine = setup({
 });
 
 if (process.argv[1] === import.meta.filename) {
-  const desk = createDurableMachine(machine, { journals: memoryJournals() }); // To survive: fileJournals, SQLite, PostgreSQL.
+  const desk = createDurableMachine(machine, { journals: memoryJournals() }); // In production: files, SQLite or PostgreSQL.
   const mail = await desk.open('mail-1', { input: { mail: 'Is the offer still valid?' } });
   await waitFor(mail.ref, (snapshot) => snapshot.matches('withPerson'));
   await mail.send({ type: 'person.handedBack', text: 'The offer ends on Friday.' });

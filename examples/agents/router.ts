@@ -54,6 +54,6 @@ export const machine = setup({
 });
 
 if (process.argv[1] === import.meta.filename) {
-  const desk = createDurableMachine(machine, { journals: memoryJournals() }); // To survive: fileJournals, SQLite, PostgreSQL.
+  const desk = createDurableMachine(machine, { journals: memoryJournals() }); // In production: files, SQLite or PostgreSQL.
   console.log(await (await desk.open('m-1', { input: 'Where is my invoice?' })).output); // Your invoice is on its way.
 }

@@ -125,7 +125,7 @@ const DEFAULT_QUERY: RunQuery = { ...ANY, columns: '', sort: 'attention', isDesc
 
 export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
 
-/** Filters by one of `countedViews`, or by none. What waits longest, or is due longest, comes first. */
+/** Filters by one of `countedViews`, or by none; what has waited or been due for the longest time comes first. */
 export function withView(query: RunQuery, status: string): RunQuery {
   const isOrdered = (view: string, sort: ColumnName): boolean => query.status === view && query.sort === sort;
   const sort = ({ 'for-you': 'waiting', due: 'due' } as const)[status];

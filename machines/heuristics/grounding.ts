@@ -232,8 +232,10 @@ function isVerbatim({ answer, request, texts, compared, isDerived }: GroundingCh
   const runs = namesIn(answer.words).filter((run) => run.some(({ stem }) => !request.terms.has(stem)));
   const isCalculated = (run: readonly Word[]) => run.every(({ stem }) => isDerived(stem));
   if (runs.length > 0 && runs.every(isCalculated)) return true;
-  if (answer.length <= TERSE_WORDS && compared !== 'names')
-    return texts.some((text) => linesOf(answer.words).every((line) => has(text, line)));
+  if (answer.length <= TERSE_WORDS && compared !== 'names') {
+    const lines = linesOf(answer.words);
+    return texts.some((text) => lines.every((line) => has(text, line)));
+  }
   return runs.length > 0
     ? runs.every((run) => isCalculated(run) || texts.some((text) => has(text, run)))
     : texts.some((text) => has(text, answer.words));

@@ -16,7 +16,7 @@ import { hasPostgres, type PostgresServer, startPostgres } from '../support/post
 const FAULTS = 300;
 const SENDERS = 6;
 const WORKERS = 3;
-/** Of a sender, between two orders. */
+/** How long a sender pauses between two orders. */
 const PAUSE_MS = 300;
 /** Longer than the lease of a journal. */
 const STOPPED_MS = 11_000;

@@ -65,7 +65,7 @@ export function RunsFilters({ runs, query, columns, onChange }: RunsFiltersProps
         <span class="visually-hidden">Search runs and actors</span>
         <input
           type="search"
-          placeholder="Search titles, ids, attributes, states, errors, answers"
+          placeholder="Search titles, ids, states, answers"
           title="Searches titles, ids, machines, attributes (customer=c-1), states, awaited events and questions, errors, answers, models, and why runs ended; not payloads."
           value={query.text}
           onInput={({ currentTarget }) => onChange({ ...query, text: currentTarget.value })}

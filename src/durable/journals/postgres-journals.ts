@@ -522,7 +522,7 @@ function createLeases(db: PostgresTables, notify: Notifier['notify']) {
       beats ??= heartbeat(() => void update(`expires = ${EXPIRES}`, [...held]).catch(() => {}));
     },
     release,
-    /** For leases that are no longer held. */
+    /** Ends the heartbeats of leases that were released with the last lines. */
     forget,
     /** Leases that cannot be released expire. */
     releaseAll: () => (held.size === 0 ? last.catch(() => {}) : release([...held]).catch(() => {})),

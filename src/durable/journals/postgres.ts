@@ -72,8 +72,7 @@ export function openPostgres(
     );
   const own = typeof source === 'string' ? createPool(source) : null;
   const pool = own ?? (source as PostgresPool);
-  // A connection may be lost between its removal from the pool and the moment when `connect` resolves: nobody else would handle its error.
-  pool.on?.('connect', (connection) => void connection.on('error', () => {}));
+  handleErrors(pool);
   const listener = createListener(pool, channel);
   let created: Promise<unknown> | null = null;
   let isClosed = false;
@@ -127,6 +126,15 @@ export function openPostgres(
       await own?.end();
     },
   };
+}
+
+const handled = new WeakSet<PostgresPool>();
+
+/** If a connection is lost between its removal from the pool and the moment when `connect` resolves, nobody else handles its error. */
+function handleErrors(pool: PostgresPool): void {
+  if (handled.has(pool)) return;
+  handled.add(pool);
+  pool.on?.('connect', (connection) => void connection.on('error', () => {}));
 }
 
 /** PostgreSQL's own errors have a code of five characters with a digit; 08, 53 and 57P are about connections and restarts. */

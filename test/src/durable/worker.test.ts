@@ -403,7 +403,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('removes the failures of an actor that is no longer due', async () => {
+  it('drops the back-off of an actor that is no longer due', async () => {
     const clock = new TestClock();
     const tries: number[] = [];
     const isGone = (): boolean => clock.now() === 200;

@@ -473,7 +473,7 @@ export function listing({
   const isEnded = (status: string): boolean => (endStatuses as readonly string[]).includes(status);
   /** The versions of journals that have ended, by id: lists of the others do not read them again. */
   const ended = new Map<string, string>();
-  async function find(options: ListOptions, ids?: readonly string[]) {
+  async function find(options: ListOptions, ids?: readonly string[]): Promise<readonly ActorSummary[]> {
     const { status, machine, waitingFor, dueBefore, where, after, limit = Number.POSITIVE_INFINITY } = options;
     const terms =
       where && Object.entries(where).map(([name, values]) => [values].flat().map((value) => termOf(name, value)));
@@ -506,7 +506,12 @@ export function listing({
       }
       listed.push(summary);
     }
-    return listed.toSorted(compare).slice(0, limit);
+    if (!isOrdered || !after?.startedAt || sound >= limit || statuses?.includes('damaged') === false)
+      return listed.toSorted(compare).slice(0, limit);
+    // The backend has left out those that started later than `after`.
+    const { after: _, ...anywhere } = options;
+    const damaged = await find({ ...anywhere, status: 'damaged', limit: limit - sound }, ids);
+    return [...listed.filter(({ status: found }) => found !== 'damaged').toSorted(compare), ...damaged];
   }
 
   return {

@@ -87,6 +87,8 @@ describe('an SQLite file', () => {
     const [damaged] = all.filter(({ status }) => status === 'damaged');
     expect(all.length).toBe(6);
     expect(await ours.list({ after: damaged as never })).toEqual(all.slice(4));
+    // Although they started later than those of the first page.
+    expect(await ours.list({ after: first[1] as never, limit: 3 })).toEqual(all.slice(2, 5));
     ours.close();
     others.close();
   });

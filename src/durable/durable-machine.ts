@@ -34,6 +34,7 @@ import type {
   JournalStore,
   JournalWriter,
   ListOptions,
+  OpenedJournal,
   OpenJournalOptions,
 } from './journals/journal-store.ts';
 import { entriesOf, FULL_LIST } from './journals/journal-store.ts';
@@ -884,7 +885,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
           throw new PostChainError('unknown_journal', `${error.message}; to start an actor with this id, pass "input"`);
         throw error;
       });
-      return Object.assign(await this.#resume(id, entries, writer, options), { hasMail });
+      return Object.assign(await this.#resume(id, entries, writer, { ...options, hasMail }), { hasMail });
     }
     const { actor, stored } = this.#start(id, created, options);
     try {
@@ -968,7 +969,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     id: string,
     entries: readonly DurableEntry[],
     writer: JournalWriter,
-    options: ResumeOptions,
+    options: ResumeOptions & Pick<OpenedJournal, 'hasMail'>,
     reuse?: ReusedCalls,
   ): Promise<RunningActor<Machine>> {
     try {
@@ -991,8 +992,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     {
       isPaused = false,
       isForOneEvent = false,
+      hasMail = false,
       ...options
-    }: RunningActorOptions & Pick<ResumeOptions, 'isPaused' | 'isForOneEvent'>,
+    }: RunningActorOptions & Pick<ResumeOptions, 'isPaused' | 'isForOneEvent'> & Pick<OpenedJournal, 'hasMail'>,
   ): Promise<RunningActor<Machine>> {
     const { entries, unstored, changedAtMs } = replayed;
     const actor = new RunningActor<Machine>(replayed, entries, writer, options);
@@ -1006,8 +1008,18 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const isOver = hasEnded([...entries, ...unstored]) && !isChanged;
     const mayDefer = isForOneEvent && unstored.length === 0 && Object(entries.at(-1)).waiting !== undefined;
     await actor.store(isOver ? unstored : [resumed, ...unstored], changedAtMs ?? replayed.beginsAtMs, mayDefer);
-    if (!isPaused) actor.begin(isChanged ? [...new Set([...openEffects.values(), ...effects])] : undefined);
+    if (isPaused) return actor;
+    // Before its calls start; the message is removed later.
+    if (hasMail && (await this.#isToStop(actor.id, entries))) actor.stop().catch(() => {});
+    actor.begin(isChanged ? [...new Set([...openEffects.values(), ...effects])] : undefined);
     return actor;
+  }
+
+  /** Whether a message stops an actor before any other event, or before its first step. */
+  async #isToStop(id: string, entries: readonly DurableEntry[]): Promise<boolean> {
+    const messages = (await this.journals.mail?.read(id)) ?? [];
+    const isNew = !isPartial(entries) && !entries.some(({ type }) => type === 'resumed');
+    return messages.find(({ type }) => type === 'stop' || (type === 'event' && !isNew))?.type === 'stop';
   }
 
   /** Replays a journal from a keyframe if this build wrote it and it leads to the next one; otherwise from the start. */

@@ -149,16 +149,21 @@ describe('a child process', () => {
     expect(hosts.log).not.toHaveBeenCalled();
   });
 
-  it('is stopped when a parent that cannot be opened is deleted', async () => {
-    const hosts = hostsOn(memoryJournals());
+  it.each([
+    ['has begun', 1],
+    ['has not begun', 0],
+  ])('that %s is stopped, without another call, when a parent that cannot be opened is deleted', async (_, calls) => {
+    const pack = vi.fn(async () => {});
+    const hosts = hostsOn(memoryJournals(), new TestClock(), pack);
     await (await hosts.orders.open('o-1')).park({ wait: true });
-    await settle(hosts);
+    if (calls > 0) await settle(hosts);
     const changed = setup({}).createMachine({ id: 'order', initial: 'other', states: { other: {} } });
     const orders = createDurableMachine(changed, { journals: hosts.journals, logger: hosts.log });
     await expect(orders.open('o-1')).rejects.toMatchObject({ code: 'diverged' });
     await orders.delete('o-1');
     await settle(hosts);
     expect(await hosts.shipments.list()).toMatchObject([{ status: 'stopped' }]);
+    expect(pack).toHaveBeenCalledTimes(calls);
   });
 
   it('reports its result when it is opened again, if the store refuses it at first', async () => {

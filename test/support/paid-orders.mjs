@@ -9,7 +9,8 @@ export const ROUNDS = 3;
 
 /**
  * Orders in a PostgreSQL store: each `pay` event leads to one charge, which appends its key to the file `effects`, and to a short delay. After
- * `ROUNDS` charges, an order ends. As a program it is a worker, until it is killed: `node paid-orders.mjs URL EFFECTS`.
+ * `ROUNDS` charges, an order ends. As a program it is a worker, until it is killed: `node paid-orders.mjs URL EFFECTS`. A message
+ * sets its time of day forward or back.
  */
 export function ordersOn(url, effects) {
   const journals = postgresJournals(url);
@@ -46,5 +47,12 @@ export function ordersOn(url, effects) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [, , url, effects] = process.argv;
+  const { now } = Date;
+  let jumpMs = 0;
+  Date.now = () => now() + jumpMs;
+  process.on('message', (message) => {
+    ({ jumpMs } = message);
+  });
+  process.on('disconnect', () => process.exit());
   createWorker({ hosts: [ordersOn(url, effects).host], pollMs: 100, maxCrashes: 1_000, backoffMs: 100 });
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import pg from 'pg';
@@ -30,8 +30,8 @@ export interface PostgresServer {
   pool(url: string, max?: number): pg.Pool;
   /** Ends the connections of all others, as a restart does. */
   disconnectAll(): Promise<void>;
-  /** Kills the server at once, and starts it again. */
-  crash(): Promise<void>;
+  /** Kills the server at once, and starts it again. `isFull`: until the next time, it cannot make its largest file any larger. */
+  crash(options?: { readonly isFull?: boolean }): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -41,13 +41,17 @@ export async function startPostgres(): Promise<PostgresServer> {
   const user = serverUser();
   if (user !== null) chownSync(place, user.uid, user.gid);
   chmodSync(place, 0o700);
-  const auth = ['--username=postgres', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C'];
+  // Files of the log are the smallest, so that they are below any limit of `crash`.
+  const auth = ['--username=postgres', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C', '--wal-segsize=1'];
   execFileSync(join(folder ?? '', 'initdb'), ['-D', data, ...auth], { ...user, cwd: place, stdio: 'ignore' });
   const settings = ['listen_addresses=', 'fsync=off', 'max_connections=60', 'shared_buffers=16MB'];
-  const start = (): ChildProcess =>
+  const start = (fileLimit = 'unlimited'): ChildProcess =>
     spawn(
-      join(folder ?? '', 'postgres'),
-      ['-D', data, '-k', place, ...settings.flatMap((setting) => ['-c', setting])],
+      'sh',
+      [
+        ...['-c', `ulimit -f ${fileLimit} && exec "$0" "$@"`, join(folder ?? '', 'postgres')],
+        ...['-D', data, '-k', place, ...settings.flatMap((setting) => ['-c', setting])],
+      ],
       { ...user, cwd: place, stdio: 'ignore' },
     );
   let server = start();
@@ -76,11 +80,11 @@ export async function startPostgres(): Promise<PostgresServer> {
         'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
       );
     },
-    async crash() {
+    async crash({ isFull = false } = {}) {
       const ended = once(server, 'exit');
       end();
       await ended;
-      server = start();
+      server = start(isFull ? String(largestFileIn(data) / BLOCK) : undefined);
       await untilReady(url, server);
     },
     async stop() {
@@ -93,6 +97,14 @@ export async function startPostgres(): Promise<PostgresServer> {
     },
   };
 }
+
+/** The unit of `ulimit -f`, in bytes. */
+const BLOCK = 512;
+
+const largestFileIn = (folder: string): number =>
+  Math.max(
+    ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => statSync(join(folder, name)).size),
+  );
 
 /** PostgreSQL refuses to run as root. */
 function serverUser(): { readonly uid: number; readonly gid: number } | null {

@@ -51,6 +51,9 @@ export function createWallClock(): Clock {
   };
 }
 
+/** Returns the clock of a store, which all processes share, or that of this process. */
+export const wallClockOf = ({ clock = createWallClock() }: { readonly clock?: Clock }): Clock => clock;
+
 /** Returns a function that executes `act` when the clock gives it its turn. */
 export const takeTurnOf = ({ takeTurn = (act) => act() }: Clock): TakeTurn => takeTurn;
 

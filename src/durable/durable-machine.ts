@@ -4,7 +4,7 @@ import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
 import { collectIn, DurableActorSystem, identityOf, POSTED_ONCE, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireEvent, requireFlat, requireOptions } from './checks.ts';
-import { type Clock, createWallClock, systemClock } from './clock.ts';
+import { type Clock, systemClock, wallClockOf } from './clock.ts';
 import { type Codec, copyOfJson, createCodec, type Json } from './codec.ts';
 import { inRealWorld } from './determinism.ts';
 import {
@@ -370,7 +370,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     this.journals = options.journals;
     this.queue = options.queue;
     this.#options = options;
-    this.#clock = options.clock ?? (this.#timeWithoutProcess === 'counts' ? createWallClock() : systemClock);
+    this.#clock = options.clock ?? (this.#timeWithoutProcess === 'counts' ? wallClockOf(this.journals) : systemClock);
     this.#codec = createCodec(options.codecs, (loss) => inRealWorld(() => this.#log(loss)));
     for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#codec);
   }

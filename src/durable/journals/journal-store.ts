@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { parseJson } from '../../internal/json-text.ts';
+import type { Clock } from '../clock.ts';
 import type { Json } from '../codec.ts';
 import { type Attributes, type DurableEntry, hasState, type Waiting } from '../entries.ts';
 import type { Mailbox } from './mailbox.ts';
@@ -220,14 +221,16 @@ export interface JournalStore {
   claim?(query: ClaimQuery): Promise<readonly string[]>;
   /** Messages for actors; deleting a journal deletes them. Without it, nothing can be sent to an actor that another process holds. */
   readonly mail?: Mailbox;
+  /** The time of the server, which all processes share. By default, durable machines use the time of their process. */
+  readonly clock?: Clock;
   /** Deletes a journal that no process is writing. */
   delete?(id: string): Promise<void>;
   /** Deletes the old journals that no process is writing. Returns how many. */
   prune?(options: PruneOptions): Promise<number>;
 }
 
-type Optional = 'has' | 'claim' | 'mail';
-/** A store that has all optional members except `has`, `claim` and `mail`. */
+type Optional = 'has' | 'claim' | 'mail' | 'clock';
+/** A store that has all optional members except `has`, `claim`, `mail` and `clock`. */
 export type Journals = Required<Omit<JournalStore, Optional>> & Pick<JournalStore, Optional>;
 
 /** Returns the text to write instead of the given text. */

@@ -1,4 +1,5 @@
 import { parseJson } from '../../internal/json-text.ts';
+import { type Clock, createWallClock } from '../clock.ts';
 import { FULL_LIST, type JournalStoreOptions, type Journals, type OpenJournalOptions } from './journal-store.ts';
 import {
   fencedError,
@@ -205,6 +206,7 @@ export function postgresJournals(
     options,
   );
   return Object.assign(store, {
+    clock: tables.clock,
     async close() {
       for (const sink of sinks.values()) await sink.written();
       await leases.releaseAll();
@@ -217,6 +219,8 @@ export function postgresJournals(
 const PAGE_LINES = 1_000;
 const PAGE_JOURNALS = 100;
 const MAX_SEQ = 2_147_483_647;
+
+const TIME = 'SELECT extract(epoch FROM now())::float8 * 1000 AS ms';
 
 /** `$1` is the name of a journal, `$2` the token of the lease to replace. */
 const IS_FREE = 'name = $1 AND (owner IS NULL OR expires <= now() OR token = $2';
@@ -264,6 +268,7 @@ const UPDATE_ONE = update('1', 'SELECT id, $4, $3 FROM journal');
 /** The tables of a store, and the journals in them that it writes. */
 class JournalTables {
   readonly db: PostgresTables;
+  readonly clock: ServerClock;
   readonly leases: ReturnType<typeof createLeases>;
   readonly notifier: Notifier;
   readonly notify: Notifier['notify'];
@@ -275,10 +280,12 @@ class JournalTables {
     this.notifier = createNotifier(db);
     this.notify = this.notifier.notify;
     this.leases = createLeases(db, this.notify);
+    this.clock = createServerClock(db);
   }
 
   /** Waits until all lines that this store was given are stored. */
   async written(id: string): Promise<void> {
+    await this.clock.adjust();
     await this.sinks.get(nameOf(id))?.written();
   }
 
@@ -322,6 +329,7 @@ class JournalTables {
   }
 
   async *bounds({ ids, list }: LinesQuery = {}): AsyncGenerator<LineBounds> {
+    await this.clock.adjust();
     for (const sink of this.sinks.values()) await sink.written();
     const { startedAt, machine, states, dueBefore, terms = [] } = list ?? {};
     // An array, because PostgreSQL cannot estimate for how many rows two columns differ, and would not search the terms with their index.
@@ -426,6 +434,33 @@ function openSink(tables: JournalTables, id: string, token: number, count: numbe
   sinks.set(name, sink);
   leases.hold(token, name);
   return sink;
+}
+
+interface ServerClock extends Clock {
+  /** Compares it with the time of the server, unless that was done a short time ago. */
+  adjust(): Promise<void>;
+}
+
+const ADJUST_MS = 2_000;
+
+/** The time of the server, as the last comparison showed it. The time of day of this process counts only before the first one. */
+function createServerClock(db: PostgresTables): ServerClock {
+  const clock = createWallClock();
+  const now = (): number => performance.now();
+  let offsetMs: number | null = null;
+  let adjustedMs = Number.NEGATIVE_INFINITY;
+  return {
+    ...clock,
+    now: () => (offsetMs === null ? clock.now() : now() + offsetMs),
+    async adjust() {
+      const sentMs = now();
+      if (sentMs - adjustedMs < ADJUST_MS) return;
+      const [{ ms } = { ms: Number.NaN }] = await db.rows<{ ms: number }>(TIME, []);
+      adjustedMs = now();
+      // The server read its clock between the two.
+      offsetMs = Math.min(Math.max(offsetMs ?? Number.NEGATIVE_INFINITY, ms - adjustedMs), ms - sentMs);
+    },
+  };
 }
 
 /** Returns null if the lease has expired. */

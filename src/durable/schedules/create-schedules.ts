@@ -2,7 +2,7 @@ import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
-import { type Clock, createWallClock } from '../clock.ts';
+import { type Clock, wallClockOf } from '../clock.ts';
 import type { Json } from '../codec.ts';
 import { createDurableMachine, type DueActor, type DurableMachine } from '../durable-machine.ts';
 import { hasCode, isRaceLost } from '../error.ts';
@@ -97,7 +97,7 @@ class DurableSchedules implements Schedules {
 
   constructor(options: SchedulesOptions) {
     requireKnownOptions('createSchedules', options, 'journals hosts clock');
-    const { journals, hosts, clock = createWallClock() } = options;
+    const { journals, hosts, clock = wallClockOf(options.journals) } = options;
     const isHost = (host: unknown): boolean => typeof Object(host).start === 'function' && 'machineId' in Object(host);
     if (!Array.isArray(hosts) || hosts.length === 0 || !hosts.every(isHost)) {
       const message = `hosts: expected a list of durable machines; received ${describeValue(hosts)}.`;

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { openPostgres } from '../../../../src/durable/journals/postgres.ts';
+import { postgresJournals } from '../../../../src/durable/journals/postgres-journals.ts';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -33,6 +34,21 @@ it('a statement fails after ten seconds of failures', async () => {
   const failed = expect(rows).rejects.toMatchObject({ code: 'invalid_path', message: /Connection terminated/u });
   await vi.runAllTimersAsync();
   await failed;
+});
+
+it('the clock of a store shows the time of its server, whatever the clock of the process shows', async () => {
+  vi.setSystemTime(5_000_000);
+  const query = async (sql: string) => ({
+    rows: sql.endsWith(' AS ms') ? [{ ms: 1_000_000 + performance.now() }] : [],
+  });
+  const startMs = performance.now();
+  const journals = postgresJournals({ query });
+  await journals.list();
+  expect(journals.clock?.now()).toBe(1_000_000 + startMs);
+  vi.setSystemTime(9_000_000);
+  vi.advanceTimersByTime(500);
+  expect(journals.clock?.now()).toBe(1_000_500 + startMs);
+  await journals.close();
 });
 
 it('the error of a connection that is lost before `connect` resolves does not end the process', () => {

@@ -1,8 +1,15 @@
 import { createDurableMachine, memoryJournals } from 'postchain/durable';
-import { createMachine } from 'xstate';
+import { setup } from 'xstate';
 
-const states = { waiting: { on: { approve: 'approved' }, after: { 86400000: 'expired' } }, approved: {}, expired: {} };
-const order = createMachine({ id: 'order', version: '1', initial: 'waiting', states });
+const order = setup({ types: { events: {} as { type: 'approve' } } }).createMachine({
+  id: 'order',
+  initial: 'waiting',
+  states: {
+    waiting: { on: { approve: 'approved' }, after: { 86400000: 'expired' } },
+    approved: { type: 'final' },
+    expired: { type: 'final' },
+  },
+});
 const orders = createDurableMachine(order, { journals: memoryJournals() }); // In production: files, SQLite or PostgreSQL.
 
 const actor = await orders.open('o-17'); // Starts the order, or continues it after a crash.

@@ -25,7 +25,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 6470, exported: 110, floors: 11 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18640, exported: 441, floors: 16 },
-  test: { lines: 90240, exported: 398, floors: 7 },
+  test: { lines: 90300, exported: 398, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -37,7 +37,7 @@ const MIN_SUSPENSION_MS = 5_000;
  * Returns a system clock that also advances while the computer is suspended. Any forward jump of the time of day by five seconds or more counts
  * as a suspension.
  */
-export function createWallClock(): Clock {
+function createWallClock(): Clock {
   let suspendedMs = 0;
   return {
     ...systemClock,

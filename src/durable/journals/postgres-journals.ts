@@ -1,5 +1,5 @@
 import { parseJson } from '../../internal/json-text.ts';
-import { type Clock, createWallClock } from '../clock.ts';
+import { type Clock, wallClockOf } from '../clock.ts';
 import { FULL_LIST, type JournalStoreOptions, type Journals, type OpenJournalOptions } from './journal-store.ts';
 import {
   fencedError,
@@ -445,7 +445,7 @@ const ADJUST_MS = 2_000;
 
 /** The time of the server, as the last comparison showed it. The time of day of this process counts only before the first one. */
 function createServerClock(db: PostgresTables): ServerClock {
-  const clock = createWallClock();
+  const clock = wallClockOf({});
   const now = (): number => performance.now();
   let offsetMs: number | null = null;
   let adjustedMs = Number.NEGATIVE_INFINITY;

@@ -21,9 +21,9 @@ const TEXTS = [
   ['ABORT from 8 states', 'transitions into this state without lines', '.stub', / from /u],
   ['+2', 'two more transitions; click to list them', '.stub', /^\+/u],
   ['[isCheap] / mail', 'a guard, and actions', 'text', /\[| \/ /u],
-  ['group2 › step1', 'the state that a line leads to, or comes from', '.elsewhere', /^(?!any )/u],
+  ['group2 › step1', 'the state that a line leads to, or comes from', '.elsewhere', /^(?!any |here )/u],
   [
-    'any state (here step1)',
+    'any state, here step1',
     'a transition that is possible in every state here, and the state that it last left',
     '.elsewhere',
     /^any/u,

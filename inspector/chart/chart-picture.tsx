@@ -27,9 +27,9 @@ import {
   framesOf,
   LABEL_LINE,
   labelLines,
-  leftText,
   MAX_PATH,
   NO_CHIP,
+  stubLines,
   widthOf,
 } from './label-text.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
@@ -150,6 +150,7 @@ export function ChartPicture(props: ChartPictureProps) {
         ))}
       {level.stubs.map(({ text, transitions, x, y, width, height }) => {
         const left = isOwn ? undefined : leftBy(transitions, known);
+        const texts = isOwn ? [excerpt(text, MAX_NAME)] : stubLines(text, left);
         // A line to the right begins at its text.
         const isBefore = level.edges.some(
           ({ points: [at] }) => at && Math.abs(at.x - x - width) < 1 && at.y > y && at.y < y + height,
@@ -157,14 +158,17 @@ export function ChartPicture(props: ChartPictureProps) {
         return (
           <Fragment key={`${x} ${y}`}>
             <rect class="behind" x={x + 4} y={y} width={width - 8} height={height} />
-            <text
-              class={left === undefined ? 'elsewhere' : 'elsewhere done'}
-              style={isBefore ? { textAnchor: 'end' } : undefined}
-              x={isBefore ? x + width - 8 : x + width / 2}
-              y={y + height / 2}
-            >
-              {left === undefined ? excerpt(text, MAX_NAME) : leftText(text, left)}
-            </text>
+            {texts.map((one, at) => (
+              <text
+                key={one}
+                class={left === undefined ? 'elsewhere' : 'elsewhere done'}
+                style={isBefore ? { textAnchor: 'end' } : undefined}
+                x={isBefore ? x + width - 8 : x + width / 2}
+                y={y + height / 2 + (at - (texts.length - 1) / 2) * LABEL_LINE}
+              >
+                {one}
+              </text>
+            ))}
           </Fragment>
         );
       })}
@@ -496,11 +500,11 @@ function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
       <title>{`${excerpt(names.join(', '), 300)}\n${taken}`}</title>
       <path class="reach" d={path} />
       <path class="line" d={path} />
-      <path class="head" d={arrowPath(points)} />
       {isLast && <path key={times} class="moving" d={path} pathLength={1} />}
       {label !== null && (
         <Label {...{ label, points, line }} frames={frames.filter((lines) => lines.some((text) => text !== ''))} />
       )}
+      <path class="head" d={arrowPath(points)} />
     </g>
   );
 }

@@ -1,4 +1,5 @@
 import { excerpt } from '../fold/text.ts';
+import { MAX_NAME } from './normalize-chart.ts';
 
 /** Font sizes of a picture at scale 1. The layout runs without a page to measure text in: widths are generous. */
 export const FONT = { name: 13, label: 12 } as const;
@@ -12,9 +13,11 @@ export const MAX_PATH = 24;
 /** At this scale, the smallest text has 11 px. */
 export const LEGIBLE = 11 / FONT.label;
 
-/** The end of a line from any state, with the state that it last left: `any state (here group2 › step2)`. */
-export const leftText = (text: string, left: string): string =>
-  text.startsWith('any') ? `any state (here ${excerpt(left, MAX_PATH)})` : excerpt(left, MAX_PATH);
+/** The text at the end of a line outside a level, with the state that a line from any state last left: `any state`, `here group2 › step2`. */
+export function stubLines(text: string, left?: string): readonly string[] {
+  if (left !== undefined && text.startsWith('any')) return ['any state', `here ${excerpt(left, MAX_PATH)}`];
+  return excerpt(left ?? text, left === undefined ? MAX_NAME : MAX_PATH).split(/ (?=› [^›]*$)/u);
+}
 
 const NARROW = /[ijlftr.,:;'|!()[\]\- ]/;
 const WIDE = /[mwMW@%→…]/;
@@ -35,8 +38,8 @@ function emsOf(character: string): number {
 
 type Size = Readonly<Record<'width' | 'height', number>>;
 
-/** The widest count that a line of text has room for. */
-const MOST = ' ×99';
+/** The count that a line of text has room for; a longer one takes from the space beside the text. */
+export const MOST = ' ×9';
 
 /** What the lines of text in a state need below its name, with counts; nothing without lines. */
 export const linesSize = (lines: readonly { readonly text: string }[]): Size => ({

@@ -7,7 +7,7 @@ import { excerpt } from '../fold/text.ts';
 import { joined, type Part, partsOf } from './blocks.ts';
 import { boxLinesOf } from './box-text.ts';
 import { type Box, type BoxLine, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
-import { BOX, FONT, labelSize, leftText, linesSize, MAX_PATH, widthOf } from './label-text.ts';
+import { BOX, FONT, labelSize, linesSize, MAX_PATH, MOST, stubLines, widthOf } from './label-text.ts';
 import { type Level, type LevelEdge, levelsOf } from './level.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 import { straightened } from './straight.ts';
@@ -68,7 +68,7 @@ async function layOutLevel(
       ...OPTIONS,
       'elk.aspectRatio': String(aspect),
       ...options,
-      ...(!isOwn && (around?.way === RIGHT && aspect > LOW ? NEAR : WIDE)),
+      ...(!isOwn && (options['elk.direction'] !== 'RIGHT' || aspect <= LOW ? WIDE : around === null ? {} : NEAR)),
     };
     const drawnLevel = levelFrom(shown, texts, await elk.layout(graphOf(shown, chart, texts, drawn, all, around)));
     return isOwn ? drawnLevel : straightened(drawnLevel);
@@ -185,7 +185,7 @@ const PAD = 10;
 /** Space between the text of a state and the ring of a state inside it. */
 const HALO = 6;
 /** Space beside a name. */
-const SIDE = 14;
+const SIDE = 12;
 /** Room for the count of a branch. */
 const COUNT_WIDTH = 30;
 
@@ -198,7 +198,7 @@ interface BoxText {
 
 function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
   const lines = boxLinesOf(state, chart, level);
-  const count = isOwnChart(chart.id) ? '' : ' ×99';
+  const count = isOwnChart(chart.id) ? '' : MOST;
   const textOf = ({ kind, text }: BoxLine): string => {
     const path = kind === 'inside' ? excerpt(longestPath(state, chart), MAX_PATH) : '';
     return path.length > text.length ? path : text;
@@ -251,10 +251,10 @@ function graphOf(
       // A line from another block is named there.
       const isHidden =
         !areTargets && around !== null && lines.every((line) => line.source !== id || around.entering.includes(line));
-      const width = isHidden ? 0 : stubWidth(text, parent, chart);
+      const size = isHidden ? { width: 0, height: 0 } : stubSize(text, parent, chart);
       const ports = portsOf(id, lines, options);
       const layoutOptions = around === null || isAnyState(id) ? {} : AT_BORDER[areTargets ? 'target' : 'source'];
-      nodes.get(parent)?.children?.push({ id: nodeId(id), width, height: isHidden ? 0 : 20, ports, layoutOptions });
+      nodes.get(parent)?.children?.push({ id: nodeId(id), ...size, ports, layoutOptions });
     }
   };
   addStubs(false);
@@ -282,15 +282,17 @@ function graphOf(
 }
 
 /** Room for the text of a stub, and for the state that its lines last left. */
-function stubWidth(text: string, parent: string, chart: Chart): number {
+function stubSize(text: string, parent: string, chart: Chart) {
   const index = indexChart(chart);
   const around = text.startsWith('any of ') ? chart.id : parent;
   const places = index.states.flatMap(({ id }) =>
     index.childrenOf(id).length === 0 && index.isInside(id, around) ? placeIn(index, id) : [],
   );
   const isFixed = isOwnChart(chart.id) || !text.startsWith('any');
-  const texts = [excerpt(text, MAX_NAME), ...(isFixed ? [] : places.map((place) => leftText(text, place)))];
-  return Math.max(...texts.map((one) => widthOf(one, FONT.label))) + 16;
+  const texts = [stubLines(text), ...(isFixed ? [] : places.map((place) => stubLines(text, place)))];
+  const height = isOwnChart(chart.id) || texts.every(({ length }) => length === 1) ? 20 : 34;
+  const lines = isOwnChart(chart.id) ? [excerpt(text, MAX_NAME)] : texts.flat();
+  return { width: Math.max(...lines.map((one) => widthOf(one, FONT.label))) + 12, height };
 }
 
 /** Whether a stub stands for any state: lines from it begin inside a block. */

@@ -20,7 +20,7 @@ describe('the label of a transition of another program', () => {
       const way = (): string => Array.from({ length: int(1, 7) }, () => pick(WORDS)).join(' ');
       const ways = [...new Set(Array.from({ length: int(1, 3) }, way))];
       const space = labelSize(ways, true);
-      const frames = framesOf(ways.map((way) => `${way}${pick(['', ' ×1', ' ×99'])}`));
+      const frames = framesOf(ways.map((way) => `${way}${pick(['', ' ×1', ' ×9'])}`));
       const widest = Math.max(...frames.flat().map((line) => widthOf(line, FONT.label)));
       expect(widest + 2 * CHIP_PAD.x, ways.join()).toBeLessThanOrEqual(space.width);
       const height = frameHeights(frames, CHIP_PAD).reduce((sum, one) => sum + one, 0);

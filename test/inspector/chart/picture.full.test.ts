@@ -239,7 +239,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     const active = ['groups', 'group4', 'groups.group4.step1'];
     const left = { groups: [[transitions.indexOf(abort), 'groups.group9.step4']] };
     await callPage(page, 'mark', { ...noMarks, active: { groups: active }, taken, left });
-    expect(await textsOf(page, '.elsewhere.done')).toBe('any state (here group9 › step4)');
+    expect(await textsOf(page, '.elsewhere.done')).toBe('any state here group9 › step4');
     const groups = page.getByRole('group', { name: 'Groups of states' });
     expect(await groups.locator('.active').innerText()).toBe('group4\nstep1');
     expect(await groups.getByRole('button').count()).toBe(11);

@@ -48,7 +48,7 @@ export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarP
   const canRead = run.machine !== undefined && Object.hasOwn(inspector.machines.value, run.machine);
   const isConnected = inspector.connection.value === 'open';
   return (
-    <div class="row">
+    <div class="toolbar row">
       {(run.status === 'interrupted' || isDue || run.queued !== undefined) && (
         <button
           type="button"

@@ -109,9 +109,8 @@ export function QuestionForm({
       }}
     >
       <p>
-        <b>{title}</b>
+        <b>{title}</b> {!isEditing && <span class="muted">{about}</span>}
       </p>
-      {about !== undefined && !isEditing && <p class="muted">{about}</p>}
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
       {isEditing ? (
         <TextField

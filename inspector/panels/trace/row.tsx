@@ -31,16 +31,17 @@ const hasLine = (row: TraceRow): boolean =>
 
 /** `AXIS_PX`: the axis of a row, which has a line of its own in a narrow trace. */
 const [LINE_PX, TITLE_PX, RESULT_PX, AXIS_PX] = [28, 20, 18, 10];
+const WIDE_PX = 26;
 const MAX_RESULT_LINES = 3;
 
 /** Returns the height of a row in pixels. In a narrow trace, texts that are too long for one line get more, as in trace.css. */
 export function heightOf({ row, level }: ListedRow, narrowPx: number | null): number {
   const result = hasLine(row) ? textOf(row) : '';
-  if (narrowPx === null) return result === '' ? LINE_PX : LINE_PX + RESULT_PX;
+  if (narrowPx === null) return result === '' ? WIDE_PX : WIDE_PX + RESULT_PX;
   const inside = narrowPx - 24 - 12 * (level - 1);
   const { kind, title, next, moves = '', note = '' } = row;
   const titlePx =
-    inside - (isStep(row) ? 118 : isSentence(row) ? 24 : kind === 'actor' ? 114 : kind === 'activity' ? 158 : 140);
+    inside - (isStep(row) ? 96 : isSentence(row) ? 24 : kind === 'actor' ? 92 : kind === 'activity' ? 136 : 140);
   if (isStep(row)) {
     const lines = linesOf(`${title} ${moves}`, 14, titlePx, 600);
     return LINE_PX + TITLE_PX * (lines - 1) + (note === '' ? 0 : RESULT_PX) + AXIS_PX;
@@ -88,6 +89,7 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
   const cursor = moment.scale.placeOfEntry(moment.view.at);
   const text = row.sameErrorAs === undefined ? row.text : `same error as ${row.sameErrorAs}`;
   const due = row.dueMs === undefined ? '' : `due ${clockAt(moment.view, clockStart(moment.view) + row.dueMs)[0]} `;
+  const [time, ms] = clockAt(moment.view, clockStart(moment.view, row.from) + timeLine.atMs(row.from));
   const note = due + [row.note, !hasLine(row) && text].filter(Boolean).join(' · ');
   const classes = [
     'trace-row',
@@ -171,7 +173,8 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
       )}
       {moment.view.run.kind === 'system' && (
         <span class="number when">
-          {clockAt(moment.view, clockStart(moment.view, row.from) + timeLine.atMs(row.from))}
+          {time}
+          <span class="ms">{ms}</span>
         </span>
       )}
       {hasLine(row) && <span class="result one-line verbatim">{textOf(row)}</span>}

@@ -26,7 +26,7 @@ const tokensOf = ({ summary }: InspectedRun): number | null =>
 const knownMs = ({ status, summary, ending }: InspectedRun): number | null =>
   summary?.durationMs ?? (ENDED.has(status) ? (ending?.durationMs ?? null) : null);
 
-/** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay; a machine has `ended`, `failed` or `stopped`, or is `quarantined`. */
+/** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay; a machine has `failed` or `stopped` instead of `degraded` or `cancelled`, or is `quarantined`. */
 export function stateOf({ kind, status, summary, isIdle = false, quarantined }: InspectedRun): string {
   if (quarantined !== undefined) return 'quarantined';
   if (status === 'running') return summary?.waitingFor || isIdle ? 'waiting' : status;
@@ -34,7 +34,6 @@ export function stateOf({ kind, status, summary, isIdle = false, quarantined }: 
 }
 
 const MACHINE_STATES: Readonly<Record<string, string>> = {
-  completed: 'ended',
   degraded: 'failed',
   cancelled: 'stopped',
 };

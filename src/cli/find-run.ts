@@ -63,7 +63,7 @@ export function listedRun(actor: ActorSummary): ListedRun {
   };
 }
 
-const ACTOR_WORDS: Readonly<Record<string, string>> = { done: 'ended', error: 'failed' };
+const ACTOR_WORDS: Readonly<Record<string, string>> = { done: 'completed', error: 'failed' };
 
 /** A status in the words of the inspector. */
 export const statusWord = (status: string): string => ACTOR_WORDS[status] ?? status;

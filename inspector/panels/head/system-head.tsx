@@ -105,11 +105,11 @@ export function SystemHead({ inspector, view }: PanelProps) {
       )}
       <div class="acts">
         {!over && run.queued === undefined && <Next {...{ inspector, view, waits, blocked, chosen, choose }} />}
-        {isActor && inspector.connection.value !== 'file' && (
-          <ActorToolbar inspector={inspector} view={view} blocked={blocked} onOpen={() => choose(null)} />
-        )}
         {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
       </div>
+      {isActor && inspector.connection.value !== 'file' && (
+        <ActorToolbar inspector={inspector} view={view} blocked={blocked} onOpen={() => choose(null)} />
+      )}
       <Figures view={view} />
       {run.fidelity.length > 0 && (
         <details>
@@ -181,9 +181,7 @@ function States({ view, states }: Pick<PanelProps, 'view'> & { readonly states: 
   const { run, fold, selection } = view;
   if (states.length === 0) return null;
   const isLater = (fold.transitions.seqs.at(-1) ?? 0) > selection.to;
-  const isStopped = run.status === 'cancelled';
-  const isEnded = run.status === 'completed' || (isLater && isOver(run));
-  const words = isStopped ? 'Stopped in' : isEnded ? 'Ended in' : isLater ? 'Now in' : 'In';
+  const words = ENDED_IN[run.status] ?? (isLater ? 'Now in' : 'In');
   return (
     <ul class="waits row">
       {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (
@@ -203,6 +201,11 @@ function States({ view, states }: Pick<PanelProps, 'view'> & { readonly states: 
   );
 }
 
+const ENDED_IN: Readonly<Record<string, string>> = {
+  completed: 'Completed in',
+  degraded: 'Failed in',
+  cancelled: 'Stopped in',
+};
 const MAX_STATES = 6;
 
 interface NextProps extends PanelProps {
@@ -322,8 +325,8 @@ const Approvals = ({ view, approvals, canAnswer, hasTimers, isBusy, onSend }: Ap
       <section key={id} class="banner" aria-label="Waiting for approval">
         <QuestionForm
           label="Approval"
-          title={`Approve this? Asked ${startedText(askedAtMs) ?? ''}`}
-          about={`It waits for an answer ${canAnswer ? 'here, or ' : ''}from a program that uses the actor. ${hasTimers ? 'Until then, its timers still fire.' : 'No timer ends the wait.'}`}
+          title={approvals.length === 1 ? 'Approve this?' : `Approve this? Asked ${startedText(askedAtMs) ?? ''}`}
+          about={`Answer ${canAnswer ? 'here or ' : ''}in a program that uses the actor. ${hasTimers ? 'Until then, its timers still fire.' : 'No timer ends the wait.'}`}
           given={question}
           noun="question"
           hint="(the machine may ignore the changes)"

@@ -65,7 +65,7 @@ export function RunsFilters({ runs, query, columns, onChange }: RunsFiltersProps
         <span class="visually-hidden">Search runs and actors</span>
         <input
           type="search"
-          placeholder="Search titles, ids, states, answers"
+          placeholder="Search id, machine, question"
           title="Searches titles, ids, machines, attributes (customer=c-1), states, awaited events and questions, errors, answers, models, and why runs ended; not payloads."
           value={query.text}
           onInput={({ currentTarget }) => onChange({ ...query, text: currentTarget.value })}
@@ -186,8 +186,7 @@ const TITLES: Readonly<Record<string, string>> = {
   interrupted: 'Their process ended before they did; they can be resumed',
   waiting: 'Wait for an event or a delay',
   degraded: 'Runs that ended with an uncertain answer or none; see the status for the reason',
-  completed: 'Runs that ended with an answer',
-  ended: 'Actors that reached a final state',
+  completed: 'Runs that ended with an answer, and actors that reached a final state',
   stopped: 'Actors that were stopped',
 };
 

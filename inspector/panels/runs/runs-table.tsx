@@ -329,7 +329,6 @@ function RunRow({ run, index, columns, nowMs, link }: RunRowProps) {
         name === 'title' ? (
           <td key={name} class="title">
             <div class="one-line" dir="auto">
-              <ForkMark {...run} />
               <a
                 ref={link}
                 class="run-link"
@@ -341,6 +340,7 @@ function RunRow({ run, index, columns, nowMs, link }: RunRowProps) {
               </a>
             </div>
             <div class="one-line muted" dir="auto">
+              <ForkMark {...run} />
               {resultOf(run)}
             </div>
           </td>

@@ -111,7 +111,7 @@ function Ends({ view, step: { from, to } }: PartProps) {
       {ends.map((actor) => {
         const { path, machine, end, child } = actor;
         const thrown = path === '' ? thrownBy(view, actor) : null;
-        const status = path === '' && end?.status === 'done' ? 'ended' : END_WORDS[end?.status ?? 'stopped'];
+        const status = path === '' && end?.status === 'done' ? 'completed' : END_WORDS[end?.status ?? 'stopped'];
         return (
           <div key={`${end?.seq} ${path}`}>
             <p>

@@ -308,7 +308,7 @@ const ACTOR_WORDS: ActorWords = {
   ],
   'activity-event': ({ source, activity, event }) => [`${oneLine(source)} ${activity}`, reportText(event)],
   end: ({ status, output, error }) => {
-    if (status === 'done') return ['Ended', output == null ? '' : valueText(output)];
+    if (status === 'done') return ['Completed', output == null ? '' : valueText(output)];
     return status === 'error' ? ['Failed', errorText(error)] : ['Stopped'];
   },
 };

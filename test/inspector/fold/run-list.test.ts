@@ -242,7 +242,7 @@ describe('a system of another program', () => {
   it('ends in a state, whatever that means, and has a duration', () => {
     const ending = { states: 'canceled', failure: 'charge failed: card declined', durationMs: 300 };
     const system = aRun('s', { kind: 'system', summary: null, ending });
-    expect(statusWords(system)).toMatchObject({ text: 'ended', tone: 'plain' });
+    expect(statusWords(system)).toMatchObject({ text: 'completed', tone: 'ok' });
     expect(durationOf(system, 0)).toBe(300);
   });
 });
@@ -265,7 +265,7 @@ describe('the status of a run, in words', () => {
     ['interrupted, last entry after 100 ms', aRun('a', { status: 'interrupted' })],
     ['interrupted, waiting for approval', aRun('a', { status: 'interrupted' }, { waitingFor: 'approval' })],
     ['waiting', aRun('a', { kind: 'system', status: 'running', summary: null, isIdle: true })],
-    ['ended', aRun('a', { kind: 'system', status: 'completed', summary: null })],
+    ['completed', aRun('a', { kind: 'system', status: 'completed', summary: null })],
     ['disconnected', aRun('a', { status: 'disconnected', summary: null })],
   ])('%s', (text, run) => {
     expect(statusWords(run).text).toBe(text);

@@ -33,7 +33,7 @@ describe.skipIf(tests.areSkipped)('a child process', () => {
     await page.getByRole('button', { name: 'Begin now' }).click();
     await page.getByRole('button', { name: 'PACKED' }).click();
     await page.getByRole('button', { name: /^Send/u }).click();
-    await head.getByText('Ended', { exact: true }).waitFor();
+    await head.getByText('Completed', { exact: true }).waitFor();
     await head.getByRole('link', { name: 'o-17' }).click();
     await orders.wake();
     await head.getByText('entered from shipping on ship finished').waitFor();

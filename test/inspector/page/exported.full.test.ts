@@ -48,7 +48,7 @@ describe.skipIf(tests.areSkipped)('the exported page', () => {
     const { page, requests } = await openFile('actor.html', text);
     await page.getByText('receipt for 40').first().waitFor();
     expect((await page.locator('.trace.system').innerText()).replaceAll('\n', ' ')).toMatch(
-      /Started in waiting .*input \{"amount":40\} .*approve .*waiting .*paying .*isAffordable held \(amount 40, limit 100\) .*Action remind in paying .*paid .*Ended/u,
+      /Started in waiting .*input \{"amount":40\} .*approve .*waiting .*paying .*isAffordable held \(amount 40, limit 100\) .*Action remind in paying .*paid .*Completed/u,
     );
     expect(requests).toEqual([page.url().split('#')[0]]);
     const height = async () => (await page.locator('.chart-scroll').boundingBox())?.height ?? 0;

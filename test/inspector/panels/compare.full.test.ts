@@ -192,7 +192,7 @@ it.skipIf(actorTests.areSkipped)(
     const { page } = await actorTests.open('/compare/small/large');
     const facts = page.getByRole('table', { name: 'States and figures' });
     await facts.getByText('Context: cents').waitFor();
-    expect(await facts.innerText()).toMatch(/Status\s+Ended, .*\s+Waiting since /u);
+    expect(await facts.innerText()).toMatch(/Status\s+Completed, .*\s+Waiting since /u);
     expect(await facts.innerText()).toMatch(/paid, entered from open on ORDER.*\s+asking, entered from open on ORDER/u);
     expect(await facts.innerText()).toMatch(/Context: cents\s+900\s+9900/u);
     expect(await page.locator('.cause').innerText()).toMatch(

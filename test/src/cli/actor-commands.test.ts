@@ -72,7 +72,7 @@ it('an actor gets an event and an answer from the command line, each once', asyn
   const answered = await answerCommand('r-1', 'approve', undefined, { module, by: 'Ada' });
   expect(answered).toMatchObject({
     code: 0,
-    text: expect.stringMatching(/^Question approval:\S+: \{"amount":40\}\n.* · ended.*\nOutput: "paid 40"\n$/u),
+    text: expect.stringMatching(/^Question approval:\S+: \{"amount":40\}\n.* · completed.*\nOutput: "paid 40"\n$/u),
   });
   const { actor } = await requireHosted('r-1', { module });
   expect(actor.status).toBe('done');

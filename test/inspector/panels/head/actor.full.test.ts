@@ -126,7 +126,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     expect(await statusOf('form')).toBe('waiting');
     await form.getByLabel('name').fill('Ada');
     await form.getByRole('button', { name: 'Send collect' }).click();
-    await page.locator('.verdict').getByText('Ended').waitFor();
+    await page.locator('.verdict').getByText('Completed').waitFor();
     expect(await page.locator('.head-area').innerText()).toMatch(/Output:.*by.*Ada/u);
     expect(await page.getByText('Timer patience').count()).toBe(0);
     const entries = await entriesOf(journals.read('form'));
@@ -222,9 +222,9 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
 
   it('forks after the selected step, and shows that the actor ended in another state', async () => {
     const { page } = await open('/run/edited');
-    await page.locator('.waits').getByText('Ended in collected').waitFor();
+    await page.locator('.waits').getByText('Completed in collected').waitFor();
     await page.locator('.trace-row').getByText('ask', { exact: true }).click();
-    await page.locator('.waits').getByText('Ended in collected').waitFor();
+    await page.locator('.waits').getByText('Completed in collected').waitFor();
     await page.getByRole('button', { name: 'Fork…' }).click();
     await page.getByRole('dialog', { name: /^Fork after step \d+, ask/u }).waitFor();
   });

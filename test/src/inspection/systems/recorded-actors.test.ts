@@ -54,7 +54,7 @@ describe('durable actors beside runs in one store', () => {
     const waits = 'actor of order · waits for approve, reject, ask, deliver, hang';
     expect(rows.toSorted()).toEqual([
       ['o-damaged', 'damaged', 'bad', 'actor of order'],
-      ['o-done', 'ended', 'plain', 'actor of order'],
+      ['o-done', 'completed', 'ok', 'actor of order'],
       ['o-due', 'waiting', 'plain', waits],
       ['o-failed', 'failed', 'bad', 'actor of order'],
       ['o-interrupted', 'interrupted', 'warn', 'actor of order'],
@@ -86,7 +86,7 @@ describe('durable actors beside runs in one store', () => {
     const [timer] = of('timer-start');
     expect(timer?.dueMs).toBe(recorded('timer-start')[0]?.dueMs);
     const [root] = fold().actors;
-    expect(root?.notes.map(({ title }) => title)).toEqual(['Started', 'Effect remind', 'Ended']);
+    expect(root?.notes.map(({ title }) => title)).toEqual(['Started', 'Effect remind', 'Completed']);
     expect(of('delivery').map(({ event, sender }) => [event.type, sender])).toEqual([
       ['approve', null],
       ['xstate.done.actor.0.order.paying', '/0.order.paying'],
@@ -122,7 +122,7 @@ describe('durable actors beside runs in one store', () => {
       ['', 'done'],
       ['/courier', 'done'],
     ]);
-    await page.runs(({ runs }) => runs.some((run) => run.runId === 'o-running' && stateOf(run) === 'ended'));
+    await page.runs(({ runs }) => runs.some((run) => run.runId === 'o-running' && stateOf(run) === 'completed'));
   });
 
   it('have the transitions of their child machines, also without the machine', async () => {

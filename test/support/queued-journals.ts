@@ -95,7 +95,7 @@ class QueueModel {
 }
 
 function isFull({ concurrency, rate }: BeginLimits, of: readonly Modeled[], nowMs: number): boolean {
-  const active = of.filter(({ status }) => status === 'claimed').length;
+  const active = of.filter(({ status }) => status === 'claimed' || status === 'opened').length;
   const recent = of.filter(({ begunMs }) => begunMs !== null && begunMs > nowMs - (rate?.everyMs ?? 0)).length;
   return active >= (concurrency ?? 1e9) || recent >= (rate?.starts ?? 1e9);
 }

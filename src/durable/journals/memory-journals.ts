@@ -96,6 +96,9 @@ export function memoryJournals(options: { readonly redact?: Redact } = {}): Jour
       requireKnown('open of a store', options);
       const journal = find(id);
       if (!options.force) requireFree(journal);
+      const queued = queuedIn(journal);
+      // It counts toward `concurrency`, but not toward `rate`.
+      if (queued !== null) claims.push({ journal, key: queued.key, begunMs: Number.NEGATIVE_INFINITY });
       journal.hasLeftQueue = true;
       const entries = readable(journal, options);
       return { entries, writer: writerTo(journal, changed, redact), hasMail: hasMail(id) };

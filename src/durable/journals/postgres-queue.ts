@@ -9,9 +9,9 @@ const LEAVE = 'postchain_leave_queue';
 export const QUEUE_BEGUN = `${QUEUE}_begun`;
 
 /**
- * The journals that were enqueued. `begun`: null while a journal is queued; 0 if it was opened or deleted instead of claimed. Of the queued
- * journals with the same key and priority, `head` marks at least the first: a claim reads only these, however many are queued. Claims of a
- * machine come one after another, and what is enqueued meanwhile waits.
+ * The journals that were enqueued. `begun`: null while a journal is queued; 0 and, after the next claim, -infinity if it was opened or deleted instead of
+ * claimed. Of the queued journals with the same key and priority, `head` marks at least the first: a claim reads only these, however many are
+ * queued. Claims of a machine come one after another, and what is enqueued meanwhile waits.
  */
 export const queueSchema = (journals: string, channel: string): string => `
   CREATE TABLE IF NOT EXISTS ${QUEUE} (
@@ -62,7 +62,7 @@ const claimFunction = (journals: string, channel: string): string => `
     is_held boolean;
   BEGIN
     PERFORM pg_advisory_xact_lock(${LOCK}, hashtext(of_machine));
-    FOR one IN DELETE FROM ${QUEUE} WHERE machine = of_machine AND begun = 0 RETURNING key, priority LOOP
+    FOR one IN UPDATE ${QUEUE} SET begun = '-infinity', head = false WHERE machine = of_machine AND begun = 0 RETURNING key, priority LOOP
       PERFORM ${LEAVE}(of_machine, one.key, one.priority);
     END LOOP;
     DELETE FROM ${QUEUE} AS q WHERE q.machine = of_machine AND q.begun <= now_ms - greatest(every, k_every)

@@ -2,8 +2,8 @@ import { ClaimLimits, type ClaimQuery, isForgotten, type QueuePlace } from './qu
 import type { SqliteConnection } from './sqlite-file.ts';
 
 /**
- * The journals that were enqueued. `begun_ms`: null while a journal is queued; 0 if it was opened or deleted instead of claimed. Of the queued
- * journals with the same key and priority, `is_head` marks at least the first: a claim reads only these, however many are queued.
+ * The journals that were enqueued. `begun_ms`: null while a journal is queued; 0 and, after the next claim, `OPENED` if it was opened or deleted instead
+ * of claimed. Of the queued journals with the same key and priority, `is_head` marks at least the first: a claim reads only these.
  */
 export const QUEUE = `
   CREATE TABLE queue (
@@ -19,6 +19,7 @@ export const QUEUE = `
   CREATE INDEX queue_by_key ON queue (machine, key, priority, due_ms, journal) WHERE begun_ms IS NULL;
   CREATE INDEX queue_begun ON queue (machine, begun_ms) WHERE begun_ms IS NOT NULL;
 `;
+const OPENED = Number.MIN_SAFE_INTEGER;
 export const IS_QUEUED = 'EXISTS (SELECT 1 FROM queue WHERE queue.journal = journal.id AND begun_ms IS NULL)';
 
 /** `machine` is JSON. */
@@ -36,7 +37,7 @@ export function insertQueued(
   );
 }
 
-/** Removes a journal from the queue because it is opened or deleted. An open one still counts toward `concurrency`. */
+/** Removes a journal from the queue because it is opened or deleted. An open one counts toward `concurrency`, but not toward `rate`. */
 export function leaveQueue(connection: SqliteConnection, journal: number): void {
   connection.run('UPDATE queue SET begun_ms = 0 WHERE journal = ? AND begun_ms IS NULL', [journal]);
 }
@@ -62,7 +63,7 @@ export function claimQueued(
   query: ClaimQuery,
   canClaim: (journal: number) => boolean | null,
 ): readonly number[] {
-  removeLeft(connection, machine);
+  countOpened(connection, machine);
   const limits = new ClaimLimits(query, claimedOf(connection, machine, query));
   const claimed: number[] = [];
   const passed: number[] = [];
@@ -117,17 +118,16 @@ function leave(connection: SqliteConnection, machine: string, { journal, key, pr
   );
 }
 
-/** Removes the journals that were opened or deleted instead of claimed. */
-function removeLeft(connection: SqliteConnection, machine: string): void {
+function countOpened(connection: SqliteConnection, machine: string): void {
   const left = connection.all<StoredRow>(`SELECT ${COLUMNS} FROM queue WHERE machine = ? AND begun_ms = 0`, [machine]);
-  for (const row of left) leave(connection, machine, withKey(row), 0);
+  for (const row of left) leave(connection, machine, withKey(row), OPENED);
 }
 
 /** Removes what no longer matters for the limits, and returns the rest. */
 function claimedOf(connection: SqliteConnection, machine: string, query: ClaimQuery) {
   const rows = connection.all<StoredRow & { begunMs: number; ended: number }>(
     `SELECT ${COLUMNS}, begun_ms AS begunMs, id IS NULL OR (state IS 'ended' AND token IS indexed) AS ended
-     FROM queue LEFT JOIN journal ON id = queue.journal WHERE queue.machine = ? AND begun_ms > 0`,
+     FROM queue LEFT JOIN journal ON id = queue.journal WHERE queue.machine = ? AND begun_ms <> 0`,
     [machine],
   );
   const claimed = rows.map((row) => ({ ...withKey(row), hasEnded: row.ended === 1 }));

@@ -124,7 +124,7 @@ describe('a queued actor', () => {
     expect(fork.getSnapshot().context.begunAt).toBe(enqueuedAt + 10 * MINUTE);
   });
 
-  it('that is opened begins at once, outside the limits; one that is stopped or deleted never begins', async () => {
+  it('that is opened begins at once, and counts; one that is stopped or deleted never begins', async () => {
     const { host, enqueue, work, settle, ids, pay, statuses } = setUp({ concurrency: 1 });
     await enqueue('a', 'b', 'c', 'd', 'e');
     await host.open('b');
@@ -132,12 +132,15 @@ describe('a queued actor', () => {
     await host.delete('d');
     expect(await host.repair('stop', { ids: ['e'] })).toEqual([{ id: 'e', problem: null }]);
     await settle();
+    const worker = work();
+    await settle();
     expect(ids()).toEqual(['b']);
-    work();
+    pay('b');
+    await settle();
+    void worker.poll();
     await settle();
     expect(ids()).toEqual(['a']);
     pay('a');
-    pay('b');
     await settle();
     expect(await statuses()).toEqual({ a: 'done', b: 'done', c: 'stopped', e: 'stopped' });
   });

@@ -279,8 +279,8 @@ class JournalTables {
     this.db = db;
     this.notifier = createNotifier(db);
     this.notify = this.notifier.notify;
-    this.leases = createLeases(db, this.notify);
     this.clock = createServerClock(db);
+    this.leases = createLeases(db, this.notify, this.clock);
   }
 
   /** Waits until all lines that this store was given are stored. */
@@ -443,20 +443,19 @@ interface ServerClock extends Clock {
 
 const ADJUST_MS = 2_000;
 
-/** The time of the server, as the last comparison showed it. The time of day of this process counts only before the first one. */
+/** The time of the server, as the last comparison showed it; before the first one, that of this process. */
 function createServerClock(db: PostgresTables): ServerClock {
   const clock = wallClockOf({});
-  const now = (): number => performance.now();
   let offsetMs: number | null = null;
   let adjustedMs = Number.NEGATIVE_INFINITY;
   return {
     ...clock,
-    now: () => (offsetMs === null ? clock.now() : now() + offsetMs),
+    now: () => (offsetMs === null ? clock.now() : performance.now() + offsetMs),
     async adjust() {
-      const sentMs = now();
+      const sentMs = performance.now();
       if (sentMs - adjustedMs < ADJUST_MS) return;
-      const [{ ms } = { ms: Number.NaN }] = await db.rows<{ ms: number }>(TIME, []);
-      adjustedMs = now();
+      const [{ ms } = { ms: clock.now() }] = await db.rows<{ ms: number }>(TIME, []);
+      adjustedMs = performance.now();
       // The server read its clock between the two.
       offsetMs = Math.min(Math.max(offsetMs ?? Number.NEGATIVE_INFINITY, ms - adjustedMs), ms - sentMs);
     },
@@ -513,7 +512,7 @@ function createNotifier(db: PostgresTables): Notifier {
 }
 
 /** Keeps the leases of a store valid. */
-function createLeases(db: PostgresTables, notify: Notifier['notify']) {
+function createLeases(db: PostgresTables, notify: Notifier['notify'], clock: ServerClock) {
   const held = new Map<number, string>();
   let beats: ReturnType<typeof heartbeat> | null = null;
   let releasing: { readonly leases: HeldLease[]; readonly done: Promise<void> } | null = null;
@@ -554,7 +553,8 @@ function createLeases(db: PostgresTables, notify: Notifier['notify']) {
     hold(token: number, name: string): void {
       held.set(token, name);
       // The next beat tries again.
-      beats ??= heartbeat(() => void update(`expires = ${EXPIRES}`, [...held]).catch(() => {}));
+      const beat = () => Promise.all([update(`expires = ${EXPIRES}`, [...held]), clock.adjust()]);
+      beats ??= heartbeat(() => void beat().catch(() => {}));
     },
     release,
     /** Ends the heartbeats of leases that were released with the last lines. */

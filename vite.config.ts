@@ -32,7 +32,7 @@ const alias = Object.entries(entry).map(([name, path]) => ({
 }));
 
 /** Simulations, browsers, processes, module mocks: each file starts with nothing loaded, and `npm run test:full` runs them. */
-const FULL = ['test/**/*.full.test.ts', 'test/site/**/*.test.ts', 'test/{eval,faults}/**/*.soak.test.ts'];
+const FULL = ['test/**/*.full.test.ts', 'test/site/**/*.test.ts', 'test/eval/**/*.soak.test.ts'];
 
 /** Tests that install what they need: a real Restate server, and the packed package, other runtimes and bundlers. */
 const INSTALLED = ['test/restate/**', 'test/runtimes/**'];

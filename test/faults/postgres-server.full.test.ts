@@ -49,6 +49,18 @@ async function fillLines(pool: pg.Pool, journals: PostgresJournals): Promise<voi
   );
 }
 
+/** Returns equally many faults of each name, in random order. */
+function randomFaults(names: readonly string[]) {
+  const all = Array.from({ length: FAULTS }, (_, nth) => names[nth % names.length] as string);
+  const [order = []] = fc.sample(fc.shuffledSubarray(all, { minLength: FAULTS }), 1);
+  const details = fc.record({
+    at: fc.nat(WORKERS - 1),
+    afterMs: fc.integer({ min: 20, max: 400 }),
+    jumpMs: fc.integer({ min: -MAX_JUMP_MS, max: MAX_JUMP_MS }),
+  });
+  return fc.sample(details, FAULTS).map((each, nth) => ({ ...each, name: order[nth] as string }));
+}
+
 describe.skipIf(!hasPostgres)('orders on a PostgreSQL server that crashes', () => {
   let server: PostgresServer;
   beforeAll(async () => {
@@ -112,17 +124,9 @@ describe.skipIf(!hasPostgres)('orders on a PostgreSQL server that crashes', () =
       },
       'clock changed': async (at, jumpMs) => void workers[at]?.send({ jumpMs }),
     };
-    const names = Object.keys(faults);
-    const equally = Array.from({ length: FAULTS }, (_, nth) => names[nth % names.length] as string);
-    const [order = []] = fc.sample(fc.shuffledSubarray(equally, { minLength: FAULTS }), 1);
-    const details = fc.record({
-      at: fc.nat(WORKERS - 1),
-      afterMs: fc.integer({ min: 20, max: 400 }),
-      jumpMs: fc.integer({ min: -MAX_JUMP_MS, max: MAX_JUMP_MS }),
-    });
-    for (const [nth, { at, afterMs, jumpMs }] of fc.sample(details, FAULTS).entries()) {
+    for (const { name, at, afterMs, jumpMs } of randomFaults(Object.keys(faults))) {
       await pause(afterMs);
-      await faults[order[nth] as string]?.(at, jumpMs);
+      await faults[name]?.(at, jumpMs);
     }
     await server.crash();
     isOver = true;

@@ -16,7 +16,6 @@ const LINES = {
   minus: 'M3 8h10',
   plus: 'M3 8h10M8 3v10',
   whole: 'M6 2H2v4M10 2h4v4M6 14H2v-4M10 14h4v-4',
-  letter: 'M3 13 8 3l5 10M5 10h6',
   grow: 'M9 7l5-5M9 2h5v5M7 9l-5 5M2 9v5h5',
   shrink: 'M14 2 9 7M9 3v4h4M2 14l5-5M3 9h4v4',
   list: 'M2 4h1M7 4h7M2 8h1M7 8h7M2 12h1M7 12h7',

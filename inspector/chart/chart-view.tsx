@@ -73,7 +73,7 @@ const spaceOf = ({ clientWidth, clientHeight }: Element): Space => ({ width: cli
 /** A level of another program opens whole if its texts then have at least 9 px: small text is better than a chart that is cut off. */
 const SMALLEST = 9 / FONT.label;
 
-/** Returns the scale that shows a whole level, the one at which its texts are readable, and the one at which it opens: if possible, with its largest state whole. */
+/** Returns the scale that shows a whole level, and the one at which it opens: with readable texts, and if possible with its largest state whole. */
 function scalesOf(level: DrawnLevel | undefined, space: Space, chartId: string) {
   const fitOf = (boxes: readonly Space[]): number =>
     Math.min(
@@ -86,7 +86,7 @@ function scalesOf(level: DrawnLevel | undefined, space: Space, chartId: string) 
   const readable = Math.max(LEGIBLE, whole);
   const smallest = isOwnChart(chartId) ? LEGIBLE : SMALLEST;
   const opened = [whole, fitOf(level?.states.filter(({ isOpen }) => isOpen) ?? [])].find((scale) => scale >= smallest);
-  return { whole, readable, opened: Math.min(opened ?? readable, readable) };
+  return { whole, opened: Math.min(opened ?? readable, readable) };
 }
 
 /** Returns the level inside a state; null if there is none. */
@@ -128,7 +128,7 @@ const LevelPath = ({ path, goTo }: LevelPathProps) => (
   </nav>
 );
 
-type Zoom = number | 'whole' | 'readable';
+type Zoom = number | 'whole';
 
 /** The choice of all groups. */
 const ALL = '';
@@ -180,10 +180,8 @@ const ChartTools = ({ scale, whole, isSplit, setZoom, children }: ChartToolsProp
   <div class="chart-tools">
     <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
     <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
-    {scale > whole && !isSplit ? (
+    {scale > whole && !isSplit && (
       <IconButton icon="whole" label="Whole chart" keys="0" onClick={() => setZoom('whole')} />
-    ) : (
-      scale < LEGIBLE && <IconButton icon="letter" label="Readable size" keys="1" onClick={() => setZoom('readable')} />
     )}
     {children}
     <ChartLegend />
@@ -225,13 +223,9 @@ function Levels(props: LevelsProps) {
   const group = isSplit ? (chosen ?? groups.find(({ id }) => known?.active.has(id))?.id ?? groups[0]?.id ?? ALL) : ALL;
   const level = all !== undefined && known !== null && group !== ALL ? partOf(all, known, group) : all;
   const isOverview = isSplit && group === ALL;
-  const { whole, readable } = scalesOf(level, space, place.chartId);
-  const scale =
-    zoom === 'whole' || isOverview
-      ? whole
-      : zoom === 'readable'
-        ? readable
-        : (zoom ?? scalesOf(level, spaceUnselected, place.chartId).opened);
+  const { whole } = scalesOf(level, space, place.chartId);
+  const { opened } = scalesOf(level, spaceUnselected, place.chartId);
+  const scale = zoom === 'whole' || isOverview ? whole : (zoom ?? opened);
   const show = (id: string): void => {
     choose(id);
     setZoomTo(null);
@@ -281,7 +275,6 @@ function Levels(props: LevelsProps) {
     if (event.key === '+' || event.key === '=') setZoom(scale * ZOOM_STEP);
     else if (event.key === '-') setZoom(scale / ZOOM_STEP);
     else if (event.key === '0') setZoom('whole');
-    else if (event.key === '1') setZoom('readable');
     else if (event.key === 'Escape' && path.length > 1) goTo(path.slice(0, -1));
     else return;
     event.preventDefault();

@@ -31,7 +31,7 @@ const CHART_KEYS: readonly Key[] = [
   { keys: ['Enter'], description: 'Select the state; again, show its inside' },
   { keys: ['Escape'], description: 'Leave the inside of a state, or the chart', act: () => closeChart() },
   { keys: ['+', '-'], description: 'Zoom' },
-  { keys: ['0', '1'], description: 'Whole chart, readable size' },
+  { keys: ['0'], description: 'Whole chart' },
 ].map((key) => ({ ...key, group: 'Chart' }));
 
 /** Beside the trace, the chart stays, and the focus moves to the trace. */

@@ -344,14 +344,6 @@ describe.skipIf(tests.areSkipped)('keyboard operation', () => {
         await page.keyboard.press(key);
         await expect.poll(width).toBe(whole);
       }),
-      'Chart 1': inChart(async (key) => {
-        await page.keyboard.press(key);
-        const readable = await width();
-        await page.keyboard.press('+');
-        await expect.poll(width).toBeGreaterThan(readable);
-        await page.keyboard.press(key);
-        await expect.poll(width).toBe(readable);
-      }),
       'Chart Enter': inChart(async () => {
         await openInside();
         await note.getByRole('button', { name: 'Close' }).press('Enter');

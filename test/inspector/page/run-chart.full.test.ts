@@ -36,8 +36,6 @@ describe.skipIf(tests.areSkipped)('the chart of a run', () => {
     await page.setViewportSize({ width: 700, height: 600 });
     await page.getByRole('button', { name: 'Whole chart' }).click();
     expect(await area.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
-    await page.getByRole('button', { name: 'Readable size' }).click();
-    expect(await smallestText(page)).toBeGreaterThanOrEqual(10.99);
   });
 
   it('has the button of the trace beside it, not over it', async () => {

@@ -289,7 +289,7 @@ function Next({ inspector, view, waits, blocked, chosen, choose }: NextProps) {
         ))}
         {events.length > MAX_EVENTS && <li class="muted">and {events.length - MAX_EVENTS} more events</li>}
         {machine !== undefined && forms === null && !isFile && <li>{eventButton(OTHER_EVENT)}</li>}
-        <Timers view={view} waits={waits} canFire={blocked === null} />
+        <Timers view={view} waits={waits} />
         {calls.length > 0 && (
           <li class="verbatim">
             Waits for <b>{namesText(calls.map(humanize))}</b> to finish
@@ -356,7 +356,7 @@ function editedWords(question: unknown, edited: unknown): string {
 }
 
 /** The timers of all machines, with when they are due and where they lead. */
-function Timers({ view, waits, canFire }: Pick<NextProps, 'view' | 'waits'> & { readonly canFire: boolean }) {
+function Timers({ view, waits }: Pick<NextProps, 'view' | 'waits'>) {
   const { run } = view;
   const { waiting } = run;
   const clockMs = clockStart(view);
@@ -364,11 +364,7 @@ function Timers({ view, waits, canFire }: Pick<NextProps, 'view' | 'waits'> & { 
     <>
       {waits.flatMap((one) =>
         one.timers.map((timer) => (
-          <li
-            key={`${one.machine} ${timer.delay} ${timer.leadsTo}`}
-            class="timer verbatim"
-            title={`A due timer is fired by a worker${canFire ? ', or by you here' : ''}.`}
-          >
+          <li key={`${one.machine} ${timer.delay} ${timer.leadsTo}`} class="timer verbatim">
             Timer <b>{excerpt(formatDelay(timer.delay), 60)}</b>{' '}
             <Firing run={run} toMs={waiting?.dueAtMs === null ? Number.NaN : clockMs + (timer.dueMs ?? Number.NaN)} />
             <LeadsTo text={timer.leadsTo} />

@@ -15,7 +15,6 @@ import {
   withView,
 } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
-import { Icon } from '../../icon.tsx';
 import { LinkButton } from '../../link-button.tsx';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 
@@ -77,7 +76,6 @@ export function RunsFilters({ runs, query, columns, onChange }: RunsFiltersProps
       {select('session', 'Any session')}
       <label class="narrow-only">
         <span class="visually-hidden">Sort by</span>
-        <Icon name={query.isDescending ? 'down' : 'up'} />{' '}
         <select
           value={query.sort}
           onChange={({ currentTarget }) => {

@@ -39,7 +39,7 @@ function emsOf(character: string): number {
 type Size = Readonly<Record<'width' | 'height', number>>;
 
 /** The count that a line of text has room for; a longer one takes from the space beside the text. */
-export const MOST = ' ×9';
+const MOST = ' ×9';
 
 /** What the lines of text in a state need below its name, with counts; nothing without lines. */
 export const linesSize = (lines: readonly { readonly text: string }[]): Size => ({

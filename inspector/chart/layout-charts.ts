@@ -7,7 +7,7 @@ import { excerpt } from '../fold/text.ts';
 import { joined, type Part, partsOf } from './blocks.ts';
 import { boxLinesOf } from './box-text.ts';
 import { type Box, type BoxLine, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
-import { BOX, FONT, labelSize, linesSize, MAX_PATH, MOST, stubLines, widthOf } from './label-text.ts';
+import { BOX, FONT, labelSize, linesSize, MAX_PATH, stubLines, widthOf } from './label-text.ts';
 import { type Level, type LevelEdge, levelsOf } from './level.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 import { straightened } from './straight.ts';
@@ -198,12 +198,11 @@ interface BoxText {
 
 function boxTextOf(state: ChartState, chart: Chart, level: Level): BoxText {
   const lines = boxLinesOf(state, chart, level);
-  const count = isOwnChart(chart.id) ? '' : MOST;
   const textOf = ({ kind, text }: BoxLine): string => {
     const path = kind === 'inside' ? excerpt(longestPath(state, chart), MAX_PATH) : '';
     return path.length > text.length ? path : text;
   };
-  const texts = lines.map((line) => widthOf(`${textOf(line)}${count}`, FONT.label) + 2 * BOX.side);
+  const texts = lines.map((line) => linesSize([{ text: textOf(line) }]).width + 2 * BOX.side);
   const width = Math.max(headWidth(state, chart, level), ...texts);
   return { lines, width, height: BOX.head + linesSize(lines).height };
 }

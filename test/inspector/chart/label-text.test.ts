@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { CHIP_PAD, FONT, frameHeights, framesOf, labelSize, widthOf } from '../../../inspector/chart/label-text.ts';
+import {
+  CHIP_PAD,
+  FONT,
+  frameHeights,
+  framesOf,
+  labelSize,
+  stubLines,
+  widthOf,
+} from '../../../inspector/chart/label-text.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 
 const WORDS = ['flight.chosen', '[isCheap]', 'after holdSeat (2 d)', '/ assign', 'x', 'PEDESTRIAN'];
@@ -12,6 +20,11 @@ describe('the label of a transition of another program', () => {
 
   it('keeps a delay in one line', () => {
     expect(framesOf(['after offerEnds (3 d)'])).toEqual([['after offerEnds', '(3 d)']]);
+  });
+
+  it('breaks the end of a line before its last state', () => {
+    expect(stubLines('a › b › c')).toEqual(['a › b', '› c']);
+    expect(stubLines('any of 3 states', 'a › b')).toEqual(['any state', 'here a › b']);
   });
 
   it('fits the space that the layout has left for it, with and without counts', () => {

@@ -174,6 +174,7 @@ describe('the layout of any chart', () => {
       expect(drawingFlaws(one, drawing)).toEqual([]);
     }
     const isLow = ({ width, height }: DrawnLevel) => width > height;
+    expect(Math.max(...(low['groups']?.states ?? []).map(({ width }) => width))).toBeLessThan(1_000);
     expect([low, narrow].map((drawing) => isLow(drawing['groups'] as DrawnLevel))).toEqual([true, false]);
   });
 

@@ -112,7 +112,7 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
     expect(before).toMatch(/rgb\(176, 35, 27\)/u);
   });
 
-  it('takes the room that the rows of the trace do not need', async () => {
+  it('takes the room that the rows of the trace and the head do not need', async () => {
     const { page } = await tests.open('/run/new-order', { width: 1440, height: 900 });
     await state(page, 'open').waitFor();
     const chart = await page.locator('.chart-area').boundingBox();
@@ -123,6 +123,9 @@ describe.skipIf(tests.areSkipped)('the chart of an actor', () => {
       return area.getBoundingClientRect().bottom - Math.max(...rows);
     });
     expect(spare).toBeLessThan(40);
+    const topOf = async (name: string) => (await page.locator(name).boundingBox())?.y ?? 0;
+    expect(Math.abs((await topOf('.toolbar')) - (await topOf('.waits')))).toBeLessThan(8);
+    expect(Math.abs((await topOf('.trace-head h2')) - (await topOf('.trace-columns')))).toBeLessThan(24);
   });
 
   it('is laid out for the space above the trace of a waiting actor', async () => {

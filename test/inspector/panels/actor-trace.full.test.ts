@@ -76,7 +76,7 @@ describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
     const { page } = await tests.open('/run/steps');
     const selected = page.locator('.trace-row.selected');
     await selected.waitFor();
-    for (let times = 0; times < 4; times += 1) await page.getByRole('button', { name: 'Zoom in' }).last().click();
+    for (let times = 0; times < 8; times += 1) await page.getByRole('button', { name: 'Zoom in' }).last().click();
     await expect.poll(() => page.locator('.trace-row .outside').count()).toBeGreaterThan(0);
     expect(await selected.locator('.outside').count()).toBe(0);
   });

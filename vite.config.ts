@@ -21,6 +21,7 @@ const entry = {
   cloudflare: 'src/entries/cloudflare.ts',
   inspection: 'src/entries/inspection.ts',
   testing: 'src/entries/testing.ts',
+  xstate6: 'src/entries/xstate6.ts',
   restate: 'src/entries/restate.ts',
   server: 'src/entries/server.ts',
   react: 'src/entries/react.ts',

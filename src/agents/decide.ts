@@ -21,11 +21,12 @@ import { isJsonNode, type JsonNode } from '../internal/json-schema.ts';
 import { functionSchema, parseOption } from '../internal/options.ts';
 import { jsonSchemaOf, requireStandardSchema, schemaFailure } from '../internal/standard-schema.ts';
 import { wireName } from '../internal/wire-name.ts';
-import { activeNodes, candidatesFor, isMachine, logicOf, parentOf } from '../internal/xstate-internals.ts';
 import { promiseActivity } from '../llm/activities.ts';
 import type { AttemptPrompt } from '../llm/attempts/attempt-options.ts';
 import type { PromptSpec } from '../llm/request.ts';
 import { nestedSchema, outputShape, validate } from '../llm/schemas/output-shape.ts';
+import { activeNodes, logicOf, parentOf } from '../xstate/actors.ts';
+import { candidatesFor, isMachine } from '../xstate/states.ts';
 import {
   exampleOutcomes,
   FAILURES,

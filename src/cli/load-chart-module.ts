@@ -4,9 +4,10 @@ import { pathToFileURL } from 'node:url';
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { firstLineOf, printable } from '../internal/printable.ts';
-import { isMachine } from '../internal/xstate-internals.ts';
 import { EXPLORE_OPTIONS, type ExploredChart } from '../testing/exploration/explore.ts';
 import type { Property } from '../testing/properties/properties.ts';
+import { requireHostable } from '../xstate/ports.ts';
+import { isMachine } from '../xstate/states.ts';
 
 export interface ChartModule extends ExploredChart<AnyStateMachine> {
   readonly properties: readonly Property[];
@@ -28,6 +29,7 @@ export async function loadChartModule(name: string, names: readonly string[]): P
   const inner = isMachine(module['default']) ? {} : (Object(module['default']) as Record<string, unknown>);
   const given = { ...inner, ...module };
   const machine = machineIn(path, given, exported);
+  requireHostable(machine);
   const { outcomes = {}, properties = [] } = given;
   if (typeof outcomes !== 'object' || outcomes === null)
     throw new PostChainError('invalid_option', `${path}: "outcomes" must be an object keyed by actor name`);

@@ -1,34 +1,9 @@
-import {
-  type AnyActorRef,
-  type AnyEventObject,
-  type AnyMachineSnapshot,
-  type AnyStateMachine,
-  createActor,
-  type InspectedMicrostepEvent,
-} from 'xstate';
+import type { AnyActorRef, AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { isThenable } from '../internal/async.ts';
-import {
-  activeNodes,
-  type Configuration,
-  candidatesFor,
-  continueExactly,
-  ENTRY_EVENT,
-  type HostedActor,
-  type HostedLogic,
-  historyOf,
-  hostActor,
-  type InspectedEvent,
-  initialNodes,
-  isInside,
-  isMachine,
-  type Scheduled,
-  type SystemHooks,
-  scheduleOwn,
-  startInvokesAndDelays,
-  transitionsTaken,
-  withoutPreempted,
-} from '../internal/xstate-internals.ts';
+import type { HostedActor, HostedLogic, Microstep, Scheduled, SystemHooks, XStatePort } from '../xstate/port.ts';
+import { portOf } from '../xstate/ports.ts';
+import { candidatesFor, ENTRY_EVENT, historyOf, isInside, isMachine } from '../xstate/states.ts';
 import { approval } from './approval.ts';
 import { type ChildParent, childLogicOf } from './child-process.ts';
 import { type Codec, copyOfJson, inEarlierForm, isPlainText, type Json, type Rules } from './codec.ts';
@@ -52,7 +27,7 @@ import {
   type StartEntry,
 } from './entries.ts';
 import { hasInlineGuard, labelOf, withRecordedGuards } from './guards.ts';
-import { registerActivity } from './hosted-call.ts';
+import { callEffect, registerActivity } from './hosted-call.ts';
 import type { JournalStore } from './journals/journal-store.ts';
 import type { Message } from './journals/mailbox.ts';
 import { digestOf } from './machine-digest.ts';
@@ -204,6 +179,7 @@ export class DurableActorSystem {
   readonly #keyPrefix: string;
   owner: SystemOwner;
   readonly #parts: SystemParts;
+  readonly #xstate: XStatePort;
   readonly #rootId: string;
   readonly #input: unknown;
   readonly #startedAtMs: number;
@@ -216,7 +192,6 @@ export class DurableActorSystem {
   /** The ids of the child processes, by the actor that waits for each. */
   readonly #children = new Map<ActorPath, string>();
   readonly #activityOf = new WeakMap<AnyActorRef, Activity>();
-  readonly #configurations = new WeakMap<AnyActorRef, Configuration>();
   readonly #log: StepLog;
   readonly #known = new WeakSet<object>();
   /** The context of each actor that was checked last. */
@@ -253,6 +228,7 @@ export class DurableActorSystem {
     this.#parent = parent;
     this.#keyPrefix = `${parts.actorId}:${digestOf(this.identity)}`;
     this.#parts = parts;
+    this.#xstate = portOf(parts.machine);
     this.#rootId = actorId;
     this.#input = parts.codec.decode(input);
     this.#startedAtMs = Date.parse(startedAt);
@@ -277,11 +253,13 @@ export class DurableActorSystem {
     this.#act(atMs, () => {
       const { logger, machine } = this.#parts;
       const clock = { setTimeout: this.#startTimer, clearTimeout: (timer: number) => this.#forgetTimer(timer) };
-      const root = createActor(withRecordedGuards(machine), {
+      const root = this.#xstate.createRoot(withRecordedGuards(machine), {
         id: this.#rootId,
-        ...(snapshot ? { snapshot: snapshot as never } : { input: this.#input }),
+        input: this.#input,
+        snapshot,
         clock,
-        inspect: { next: this.#inspect },
+        created: this.#adopt,
+        stepped: this.#recordMicrostep,
         logger: (...args: unknown[]) => void this.#addEffect(-1, '', 'log', () => void logger(...args)),
       });
       // Without an observer of errors, XState throws them in a timeout.
@@ -313,7 +291,9 @@ export class DurableActorSystem {
   /** Whether it only waits for events, delays and answers to questions, which can be asked again. */
   get canMigrate(): boolean {
     if (this.openEffects.size > 0 || !this.#isActive()) return false;
-    const invoked = activeNodes(this.root.getSnapshot()).flatMap(({ invoke }) => invoke.map(({ id }) => id));
+    const invoked = this.#xstate
+      .activeNodes(this.root.getSnapshot())
+      .flatMap(({ invoke }) => invoke.map(({ id }) => id));
     const isQuestion = ({ logic, parent, ref }: HostedActor): boolean =>
       logic === (approval as unknown) && parent === this.root && invoked.includes(ref.id);
     return [...this.#actors.values()].every((actor) => actor === this.#root || isQuestion(actor));
@@ -325,21 +305,22 @@ export class DurableActorSystem {
     const { codec } = this.#parts;
     const snapshot = this.root.getSnapshot() as AnyMachineSnapshot;
     const { value, context } = snapshot;
-    const nodes = activeNodes(snapshot).map(({ id }) => id);
+    const nodes = this.#xstate.activeNodes(snapshot).map(({ id }) => id);
     const timers = [...this.timers.values()];
     const isOwn = ({ number, scheduled }: Timer): boolean =>
       scheduled !== null &&
       scheduled.source === this.root &&
       scheduled.target === this.root &&
       (scheduled.id === undefined || this.#cancelable.get(scheduled.id) === number);
-    if (!timers.every(isOwn)) return null;
+    const counters = this.#xstate.counters(snapshot);
+    if (!timers.every(isOwn) || counters === null) return null;
     try {
       // Together: an event may contain an object of the context.
       const events = [...new Set(timers.map(({ scheduled }) => scheduled?.event))];
       const exact = codec.encode({ context, events }, 'state', 'exact') as { context: Json; events: readonly Json[] };
       const children = this.#childKeyframes();
       return {
-        snapshot: { value, nodes, context: exact.context, historyValue: historyOf(snapshot) },
+        snapshot: { value, nodes, context: exact.context, historyValue: historyOf(snapshot), ...counters },
         timers: timers.map(({ number, dueMs, scheduled }) => ({
           timer: number,
           event: exact.events[events.indexOf(scheduled?.event)] as Json,
@@ -385,32 +366,30 @@ export class DurableActorSystem {
     this.restore(state);
     const known = new Set([...ended, ...Array.from(this.timers.values(), ({ scheduled }) => scheduled?.id)]);
     this.#externalType = ENTRY_EVENT;
-    this.#step(atMs, true, () => startInvokesAndDelays(this.#root as HostedActor, (id) => known.has(id)));
+    this.#step(atMs, true, () => this.#xstate.startInvokesAndDelays(this.#root as HostedActor, (id) => known.has(id)));
   }
 
   #restore({ snapshot, timers, next, random, sentIds, children = {} }: Keyframe): void {
     const { codec } = this.#parts;
     for (const id of sentIds) this.sentIds.add(id);
     this.hasBegun = true;
-    const { value, nodes, context, historyValue } = snapshot;
+    const { value, nodes, context, ...rest } = snapshot;
     for (const [id, { child }] of Object.entries(children)) this.#children.set(childPath('', id), child);
     const waiting = Object.entries(children).map(([id, { input, ...state }]) => {
       const inner = { status: 'active', output: undefined, error: undefined, input: codec.decode(input) };
       return [id, { ...state, snapshot: inner }];
     });
-    this.create({ value, historyValue, status: 'active', context: {}, children: Object.fromEntries(waiting) });
-    continueExactly(this.root, nodes, codec.decode(context));
+    this.create({ value, ...rest, status: 'active', context: {}, children: Object.fromEntries(waiting) });
+    this.#xstate.continueExactly(this.root, nodes, codec.decode(context));
     this.#act(0, () => {
       this.root.start();
       for (const { timer, event, id, dueMs } of timers) {
         this.timerCount = timer;
-        scheduleOwn(this.root, codec.decode(event) as AnyEventObject, dueMs, id ?? undefined);
+        this.#xstate.scheduleOwn(this.root, codec.decode(event) as AnyEventObject, dueMs, id ?? undefined);
       }
     });
     [this.#nextActivity, this.timerCount, this.#nextEffect, this.#nextSession] = next;
     this.#random.state = random;
-    const { _nodes, historyValue: history } = this.root.getSnapshot() as AnyMachineSnapshot;
-    this.#configurations.set(this.root, { nodes: _nodes, history });
   }
 
   /** Whether an event still has a receiver, and no event with its id came before. */
@@ -643,22 +622,16 @@ export class DurableActorSystem {
     return `${this.#parts.actorId}${path}`;
   }
 
-  readonly #inspect = (event: InspectedEvent): void => {
-    if (event.type === '@xstate.actor') this.#adopt(event.actorRef as AnyActorRef);
-    else if (event.type === '@xstate.microstep') this.#recordMicrostep(event as InspectedMicrostepEvent);
-  };
-
   /** Takes over an actor at its creation, before it computes its initial state. */
-  #adopt(ref: AnyActorRef): void {
+  readonly #adopt = (ref: AnyActorRef): void => {
     const isRoot = this.#root === null;
     const session = this.#nextSession;
     this.#nextSession += 1;
-    const actor = hostActor(ref, {
+    const actor = this.#xstate.host(ref, {
       isRoot,
       // Inspectors tell systems apart by it. The ids of actors without one are those of their creation, which forks share.
       sessionId: `${this.#parts.actorId}/x:${session}`,
       nextSessionId: () => `x:${this.#nextSession}`,
-      inspect: this.#inspect,
       relay: this.#relay,
       schedule: (scheduled) => {
         this.#scheduling = scheduled;
@@ -676,7 +649,9 @@ export class DurableActorSystem {
     this.#touched.add(path);
     if (isMachine(actor.logic)) {
       actor.logic = withRecordedGuards(actor.logic);
-      actor.onAction((...action) => this.#recordEffect(path, ...action));
+      actor.onAction((action, run, isNamed) =>
+        this.#recordEffect(path, action, (key) => callEffect(ref, key, () => run(key)), isNamed),
+      );
       actor.onEmit((event) =>
         this.owner.record({
           type: 'emitted',
@@ -709,7 +684,7 @@ export class DurableActorSystem {
         }),
       );
     else if (actor.logic.start !== undefined) this.#wrapActivity(actor, path);
-  }
+  };
 
   /** Records that the result of a child process is sent to its parent. */
   #reportTo({ actorId: to, actor }: ChildParent, end: Pick<ChildEnded, 'status' | 'output' | 'error'>): void {
@@ -988,27 +963,28 @@ export class DurableActorSystem {
     return `${this.#sending.key}:${this.#sending.count}`;
   }
 
-  #recordMicrostep(step: Parameters<typeof transitionsTaken>[0]): void {
-    const ref = step.actorRef as AnyActorRef;
-    const actor = this.#pathOf(ref);
+  readonly #recordMicrostep = (step: Microstep): void => {
+    const actor = this.#pathOf(step.actor);
     this.#touched.add(actor);
-    const taken = this.#inEffect(ref, step).filter(({ eventType }) => eventType !== ENTRY_EVENT);
+    const taken = step.taken.filter(({ eventType }) => eventType !== ENTRY_EVENT);
     // A machine that this one has started in the microstep has reported its own microsteps first.
-    const { machine: own } = step.snapshot as AnyMachineSnapshot;
-    const isOwn = ({ transition }: EvaluatedGuard): boolean => transition.source.machine === own;
+    const isOwn = ({ transition }: EvaluatedGuard): boolean => transition.source.machine === step.machine;
     const all = this.#log.evaluated;
     const evaluated = all.every(isOwn) ? all : all.filter(isOwn);
     this.#log.evaluated = evaluated === all ? [] : all.filter((guard) => !isOwn(guard));
     for (const transition of taken) {
-      if (isForbidden(transition) || (isInternal(transition) && this.#isMessage(step.event.type))) continue;
+      const target = this.#xstate.targetOf(transition);
+      const isInternal = target === undefined && transition.guard === undefined;
+      if (isInternal && (transition.actions.length === 0 || this.#isMessage(step.event.type))) continue;
+      const targets = idsOf(target);
       this.owner.record({
         type: 'transition',
         actor,
         machine: transition.source.machine.id,
         event: step.event.type,
         source: transition.source.id,
-        target: targetsOf(transition),
-        candidates: candidatesOf(transition, step.event.type, evaluated, this.#parts.codec),
+        target: targets,
+        candidates: candidatesOf({ transition, targets }, step.event.type, evaluated, this.#parts.codec),
       });
     }
     const refused = evaluated.filter(({ transition }) => transition.eventType !== '');
@@ -1017,17 +993,7 @@ export class DurableActorSystem {
     const candidates = refused.map((guard) => candidate(guard.transition, guard, 'false', this.#parts.codec));
     const machine = first.transition.source.machine.id;
     this.owner.record({ type: 'ignored', actor, machine, event: step.event.type, candidates });
-  }
-
-  #inEffect(ref: AnyActorRef, step: Parameters<typeof transitionsTaken>[0]): readonly Transition[] {
-    const enabled = transitionsTaken(step);
-    const [first] = enabled;
-    if (first === undefined) return [];
-    const before = this.#configurations.get(ref) ?? { nodes: initialNodes(first.source.machine.root), history: {} };
-    const { _nodes: nodes, historyValue: history } = step.snapshot as AnyMachineSnapshot;
-    this.#configurations.set(ref, { nodes, history });
-    return withoutPreempted(enabled, before);
-  }
+  };
 
   #pathOf(ref: AnyActorRef | undefined): ActorPath {
     return (ref && this.#paths.get(ref)) ?? '';
@@ -1093,18 +1059,15 @@ const errorOf = (thrown: unknown): unknown => (thrown === undefined ? new Error(
 
 type Transition = EvaluatedGuard['transition'];
 
-/** A transition that only executes actions. It is not recorded if another machine of the system sent the event. */
-const isInternal = ({ target, guard }: Transition): boolean => target === undefined && guard === undefined;
-
-/** A transition that does nothing keeps outer states from handling an event. */
-const isForbidden = (transition: Transition): boolean => isInternal(transition) && transition.actions.length === 0;
-
 /** Entries share what is the same for each evaluation of a transition. */
-const targets = new WeakMap<Transition, readonly string[]>();
+const idLists = new WeakMap<NonNullable<Transition['target']>, readonly string[]>();
 
-function targetsOf(transition: Transition): readonly string[] {
-  const known = targets.get(transition) ?? (transition.target ?? []).map(({ id }) => id);
-  targets.set(transition, known);
+const NO_IDS: readonly string[] = [];
+
+function idsOf(nodes: Transition['target']): readonly string[] {
+  if (nodes === undefined) return NO_IDS;
+  const known = idLists.get(nodes) ?? nodes.map(({ id }) => id);
+  idLists.set(nodes, known);
   return known;
 }
 
@@ -1112,7 +1075,7 @@ const NO_CANDIDATES: readonly Candidate[] = [];
 
 /** Returns the candidates of inner states, which come first, and those of the transition's own state. */
 function candidatesOf(
-  taken: Transition,
+  { transition: taken, targets }: { readonly transition: Transition; readonly targets: readonly string[] },
   event: string,
   evaluated: readonly EvaluatedGuard[],
   codec: Codec,
@@ -1132,6 +1095,7 @@ function candidatesOf(
       evaluated.findLast(({ transition }) => transition === sibling),
       result,
       codec,
+      result === 'taken' ? targets : undefined,
     );
   });
   return inner.length === 0
@@ -1146,13 +1110,14 @@ function candidate(
   evaluated: EvaluatedGuard | undefined,
   result: Candidate['result'],
   codec: Codec,
+  target = idsOf(transition.target),
 ): Candidate {
   const given = result === 'not-evaluated' ? null : (evaluated?.inputs ?? null);
   const known = withoutInputs.get(transition) ?? {};
-  if (given === null && known[result] !== undefined) return known[result];
+  if (given === null && known[result]?.target === target) return known[result];
   const made: Candidate = {
     guard: labelOf(transition),
-    target: targetsOf(transition),
+    target,
     result,
     inputs: given === null ? null : codec.encode(given, 'inputs of a guard', 'derived'),
   };

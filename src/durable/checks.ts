@@ -1,7 +1,8 @@
 import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeValue } from '../internal/describe-value.ts';
-import { isMachine } from '../internal/xstate-internals.ts';
+import { requireHostable } from '../xstate/ports.ts';
+import { isMachine } from '../xstate/states.ts';
 import { missingImplementations } from './charts/chart-nodes.ts';
 import type { Codec } from './codec.ts';
 import type { Attributes } from './entries.ts';
@@ -48,6 +49,7 @@ export function requireFlat(attributes: Attributes | undefined): Attributes | un
 
 export function requireMachine(machine: unknown): void {
   if (!isMachine(machine)) throw invalid('machine', 'a state machine of XState 5', describeValue(machine));
+  requireHostable(machine);
 }
 
 /** Throws `invalid_option` for options that JavaScript cannot check. */

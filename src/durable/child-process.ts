@@ -1,5 +1,5 @@
 import type { AnyEventObject } from 'xstate';
-import type { HostedLogic } from '../internal/xstate-internals.ts';
+import type { HostedLogic } from '../xstate/port.ts';
 import type { Codec, Json } from './codec.ts';
 import type { StartEntry } from './entries.ts';
 import type { JournalStore } from './journals/journal-store.ts';

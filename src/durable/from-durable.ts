@@ -1,6 +1,6 @@
 import type { AnyStateMachine, InputFrom, OutputFrom, PromiseActorLogic, Snapshot } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { HostedLogic } from '../internal/xstate-internals.ts';
+import type { HostedLogic } from '../xstate/port.ts';
 import { CHILD_LOGIC, type ChildHost, type ChildParts, childIdOf } from './child-process.ts';
 import type { ChildEnded } from './entries.ts';
 import type { JournalStore } from './journals/journal-store.ts';

@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyTransitionDefinition, EventObject, GuardArgs, MachineContext } from 'xstate';
-import { observedGuard, replaceBehavior } from '../internal/xstate-internals.ts';
+import { described, portOf } from '../xstate/ports.ts';
 import { nodesOf, outgoingTransitions } from './charts/chart-nodes.ts';
 import { guardLabel } from './charts/guard-label.ts';
 import { currentStep } from './step-log.ts';
@@ -57,9 +57,7 @@ export function withRecordedGuards(machine: AnyStateMachine): AnyStateMachine {
     const label = guardLabel(transition.guard);
     labels.set(transition, label);
     if (typeof transition.guard === 'function') inlineGuards.add(transition);
-    // Charts name a guard by its function.
-    const guard = Object.defineProperty(recorded(transition), 'name', { value: label });
-    replaceBehavior(transition, { guard, actions: transition.actions });
+    record(transition, label);
   }
   instrumented.set(machine, copy);
   instrumented.set(copy, copy);
@@ -67,7 +65,7 @@ export function withRecordedGuards(machine: AnyStateMachine): AnyStateMachine {
 }
 
 function explainedGuards(machine: AnyStateMachine): Record<string, unknown> {
-  const guards = Object.entries(machine.implementations.guards as Record<string, Partial<ExplainedGuard>>);
+  const guards = Object.entries(described(machine).implementations.guards as Record<string, Partial<ExplainedGuard>>);
   return Object.fromEntries(
     guards.flatMap(([name, { explain }]) => (explain === undefined ? [] : [[name, explained(name, explain)]])),
   );
@@ -81,8 +79,8 @@ function explained(name: string, explain: ExplainedGuard['explain']) {
   };
 }
 
-/** Returns the guard of a transition, which also reports its result to the step in progress. */
-function recorded(transition: AnyTransitionDefinition): NonNullable<AnyTransitionDefinition['guard']> {
+/** Makes the guard of a transition report its result to the step in progress. */
+function record(transition: AnyTransitionDefinition, label: string): void {
   const { explain } = Object(transition.guard) as Partial<ExplainedGuard>;
   const guard = explain === undefined ? transition.guard : explained('inline', explain);
   const begin = (): void => {
@@ -93,7 +91,7 @@ function recorded(transition: AnyTransitionDefinition): NonNullable<AnyTransitio
     const step = currentStep();
     step?.evaluated.push({ transition, holds, inputs: inputsOf(step.inputs) });
   };
-  return observedGuard(guard, begin, end);
+  portOf(transition.source.machine).observeGuard(transition, { guard, label }, { begin, end });
 }
 
 function inputsOf(inputs: readonly [string, unknown][]): unknown {

@@ -16,6 +16,18 @@ const activities = new WeakMap<object, HostedCall>();
 
 export const registerActivity = (ref: AnyActorRef, call: HostedCall): void => void activities.set(ref, call);
 
+const effects = new WeakMap<object, string>();
+
+/** Executes an effect of an actor, which can ask for its key. */
+export function callEffect<Result>(ref: AnyActorRef, key: string, run: () => Result): Result {
+  effects.set(ref, key);
+  try {
+    return run();
+  } finally {
+    effects.delete(ref);
+  }
+}
+
 /**
  * Returns a string that identifies a call or effect of a durable actor: pass the arguments of a promise, callback, observable or custom action.
  * A call that is repeated because its process ended before the result was stored has the same key, so that the receiver can count it once. A fork,
@@ -27,7 +39,7 @@ export const registerActivity = (ref: AnyActorRef, call: HostedCall): void => vo
  * actions: { mail: (args) => mails.send(args.context.to, { key: idempotencyKey(args) }) }
  */
 export function idempotencyKey(args: { readonly self: object; readonly effectKey?: string }): string {
-  const key = args.effectKey ?? activities.get(args.self)?.key;
+  const key = args.effectKey ?? effects.get(args.self) ?? activities.get(args.self)?.key;
   if (key !== undefined) return key;
   throw new PostChainError(
     'invalid_option',

@@ -1,5 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
-import { invokedLogics, isMachine } from '../internal/xstate-internals.ts';
+import { described } from '../xstate/ports.ts';
+import { invokedLogics, isMachine } from '../xstate/states.ts';
 import { chartOf } from './charts/chart.ts';
 import { nodesOf } from './charts/chart-nodes.ts';
 
@@ -40,7 +41,7 @@ export function machinesOf(machine: AnyStateMachine): ReadonlySet<AnyStateMachin
   const found = new Set([machine]);
   for (const one of found) {
     const logics: unknown[] = [
-      ...Object.values(one.implementations.actors as object),
+      ...Object.values(described(one).implementations.actors as object),
       ...nodesOf(one).flatMap(invokedLogics),
     ];
     for (const logic of logics) if (isMachine(logic)) found.add(logic);

@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
-import { activeNodes, candidatesFor } from '../internal/xstate-internals.ts';
+import { described, portOf } from '../xstate/ports.ts';
+import { candidatesFor } from '../xstate/states.ts';
 import { collectIn, DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { nodesOf } from './charts/chart-nodes.ts';
 import type { Json } from './codec.ts';
@@ -82,8 +83,9 @@ export function migratedSystem(
   }
 }
 
-function migratedEvent({ system, from, rule, parts }: Omit<MovedActor, 'start' | 'atMs'>): MigratedEvent {
-  const { machine: to, codec } = parts;
+function migratedEvent({ system, rule, parts, ...versions }: Omit<MovedActor, 'start' | 'atMs'>): MigratedEvent {
+  const { machine, codec } = parts;
+  const [from, to] = [described(versions.from), described(machine)];
   requirePaths(rule, from, to);
   const state = system.keyframe(true);
   if (state === null)
@@ -96,8 +98,13 @@ function migratedEvent({ system, from, rule, parts }: Omit<MovedActor, 'start' |
   const context = rule.context === undefined ? given : rule.context(given as never);
   if (typeof context !== 'object' || context === null)
     throw new Error(`context: expected an object; received ${JSON.stringify(context) ?? String(context)}`);
-  const moved = to.resolveState({ value: stateValue([...targets.values()]), context } as never) as AnyMachineSnapshot;
-  const nodes = activeNodes(moved).toSorted((one, other) => one.order - other.order);
+  const moved = machine.resolveState({
+    value: stateValue([...targets.values()]),
+    context,
+  } as never) as AnyMachineSnapshot;
+  const nodes = portOf(to)
+    .activeNodes(moved)
+    .toSorted((one, other) => one.order - other.order);
   requireNotDone(targets, nodes, to);
   const matcher = new Matcher(targets, nodes, rule);
   const delays = matcher.match(delaysOf);
@@ -105,10 +112,11 @@ function migratedEvent({ system, from, rule, parts }: Omit<MovedActor, 'start' |
   const isOpen = (id: string): boolean => open.some((path) => path.replace(/#\d+$/u, '') === childPath('', id));
   return {
     type: 'migrated',
-    machine: recordedMachine(to),
+    machine: recordedMachine(machine),
     state: {
       ...state,
       snapshot: {
+        ...state.snapshot,
         value: moved.value as Json,
         nodes: nodes.map(({ id }) => id),
         context: codec.encode(context, 'context', 'exact'),

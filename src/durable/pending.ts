@@ -1,5 +1,5 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import { activeNodes } from '../internal/xstate-internals.ts';
+import { portOf } from '../xstate/ports.ts';
 import type { DurableActorSystem, Timer } from './actor-system.ts';
 import { isAnswer } from './approval.ts';
 import type { ActorPath, OpenApproval } from './entries.ts';
@@ -49,7 +49,7 @@ export function pendingOf(
 
 function awaitedEvents({ root }: DurableActorSystem): readonly string[] {
   const snapshot = root.getSnapshot() as AnyMachineSnapshot;
-  const nodes = snapshot.status === 'active' ? activeNodes(snapshot) : [];
+  const nodes = snapshot.status === 'active' ? portOf(snapshot.machine).activeNodes(snapshot) : [];
   return [...new Set(nodes.flatMap((node) => node.ownEvents).filter((type) => !type.startsWith('xstate.')))];
 }
 

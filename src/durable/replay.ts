@@ -1,7 +1,9 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { cutEnd } from '../internal/printable.ts';
-import { type HostedActor, parentOf, sourceNameOf } from '../internal/xstate-internals.ts';
+import { parentOf } from '../xstate/actors.ts';
+import type { HostedActor } from '../xstate/port.ts';
+import { sourceNameOf } from '../xstate/states.ts';
 import { DurableActorSystem, type SystemOwner, type SystemParts } from './actor-system.ts';
 import { inEarlierForm, type Json } from './codec.ts';
 import {

@@ -9,9 +9,10 @@ import { type DurableEntry, hasEnded, isExternal, type StartEntry } from '../dur
 import { declaredOutcomes } from '../internal/declared-outcomes.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { functionSchema } from '../internal/options.ts';
-import { actorNames, invokedLogics, isMachine } from '../internal/xstate-internals.ts';
 import { usageIn } from '../llm/call-facts.ts';
 import { readContent } from '../llm/content.ts';
+import { actorNames } from '../xstate/actors.ts';
+import { invokedLogics, isMachine } from '../xstate/states.ts';
 import { type MachineOptions, machinesOf } from './actor-routes.ts';
 import type { ActorService } from './actor-service.ts';
 import { AgentUpdates, agentUpdatesOf, editedQuestion, replyTo, type ShownAgent } from './agent-updates.ts';

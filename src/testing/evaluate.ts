@@ -17,8 +17,8 @@ import { describeValue } from '../internal/describe-value.ts';
 import { plainJson } from '../internal/plain-json.ts';
 import { cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { requireKnownOptions } from '../internal/require-known.ts';
-import { isMachine } from '../internal/xstate-internals.ts';
 import { usageIn } from '../llm/call-facts.ts';
+import { isMachine } from '../xstate/states.ts';
 
 /** What chains are asked, and the input of machines. Members of your own, such as the expected answer, are for scorers. */
 export interface EvaluationCase extends Partial<Pick<RunOptions, 'request' | 'history' | 'instructions'>> {

@@ -2,7 +2,7 @@ import { type AnyStateMachine, type AnyStateNode, not } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { nodesOf } from '../durable/charts/chart-nodes.ts';
 import { firstLineOf, oneLine } from '../internal/printable.ts';
-import { replaceCandidates } from '../internal/xstate-internals.ts';
+import { replaceCandidates } from '../xstate/actors.ts';
 import { type CandidateGroup, candidateGroups } from './structure/chart-structure.ts';
 
 /** A machine with one mistake in its chart. */

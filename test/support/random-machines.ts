@@ -16,22 +16,22 @@ import type { Random } from './random.ts';
 type Count = { readonly context: { readonly n: number } };
 
 /** Returns a random machine of at most three levels, and events for it. Its end is not known. */
-export function randomScenario(random: Random): Omit<Scenario, 'ends'> {
+export function randomScenario(random: Random, build = machineOf): Omit<Scenario, 'ends'> {
   const plan = planOf(random, 2);
   const steps = Array.from({ length: random.int(3, 8) }, (): Step => {
     if (random.chance(0.4)) return random.pick([5, 10, 100, 1_000]);
     const event = { type: random.pick(['A', 'B', 'C']) };
     return random.chance(0.15) ? { child: 'kid', event } : event;
   });
-  return { machine: (world) => machineOf(plan, world), steps };
+  return { machine: (world) => build(plan, world), steps };
 }
 
-interface Plan {
+export interface Plan {
   readonly isParallel: boolean;
   readonly regions: readonly (readonly StatePlan[])[];
 }
 
-interface StatePlan {
+export interface StatePlan {
   readonly on: Readonly<
     Record<string, readonly { target: number; atMost: number | null; actions: readonly string[] }[]>
   >;
@@ -126,9 +126,9 @@ function configOf(state: StatePlan, world: World, isChild: boolean): object {
 }
 
 /** Every transition counts and stops at this count, so that no machine runs forever. */
-const MOST = 12;
+export const MOST = 12;
 
-const atMostTimes =
+export const atMostTimes =
   (times: number) =>
   ({ context }: Count): boolean =>
     context.n <= times;

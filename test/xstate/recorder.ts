@@ -8,7 +8,7 @@ import {
   createActor as createPlain,
   SimulatedClock,
 } from 'xstate';
-import { isMachine } from '../../src/internal/xstate-internals.ts';
+import { isMachine } from '../../src/xstate/states.ts';
 import { type Scenario, verdictOn } from './verdicts.ts';
 
 // Node 20 does not have it, and many tests use it.

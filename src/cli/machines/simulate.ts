@@ -1,12 +1,12 @@
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
-import { activeNodes } from '../../internal/xstate-internals.ts';
 import type { Exploration, ExploredEdge, ExploredState, StartState } from '../../testing/exploration/exploration.ts';
 import { eventOf, handledIn, type Occurrence } from '../../testing/exploration/occurrences.ts';
 import { describeTransition } from '../../testing/structure/chart-structure.ts';
 import type { InstrumentedStep } from '../../testing/structure/instrumented-machine.ts';
 import { activeActors } from '../../testing/structure/running-actors.ts';
+import { activeNodes } from '../../xstate/actors.ts';
 import { stateText } from '../state-text.ts';
 import { outcomeOf } from './explore-file.ts';
 import type { SimulatedPath, Step } from './tool-schemas.ts';

@@ -1,12 +1,12 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
-import { activeNodes } from '../../internal/xstate-internals.ts';
 import { alwaysEventually } from '../../testing/properties/always-eventually.ts';
 import { endsWithin } from '../../testing/properties/ends.ts';
 import { precedes } from '../../testing/properties/precedes.ts';
 import { atMost, never, noIgnoredEvent, type Property } from '../../testing/properties/properties.ts';
 import { respond, until } from '../../testing/properties/until-and-respond.ts';
+import { activeNodes } from '../../xstate/actors.ts';
 import { lintProperties } from '../explore-module.ts';
 import { fieldOf } from './explore-file.ts';
 import type { StatedProperty } from './tool-schemas.ts';

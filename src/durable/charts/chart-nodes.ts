@@ -1,10 +1,11 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { invokedLogics } from '../../internal/xstate-internals.ts';
+import { described } from '../../xstate/ports.ts';
+import { invokedLogics } from '../../xstate/states.ts';
 
 /** Returns all state nodes of a machine in chart order: each node before its children. */
-export function nodesOf({ root }: AnyStateMachine): readonly AnyStateNode[] {
+export function nodesOf(machine: AnyStateMachine): readonly AnyStateNode[] {
   const within = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(within)];
-  return within(root);
+  return within(described(machine).root);
 }
 
 /** Returns the transitions of a state, the eventless ones last. */
@@ -21,7 +22,7 @@ interface Named {
 
 /** Returns the actors, actions, guards and delays that a machine names in its chart and does not implement, each once. */
 export function missingImplementations(machine: AnyStateMachine): readonly Named[] {
-  const { actors, actions, guards, delays } = machine.implementations;
+  const { actors, actions, guards, delays } = described(machine).implementations;
   const implemented = { actor: actors, action: actions, guard: guards, delay: delays } as Record<Kind, object>;
   const missing = new Map<string, Named>();
   const nodes = nodesOf(machine);
@@ -52,10 +53,13 @@ const namedByTransitions = (node: AnyStateNode): readonly Named[] =>
   ]);
 
 /** An action or a guard may be made of others. */
-const namedByImplementations = ({ id, implementations }: AnyStateMachine): readonly Named[] => [
-  ...Object.values(implementations.actions as object).flatMap((action) => ofAction(action, id)),
-  ...Object.values(implementations.guards as object).flatMap((guard) => ofGuard(guard, id)),
-];
+const namedByImplementations = (machine: AnyStateMachine): readonly Named[] => {
+  const { id, implementations } = described(machine);
+  return [
+    ...Object.values(implementations.actions as object).flatMap((action) => ofAction(action, id)),
+    ...Object.values(implementations.guards as object).flatMap((guard) => ofGuard(guard, id)),
+  ];
+};
 
 const named = (kind: Kind, name: string, state: string): Named => ({ kind, name, state });
 

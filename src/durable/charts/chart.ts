@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { invokedLogics, isMachine } from '../../internal/xstate-internals.ts';
+import { invokedLogics, isMachine } from '../../xstate/states.ts';
 import { nodesOf } from './chart-nodes.ts';
 import { guardLabel } from './guard-label.ts';
 

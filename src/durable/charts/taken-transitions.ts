@@ -1,4 +1,4 @@
-import { descriptorMatches } from '../../internal/xstate-internals.ts';
+import { descriptorMatches } from '../../xstate/states.ts';
 import type { Chart } from './chart.ts';
 
 /** A transition that was taken, as a journal records it, with XState's name of the event. */

@@ -10,16 +10,8 @@ import type {
   InspectionEvent,
   Snapshot,
 } from 'xstate';
-import {
-  activeNodes,
-  type Configuration,
-  candidatesFor,
-  initialNodes,
-  machineOf,
-  parentOf,
-  transitionsTaken,
-  withoutPreempted,
-} from '../../internal/xstate-internals.ts';
+import { activeNodes, machineOf, parentOf, transitionsTaken } from '../../xstate/actors.ts';
+import { type Configuration, candidatesFor, initialNodes, withoutPreempted } from '../../xstate/states.ts';
 
 /** An actor of an observed system. */
 export interface ObservedActor {

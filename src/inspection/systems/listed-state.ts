@@ -1,7 +1,7 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { type DurableEntry, hasState, type Waiting } from '../../durable/entries.ts';
 import type { ReplayStep } from '../../durable/replay.ts';
-import { initialNodes } from '../../internal/xstate-internals.ts';
+import { initialNodes } from '../../xstate/states.ts';
 import { readableValue } from '../readable-value.ts';
 import { leavesOf } from './observe-for-inspector.ts';
 import type { ReplayHost } from './recorded-states.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../durable/observe/observe-system.ts';
 import { plainJson } from '../../internal/plain-json.ts';
 import { oneLine } from '../../internal/printable.ts';
-import { activeNodes, hasStarted, parentOf, timersOf } from '../../internal/xstate-internals.ts';
+import { activeNodes, hasStarted, parentOf, timersOf } from '../../xstate/actors.ts';
 import type { SystemMessage } from './messages.ts';
 
 /** A function for XState's `inspect` option. */

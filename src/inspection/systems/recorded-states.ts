@@ -12,7 +12,8 @@ import {
 } from '../../durable/entries.ts';
 import { isSameButKeyframes, type ReplayStep } from '../../durable/replay.ts';
 import { plainJson } from '../../internal/plain-json.ts';
-import { activeNodes, initialNodes, machineOf } from '../../internal/xstate-internals.ts';
+import { activeNodes, machineOf } from '../../xstate/actors.ts';
+import { initialNodes } from '../../xstate/states.ts';
 import type { ActorState, RunCharts, StateFrame } from '../wire.ts';
 import { endOf, invokedSrc, leavesOf } from './observe-for-inspector.ts';
 import { SystemStates, systemCharts } from './system-states.ts';

@@ -11,14 +11,8 @@ import { chartOf } from '../../durable/charts/chart.ts';
 import { transitionFinder } from '../../durable/charts/taken-transitions.ts';
 import { type Observation, observeSystem } from '../../durable/observe/observe-system.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import {
-  activeNodes,
-  type Configuration,
-  domainOf,
-  initialNodes,
-  isInside,
-  resolvedTargets,
-} from '../../internal/xstate-internals.ts';
+import { activeNodes } from '../../xstate/actors.ts';
+import { type Configuration, domainOf, initialNodes, isInside, resolvedTargets } from '../../xstate/states.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../exploration/paths.ts';
 import { candidateGroups, transitionsOf } from '../structure/chart-structure.ts';

@@ -2,7 +2,8 @@ import type { AnyActorLogic, AnyActorRef, AnyStateMachine, EventObject } from 'x
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { firstLineOf } from '../../internal/printable.ts';
-import { descriptorMatches, isMachine, parentOf, systemIdOf } from '../../internal/xstate-internals.ts';
+import { parentOf, systemIdOf } from '../../xstate/actors.ts';
+import { descriptorMatches, isMachine } from '../../xstate/states.ts';
 import { inputOf, refsIn } from '../structure/running-actors.ts';
 import { repetitions, withActor } from './exact-json.ts';
 import type { Exploration, ExploredChild } from './exploration.ts';

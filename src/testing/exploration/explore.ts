@@ -3,7 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { chartOf } from '../../durable/charts/chart.ts';
 import { firstLineOf, oneLine } from '../../internal/printable.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
-import { parentOf } from '../../internal/xstate-internals.ts';
+import { parentOf } from '../../xstate/actors.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
 import { activeActors, childOf, hasGeneratedId, inputOf, spawnedActors } from '../structure/running-actors.ts';

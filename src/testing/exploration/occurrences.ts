@@ -11,13 +11,9 @@ import { firstChars } from '../../../machines/text/clip.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import {
-  activeNodes,
-  actorNames,
-  descriptorMatches,
-  invokedLogics,
-  isMachine,
-} from '../../internal/xstate-internals.ts';
+import { activeNodes, actorNames } from '../../xstate/actors.ts';
+import { requireFive } from '../../xstate/ports.ts';
+import { descriptorMatches, invokedLogics, isMachine } from '../../xstate/states.ts';
 import {
   type ActiveActor,
   activeActors,
@@ -138,6 +134,7 @@ export function occurrencesOf(
   events: EventsOption,
   finder: OutcomeFinder,
 ): Occurrences {
+  requireFive(machine);
   const outcomes = { ...declaredBy(machine), ...given };
   const { path, assumed } = finder.level;
   if (assumed === undefined) requireAllActors(machine, outcomes, path);

@@ -1,7 +1,7 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { nodesOf, outgoingTransitions } from '../../durable/charts/chart-nodes.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
-import { invokedLogics, isMachine } from '../../internal/xstate-internals.ts';
+import { invokedLogics, isMachine } from '../../xstate/states.ts';
 
 /** XState's own actions are functions with members. */
 interface Sending {

@@ -15,7 +15,7 @@ import {
   registerSystemIds,
   takeOverSystem,
   unregisterActor,
-} from '../../internal/xstate-internals.ts';
+} from '../../xstate/actors.ts';
 import { activeActors, childOf, refsIn, type StandIns } from '../structure/running-actors.ts';
 import type { ExploredPlace } from './exploration.ts';
 import type { Occurrence, Place } from './occurrences.ts';

@@ -22,7 +22,7 @@ import {
   replaceLogic,
   syncsSnapshots,
   takeOverSystem,
-} from '../../internal/xstate-internals.ts';
+} from '../../xstate/actors.ts';
 import {
   type ActiveActor,
   actorsOf,

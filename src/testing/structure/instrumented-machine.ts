@@ -1,7 +1,7 @@
 import { type AnyStateMachine, type AnyTransitionDefinition, and, or } from 'xstate';
 import { chartOf } from '../../durable/charts/chart.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
-import { replaceBehavior, reportingAction } from '../../internal/xstate-internals.ts';
+import { replaceBehavior, reportingAction } from '../../xstate/actors.ts';
 import { describeTransition, transitionsOf } from './chart-structure.ts';
 
 /** The most transitions in one step. Only an infinite loop takes more. */

@@ -1,7 +1,8 @@
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
 import { invokeLabels } from '../../durable/charts/chart.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
-import { activeNodes, isMachine } from '../../internal/xstate-internals.ts';
+import { activeNodes } from '../../xstate/actors.ts';
+import { isMachine } from '../../xstate/states.ts';
 
 /** Logic to run in place of that of actors, by their names. */
 export type StandIns = Readonly<Record<string, AnyActorLogic>>;

@@ -5,7 +5,7 @@ import { eventOutcome } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { isExternal } from '../../../src/durable/entries.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
-import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
+import { activeNodes, transitionsTaken } from '../../../src/xstate/actors.ts';
 import { folded, manualRun, recordedEntries, runToAnswer } from '../../support/inspector/inspected-runs.ts';
 import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import type { ScriptedRun } from '../../support/run-chain.ts';

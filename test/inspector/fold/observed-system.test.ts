@@ -11,7 +11,7 @@ import { systemWaits } from '../../../inspector/fold/system-waits.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { observeForInspector } from '../../../src/inspection/systems/observe-for-inspector.ts';
 import { observedSystem } from '../../../src/inspection/systems/system-log.ts';
-import { activeNodes } from '../../../src/internal/xstate-internals.ts';
+import { activeNodes } from '../../../src/xstate/actors.ts';
 import { playerMachine } from '../../support/example-machines.ts';
 import { foldedSystem } from '../../support/inspector/inspected-runs.ts';
 

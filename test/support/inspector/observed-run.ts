@@ -7,7 +7,7 @@ import {
   type InspectionEvent,
   StateMachine,
 } from 'xstate';
-import { activeNodes, transitionsTaken } from '../../../src/internal/xstate-internals.ts';
+import { activeNodes, transitionsTaken } from '../../../src/xstate/actors.ts';
 import type { ScriptedRun } from '../run-chain.ts';
 
 type Run = ScriptedRun['run'];

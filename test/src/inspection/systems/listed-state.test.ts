@@ -5,7 +5,7 @@ import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../../src/entries/durable.ts';
 import { ListedState } from '../../../../src/inspection/systems/listed-state.ts';
 import { leavesOf } from '../../../../src/inspection/systems/observe-for-inspector.ts';
-import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
+import { activeNodes } from '../../../../src/xstate/actors.ts';
 import { openPage, startInspector } from '../../../support/inspection-server.ts';
 import { order } from '../../../support/recorded-actors.ts';
 

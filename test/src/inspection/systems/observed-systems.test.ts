@@ -8,7 +8,7 @@ import { createDurableMachine, memoryJournals } from '../../../../src/entries/du
 import type { InspectionServer } from '../../../../src/inspection/inspection-server.ts';
 import { type InspectTo, inspectTo } from '../../../../src/inspection/systems/inspect-to.ts';
 import { type Inspect, observeForInspector } from '../../../../src/inspection/systems/observe-for-inspector.ts';
-import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
+import { activeNodes } from '../../../../src/xstate/actors.ts';
 import { playerMachine } from '../../../support/example-machines.ts';
 import { openPage, startInspector, type TestPage } from '../../../support/inspection-server.ts';
 import { foldedSystem } from '../../../support/inspector/inspected-runs.ts';

@@ -13,7 +13,7 @@ import { actorPage } from '../../../../src/inspection/systems/export-actor.ts';
 import { leavesOf } from '../../../../src/inspection/systems/observe-for-inspector.ts';
 import { actorStates, type ReplayHost } from '../../../../src/inspection/systems/recorded-states.ts';
 import { plainJson } from '../../../../src/internal/plain-json.ts';
-import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
+import { activeNodes } from '../../../../src/xstate/actors.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { scenarios } from '../../../support/durable-machines.ts';
 import { runScenario } from '../../../support/durable-runs.ts';

@@ -14,7 +14,7 @@ import {
   sendParent,
   sendTo,
 } from 'xstate';
-import { parentOf } from '../../../../src/internal/xstate-internals.ts';
+import { parentOf } from '../../../../src/xstate/actors.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { done, fails, type Outcomes } from '../../../../src/testing/exploration/occurrences.ts';

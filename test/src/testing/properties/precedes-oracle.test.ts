@@ -7,7 +7,7 @@ import {
   raise,
   transition,
 } from 'xstate';
-import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
+import { activeNodes } from '../../../../src/xstate/actors.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { type PrecedesTimes, precedes, type StepMark } from '../../../../src/testing/properties/precedes.ts';
 import { findingsOf } from '../../../../src/testing/properties/properties.ts';

@@ -1,0 +1,201 @@
+import type {
+  AnyEventObject,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  AnyStateNode,
+  AnyTransitionDefinition,
+} from 'xstate';
+
+/** A state of XState 6. */
+interface Node6 {
+  readonly id: string;
+  readonly key: string;
+  readonly parent?: Node6;
+  readonly machine: Machine6;
+  readonly states: Readonly<Record<string, Node6>>;
+  readonly transitions: ReadonlyMap<string, readonly Transition6[]>;
+  readonly always?: readonly Transition6[];
+  readonly initial: { readonly target?: readonly Node6[] };
+  readonly invoke: readonly { readonly id: string; readonly src: string; readonly logic: unknown }[];
+  readonly config: { readonly entry?: unknown; readonly exit?: unknown };
+}
+
+interface Machine6 {
+  readonly root: Node6;
+  readonly sources: object;
+}
+
+/** A transition of XState 6. `to` returns its target and the next context; undefined if it is not taken. */
+export interface Transition6 {
+  readonly source: Node6;
+  readonly target?: readonly Node6[];
+  readonly eventType: string;
+  readonly delay?: unknown;
+  readonly matches?: { readonly actorId?: string; readonly stateId?: string };
+  readonly context?: unknown;
+  readonly actions?: unknown;
+  guard?: (args: unknown) => boolean;
+  to?: (args: unknown, enqueue: unknown) => { readonly target?: string | readonly string[] } | undefined;
+}
+
+const machines = new WeakMap<object, AnyStateMachine>();
+const nodes = new WeakMap<object, AnyStateNode>();
+const transitions = new WeakMap<object, AnyTransitionDefinition>();
+const reals = new WeakMap<object, Transition6>();
+const chosen = new WeakMap<object, readonly AnyStateNode[] | undefined>();
+
+/** Returns the description of a machine: a copy in the form of version 5, for reading. */
+export function described(machine: AnyStateMachine): AnyStateMachine {
+  const known = machines.get(machine);
+  if (known !== undefined) return known;
+  const { root, sources } = machine as unknown as Machine6;
+  const copy = Object.create(machine, {
+    root: { get: () => describedNode(root) },
+    implementations: { value: sources },
+    getStateNodeById: { value: (id: string) => describedNode(machine.getStateNodeById(id) as unknown as Node6) },
+  });
+  machines.set(machine, copy);
+  machines.set(copy, copy);
+  return copy;
+}
+
+function describedNode(node: Node6): AnyStateNode {
+  const known = nodes.get(node);
+  if (known !== undefined) return known;
+  const copy: AnyStateNode = Object.create(node, {
+    machine: { get: () => described(node.machine as unknown as AnyStateMachine) },
+    parent: { get: () => node.parent && describedNode(node.parent) },
+    states: { value: mapValues(node.states, describedNode) },
+    entry: { value: functions(node.config.entry) },
+    exit: { value: functions(node.config.exit) },
+    initial: {
+      value: {
+        target: (node.states && isCompound(node) ? (node.initial.target ?? []) : []).map(describedNode),
+        actions: [],
+      },
+    },
+    invoke: { value: node.invoke },
+  });
+  nodes.set(node, copy);
+  nodes.set(copy, copy);
+  const all = [...node.transitions.values()].flat().map(describedTransition);
+  const byType = new Map<string, AnyTransitionDefinition[]>();
+  for (const transition of all)
+    byType.set(transition.eventType, [...(byType.get(transition.eventType) ?? []), transition]);
+  Object.defineProperties(copy, {
+    transitions: { value: byType },
+    always: { value: node.always?.map(describedTransition) },
+    after: { value: all.filter((transition) => 'delay' in transition) },
+    ownEvents: { value: [...byType.keys()] },
+  });
+  return copy;
+}
+
+const isCompound = ({ states }: Node6): boolean => Object.keys(states).length > 0;
+
+function describedTransition(transition: Transition6): AnyTransitionDefinition {
+  const known = transitions.get(transition);
+  if (known !== undefined) return known;
+  const { source, context, actions, to } = transition;
+  let fixed: AnyStateNode[] | undefined;
+  const target = () => {
+    fixed ??= transition.target?.map(describedNode);
+    return fixed;
+  };
+  const copy: AnyTransitionDefinition = Object.create(transition, {
+    source: { get: () => describedNode(source) },
+    target: { get: target },
+    eventType: { value: typeOf(transition) },
+    guard: { get: () => transition.guard, configurable: true },
+    actions: { value: [actions ?? [], context ?? [], to ?? []].flat() },
+  });
+  transitions.set(transition, copy);
+  reals.set(copy, transition);
+  return copy;
+}
+
+/** The event type of a transition, by its name in version 5. */
+function typeOf({ eventType, delay, matches = {}, source }: Transition6): string {
+  if (eventType === 'xstate.done.actor' || eventType === 'xstate.error.actor' || eventType === 'xstate.timeout.actor')
+    return `${eventType}.${matches.actorId}`;
+  if (eventType === 'xstate.snapshot.actor') return `xstate.snapshot.${matches.actorId}`;
+  if (eventType === 'xstate.done.state') return `xstate.done.state.${source.id}`;
+  if (eventType === 'xstate.timeout') return `xstate.timeout.${source.id}`;
+  return eventType === 'xstate.after' ? `xstate.after.${delay}.${source.id}` : eventType;
+}
+
+/** The type of an event, by its name in version 5. */
+export function eventTypeOf(event: AnyEventObject): string {
+  const { type, actorId, stateId, delay } = event;
+  if (type === 'xstate.after') return `${type}.${delay}.${stateId}`;
+  if (type === 'xstate.snapshot.actor') return `xstate.snapshot.${actorId}`;
+  if (/^xstate\.(done|error|timeout)\.actor$/u.test(type)) return `${type}.${actorId}`;
+  return /^xstate\.(done\.state|timeout)$/u.test(type) ? `${type}.${stateId}` : type;
+}
+
+/** The event of a delay with a name of version 5, as version 6 raises it. */
+export function eventFrom(machine: AnyStateMachine, event: AnyEventObject): AnyEventObject {
+  for (const { after } of allNodes(described(machine).root))
+    for (const transition of after) {
+      const { eventType, delay, source } = reals.get(transition) as Transition6;
+      if (typeOf(reals.get(transition) as Transition6) === event.type)
+        return { type: eventType, ...(eventType === 'xstate.after' && { delay }), stateId: source.id };
+    }
+  return event;
+}
+
+const allNodes = (node: AnyStateNode): readonly AnyStateNode[] => [
+  node,
+  ...Object.values(node.states).flatMap(allNodes),
+];
+
+export const realTransition = (transition: AnyTransitionDefinition): Transition6 =>
+  reals.get(transition) ?? (transition as unknown as Transition6);
+
+/** The targets of a described transition; those of its last evaluation, if a function chooses them. */
+export const targetOf = (transition: AnyTransitionDefinition): AnyTransitionDefinition['target'] =>
+  transition.target ?? chosen.get(realTransition(transition));
+
+export const describedTransitionOf = (transition: Transition6): AnyTransitionDefinition =>
+  describedTransition(transition);
+
+/** The states that are active in a snapshot. */
+export const activeNodes = (snapshot: AnyMachineSnapshot): readonly AnyStateNode[] =>
+  (snapshot as unknown as { readonly nodes: readonly Node6[] }).nodes.map(describedNode);
+
+/** Makes a copy of a machine remember the targets that the functions of its transitions choose. */
+export function observeTargets(machine: AnyStateMachine): void {
+  const { root } = machine as unknown as Machine6;
+  for (const node of within(root))
+    for (const transition of [...node.transitions.values(), node.always ?? []].flat()) {
+      const { to } = transition;
+      if (to === undefined) continue;
+      transition.to = (args, enqueue) => {
+        const result = to(args, enqueue);
+        const target = result?.target === undefined ? undefined : [result.target].flat();
+        chosen.set(
+          transition,
+          target?.map((path) => describedNode(targetFrom(node, path))),
+        );
+        return result;
+      };
+    }
+}
+
+const within = (node: Node6): readonly Node6[] => [node, ...Object.values(node.states).flatMap(within)];
+
+function targetFrom(source: Node6, path: string): Node6 {
+  if (path.startsWith('#')) return source.machine.root.machine && byId(source.machine, path);
+  const [start, keys] = path.startsWith('.')
+    ? [source, path.slice(1).split('.')]
+    : [source.parent ?? source, path.split('.')];
+  return keys.reduce((node, key) => node.states[key] as Node6, start);
+}
+
+const byId = (machine: Machine6, path: string): Node6 =>
+  (machine as unknown as { getStateNodeById: (id: string) => Node6 }).getStateNodeById(path);
+
+const functions = (given: unknown): readonly unknown[] => (given === undefined ? [] : [given].flat());
+
+const mapValues = <Value, Result>(values: Readonly<Record<string, Value>>, map: (value: Value) => Result) =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));

@@ -99,10 +99,10 @@ function requireMigrations(
   }
 }
 
-/** XState would end the actor with an error. */
+/** XState would end the actor with an error. A route event is the only one of its own that it takes from outside. */
 export function requireEvent(event: unknown, id: string): void {
   const { type } = Object(event) as { type?: unknown };
-  if (typeof type === 'string' && !type.startsWith('xstate.') && type !== '*') return;
+  if (typeof type === 'string' && (!type.startsWith('xstate.') || type === 'xstate.route') && type !== '*') return;
   throw new PostChainError(
     'invalid_option',
     `event for ${id}: expected an object with a "type" that is not "*" and does not begin with "xstate."; received ${type === undefined ? describeValue(event) : `the type ${describeValue(type)}`}.`,

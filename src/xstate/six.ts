@@ -1,4 +1,5 @@
 import type { AnyActorRef, AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Counters, HostedActor, HostedLogic, RootOptions, SystemHooks, XStatePort } from './port.ts';
 import { delaysOf, invokedActor } from './six-entry.ts';
 import {
@@ -100,6 +101,7 @@ type Logic = Readonly<Record<string, unknown>> & {
   readonly transition: (snapshot: Snapshot6, event: AnyEventObject, actor: Actor6) => Result;
   readonly restoreSnapshot?: (snapshot: unknown, actor: Actor6) => Snapshot6;
   readonly start?: (snapshot: Snapshot6, actor: Actor6, options?: object) => void;
+  readonly isInternalEventType?: (type: string) => boolean;
 };
 
 type Result = readonly [snapshot: Snapshot6, effects: readonly Effect6[]];
@@ -126,6 +128,7 @@ interface Actor6 {
   sessionId: string;
   readonly id: string;
   readonly src: unknown;
+  readonly options: { readonly input?: unknown };
   readonly logger: unknown;
   readonly _parent?: Actor6;
   /** 0 before the start, 1 running, 2 stopped. */
@@ -156,6 +159,7 @@ interface System6 {
   cancel: (source: Actor6, id: string) => void;
   cancelAll: (source: Actor6) => void;
   _unregister: (actor: Actor6) => void;
+  readonly deadLetter: (source: undefined, target: Actor6, event: AnyEventObject, reason: string) => void;
   _hasInspectionObservers: () => boolean;
   inspect: (observer: unknown) => unknown;
 }
@@ -174,7 +178,9 @@ function announced(logic: AnyStateMachine | Logic, created: RootOptions['created
     return actor.logic;
   };
   const announcing = Object.create(own, {
-    initialTransition: { value: (input: unknown, actor: Actor6) => current(actor).initialTransition?.(input, actor) },
+    initialTransition: {
+      value: (input: unknown, actor: Actor6) => current(actor).initialTransition?.(inputOf(own, input), actor),
+    },
     restoreSnapshot: {
       value: (snapshot: unknown, actor: Actor6) => current(actor).restoreSnapshot?.(snapshot, actor) ?? snapshot,
     },
@@ -184,6 +190,16 @@ function announced(logic: AnyStateMachine | Logic, created: RootOptions['created
 }
 
 const originals = new WeakMap<object, Logic>();
+
+/** What `enq.listen` and `enq.subscribeTo` observe is part of the step. */
+function inputOf({ id }: Logic, input: unknown): unknown {
+  const { actor } = Object(input) as { readonly actor?: Actor6 };
+  const inside = actor && insides.get(actor);
+  return ATTACHED.has(String(id)) && inside ? { ...(input as object), actor: inside } : input;
+}
+
+/** Actors whose observers and listeners are called inside of the step. */
+const insides = new WeakMap<Actor6, object>();
 
 /** Adapts logic of the form of version 5, such as an approval: it returns snapshots without effects. */
 function inSix(logic: Logic): Logic {
@@ -228,10 +244,44 @@ const delayed = (event: AnyEventObject): AnyEventObject => {
 
 const inNamesOfSix = (event: AnyEventObject): AnyEventObject => renamed(event, NAMES[event.type] ?? event.type);
 
+/**
+ * Whether logic only computes the next snapshot, so that its transitions are part of a step. Only its first transition shows it: the logic of
+ * a call starts an effect there, and then has one as long as it runs.
+ */
+function isReducer(logic: Logic, actor: Actor6): boolean {
+  const { config, start, initialTransition } = logic;
+  // That of `createLogic` is for restored actors only.
+  const isOwnStart = 'id' in logic && typeof Object(config).run === 'function';
+  if (start !== undefined && !isOwnStart) return false;
+  try {
+    const [, effects] = initialTransition?.(actor.options.input, actor) ?? [null, []];
+    return effects.every(({ kind }) => kind !== 'action');
+  } catch {
+    return false;
+  }
+}
+
+/** An effect of logic that began without one would be executed again in a replay. */
+function refuseEffects(actor: Actor6): void {
+  const execute = actor._executeAction.bind(actor);
+  actor._executeAction = (effect) => {
+    if (effect.kind !== 'action' || effect.type === 'xstate.logic.cleanup') return execute(effect);
+    throw new PostChainError(
+      'not_durable',
+      `actor ${actor.id}: its logic starts an effect after its first transition; start it in the first one, or in an actor of its own.`,
+    );
+  };
+}
+
 /** Logic of custom code as version 5 has it: nothing is executed before `start`, and a transition returns a snapshot only. */
-function inFive(logic: Logic): HostedLogic {
+function formOfFive(logic: Logic, actor: Actor6): HostedLogic {
   const { initialTransition } = logic;
   if (initialTransition === undefined) return logic as unknown as HostedLogic;
+  if (ATTACHED.has(String(logic['id']))) return { transition: logic.transition } as never;
+  if (isReducer(logic, actor)) {
+    refuseEffects(actor);
+    return { transition: logic.transition } as never;
+  }
   return {
     ...logic,
     start(snapshot: Snapshot6, actor: Actor6) {
@@ -253,7 +303,12 @@ function fromFive(wrapped: HostedLogic, original: Logic): Logic {
     ...inSix(original),
     initialTransition(input, actor) {
       const [snapshot] = inSix(original).initialTransition?.(input, actor) ?? [{ status: 'active' }];
-      const start = () => wrapped.start?.(actor._snapshot, actor as never);
+      const start = () => {
+        wrapped.start?.(actor._snapshot, actor as never);
+        const events = early.get(actor) ?? [];
+        early.delete(actor);
+        for (const relay of events) relay();
+      };
       return [snapshot, [{ kind: 'builtin', type: 'xstate.start', exec: start }]];
     },
     transition: (snapshot, event, actor) => [
@@ -264,6 +319,9 @@ function fromFive(wrapped: HostedLogic, original: Logic): Logic {
   };
 }
 
+/** The events for custom code that has not started. XState 6 starts children after the other effects of a step. */
+const early = new WeakMap<Actor6, (() => void)[]>();
+
 function host(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
   const actor = ref as unknown as Actor6;
   const options = systems.at(-1);
@@ -273,6 +331,7 @@ function host(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
   reportSteps(actor, owner?.stepped ?? (() => {}));
   callOutside(actor, hooks);
   let given = originals.get(actor.logic) ?? actor.logic;
+  let inForm: HostedLogic | AnyStateMachine | undefined;
   return {
     ref,
     parent: actor._parent as unknown as AnyActorRef | undefined,
@@ -283,20 +342,25 @@ function host(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
       return actor._processingStatus !== 0;
     },
     get logic() {
-      return isMachine(given)
-        ? given
-        : ATTACHED.has(String(given['id']))
-          ? ({ transition: given.transition } as never)
-          : inFive(given);
+      inForm ??= isMachine(given) ? given : formOfFive(given, actor);
+      return inForm;
     },
     set logic(logic) {
       actor.logic = isMachine(logic) ? (logic as unknown as Logic) : fromFive(logic as HostedLogic, given);
-      if (!isMachine(logic)) return;
+      if (!isMachine(logic)) {
+        early.set(actor, []);
+        return;
+      }
       given = logic as unknown as Logic;
+      inForm = undefined;
       reportSelections(given);
     },
     sourceName: sourceNameOf(actor),
-    deliver: (event) => deliver(undefined, actor, inNamesOfSix(event)),
+    deliver(event) {
+      const isInternal = actor.logic.isInternalEventType?.(event.type) === true;
+      if (isInternal) actor.system.deadLetter(undefined, actor, event, 'internalEvent');
+      else deliver(undefined, actor, inNamesOfSix(event));
+    },
     fail(error) {
       if (actor._processingStatus === 1 && actor._tryHandleExecutionError(error)) return;
       for (const child of Object.values(actor._snapshot.children ?? {})) child?._stop();
@@ -331,8 +395,13 @@ function hostSystem(root: Actor6, hooks: SystemHooks, options: RootOptions): voi
   system.createActorRef = (logic, given) =>
     createActorRef(announced(logic, options.created) as unknown as Logic, given);
   system.runtime = {
-    sendEvent: (source: Actor6 | undefined, target: Actor6, event: AnyEventObject) =>
-      hooks.relay(source as never, target as never, inNamesOfFive(event), () => deliver(source, target, event)),
+    sendEvent(source: Actor6 | undefined, target: Actor6, event: AnyEventObject) {
+      const relay = () =>
+        hooks.relay(source as never, target as never, inNamesOfFive(event), () => deliver(source, target, event));
+      const waiting = early.get(target);
+      if (waiting === undefined) relay();
+      else waiting.push(relay);
+    },
     emitEvent(source: Actor6, event: AnyEventObject) {
       emitters.get(source)?.(event);
       source._emit(event);
@@ -459,6 +528,10 @@ function interceptActions(actor: Actor6, receive: Parameters<HostedActor['onActi
 /** Calls observers and listeners outside of the step. */
 function callOutside(actor: Actor6, { outside }: SystemHooks): void {
   const { subscribe, on } = actor;
+  insides.set(
+    actor,
+    Object.create(actor, { subscribe: { value: subscribe.bind(actor) }, on: { value: on.bind(actor) } }),
+  );
   const wrap =
     (call: unknown, self?: unknown) =>
     (...args: unknown[]): void =>

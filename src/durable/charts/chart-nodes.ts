@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { described } from '../../xstate/ports.ts';
+import { described, isSix } from '../../xstate/ports.ts';
 import { invokedLogics } from '../../xstate/states.ts';
 
 /** Returns all state nodes of a machine in chart order: each node before its children. */
@@ -34,13 +34,18 @@ export function missingImplementations(machine: AnyStateMachine): readonly Named
   return [...missing.values()];
 }
 
+/** The durations that XState 6 takes besides the names of delays: `500ms`, `1.5s`, ISO 8601. */
+const DURATION = /^(?:\d+ms|\d*\.?\d*s|P(?=.*\d)[\dWDTHMS.,]+)$/iu;
+
 function namedBy(node: AnyStateNode): readonly Named[] {
-  const { id, after, entry, exit, initial } = node;
+  const { id, machine, after, entry, exit, initial } = node;
   return [
     ...invokedLogics(node).flatMap((src) => (typeof src === 'string' ? [named('actor', src, id)] : [])),
     // XState treats a numeric delay name as milliseconds.
     ...after.flatMap(({ delay }) =>
-      typeof delay === 'string' && Number.isNaN(+delay) ? [named('delay', delay, id)] : [],
+      typeof delay === 'string' && Number.isNaN(+delay) && !(isSix(machine) && DURATION.test(delay))
+        ? [named('delay', delay, id)]
+        : [],
     ),
     ...[...entry, ...exit, ...(initial?.actions ?? [])].flatMap((action) => ofAction(action, id)),
   ];

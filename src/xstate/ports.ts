@@ -11,7 +11,7 @@ export function setSix(port: XStatePort | null): void {
 }
 
 /** Whether a machine is one of XState 6. */
-const isSix = (machine: AnyStateMachine): boolean => 'sources' in machine;
+export const isSix = (machine: AnyStateMachine): boolean => 'sources' in machine;
 
 /** Throws `invalid_option` for a machine of XState 6 that this process cannot host. */
 export function requireHostable(machine: AnyStateMachine): void {

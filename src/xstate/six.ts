@@ -111,6 +111,7 @@ interface Snapshot6 extends Counters {
   readonly input?: unknown;
   readonly children?: Readonly<Record<string, Actor6 | undefined>>;
   readonly _stateInputs?: object;
+  readonly effects?: Readonly<Record<string, { readonly status: string }>>;
   readonly timers?: Readonly<Record<string, { readonly event: AnyEventObject; readonly target: 'self' | Actor6 }>>;
 }
 
@@ -273,6 +274,15 @@ function refuseEffects(actor: Actor6): void {
   };
 }
 
+/** A step of a call (`enq.step`) that its process did not finish begins again: a repeated call would wait for it for ever. */
+function forgetOpenSteps({ _snapshot }: Actor6, initial: Snapshot6): void {
+  const known = Object.keys(initial.effects ?? {});
+  const kept = Object.entries(_snapshot.effects ?? {}).filter(
+    ([key, { status }]) => status !== 'active' || known.includes(key),
+  );
+  if (_snapshot.effects !== undefined) Object.assign(_snapshot, { effects: Object.fromEntries(kept) });
+}
+
 /** Logic of custom code as version 5 has it: nothing is executed before `start`, and a transition returns a snapshot only. */
 function formOfFive(logic: Logic, actor: Actor6): HostedLogic {
   const { initialTransition } = logic;
@@ -285,7 +295,8 @@ function formOfFive(logic: Logic, actor: Actor6): HostedLogic {
   return {
     ...logic,
     start(snapshot: Snapshot6, actor: Actor6) {
-      const [, effects] = initialTransition(snapshot.input, actor);
+      const [initial, effects] = initialTransition(snapshot.input, actor);
+      forgetOpenSteps(actor, initial);
       for (const effect of effects) effect.exec();
       logic.start?.(actor._snapshot, actor, { restored: false });
     },

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createActor, createCallbackLogic, createLogic, createMachine } from 'xstate6';
+import { createActor, createAsyncLogic, createCallbackLogic, createLogic, createMachine } from 'xstate6';
 import { hostXState6 } from '../../src/entries/xstate6.ts';
 import { type PlainStep, runDurable, runPlain } from '../support/plain-six.ts';
 
@@ -105,5 +105,20 @@ it('refuses an effect of logic that began without one', async () => {
   });
   const { seen, divergence } = await runDurable(machine, [{ type: 'GO' }]);
   expect(seen.at(-1)).toMatchObject({ value: 'b', context: { code: 'not_durable' } });
+  expect(divergence).toBeNull();
+});
+
+it('repeats only the step of a call that its process did not finish', async () => {
+  const steps: string[] = [];
+  const src = createAsyncLogic({
+    run: async (_: Args, { step }: Args) => {
+      await step('charge', async () => steps.push('charge'));
+      await step('mail', () => (steps.push('mail') > 2 ? Promise.resolve() : new Promise(() => {})));
+    },
+  });
+  const config = { initial: 'paying', states: { paying: { invoke: { src, onDone: 'paid' } }, paid: {} } };
+  const { seen, divergence } = await runDurable(machineOf(config), [1]);
+  expect(steps).toEqual(['charge', 'mail', 'mail']);
+  expect(seen.map(({ value }) => value)).toEqual(['paying', 'paid']);
   expect(divergence).toBeNull();
 });

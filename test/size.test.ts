@@ -23,10 +23,10 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 6950, exported: 140, floors: 9 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6470, exported: 110, floors: 11 },
-  'src/xstate': { lines: 1570, exported: 51, floors: 4 },
+  'src/xstate': { lines: 1660, exported: 52, floors: 4 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18640, exported: 441, floors: 16 },
-  test: { lines: 90860, exported: 400, floors: 7 },
+  test: { lines: 91060, exported: 402, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -129,11 +129,17 @@ export interface Effect {
   isKept: boolean;
 }
 
+interface PersistedChild {
+  readonly snapshot: { readonly input?: unknown };
+  readonly src: unknown;
+  readonly systemId?: string;
+  readonly registryKey?: string;
+  readonly syncSnapshot?: boolean;
+}
+
 /** What XState stores of the child actors of a machine. */
 interface PersistedChildren {
-  readonly children: Readonly<
-    Record<string, { snapshot: { input?: unknown }; src: unknown; systemId?: string; syncSnapshot?: boolean }>
-  >;
+  readonly children: Readonly<Record<string, PersistedChild>>;
 }
 
 /** The codes of a store that cannot be used now. */
@@ -312,15 +318,26 @@ export class DurableActorSystem {
       scheduled.source === this.root &&
       scheduled.target === this.root &&
       (scheduled.id === undefined || this.#cancelable.get(scheduled.id) === number);
-    const counters = this.#xstate.counters(snapshot);
-    if (!timers.every(isOwn) || counters === null) return null;
+    const { stateInputs, ...counters } = this.#xstate.counters(snapshot);
+    if (!timers.every(isOwn)) return null;
     try {
       // Together: an event may contain an object of the context.
       const events = [...new Set(timers.map(({ scheduled }) => scheduled?.event))];
-      const exact = codec.encode({ context, events }, 'state', 'exact') as { context: Json; events: readonly Json[] };
+      const exact = codec.encode({ context, events, stateInputs }, 'state', 'exact') as {
+        readonly context: Json;
+        readonly events: readonly Json[];
+        readonly stateInputs: Json;
+      };
       const children = this.#childKeyframes();
       return {
-        snapshot: { value, nodes, context: exact.context, historyValue: historyOf(snapshot), ...counters },
+        snapshot: {
+          value,
+          nodes,
+          context: exact.context,
+          historyValue: historyOf(snapshot),
+          ...counters,
+          ...(stateInputs !== undefined && { stateInputs: exact.stateInputs }),
+        },
         timers: timers.map(({ number, dueMs, scheduled }) => ({
           timer: number,
           event: exact.events[events.indexOf(scheduled?.event)] as Json,
@@ -342,12 +359,16 @@ export class DurableActorSystem {
   #childKeyframes(): NonNullable<Keyframe['children']> {
     if (this.#children.size === 0) return {};
     const { children } = this.root.getPersistedSnapshot() as unknown as PersistedChildren;
-    const states = Object.entries(children).map(([id, { snapshot, src, systemId, syncSnapshot }]) => {
+    const states = Object.entries(children).map(([id, { snapshot, src, systemId, registryKey, syncSnapshot }]) => {
       const [input, problem] = this.#encodeInput(snapshot.input, childPath('', id));
       // An inline actor has no name by which it could be restored.
       if (problem !== null || typeof src !== 'string') throw problem;
       const child = this.#children.get(childPath('', id)) ?? '';
-      const names = { ...(systemId && { systemId }), ...(syncSnapshot && { syncSnapshot: true as const }) };
+      const names = {
+        ...(systemId && { systemId }),
+        ...(registryKey && { registryKey }),
+        ...(syncSnapshot && { syncSnapshot: true as const }),
+      };
       return [id, { src, input, ...names, child }] as const;
     });
     return Object.fromEntries(states);
@@ -373,13 +394,14 @@ export class DurableActorSystem {
     const { codec } = this.#parts;
     for (const id of sentIds) this.sentIds.add(id);
     this.hasBegun = true;
-    const { value, nodes, context, ...rest } = snapshot;
+    const { value, nodes, context, stateInputs, ...rest } = snapshot;
+    const inputs = stateInputs === undefined ? {} : { stateInputs: codec.decode(stateInputs as Json) };
     for (const [id, { child }] of Object.entries(children)) this.#children.set(childPath('', id), child);
     const waiting = Object.entries(children).map(([id, { input, ...state }]) => {
       const inner = { status: 'active', output: undefined, error: undefined, input: codec.decode(input) };
       return [id, { ...state, snapshot: inner }];
     });
-    this.create({ value, ...rest, status: 'active', context: {}, children: Object.fromEntries(waiting) });
+    this.create({ value, ...rest, ...inputs, status: 'active', context: {}, children: Object.fromEntries(waiting) });
     this.#xstate.continueExactly(this.root, nodes, codec.decode(context));
     this.#act(0, () => {
       this.root.start();

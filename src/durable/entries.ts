@@ -266,6 +266,8 @@ interface ChildKeyframe {
   readonly src: string;
   readonly input: Json;
   readonly systemId?: string;
+  /** The name of version 6 for `systemId`. */
+  readonly registryKey?: string;
   readonly syncSnapshot?: true;
   readonly child: string;
 }

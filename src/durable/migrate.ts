@@ -106,6 +106,7 @@ function migratedEvent({ system, rule, parts, ...versions }: Omit<MovedActor, 's
     .activeNodes(moved)
     .toSorted((one, other) => one.order - other.order);
   requireNotDone(targets, nodes, to);
+  requireInputs(state, nodes);
   const matcher = new Matcher(targets, nodes, rule);
   const delays = matcher.match(delaysOf);
   const open = [...system.approvals.keys()];
@@ -129,6 +130,13 @@ function migratedEvent({ system, rule, parts, ...versions }: Omit<MovedActor, 's
       ...delays.values(),
     ],
   };
+}
+
+function requireInputs({ snapshot }: Keyframe, nodes: readonly AnyStateNode[]): void {
+  const lost = snapshot.nodes.find(
+    (id) => Object.hasOwn(Object(snapshot.stateInputs), id) && !nodes.some((node) => node.id === id),
+  );
+  if (lost !== undefined) throw new Error(`the state "${lost}" has an input, so it must keep its id`);
 }
 
 const isLeaf = ({ states }: AnyStateNode): boolean => Object.keys(states).length === 0;

@@ -92,10 +92,12 @@ export interface Microstep {
   readonly taken: readonly AnyTransitionDefinition[];
 }
 
-/** The numbers from which XState 6 makes the ids of timers and children. */
+/** What a snapshot of XState 6 has besides that of version 5: the numbers from which it makes the ids of timers and children, and inputs. */
 export interface Counters {
   readonly _nextTimerId?: number;
   readonly _nextActorIds?: Readonly<Record<string, number>>;
+  /** The inputs of states, by id. */
+  readonly stateInputs?: unknown;
 }
 
 /** The root of an actor system that a durable actor owns. */
@@ -138,8 +140,8 @@ export interface XStatePort {
   host(ref: AnyActorRef, hooks: SystemHooks): HostedActor;
   /** Sends the root an event of its own after a delay. */
   scheduleOwn(root: AnyActorRef, event: AnyEventObject, delayMs: number, id: string | undefined): void;
-  /** What a keyframe stores of a snapshot besides value, context, history and timers; null if it cannot be restored. */
-  counters(snapshot: AnyMachineSnapshot): Counters | null;
+  /** What a keyframe stores of a snapshot besides value, context, history and timers. */
+  counters(snapshot: AnyMachineSnapshot): Counters;
   /** Sets the context and the active states of a root that has not started, in this order. */
   continueExactly(root: AnyActorRef, ids: readonly string[], context: unknown): void;
   /** Starts what entering the active states starts, without entry actions. */

@@ -56,8 +56,12 @@ export const sixOf = ({ createActor }: XState6): XStatePort => ({
   },
   counters(snapshot) {
     const { _nextTimerId = 0, _nextActorIds, _stateInputs } = snapshot as unknown as Snapshot6;
-    if (Object.keys(_stateInputs ?? {}).length > 0) return null;
-    return { ...(_nextTimerId > 0 && { _nextTimerId }), ...(_nextActorIds && { _nextActorIds }) };
+    const hasInputs = Object.keys(_stateInputs ?? {}).length > 0;
+    return {
+      ...(_nextTimerId > 0 && { _nextTimerId }),
+      ...(_nextActorIds && { _nextActorIds }),
+      ...(hasInputs && { stateInputs: _stateInputs }),
+    };
   },
   continueExactly(root, ids, context) {
     const snapshot = root.getSnapshot() as AnyMachineSnapshot;
@@ -100,7 +104,7 @@ type Logic = Readonly<Record<string, unknown>> & {
   readonly getInitialSnapshot?: (actor: Actor6, input: unknown) => Snapshot6;
   readonly transition: (snapshot: Snapshot6, event: AnyEventObject, actor: Actor6) => Result;
   readonly restoreSnapshot?: (snapshot: unknown, actor: Actor6) => Snapshot6;
-  readonly start?: (snapshot: Snapshot6, actor: Actor6, options?: object) => void;
+  readonly start?: (snapshot: Snapshot6, actor: Actor6, options?: { readonly restored: boolean }) => void;
   readonly isInternalEventType?: (type: string) => boolean;
 };
 
@@ -316,9 +320,7 @@ function fromFive(wrapped: HostedLogic, original: Logic): Logic {
       const [snapshot] = inSix(original).initialTransition?.(input, actor) ?? [{ status: 'active' }];
       const start = () => {
         wrapped.start?.(actor._snapshot, actor as never);
-        const events = early.get(actor) ?? [];
-        early.delete(actor);
-        for (const relay of events) relay();
+        relayEarly(actor);
       };
       return [snapshot, [{ kind: 'builtin', type: 'xstate.start', exec: start }]];
     },
@@ -326,12 +328,20 @@ function fromFive(wrapped: HostedLogic, original: Logic): Logic {
       wrapped.transition(snapshot, inNamesOfFive(event), actor as never) as Snapshot6,
       [],
     ],
-    start: () => {},
+    start(_, actor, options) {
+      if (options?.restored) relayEarly(actor);
+    },
   };
 }
 
 /** The events for custom code that has not started. XState 6 starts children after the other effects of a step. */
 const early = new WeakMap<Actor6, (() => void)[]>();
+
+function relayEarly(actor: Actor6): void {
+  const events = early.get(actor) ?? [];
+  early.delete(actor);
+  for (const relay of events) relay();
+}
 
 function host(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
   const actor = ref as unknown as Actor6;

@@ -184,7 +184,7 @@ function announced(logic: AnyStateMachine | Logic, created: RootOptions['created
   };
   const announcing = Object.create(own, {
     initialTransition: {
-      value: (input: unknown, actor: Actor6) => current(actor).initialTransition?.(inputOf(own, input), actor),
+      value: (input: unknown, actor: Actor6) => current(actor).initialTransition?.(inputOf(own, input, actor), actor),
     },
     restoreSnapshot: {
       value: (snapshot: unknown, actor: Actor6) => current(actor).restoreSnapshot?.(snapshot, actor) ?? snapshot,
@@ -197,11 +197,16 @@ function announced(logic: AnyStateMachine | Logic, created: RootOptions['created
 const originals = new WeakMap<object, Logic>();
 
 /** What `enq.listen` and `enq.subscribeTo` observe is part of the step. */
-function inputOf({ id }: Logic, input: unknown): unknown {
+function inputOf({ id }: Logic, input: unknown, attached: Actor6): unknown {
   const { actor } = Object(input) as { readonly actor?: Actor6 };
   const inside = actor && insides.get(actor);
-  return ATTACHED.has(String(id)) && inside ? { ...(input as object), actor: inside } : input;
+  if (!ATTACHED.has(String(id)) || inside === undefined) return input;
+  if (id === 'xstate.listener') listened.set(attached, actor as Actor6);
+  return { ...(input as object), actor: inside };
 }
+
+/** The actors to which `enq.listen` listens: what a call emits comes from the call. */
+const listened = new WeakMap<Actor6, Actor6>();
 
 /** Actors whose observers and listeners are called inside of the step. */
 const insides = new WeakMap<Actor6, object>();
@@ -417,8 +422,9 @@ function hostSystem(root: Actor6, hooks: SystemHooks, options: RootOptions): voi
     createActorRef(announced(logic, options.created) as unknown as Logic, given);
   system.runtime = {
     sendEvent(source: Actor6 | undefined, target: Actor6, event: AnyEventObject) {
+      const sender = (source && listened.get(source)) ?? source;
       const relay = () =>
-        hooks.relay(source as never, target as never, inNamesOfFive(event), () => deliver(source, target, event));
+        hooks.relay(sender as never, target as never, inNamesOfFive(event), () => deliver(source, target, event));
       const waiting = early.get(target);
       if (waiting === undefined) relay();
       else waiting.push(relay);

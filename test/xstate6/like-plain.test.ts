@@ -68,6 +68,23 @@ const machines: Readonly<Record<string, { readonly config: () => object; readonl
     }),
     steps: [{ type: 'ADD' }],
   },
+  'a listener of a callback': {
+    config: () => ({
+      context: { n: 0 },
+      entry: (_: Args, enqueue: Args) => {
+        const child = enqueue.spawn(
+          createCallbackLogic(({ receive, emit }: Args) => receive(() => emit({ type: 'heard' }))),
+          { id: 'callback' },
+        );
+        enqueue.listen(child, 'heard', () => ({ type: 'HEARD' }));
+      },
+      on: {
+        SAY: ({ children }: Args, enqueue: Args) => enqueue.sendTo(children.callback, { type: 'say' }),
+        HEARD: count,
+      },
+    }),
+    steps: [{ type: 'SAY' }, { type: 'SAY' }],
+  },
   'an internal event from outside': {
     config: () => ({ internalEvents: ['tick'], initial: 'a', states: { a: { on: { tick: 'b' } }, b: {} } }),
     steps: [{ type: 'tick' }],

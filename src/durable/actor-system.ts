@@ -318,7 +318,7 @@ export class DurableActorSystem {
       scheduled.source === this.root &&
       scheduled.target === this.root &&
       (scheduled.id === undefined || this.#cancelable.get(scheduled.id) === number);
-    const { stateInputs, ...counters } = this.#xstate.counters(snapshot);
+    const { stateInputs, ...ownState } = this.#xstate.ownState(snapshot);
     if (!timers.every(isOwn)) return null;
     try {
       // Together: an event may contain an object of the context.
@@ -335,7 +335,7 @@ export class DurableActorSystem {
           nodes,
           context: exact.context,
           historyValue: historyOf(snapshot),
-          ...counters,
+          ...ownState,
           ...(stateInputs !== undefined && { stateInputs: exact.stateInputs }),
         },
         timers: timers.map(({ number, dueMs, scheduled }) => ({

@@ -1,6 +1,6 @@
 import type { AnyActorRef, AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { Counters, HostedActor, HostedLogic, RootOptions, SystemHooks, XStatePort } from './port.ts';
+import type { OwnState, HostedActor, HostedLogic, RootOptions, SystemHooks, XStatePort } from './port.ts';
 import { delaysOf, invokedActor } from './six-entry.ts';
 import {
   activeNodes,
@@ -54,7 +54,7 @@ export const sixOf = ({ createActor }: XState6): XStatePort => ({
     Object.assign(actor._snapshot, { timers: { ...actor._snapshot.timers, [id]: timer } });
     actor.system.schedule(actor, id, delayMs);
   },
-  counters(snapshot) {
+  ownState(snapshot) {
     const { _nextTimerId = 0, _nextActorIds, _stateInputs } = snapshot as unknown as Snapshot6;
     const hasInputs = Object.keys(_stateInputs ?? {}).length > 0;
     return {
@@ -110,7 +110,7 @@ type Logic = Readonly<Record<string, unknown>> & {
 
 type Result = readonly [snapshot: Snapshot6, effects: readonly Effect6[]];
 
-interface Snapshot6 extends Counters {
+interface Snapshot6 extends OwnState {
   readonly status: string;
   readonly input?: unknown;
   readonly children?: Readonly<Record<string, Actor6 | undefined>>;

@@ -5,7 +5,7 @@ import { createActor, setup, types } from 'xstate6';
 hostXState6({ createActor });
 
 const order = setup({
-  schemas: { context: types<{ total: number }>(), events: { add: types<{ price: number }>(), pay: types<{}>() } },
+  schemas: { context: types<{ total: number }>(), events: { add: types<{ price: number }>(), pay: types<object>() } },
 }).createMachine({
   id: 'order',
   context: { total: 0 },

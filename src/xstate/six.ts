@@ -1,6 +1,6 @@
 import type { AnyActorRef, AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { OwnState, HostedActor, HostedLogic, RootOptions, SystemHooks, XStatePort } from './port.ts';
+import type { HostedActor, HostedLogic, OwnState, RootOptions, SystemHooks, XStatePort } from './port.ts';
 import { delaysOf, invokedActor } from './six-entry.ts';
 import {
   activeNodes,

@@ -10,7 +10,19 @@ import {
   type InspectionEvent,
   setup,
 } from 'xstate';
-import { actorNames, limitInspection, logicOf, parentOf, registerSystemIds, relay, replaceCandidates, replaceLogic, syncsSnapshots, takeOverSystem, unregisterActor } from '../../../src/xstate/actors.ts';
+import {
+  actorNames,
+  limitInspection,
+  logicOf,
+  parentOf,
+  registerSystemIds,
+  relay,
+  replaceCandidates,
+  replaceLogic,
+  syncsSnapshots,
+  takeOverSystem,
+  unregisterActor,
+} from '../../../src/xstate/actors.ts';
 
 describe('the XState internals that this product uses', () => {
   it('limits inspection to some types, until another inspector subscribes', () => {

@@ -14,11 +14,11 @@ import {
   sendParent,
   sendTo,
 } from 'xstate';
-import { parentOf } from '../../../../src/xstate/actors.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { done, fails, type Outcomes } from '../../../../src/testing/exploration/occurrences.ts';
 import { inputOf } from '../../../../src/testing/structure/running-actors.ts';
+import { parentOf } from '../../../../src/xstate/actors.ts';
 
 import { createRandom, type Random, SEED } from '../../../support/random.ts';
 import { isSoak } from '../../../support/soak.ts';

@@ -7,10 +7,10 @@ import {
   raise,
   transition,
 } from 'xstate';
-import { activeNodes } from '../../../../src/xstate/actors.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { type PrecedesTimes, precedes, type StepMark } from '../../../../src/testing/properties/precedes.ts';
 import { findingsOf } from '../../../../src/testing/properties/properties.ts';
+import { activeNodes } from '../../../../src/xstate/actors.ts';
 import { createRandom, type Random, SEED } from '../../../support/random.ts';
 
 const EVENTS = ['A', 'B'] as const;

@@ -54,7 +54,7 @@ const TITLES: Readonly<Record<string, string>> = {
   answerConverged: 'Answer no longer changes',
   loopDetected: 'Cycles repeat each other',
   answerIsProse: 'Answer in prose, without a rating',
-  modelUnavailable: 'The model is unavailable',
+  modelUnavailable: 'The model reported a transport failure',
   phaseMayBeSkipped: 'The phase can be skipped',
   phaseMayRepeat: 'The phase can be retried',
   phaseSaved: 'The phase was stopped, and its result is kept',

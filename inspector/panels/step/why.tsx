@@ -102,11 +102,11 @@ export const Transitions = ({ transitions, at }: TransitionsProps) => (
 /** Guards that only choose how to decide; they are not shown as reasons. */
 const PREPARING: ReadonlySet<string> = new Set(['gradingWanted', 'comparisonWanted', 'directionWanted']);
 
-/** A rule about a failed phase, without values that only name the failure. */
+/** A rule about a failed phase, without values that only name the failure other than by its stage. */
 const afterFailure = ({ guard, compared, ...candidate }: ExplainedCandidate): ExplainedCandidate => ({
   ...candidate,
   guard: candidate.name === null ? 'Otherwise, the answer is written from what there is' : guard,
-  compared: compared.filter(({ value }) => typeof value === 'number' || typeof value === 'boolean'),
+  compared: compared.filter(({ name, value }) => name === 'stage' || /number|boolean/u.test(typeof value)),
 });
 
 /** The rules of Yield in a decision; the one that held also has the numbers that no other rule has. */

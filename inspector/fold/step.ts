@@ -38,7 +38,7 @@ function callsAt(calls: readonly AttemptSpan[], chosen: AttemptSpan | undefined,
 const NEAR_PROMPTS = 3;
 
 /** The entry that records the prompt of a model call; null if it is not sent yet. */
-export function promptSeq(log: RunLog, { entries }: RunFold, { span }: AttemptAt): number | null {
+export function promptSeq(log: RunLog, { entries }: RunFold, { span }: Pick<AttemptAt, 'span'>): number | null {
   const prompts = entries.of('prompt');
   const first = countUpTo(prompts, span.from - 1);
   // The prompt of a call that started early may be in between, or those of all other actors of a system.

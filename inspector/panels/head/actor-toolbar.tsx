@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
+import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { forkPoint } from '../../fold/fork-point.ts';
 import { namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
-import { rootCauseOf } from '../../fold/system-trace.ts';
-import { actorName } from '../../fold/system-words.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { useIsPast } from '../../ui-state/use-now.ts';
@@ -29,23 +28,29 @@ export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelV
   return run.blocked ?? null;
 }
 
-type ActorToolbarProps = PanelProps & { readonly blocked: string | null; readonly onOpen: () => void };
+/** Whether the machine of an actor is known, so that its journal can be replayed. */
+export const canReplay = ({ connection, machines }: Inspector, { machine }: InspectedRun): boolean =>
+  connection.value === 'open' && machine !== undefined && Object.hasOwn(machines.value, machine);
+
+type ActorToolbarProps = PanelProps & {
+  readonly blocked: string | null;
+  readonly onOpen: () => void;
+  /** The entry after whose step a fork begins; null while no fork is being started. */
+  readonly forkAt: number | null;
+  readonly onFork: (at: number | null) => void;
+};
 
 /** Continue, stop, fork, check the replay, download. What cannot be done is disabled; the reason is `blocked`. */
-export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarProps) {
+export function ActorToolbar({ inspector, view, blocked, onOpen, forkAt, onFork }: ActorToolbarProps) {
   const { run } = view;
   const { isBusy, act } = sender(inspector, run.runId);
-  const [open, setOpen] = useState<'stop' | 'fork' | 'export' | null>(null);
+  const [open, setOpen] = useState<'stop' | 'export' | null>(null);
   const show = (dialog: typeof open): void => {
     onOpen();
     setOpen(dialog);
   };
-  const [root] = view.fold.actors;
-  const cause = root && rootCauseOf(view, root);
-  const repeatedCall = cause && actorName(view, cause.path);
   const isDue = useIsPast(run.waiting?.dueAtMs ?? null);
-  // Both only read its journal.
-  const canRead = run.machine !== undefined && Object.hasOwn(inspector.machines.value, run.machine);
+  const canRead = canReplay(inspector, run);
   const isConnected = inspector.connection.value === 'open';
   return (
     <div class="toolbar row">
@@ -71,21 +76,12 @@ export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarP
           Stop…
         </button>
       )}
-      <button
-        type="button"
-        disabled={!isConnected || !canRead}
-        title={
-          repeatedCall &&
-          `To repeat ${excerpt(repeatedCall, 60)}, fork from before it failed: select the step that started it`
-        }
-        aria-haspopup="dialog"
-        onClick={() => show('fork')}
-      >
+      <button type="button" disabled={!canRead} aria-haspopup="dialog" onClick={() => onFork(view.selection.from)}>
         Fork…
       </button>
       <button
         type="button"
-        disabled={!isConnected || !canRead}
+        disabled={!canRead}
         title="Replays the journal without calls and shows the first divergence"
         onClick={() => void act({ type: 'replay' })}
       >
@@ -104,7 +100,9 @@ export function ActorToolbar({ inspector, view, blocked, onOpen }: ActorToolbarP
           </SendButton>
         </Dialog>
       )}
-      {open === 'fork' && <ForkDialog inspector={inspector} view={view} onClose={() => setOpen(null)} />}
+      {forkAt !== null && (
+        <ForkDialog inspector={inspector} view={{ ...view, at: forkAt }} onClose={() => onFork(null)} />
+      )}
     </div>
   );
 }

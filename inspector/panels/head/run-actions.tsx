@@ -1,7 +1,5 @@
 import { useState } from 'preact/hooks';
 import { answerUpTo, runStart } from '../../fold/entry-index.ts';
-import { attemptAt } from '../../fold/output.ts';
-import { promptSeq } from '../../fold/step.ts';
 import { failedCallOf } from '../../fold/summary.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -12,14 +10,7 @@ import { CancelForm, SendButton } from './event-forms.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 import { SendingResult, sender } from './sending.tsx';
 
-const TITLES = {
-  cancel: 'Cancel this run',
-  details: 'Details of this run',
-  retry: 'Retry the failed call in a new run',
-  fork: 'Fork this run',
-} as const;
-
-type DialogName = keyof typeof TITLES | 'export';
+type DialogName = 'cancel' | 'details' | 'retry' | 'fork' | 'export';
 
 /** What can be done with a run: compared, downloaded, canceled, retried, forked. An exported file offers its details only. */
 export function RunActions({ inspector, view }: PanelProps) {
@@ -35,6 +26,12 @@ export function RunActions({ inspector, view }: PanelProps) {
   const answer = canFork(inspector, view) ? answerUpTo(log, fold, log.count - 1)?.answer : undefined;
   const last = fold.spans.phases.at(-1);
   const failed = answer && failedCallOf(fold.spans, answer);
+  const titles = {
+    cancel: 'Cancel this run',
+    details: 'Details of this run',
+    retry: `Retry call ${failed?.number}`,
+    fork: `Fork at ${last?.phase}, cycle ${last?.cycle}`,
+  };
   const dialogButton = (name: DialogName, label: string) => (
     <button type="button" aria-haspopup="dialog" onClick={() => setOpen(name)}>
       {label}
@@ -50,14 +47,14 @@ export function RunActions({ inspector, view }: PanelProps) {
           {dialogButton('cancel', 'Cancel…')}
         </div>
       )}
-      {failed && dialogButton('retry', `Retry call ${failed.number}…`)}
+      {failed && dialogButton('retry', `${titles.retry}…`)}
       {answer && last && dialogButton('fork', 'Fork…')}
       {!isFile && <CompareButton chosen={[run]} runs={inspector.runs.value} />}
       {isConnected && dialogButton('export', 'Download…')}
       {dialogButton('details', 'Details…')}
       {open === 'export' && <ExportDialog inspector={inspector} runIds={[run.runId]} onClose={close} />}
       {open !== null && open !== 'export' && (
-        <Dialog key={open} title={TITLES[open]} onClose={close}>
+        <Dialog key={open} title={titles[open]} onClose={close}>
           {open === 'details' ? (
             <>
               <RunFacts run={run} profile={phases.join(' · ')} />
@@ -67,23 +64,11 @@ export function RunActions({ inspector, view }: PanelProps) {
             last && (
               <>
                 <p class="muted">To fork at another step, select it and choose “Fork here”.</p>
-                <ForkForm
-                  {...{ inspector, view }}
-                  seq={Math.max(1, last.from)}
-                  step={`${last.phase}, cycle ${last.cycle}`}
-                />
+                <ForkForm {...{ inspector, view }} seq={Math.max(1, last.from)} />
               </>
             )
           ) : open === 'retry' ? (
-            failed && (
-              <ForkForm
-                inspector={inspector}
-                view={view}
-                seq={failed.from}
-                step={`call ${failed.number}`}
-                promptAt={promptSeq(log, fold, attemptAt(failed, log.count))}
-              />
-            )
+            failed && <ForkForm inspector={inspector} view={view} seq={failed.from} call={failed} />
           ) : (
             <>
               <CancelForm

@@ -14,6 +14,7 @@ import { answersLeadTo, type MachineWaits, systemWaits } from '../../fold/system
 import { actorName, changedFields, errorText } from '../../fold/system-words.ts';
 import { excerpt, jsonExcerpt, lowerFirst } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
+import { LinkButton } from '../../link-button.tsx';
 import type { PanelView } from '../../ui-state/inspector.ts';
 import { isPhone } from '../../ui-state/media.ts';
 import { useIsPast, useNow } from '../../ui-state/use-now.ts';
@@ -23,7 +24,7 @@ import type { PanelProps } from '../panel.tsx';
 import { ActorLink } from '../parts.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { ActorEventForm, OTHER_EVENT } from './actor-events.tsx';
-import { ActorToolbar, blockedText } from './actor-toolbar.tsx';
+import { ActorToolbar, blockedText, canReplay } from './actor-toolbar.tsx';
 import { QuestionForm } from './approval-form.tsx';
 import { Countdown } from './countdown.tsx';
 import { sender } from './sending.tsx';
@@ -46,12 +47,13 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const isShown = (text: string): boolean => reached.some(({ because }) => because.includes(text));
   const failed = failureWords(view);
   const failure = excerpt(failed.words, 400);
-  const states = reached.map((one) => ({ ...one, because: one.because.replace(`: ${failed.rootCause}`, '') }));
+  const states = reached.map((one) => ({ ...one, because: one.because.replace(`: ${failed.cause?.error}`, '') }));
   const due = useIsPast(run.waiting?.dueAtMs ?? null) && !run.exportedAt ? dueText(run, Date.now()) : null;
   const nowMs = useNow(30_000);
   const waited = run.exportedAt === undefined && run.status !== 'interrupted' ? waitedText(run, nowMs) : null;
   const end = fold.actors[0]?.end;
   const [chosen, choose] = useState<string | null>(null);
+  const [forkAt, fork] = useState<number | null>(null);
   const repaired = fold.entries.of('retried' as 'end').at(-1);
   const { parent } = (count > 0 ? view.log.entry(0) : {}) as Pick<StartEntry, 'parent'>;
   return (
@@ -95,7 +97,12 @@ export function SystemHead({ inspector, view }: PanelProps) {
       {failure !== '' && !isShown(failure) && (
         <p class="verbatim">
           {run.status !== 'degraded' && 'Earlier: '}
-          {failure}
+          {failure}{' '}
+          {failed.cause && canReplay(inspector, run) && (
+            <LinkButton onClick={() => fork(failed.cause.from)}>
+              Fork before {failed.cause.name} to call it again
+            </LinkButton>
+          )}
         </p>
       )}
       {over && end?.status === 'done' && end.output != null && (
@@ -108,7 +115,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
         {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
       </div>
       {isActor && inspector.connection.value !== 'file' && (
-        <ActorToolbar inspector={inspector} view={view} blocked={blocked} onOpen={() => choose(null)} />
+        <ActorToolbar {...{ inspector, view, blocked, forkAt }} onOpen={() => choose(null)} onFork={fork} />
       )}
       <Figures view={view} />
       {run.fidelity.length > 0 && (
@@ -129,8 +136,8 @@ function repairText(view: PanelView, seq: number): string {
   return `${isSkipped ? 'skipped' : 'retried'} ${excerpt(retriedText(view, seq), 200)}${again}`;
 }
 
-/** What ended the actor: `charge failed: TypeError: card declined`. If a failed call led to an action that threw, the error of the call is `rootCause`. */
-function failureWords(view: PanelView): { readonly words: string; readonly rootCause?: string } {
+/** What ended the actor: `charge failed: TypeError: card declined`. If a failed call led to an action that threw, the call is its `cause`. */
+function failureWords(view: PanelView) {
   const { run, fold } = view;
   const text = (run.ending?.failure ?? '').replace(`${run.runId} failed: `, '');
   const [root, ...others] = fold.actors;
@@ -146,7 +153,8 @@ function failureWords(view: PanelView): { readonly words: string; readonly rootC
   if (thrown !== null) {
     const words = `threw: ${errorText(root.end.error)}`;
     if (call === undefined) return { words: `${thrown} ${words}` };
-    return { words: `Root cause: ${callWords}${error}. The ${lowerFirst(thrown)} then ${words}`, rootCause: error };
+    const cause = { error, name: excerpt(actorName(view, call.path), 60), from: call.started ?? call.from };
+    return { words: `Root cause: ${callWords}${error}. The ${lowerFirst(thrown)} then ${words}`, cause };
   }
   const isOwn = error !== '' && error === errorText(root.end.error);
   return {

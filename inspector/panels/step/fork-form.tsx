@@ -4,6 +4,8 @@ import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import type { WhatIfChanges } from '../../../src/chain/journal/decided-run.ts';
 import { runStart } from '../../fold/entry-index.ts';
 import { capitalize, PHASE_NAMES } from '../../fold/format.ts';
+import type { AttemptSpan } from '../../fold/spans.ts';
+import { promptSeq } from '../../fold/step.ts';
 import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import type { Inspector, PanelView } from '../../ui-state/inspector.ts';
 import { Field, SubmitForm, TextField, valueIn } from '../head/event-forms.tsx';
@@ -33,16 +35,15 @@ function modelOf({ model }: Inspector, { log }: PanelView) {
 interface ForkFormProps {
   readonly inspector: Inspector;
   readonly view: PanelView;
-  /** The entry from which the new run may differ, and its step in words. */
+  /** The entry from which the new run may differ. */
   readonly seq: number;
-  readonly step: string;
   readonly given?: WhatIfChanges;
-  /** The entry of the prompt that the step sent; null if it sent none. */
-  readonly promptAt?: number | null;
+  /** The call of the step. */
+  readonly call?: AttemptSpan | undefined;
 }
 
 /** Starts a new run that is the same up to a step and continues with changes. */
-export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = null }: ForkFormProps) {
+export function ForkForm({ inspector, view, seq, given = {}, call }: ForkFormProps) {
   const { isBusy, act, messages } = useRunAction(inspector, view.run);
   const [typed, type] = useState<Typed>(() =>
     Object.fromEntries(Object.entries(given).map(([path, value]) => [path, String(value)])),
@@ -61,6 +62,7 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
     ...(phase !== '' && { phase }),
   };
   const other = otherModel.trim();
+  const promptAt = call === undefined ? null : promptSeq(view.log, view.fold, { span: call });
   const prompt = promptAt === null ? null : (turns ?? view.fold.prompts.at(promptAt)?.turns ?? null);
   const isChanged = Object.keys(set).length > 0 || turns !== null || other !== '';
   // Without a change, the call is made again.
@@ -70,7 +72,9 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
       label="Fork"
       class="sunken step-form stack"
       isBusy={isBusy}
-      submit={isBusy ? 'Starting the fork…' : isChanged || prompt === null ? 'Start the fork' : 'Retry the call'}
+      submit={
+        isBusy ? 'Starting the fork…' : isChanged || prompt === null ? 'Start the fork' : `Retry call ${call?.number}`
+      }
       missing={isChanged || prompt !== null ? '' : 'Change at least one value.'}
       onSubmit={() =>
         void act({
@@ -82,7 +86,6 @@ export function ForkForm({ inspector, view, seq, step, given = {}, promptAt = nu
         })
       }
     >
-      <h3 class="verbatim">Fork at {step}</h3>
       <p class="muted verbatim">
         The new run is the same up to here. Identical calls to the same model reuse their recorded results; others go to{' '}
         {other === '' ? model.words : `${excerpt(other, 60)}, which may cost money`}.

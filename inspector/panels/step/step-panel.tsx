@@ -1,10 +1,9 @@
 import './step.css';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/entry-index.ts';
-import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
+import { stepCalls, toolUses } from '../../fold/step.ts';
 import { isOver, stepTitle } from '../../fold/step-title.ts';
 import { stepName } from '../../fold/system-step.ts';
-import { lowerFirst } from '../../fold/text.ts';
 import { isNarrow } from '../../ui-state/media.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
 import { Section } from '../parts.tsx';
@@ -118,15 +117,7 @@ function Head({ inspector, view }: PanelProps) {
         </p>
       )}
       {shown.length > 0 && <p class="muted verbatim">{shown.join(' · ')}</p>}
-      {isForking && (
-        <ForkForm
-          inspector={inspector}
-          view={view}
-          seq={Math.max(1, from)}
-          step={lowerFirst(name)}
-          promptAt={calls === null ? null : promptSeq(view.log, view.fold, calls.selected)}
-        />
-      )}
+      {isForking && <ForkForm inspector={inspector} view={view} seq={Math.max(1, from)} call={calls?.selected.span} />}
     </header>
   );
 }

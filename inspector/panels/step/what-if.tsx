@@ -80,14 +80,7 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
         </button>
       </div>
       {isOpen && isForkable && (
-        <ForkForm
-          key={JSON.stringify(set)}
-          inspector={inspector}
-          view={view}
-          seq={outcome.now.seq}
-          step={`decision after cycle ${outcome.now.cycle}`}
-          given={set}
-        />
+        <ForkForm key={JSON.stringify(set)} inspector={inspector} view={view} seq={outcome.now.seq} given={set} />
       )}
     </>
   );

@@ -113,7 +113,10 @@ describe.skipIf(tests.areSkipped)('the head of an actor that cannot go on', () =
       /^Failed[\s\S]*charge failed[\s\S]*Entry action of refused threw/u,
     );
     expect(await page.locator('.run-head button.primary').count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Fork…' }).getAttribute('title')).toContain('To repeat charge, fork');
+    await page.getByRole('button', { name: 'Fork before charge to call it again' }).click();
+    const fork = page.getByRole('dialog', { name: /^Fork after step \d+, RUSH, in / });
+    await fork.getByText('The fork starts charge again.').waitFor();
+    await page.keyboard.press('Escape');
     await page.waitForFunction(() => document.querySelector('.run-head button[aria-label^=Skip]:enabled') !== null);
     await page.getByRole('button', { name: 'Skip entry action of refused…' }).press('Enter');
     await page.getByText('the actor continues in refused. It accepts SHIP there.').waitFor();

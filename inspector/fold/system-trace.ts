@@ -92,8 +92,10 @@ function partsOf(system: Traced, actor: ActorRecord): readonly TraceRow[] {
       .flatMap((child) => [childRow(system, child), ...(hasOwnRows(system, child) ? [] : partsOf(system, child))]),
   ];
   rows.sort((one, other) => one.from - other.from);
-  const causeOf = ({ text }: TraceRow, at: number): string | undefined =>
-    rows.slice(0, at).findLast((row) => row.status === 'failed' && row.text === text)?.title;
+  const causeOf = ({ text }: TraceRow, at: number): string | undefined => {
+    const cause = rows.slice(0, at).findLast((row) => row.status === 'failed' && row.text === text);
+    return cause?.kind === 'end' ? 'before the retry' : cause?.title;
+  };
   return rows.map((row, at) =>
     row.kind === 'end' && row.status === 'failed' ? { ...row, sameErrorAs: causeOf(row, at) } : row,
   );

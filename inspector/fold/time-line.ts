@@ -62,7 +62,9 @@ export class TimeLine {
     const { atMs, type } = entry;
     const passedMs = Math.max(0, atMs - this.atMs(this.count - 1));
     const stopped = this.#stoppedMs(entry);
-    const isStop = stopped > MIN_STOP_MS;
+    const isFork = type === 'resumed' && this.#forkedAt !== null && entry.resumedAt >= this.#forkedAt;
+    // The phase in which a fork begins is drawn across that gap.
+    const isStop = stopped > (isFork ? MIN_GAP_MS : MIN_STOP_MS);
     const isIdle = isStop || (passedMs > MIN_GAP_MS && (type === 'resumed' || !this.#isBusy()));
     if (isIdle) {
       this.#lengths.set(this.count, passedMs + (isStop ? stopped : 0));
@@ -70,7 +72,7 @@ export class TimeLine {
     }
     if (type === 'start')
       this.#forkedAt = (entry.forkedFrom as { readonly forkedAt?: string } | null)?.forkedAt || null;
-    if (type === 'resumed' && this.#forkedAt !== null && entry.resumedAt >= this.#forkedAt) {
+    if (isFork) {
       [this.#forkedAt, this.copiedStopMs] = [null, this.#stoodStillMs];
       [this.forkStart, this.#forkedMs] = [this.count, stopped];
     } else this.#stoodStillMs += stopped;

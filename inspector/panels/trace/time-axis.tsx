@@ -96,7 +96,8 @@ function gapWords({ run, log, fold }: PanelView, duration: string, seq: number |
     const type: string = fold.entries.typeOf(at);
     return type === 'delivery' || type === 'retried' ? log.entry(at) : [];
   });
-  if (entry?.type !== 'delivery') return entry === undefined ? `waited ${duration}` : `repaired after ${duration}`;
+  if (entry === undefined) return `waited ${duration}`;
+  if (entry.type !== 'delivery') return `${Object(entry).isSkipped ? 'skipped' : 'retried'} after ${duration}`;
   return `waited ${duration} for ${excerpt(eventWords({ fold }, entry.actor, entry.event.type), 30)}`;
 }
 

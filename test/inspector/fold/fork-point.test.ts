@@ -47,6 +47,16 @@ it('names the step of an entry, what the actor waits for after it, and what it r
   ]);
 });
 
+it('has no gap of less than a second between a fork and its original', async () => {
+  const { journals, clock, trips, trip } = await heldTrip();
+  clock.increment(999);
+  const booked = trip.entries.find(({ type }) => type === 'activity-start')?.seq ?? 0;
+  const fork = await trips.fork('t-1', { at: booked, id: 'f-1' });
+  await vi.waitFor(() => expect(fork.ref.getSnapshot().value).toBe('held'));
+  const { timeLine } = foldedActor(await entriesOf(journals.read('f-1')), trips).fold;
+  expect([timeLine.forkStart, timeLine.gaps]).toEqual([expect.any(Number), []]);
+});
+
 it('separates copied steps of a fork from its own, with the time between them, and shows a repeated call as its own', async () => {
   const { journals, clock, trips, trip } = await heldTrip();
   clock.increment(3_600_000);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type AnyMachineSnapshot, assign, fromPromise, setup } from 'xstate';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { reachedStates } from '../../../inspector/fold/reached.ts';
@@ -10,8 +10,8 @@ import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { foldedActor } from '../../support/inspector/inspected-runs.ts';
 
-/** An actor that has failed: its call `charge`, the processing of `ADD` or `CHECK`, or the action `notify`. The next time they succeed. */
-async function failedActor(type: 'PAY' | 'ADD' | 'CHECK' | 'NOTIFY') {
+/** An actor that has failed: its call `charge`, the processing of `ADD` or `CHECK`, or the action `notify`. The next time they succeed if `recovers`. */
+async function failedActor(type: 'PAY' | 'ADD' | 'CHECK' | 'NOTIFY', recovers = true) {
   let isUp = false;
   const requireUp = (): void => {
     if (!isUp) throw new Error('service is down');
@@ -70,7 +70,7 @@ async function failedActor(type: 'PAY' | 'ADD' | 'CHECK' | 'NOTIFY') {
   const actor = await host.open('o');
   await actor.send({ type }).catch(() => {});
   await actor.output.catch(() => {});
-  isUp = true;
+  isUp = recovers;
   return host;
 }
 
@@ -105,6 +105,19 @@ async function expectAsReplayed(host: Host, page: Awaited<ReturnType<typeof page
 }
 
 describe('the history of a retried actor', () => {
+  it('refers to the error before the retry if it failed again', async () => {
+    const host = await failedActor('NOTIFY', false);
+    await host.retry('o').catch(() => {});
+    const entries = await vi.waitFor(async () => {
+      const all = await entriesOf(host.journals.read('o'));
+      expect(all.filter(({ type }) => type === 'end')).toHaveLength(2);
+      return all;
+    });
+    const folded = foldedActor(entries, host);
+    const rows = systemTrace({ ...folded, count: folded.log.count, isOver: true });
+    expect(rows.flatMap(({ sameErrorAs }) => sameErrorAs ?? []).at(-1)).toBe('before the retry');
+  });
+
   it('has the failed attempt of a call, its failure, the retry and the second attempt', async () => {
     const host = await failedActor('PAY');
     await host.retry('o');

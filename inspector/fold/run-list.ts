@@ -358,7 +358,7 @@ function wordsOf(run: InspectedRun): Pick<StatusWords, 'label' | 'tone'> & Parti
       return {
         label: waiting,
         detail: askedOf(run) !== null && run.blocked !== undefined ? 'waits for its program' : '',
-        tone: askedOf(run) === null ? 'plain' : 'asks',
+        tone: askedOf(run) === null || run.blocked !== undefined ? 'plain' : 'asks',
       };
     case 'queued':
       return { label: state, detail: queuedWords(run), tone: 'plain' };
@@ -442,15 +442,14 @@ export const namesText = (names: readonly string[]): string =>
     .map((name) => excerpt(name, 200))
     .join(', ')}${names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : ''}`;
 
-/** Returns what the list shows of a durable actor below its title: its id if that is not its title, its machine, and what it waits for. A question comes first. */
+/** Returns what the list shows of a durable actor below its title: its id if that is not its title, its machine, and what it waits for. */
 export function actorText(run: InspectedRun): string {
   const { title, runId, kind, machine } = run;
   const parts = [
     kind === 'system' && title !== runId ? excerpt(runId, 80) : '',
     machine === undefined ? '' : `actor of ${excerpt(machine, 80)}`,
   ];
-  const awaited = waitsForText(run);
-  return (askedOf(run) === null ? [...parts, awaited] : [awaited, ...parts]).filter(Boolean).join(' · ');
+  return [...parts, waitsForText(run)].filter(Boolean).join(' · ');
 }
 
 /** `approval of pay: 80 · also accepts cancel`, `waits for cancel`; empty if it waits for neither approvals nor events. */

@@ -366,8 +366,8 @@ const gridKeys = (move: (key: string) => void): readonly Key[] =>
 
 const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) || excerpt(runId, 80);
 
-/** The answer; without one, why, or what it waits for. */
-const resultOf = (run: InspectedRun): string => [resultIn(run), actorText(run)].filter(Boolean).join(' · ');
+/** The machine of an actor and what it waits for; the answer or, without one, why. */
+const resultOf = (run: InspectedRun): string => [actorText(run), resultIn(run)].filter(Boolean).join(' · ');
 
 function resultIn(run: InspectedRun): string {
   const { runId, status, summary, problem, ending, quarantined } = run;
@@ -399,7 +399,7 @@ const ForkMark = ({ forkedFrom }: InspectedRun) =>
 
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
   title: 'minmax(180px, 1fr)',
-  status: 'minmax(200px, 0.7fr)',
+  status: 'minmax(200px, 0.4fr)',
   state: 'minmax(96px, 0.35fr)',
   waiting: '104px',
   due: '136px',

@@ -78,7 +78,7 @@ export interface LaidOut {
 }
 
 /** Increase this when the layout of unchanged charts changes. */
-const DRAWING_VERSION = 24;
+const DRAWING_VERSION = 25;
 
 /** Identifies everything that the drawing of a chart depends on. */
 export const chartDigest = (chart: Chart): string => hash(JSON.stringify([DRAWING_VERSION, chart]));

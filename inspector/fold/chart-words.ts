@@ -112,7 +112,7 @@ const eventName = (event: string): string =>
 
 /** The event and the guard of a transition, as the chart names them: `after hold (2 d) [isCheap]`. */
 export function transitionName({ event, guard, otherwise, delayMs }: Transition): string {
-  const name = guard === UNNAMED ? 'condition' : guard;
+  const name = guard === UNNAMED ? 'unnamed guard' : guard;
   const condition = name ?? (otherwise ? 'else' : null);
   return [
     eventName(event) || 'always',
@@ -124,4 +124,4 @@ export function transitionName({ event, guard, otherwise, delayMs }: Transition)
 }
 
 export const actionNames = (actions: readonly string[]): string =>
-  actions.map((action) => (action === UNNAMED ? 'action' : action.replace(/^xstate\./u, ''))).join(', ');
+  actions.map((action) => (action === UNNAMED ? 'unnamed action' : action.replace(/^xstate\./u, ''))).join(', ');

@@ -85,7 +85,7 @@ export const UNNAMED = 'inline';
 
 /** A guard with its parameters: `nextPhaseIs(action)` as `next phase is action`. */
 export function humanizeGuard(guard: string): string {
-  if (guard === UNNAMED) return 'a condition';
+  if (guard === UNNAMED) return 'unnamed guard';
   const [, name, parameters] = /^([A-Za-z][A-Za-z0-9]*)\((.*)\)$/su.exec(guard) ?? [];
   return name === undefined ? humanize(guard) : `${humanize(name)} ${parameters ?? ''}`;
 }

@@ -134,7 +134,7 @@ export const guardsText = (candidates: readonly Candidate[]): string =>
     .filter(({ guard, result }) => guard !== null && result !== 'not-evaluated')
     .map(({ guard, result, inputs }) => {
       const values = Object.entries(inputs ?? {}).map(([name, value]) => `${name} ${jsonExcerpt(value, 40)}`);
-      const name = guard === UNNAMED ? 'a condition' : excerpt(guard ?? '', 60);
+      const name = guard === UNNAMED ? 'unnamed guard' : excerpt(guard ?? '', 60);
       return `${name} ${result === 'taken' ? 'held' : 'did not hold'}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;
     })
     .join(', ');

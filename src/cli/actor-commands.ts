@@ -2,6 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ApprovalGiven } from '../durable/approval.ts';
 import type { Json } from '../durable/codec.ts';
 import type { OpenApproval } from '../durable/entries.ts';
+import { hasCode } from '../durable/error.ts';
 import { forkByName } from '../durable/fork-by-name.ts';
 import { whereOf } from '../durable/journals/journal-store.ts';
 import type { RepairAction, RepairResult } from '../durable/repair.ts';
@@ -153,28 +154,54 @@ export async function forkActor({ host, actor }: ActorOfModule, at: number): Pro
   return { text: `${oneLine(fork.id)} is a fork of ${oneLine(actor.id)} at entry ${at}.\n${state}`, code: 0 };
 }
 
+/** Sends an event. An event that is ignored, or after which the actor has failed, exits with 1. */
 async function sent(
   hosted: ActorOfModule,
   event: { readonly type: string },
   options: { readonly id?: string } = {},
 ): Promise<Printed> {
-  const causes =
-    'the actor has ended, has already received an event with this id, or no longer waits for this approval';
-  const isChanged = await hosted.host.send(hosted.id, event as never, options);
-  // The actor may have calls in progress.
-  if (isChanged) await advance(hosted);
-  return changed(hosted, isChanged, causes);
+  const { host, id, actor } = hosted;
+  // The process that holds an actor may take long to reply.
+  const hasReply = actor.status !== 'running' && event.type !== 'approval.given';
+  try {
+    // A reply does not show whether the id is new.
+    if ((!hasReply || options.id !== undefined) && !(await host.send(id, event as never, options)))
+      return changed(
+        hosted,
+        false,
+        'the actor has ended, has already received an event with this id, or no longer waits for this approval',
+      );
+    if (hasReply) await host.send(id, event as never, { ...options, reply: true });
+    // The actor may have calls in progress.
+    await advance(hosted);
+  } catch (error) {
+    const message = oneLine(String((error as Error).message));
+    if (hasCode(error, 'journal_held'))
+      return { text: `Stored. ${message.slice(0, message.lastIndexOf(';'))}.\n${await stateOf(hosted)}`, code: 0 };
+    if (!hasCode(error, 'event_ignored')) throw error;
+    if (!(await hasFailed(hosted))) return changed(hosted, false, message.replace(/\.$/u, ''));
+  }
+  const state = await stateOf(hosted);
+  return (await hasFailed(hosted)) ? { text: `The actor has failed.\n${state}`, code: 1 } : { text: state, code: 0 };
 }
+
+/** Whether an actor has failed since it was found. */
+const hasFailed = async (hosted: ActorOfModule): Promise<boolean> =>
+  hosted.actor.status !== 'error' && (await listed(hosted))?.status === 'error';
 
 async function changed(hosted: ActorOfModule, isChanged: boolean, why: string): Promise<Printed> {
   const state = await stateOf(hosted);
   return isChanged ? { text: state, code: 0 } : { text: `Nothing changed: ${why}.\n${state}`, code: 1 };
 }
 
+const listed = async ({ host, id }: Pick<ActorOfModule, 'host' | 'id'>) =>
+  (await host.list()).find((actor) => actor.id === id);
+
 /** Returns what lists show of the actor now, and its output if it has ended. */
-async function stateOf({ host, id }: Pick<ActorOfModule, 'host' | 'id'>): Promise<string> {
-  const now = (await host.list()).find((actor) => actor.id === id);
+async function stateOf(hosted: Pick<ActorOfModule, 'host' | 'id'>): Promise<string> {
+  const now = await listed(hosted);
   if (now === undefined) return '';
+  const { host, id } = hosted;
   const { output } = (now.status === 'done' ? (await host.query(id)).snapshot : {}) as { readonly output?: unknown };
   return `${actorLine(now)}\n${output === undefined ? '' : `Output: ${valueLine(output)}\n`}`;
 }

@@ -24,6 +24,7 @@ import {
   memoryJournals,
 } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
+import { throwing } from '../../support/errors.ts';
 import { checkingMachine } from '../../support/recorded-actors.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal } from '../../support/terminal.ts';
@@ -277,4 +278,43 @@ it('all failed actors that match are repaired at once, and left to workers', asy
   expect([code, text]).toEqual([0, 'p-2: retried\np-1: retried\n2 of 2 actors retried; a worker continues them.\n']);
   expect((await host.wake()).toSorted()).toEqual(['p-1', 'p-2']);
   expect((await host.list()).map(({ status }) => status)).toEqual(['waiting', 'waiting']);
+});
+
+it('an event for an actor that another process holds is stored, and exits with 0', async () => {
+  const { host, module, journals } = moduleOf();
+  const holder = createDurableMachine(refunds, { journals });
+  const actor = await holder.open('r-1');
+  const { text, code } = await sendCommand('r-1', '{"type":"refund","amount":40}', { module });
+  expect([code, text]).toEqual([
+    0,
+    expect.stringMatching(/^Stored\. Journal "r-1" is still running in this process\.\nr-1 · .* · running\n$/u),
+  ]);
+  await vi.waitFor(() => expect(actor.pending.approvals.length).toBe(1));
+  expect(await answerCommand('r-1', 'approve', undefined, { module })).toMatchObject({ code: 0 });
+  expect(await actor.output).toBe('paid 40');
+  expect(host.isOpen('r-1')).toBe(false);
+});
+
+it('an event that is ignored, or makes the actor fail, exits with 1 and prints why', async () => {
+  const machine = createMachine({
+    id: 'refunds',
+    initial: 'idle',
+    states: { idle: { on: { refund: { actions: assign(throwing('no budget')) } } } },
+  });
+  const { host, module } = moduleOf(machine as never);
+  await (await host.open('r-1')).close();
+  for (const id of [undefined, 'one']) {
+    const ignored = await sendCommand('r-1', 'order', { module, ...(id && { id }) });
+    expect([ignored.code, ignored.text]).toEqual([
+      1,
+      expect.stringMatching(/^Nothing changed: .*"order" was ignored in "idle"; the actor accepts refund\.\nr-1 /u),
+    ]);
+  }
+  const failed = await sendCommand('r-1', 'refund', { module });
+  expect([failed.code, failed.text]).toEqual([
+    1,
+    expect.stringMatching(/^The actor has failed\.\nr-1 · .* · failed · no budget\n$/u),
+  ]);
+  const late = await sendCommand('r-1', 'refund', { module });
+  expect([late.code, late.text]).toEqual([1, expect.stringMatching(/^Nothing changed: .*the actor has ended/u)]);
 });

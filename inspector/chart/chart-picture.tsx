@@ -54,8 +54,8 @@ export interface ChartViewProps {
   readonly hues: Hues;
   readonly selected: ChartSelection | null;
   readonly onSelect: (selection: ChartSelection) => void;
-  /** The approximate ratio of width to height of the available space; null to measure it. */
-  readonly aspect: number | null;
+  /** The approximate ratio of width to height of the available space. */
+  readonly aspect: number;
   /** Whether the actor was stopped in its active states. */
   readonly isStopped: boolean;
   /** A button that gives the chart the height of the page, and back. */

@@ -33,16 +33,11 @@ export function ChartView(props: ChartViewProps) {
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
   const given = layout?.charts === charts ? layout : null;
   const drawings = baked ?? given?.drawings ?? null;
-  /** The picture keeps its layout when its space or its charts change. */
-  const measured = useRef<number | null>(null);
 
   // Before the first paint, because the layout may be known already.
   useLayoutEffect(() => {
     if (baked !== null) return undefined;
-    const { width, height } = spaceOf(document.querySelector('.noted-chart') ?? document.body);
-    // Few different ratios, so that layouts are shared.
-    measured.current ??= Math.ceil(Math.max(1, Math.min(3, width / height)) * 2) / 2;
-    return layoutOf({ ...charts, aspect: aspect ?? measured.current }, (done) => {
+    return layoutOf({ ...charts, aspect }, (done) => {
       setLayout({ charts, ...done });
     });
   }, [charts, baked, aspect]);

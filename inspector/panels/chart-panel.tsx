@@ -43,8 +43,6 @@ function closeChart(): void {
 export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection, count } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
-  // Also if that changes, so that nothing moves then.
-  const [isLive] = useState(view.run.live);
   const selected = chartSelection.value;
   useKeys(CHART_KEYS);
   useLayoutEffect(() => {
@@ -112,7 +110,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
     selected,
     onSelect: select,
     isStopped,
-    aspect: chartAspect(isLive),
+    aspect: chartAspect(),
   };
   return (
     <>
@@ -142,8 +140,8 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   );
 }
 
-/** Moves between transitions while no trace is shown. */
-function Steps({ inspector, view: { run, fold, at } }: PanelProps) {
+/** Moves between transitions where no trace is in view. */
+export function Steps({ inspector, view: { run, fold, at } }: PanelProps) {
   const isSystem = run.kind === 'system';
   const starts = isSystem ? stepStarts(fold) : fold.transitions.seqs;
   const now = countUpTo(starts, at);

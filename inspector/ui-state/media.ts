@@ -22,6 +22,5 @@ export const isPhone = matching('(max-width: 660px)');
 /** The approximate ratio of width to height of the space for a chart in place of the trace. */
 export const fullAspect = (): number => (isPhone.value ? 0.6 : 1.5);
 
-/** The same for a chart that may be above the trace; null if it has to be measured, because no process adds rows to the trace. */
-export const chartAspect = (isLive: boolean): number | null =>
-  isNarrow.value || isChartFull.value ? fullAspect() : isLive ? 2.7 : null;
+/** The same for a chart that may be above the trace, however many rows that has: a machine has one picture for all its actors. */
+export const chartAspect = (): number => (isNarrow.value || isChartFull.value ? fullAspect() : 2.7);

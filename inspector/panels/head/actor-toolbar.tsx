@@ -76,7 +76,15 @@ export function ActorToolbar({ inspector, view, blocked, onOpen, forkAt, onFork 
           Stop…
         </button>
       )}
-      <button type="button" disabled={!canRead} aria-haspopup="dialog" onClick={() => onFork(view.selection.from)}>
+      <button
+        type="button"
+        disabled={!canRead}
+        aria-haspopup="dialog"
+        onClick={() => {
+          onOpen();
+          onFork(view.selection.from);
+        }}
+      >
         Fork…
       </button>
       <button

@@ -117,6 +117,10 @@ describe.skipIf(tests.areSkipped)('the head of an actor that cannot go on', () =
     const fork = page.getByRole('dialog', { name: /^Fork after step \d+, RUSH, in / });
     await fork.getByText('The fork starts charge again.').waitFor();
     await page.keyboard.press('Escape');
+    await page.locator('.trace-row.activity').first().click();
+    await page.getByRole('button', { name: 'Fork…' }).click();
+    await fork.getByText('The fork starts charge again.').waitFor();
+    await page.keyboard.press('Escape');
     await page.waitForFunction(() => document.querySelector('.run-head button[aria-label^=Skip]:enabled') !== null);
     await page.getByRole('button', { name: 'Skip entry action of refused…' }).press('Enter');
     await page.getByText('the actor continues in refused. It accepts SHIP there.').waitFor();

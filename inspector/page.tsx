@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { focusChart } from './chart/chart-view.tsx';
 import { bakedDrawingsOf, layoutOf, prepareLayout } from './chart/layout.ts';
 import { excerpt } from './fold/text.ts';
-import { ChartPanel } from './panels/chart-panel.tsx';
+import { ChartPanel, Steps } from './panels/chart-panel.tsx';
 import { ComparePage } from './panels/compare/compare-page.tsx';
 import { RunHead } from './panels/head/run-head.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
@@ -110,6 +110,7 @@ function RunPage({ inspector, view }: PanelProps) {
             Back to the {hasTrace ? 'trace' : 'chart'}
           </button>
         )}
+        {isNarrow.value && hasTrace && <Steps inspector={inspector} view={view} />}
         <LatestStep inspector={inspector} view={view} />
       </section>
     </main>

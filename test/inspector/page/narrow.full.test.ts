@@ -69,6 +69,17 @@ it.skipIf(tests.areSkipped)(
   },
 );
 
+it.skipIf(tests.areSkipped)('a step on a narrow page has buttons for the ones before and after it', async () => {
+  const { page } = await tests.open('/run/one', { width: 390 });
+  await page.locator('.trace-row').getByText('Observation').first().click();
+  const count = page.locator('.step-area .chart-steps');
+  const before = await count.innerText();
+  await page.getByRole('button', { name: 'Next step' }).click();
+  await page.waitForFunction((text) => document.querySelector<HTMLElement>('.chart-steps')?.innerText !== text, before);
+  await page.getByRole('button', { name: 'Previous step' }).click();
+  await count.getByText(before).waitFor();
+});
+
 it.skipIf(tests.areSkipped)('without an answer, the reason is below the figures and needs no button', async () => {
   const { page } = await tests.open('/run/none', { width: 390 });
   const text = page.locator('.answer .text');

@@ -27,7 +27,7 @@ import {
   type StartEntry,
 } from './entries.ts';
 import { hasInlineGuard, labelOf, withRecordedGuards } from './guards.ts';
-import { callEffect, registerActivity } from './hosted-call.ts';
+import { registerActivity, runKeyedEffect } from './hosted-call.ts';
 import type { JournalStore } from './journals/journal-store.ts';
 import type { Message } from './journals/mailbox.ts';
 import { digestOf } from './machine-digest.ts';
@@ -318,7 +318,7 @@ export class DurableActorSystem {
       scheduled.source === this.root &&
       scheduled.target === this.root &&
       (scheduled.id === undefined || this.#cancelable.get(scheduled.id) === number);
-    const { stateInputs, ...ownState } = this.#xstate.ownState(snapshot);
+    const { stateInputs, ...versionState } = this.#xstate.versionState(snapshot);
     if (!timers.every(isOwn)) return null;
     try {
       // Together: an event may contain an object of the context.
@@ -335,7 +335,7 @@ export class DurableActorSystem {
           nodes,
           context: exact.context,
           historyValue: historyOf(snapshot),
-          ...ownState,
+          ...versionState,
           ...(stateInputs !== undefined && { stateInputs: exact.stateInputs }),
         },
         timers: timers.map(({ number, dueMs, scheduled }) => ({
@@ -672,7 +672,7 @@ export class DurableActorSystem {
     if (isMachine(actor.logic)) {
       actor.logic = withRecordedGuards(actor.logic);
       actor.onAction((action, run, isNamed) =>
-        this.#recordEffect(path, action, (key) => callEffect(ref, key, () => run(key)), isNamed),
+        this.#recordEffect(path, action, (key) => runKeyedEffect(ref, key, () => run(key)), isNamed),
       );
       actor.onEmit((event) =>
         this.owner.record({

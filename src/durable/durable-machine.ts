@@ -86,7 +86,7 @@ export interface DurableMachineOptions<Machine extends AnyStateMachine = AnyStat
   readonly timeWithoutProcess?: 'counts' | 'pauses' | ((event: string) => 'counts' | 'pauses');
   /** Parks actors that have only waited for this long, in milliseconds; by default never. */
   readonly parkAfterMs?: number;
-  /** The time source; by default the system clock. */
+  /** The time source; by default that of the store if it has one and time without a process counts, otherwise the system clock. */
   readonly clock?: Clock;
   /** Describes a call, for readers of the journal: JSON that its entry contains. Null for nothing. */
   readonly describeCall?: (source: string, input: unknown) => Json;
@@ -1010,13 +1010,13 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     await actor.store(isOver ? unstored : [resumed, ...unstored], changedAtMs ?? replayed.beginsAtMs, mayDefer);
     if (isPaused) return actor;
     // Before its calls start; the message is removed later.
-    if (hasMail && (await this.#isToStop(actor.id, entries))) actor.stop().catch(() => {});
+    if (hasMail && (await this.#shouldStop(actor.id, entries))) actor.stop().catch(() => {});
     actor.begin(isChanged ? [...new Set([...openEffects.values(), ...effects])] : undefined);
     return actor;
   }
 
   /** Whether a message stops an actor before any other event, or before its first step. */
-  async #isToStop(id: string, entries: readonly DurableEntry[]): Promise<boolean> {
+  async #shouldStop(id: string, entries: readonly DurableEntry[]): Promise<boolean> {
     const messages = (await this.journals.mail?.read(id)) ?? [];
     const isNew = !isPartial(entries) && !entries.some(({ type }) => type === 'resumed');
     return messages.find(({ type }) => type === 'stop' || (type === 'event' && !isNew))?.type === 'stop';

@@ -1,4 +1,4 @@
-import type { OwnState } from '../xstate/port.ts';
+import type { VersionState } from '../xstate/port.ts';
 import type { Json } from './codec.ts';
 
 /** The version of the journal's format. */
@@ -274,7 +274,7 @@ interface ChildKeyframe {
 
 /** The complete state of an actor that has no calls, effects or child actors in progress, except child processes. */
 export interface Keyframe {
-  readonly snapshot: OwnState & {
+  readonly snapshot: VersionState & {
     readonly value: Json;
     /** The ids of the active states, in XState's order. */
     readonly nodes: readonly string[];

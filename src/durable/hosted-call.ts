@@ -19,7 +19,7 @@ export const registerActivity = (ref: AnyActorRef, call: HostedCall): void => vo
 const effects = new WeakMap<object, string>();
 
 /** Executes an effect of an actor, which can ask for its key. */
-export function callEffect<Result>(ref: AnyActorRef, key: string, run: () => Result): Result {
+export function runKeyedEffect<Result>(ref: AnyActorRef, key: string, run: () => Result): Result {
   effects.set(ref, key);
   try {
     return run();

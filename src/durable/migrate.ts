@@ -136,7 +136,7 @@ function requireInputs({ snapshot }: Keyframe, nodes: readonly AnyStateNode[]): 
   const lost = snapshot.nodes.find(
     (id) => Object.hasOwn(Object(snapshot.stateInputs), id) && !nodes.some((node) => node.id === id),
   );
-  if (lost !== undefined) throw new Error(`the state "${lost}" has an input, so it must keep its id`);
+  if (lost !== undefined) throw new Error(`the state "${lost}" has an input and cannot be renamed; keep its id`);
 }
 
 const isLeaf = ({ states }: AnyStateNode): boolean => Object.keys(states).length === 0;

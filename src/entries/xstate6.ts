@@ -10,7 +10,7 @@ import type {
   StateMachine,
   StateValue,
 } from 'xstate';
-import { setSix } from '../xstate/ports.ts';
+import { setXState6Port } from '../xstate/ports.ts';
 import { sixOf, type XState6 } from '../xstate/six.ts';
 
 export type { XState6 };
@@ -23,10 +23,10 @@ export type { XState6 };
  * hostXState6({ createActor });
  */
 export function hostXState6(xstate: XState6): void {
-  setSix(sixOf(xstate));
+  setXState6Port(sixOf(xstate));
 }
 
-/** What the types of a machine of XState 6 say. */
+/** The members of a machine of XState 6 from which its types are inferred. */
 interface Machine6 {
   transition(snapshot: never, event: never, ...scope: never[]): unknown;
   initialTransition(input: never, ...scope: never[]): readonly [snapshot: unknown, effects: unknown];

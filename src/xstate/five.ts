@@ -61,7 +61,7 @@ export const five: XStatePort = {
   },
   host: (ref, hooks) => hostActor(ref, hooks, inspectors.get(ref.system) ?? (() => {})),
   scheduleOwn,
-  ownState: () => ({}),
+  versionState: () => ({}),
   continueExactly,
   startInvokesAndDelays,
 };

@@ -92,8 +92,8 @@ export interface Microstep {
   readonly taken: readonly AnyTransitionDefinition[];
 }
 
-/** What a snapshot of XState 6 has besides that of version 5: the numbers from which it makes the ids of timers and children, and inputs. */
-export interface OwnState {
+/** Members that only snapshots of XState 6 have: the counters for the ids of timers and children, and the inputs of states. */
+export interface VersionState {
   readonly _nextTimerId?: number;
   readonly _nextActorIds?: Readonly<Record<string, number>>;
   /** The inputs of states, by id. */
@@ -141,7 +141,7 @@ export interface XStatePort {
   /** Sends the root an event of its own after a delay. */
   scheduleOwn(root: AnyActorRef, event: AnyEventObject, delayMs: number, id: string | undefined): void;
   /** What a keyframe stores of a snapshot besides value, context, history and timers. */
-  ownState(snapshot: AnyMachineSnapshot): OwnState;
+  versionState(snapshot: AnyMachineSnapshot): VersionState;
   /** Sets the context and the active states of a root that has not started, in this order. */
   continueExactly(root: AnyActorRef, ids: readonly string[], context: unknown): void;
   /** Starts what entering the active states starts, without entry actions. */

@@ -6,33 +6,33 @@ import type { XStatePort } from './port.ts';
 let six: XStatePort | null = null;
 
 /** Sets the port for machines of XState 6; null for none. */
-export function setSix(port: XStatePort | null): void {
+export function setXState6Port(port: XStatePort | null): void {
   six = port;
 }
 
 /** Whether a machine is one of XState 6. */
-export const isSix = (machine: AnyStateMachine): boolean => 'sources' in machine;
+export const isXState6 = (machine: AnyStateMachine): boolean => 'sources' in machine;
 
 /** Throws `invalid_option` for a machine of XState 6 that this process cannot host. */
 export function requireHostable(machine: AnyStateMachine): void {
-  if (six === null && isSix(machine))
+  if (six === null && isXState6(machine))
     throw new PostChainError(
       'invalid_option',
-      `machine "${machine.id}": expected one of XState 5; received one of XState 6. Call hostXState6 of postchain/xstate6 first.`,
+      `machine "${machine.id}": expected an XState 5 machine; received an XState 6 machine. Call hostXState6() of postchain/xstate6 first.`,
     );
 }
 
 /** Throws `invalid_option` for a machine of XState 6, which the testing kit cannot run. */
-export function requireFive(machine: AnyStateMachine): void {
-  if (isSix(machine))
+export function requireXState5(machine: AnyStateMachine): void {
+  if (isXState6(machine))
     throw new PostChainError(
       'invalid_option',
-      `machine "${machine.id}": expected one of XState 5; received one of XState 6, which the testing kit cannot run yet.`,
+      `machine "${machine.id}": expected an XState 5 machine; received an XState 6 machine, which the testing kit cannot run yet.`,
     );
 }
 
 /** The port of the version of XState that has made a machine. */
-export const portOf = (machine: AnyStateMachine): XStatePort => (six !== null && isSix(machine) ? six : five);
+export const portOf = (machine: AnyStateMachine): XStatePort => (six !== null && isXState6(machine) ? six : five);
 
 /** Returns a machine as version 5 describes one. */
 export const described = (machine: AnyStateMachine): AnyStateMachine => portOf(machine).described(machine);

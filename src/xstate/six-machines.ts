@@ -41,7 +41,7 @@ export interface Transition6 {
 const machines = new WeakMap<object, AnyStateMachine>();
 const nodes = new WeakMap<object, AnyStateNode>();
 const transitions = new WeakMap<object, AnyTransitionDefinition>();
-const reals = new WeakMap<object, Transition6>();
+const originals = new WeakMap<object, Transition6>();
 const chosen = new WeakMap<object, readonly AnyStateNode[] | undefined>();
 
 /** Returns the description of a machine: a copy in the form of version 5, for reading. */
@@ -110,7 +110,7 @@ function describedTransition(transition: Transition6): AnyTransitionDefinition {
     actions: { value: [actions ?? [], context ?? [], to ?? []].flat() },
   });
   transitions.set(transition, copy);
-  reals.set(copy, transition);
+  originals.set(copy, transition);
   return copy;
 }
 
@@ -137,8 +137,8 @@ export function eventTypeOf(event: AnyEventObject): string {
 export function eventFrom(machine: AnyStateMachine, event: AnyEventObject): AnyEventObject {
   for (const { after } of allNodes(described(machine).root))
     for (const transition of after) {
-      const { eventType, delay, source } = reals.get(transition) as Transition6;
-      if (typeOf(reals.get(transition) as Transition6) === event.type)
+      const { eventType, delay, source } = originals.get(transition) as Transition6;
+      if (typeOf(originals.get(transition) as Transition6) === event.type)
         return { type: eventType, ...(eventType === 'xstate.after' && { delay }), stateId: source.id };
     }
   return event;
@@ -149,12 +149,12 @@ const allNodes = (node: AnyStateNode): readonly AnyStateNode[] => [
   ...Object.values(node.states).flatMap(allNodes),
 ];
 
-export const realTransition = (transition: AnyTransitionDefinition): Transition6 =>
-  reals.get(transition) ?? (transition as unknown as Transition6);
+export const originalTransition = (transition: AnyTransitionDefinition): Transition6 =>
+  originals.get(transition) ?? (transition as unknown as Transition6);
 
 /** The targets of a described transition; those of its last evaluation, if a function chooses them. */
 export const targetOf = (transition: AnyTransitionDefinition): AnyTransitionDefinition['target'] =>
-  transition.target ?? chosen.get(realTransition(transition));
+  transition.target ?? chosen.get(originalTransition(transition));
 
 export const describedTransitionOf = (transition: Transition6): AnyTransitionDefinition =>
   describedTransition(transition);

@@ -1,6 +1,6 @@
 import type { AnyActorRef, AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { HostedActor, HostedLogic, OwnState, RootOptions, SystemHooks, XStatePort } from './port.ts';
+import type { HostedActor, HostedLogic, RootOptions, SystemHooks, VersionState, XStatePort } from './port.ts';
 import { delaysOf, invokedActor } from './six-entry.ts';
 import {
   activeNodes,
@@ -9,7 +9,7 @@ import {
   eventFrom,
   eventTypeOf,
   observeTargets,
-  realTransition,
+  originalTransition,
   type Transition6,
   targetOf,
 } from './six-machines.ts';
@@ -27,7 +27,7 @@ export const sixOf = ({ createActor }: XState6): XStatePort => ({
   activeNodes,
   targetOf,
   observeGuard(transition, { guard }, { begin, end }) {
-    const real = realTransition(transition);
+    const real = originalTransition(transition);
     if (typeof guard !== 'function') return;
     real.guard = (args) => {
       begin();
@@ -54,7 +54,7 @@ export const sixOf = ({ createActor }: XState6): XStatePort => ({
     Object.assign(actor._snapshot, { timers: { ...actor._snapshot.timers, [id]: timer } });
     actor.system.schedule(actor, id, delayMs);
   },
-  ownState(snapshot) {
+  versionState(snapshot) {
     const { _nextTimerId = 0, _nextActorIds, _stateInputs } = snapshot as unknown as Snapshot6;
     const hasInputs = Object.keys(_stateInputs ?? {}).length > 0;
     return {
@@ -110,7 +110,7 @@ type Logic = Readonly<Record<string, unknown>> & {
 
 type Result = readonly [snapshot: Snapshot6, effects: readonly Effect6[]];
 
-interface Snapshot6 extends OwnState {
+interface Snapshot6 extends VersionState {
   readonly status: string;
   readonly input?: unknown;
   readonly children?: Readonly<Record<string, Actor6 | undefined>>;
@@ -179,7 +179,7 @@ function announced(logic: AnyStateMachine | Logic, created: RootOptions['created
   const own = logic as Logic;
   const current = (actor: Actor6): Logic => {
     created(actor as unknown as AnyActorRef);
-    if (actor.logic === announcing) actor.logic = inSix(own);
+    if (actor.logic === announcing) actor.logic = toLogicOfSix(own);
     return actor.logic;
   };
   const announcing = Object.create(own, {
@@ -199,7 +199,7 @@ const originals = new WeakMap<object, Logic>();
 /** What `enq.listen` and `enq.subscribeTo` observe is part of the step. */
 function inputOf({ id }: Logic, input: unknown, attached: Actor6): unknown {
   const { actor } = Object(input) as { readonly actor?: Actor6 };
-  const inside = actor && insides.get(actor);
+  const inside = actor && unwrapped.get(actor);
   if (!ATTACHED.has(String(id)) || inside === undefined) return input;
   if (id === 'xstate.listener') listened.set(attached, actor as Actor6);
   return { ...(input as object), actor: inside };
@@ -209,10 +209,10 @@ function inputOf({ id }: Logic, input: unknown, attached: Actor6): unknown {
 const listened = new WeakMap<Actor6, Actor6>();
 
 /** Actors whose observers and listeners are called inside of the step. */
-const insides = new WeakMap<Actor6, object>();
+const unwrapped = new WeakMap<Actor6, object>();
 
 /** Adapts logic of the form of version 5, such as an approval: it returns snapshots without effects. */
-function inSix(logic: Logic): Logic {
+function toLogicOfSix(logic: Logic): Logic {
   const {
     initialTransition,
     getInitialSnapshot,
@@ -224,7 +224,7 @@ function inSix(logic: Logic): Logic {
     ...logic,
     initialTransition: (input, actor) => [getInitialSnapshot(actor, input), []],
     transition: (snapshot, event, actor) => [
-      transition(snapshot, inNamesOfFive(event), actor) as unknown as Snapshot6,
+      transition(snapshot, toEventOfFive(event), actor) as unknown as Snapshot6,
       [],
     ],
     restoreSnapshot,
@@ -243,7 +243,7 @@ const NAMES_OF_FIVE = Object.fromEntries(Object.entries(NAMES).map(([five, six])
 const renamed = (event: AnyEventObject, type: string): AnyEventObject =>
   type === event.type ? event : { ...event, type };
 
-const inNamesOfFive = (event: AnyEventObject): AnyEventObject =>
+const toEventOfFive = (event: AnyEventObject): AnyEventObject =>
   renamed(event, NAMES_OF_FIVE[event.type] ?? eventTypeOf(event));
 
 /** The event of a delay of a state. */
@@ -252,7 +252,7 @@ const delayed = (event: AnyEventObject): AnyEventObject => {
   return type === event.type ? event : { type };
 };
 
-const inNamesOfSix = (event: AnyEventObject): AnyEventObject => renamed(event, NAMES[event.type] ?? event.type);
+const toEventOfSix = (event: AnyEventObject): AnyEventObject => renamed(event, NAMES[event.type] ?? event.type);
 
 /**
  * Whether logic only computes the next snapshot, so that its transitions are part of a step. Only its first transition shows it: the logic of
@@ -278,12 +278,12 @@ function refuseEffects(actor: Actor6): void {
     if (effect.kind !== 'action' || effect.type === 'xstate.logic.cleanup') return execute(effect);
     throw new PostChainError(
       'not_durable',
-      `actor ${actor.id}: its logic starts an effect after its first transition; start it in the first one, or in an actor of its own.`,
+      `actor ${actor.id}: its logic started an effect after its initial transition; start it in the initial transition or in a separate actor.`,
     );
   };
 }
 
-/** A step of a call (`enq.step`) that its process did not finish begins again: a repeated call would wait for it for ever. */
+/** A step of a call (`enq.step`) that its process did not finish begins again: a repeated call would wait for it forever. */
 function forgetOpenSteps({ _snapshot }: Actor6, initial: Snapshot6): void {
   const known = Object.keys(initial.effects ?? {});
   const kept = Object.entries(_snapshot.effects ?? {}).filter(
@@ -293,7 +293,7 @@ function forgetOpenSteps({ _snapshot }: Actor6, initial: Snapshot6): void {
 }
 
 /** Logic of custom code as version 5 has it: nothing is executed before `start`, and a transition returns a snapshot only. */
-function formOfFive(logic: Logic, actor: Actor6): HostedLogic {
+function toHostedLogic(logic: Logic, actor: Actor6): HostedLogic {
   const { initialTransition } = logic;
   if (initialTransition === undefined) return logic as unknown as HostedLogic;
   if (ATTACHED.has(String(logic['id']))) return { transition: logic.transition } as never;
@@ -310,7 +310,7 @@ function formOfFive(logic: Logic, actor: Actor6): HostedLogic {
       logic.start?.(actor._snapshot, actor, { restored: false });
     },
     transition(snapshot: Snapshot6, event: AnyEventObject, actor: Actor6) {
-      const [next, effects] = logic.transition(snapshot, inNamesOfSix(event), actor);
+      const [next, effects] = logic.transition(snapshot, toEventOfSix(event), actor);
       for (const effect of effects) if (effect.type !== '@xstate.terminate') effect.exec();
       return next;
     },
@@ -318,33 +318,33 @@ function formOfFive(logic: Logic, actor: Actor6): HostedLogic {
 }
 
 /** Logic that a host has wrapped, in the form of version 6. */
-function fromFive(wrapped: HostedLogic, original: Logic): Logic {
+function fromHostedLogic(wrapped: HostedLogic, original: Logic): Logic {
   return {
-    ...inSix(original),
+    ...toLogicOfSix(original),
     initialTransition(input, actor) {
-      const [snapshot] = inSix(original).initialTransition?.(input, actor) ?? [{ status: 'active' }];
+      const [snapshot] = toLogicOfSix(original).initialTransition?.(input, actor) ?? [{ status: 'active' }];
       const start = () => {
         wrapped.start?.(actor._snapshot, actor as never);
-        relayEarly(actor);
+        relayHeldBack(actor);
       };
       return [snapshot, [{ kind: 'builtin', type: 'xstate.start', exec: start }]];
     },
     transition: (snapshot, event, actor) => [
-      wrapped.transition(snapshot, inNamesOfFive(event), actor as never) as Snapshot6,
+      wrapped.transition(snapshot, toEventOfFive(event), actor as never) as Snapshot6,
       [],
     ],
     start(_, actor, options) {
-      if (options?.restored) relayEarly(actor);
+      if (options?.restored) relayHeldBack(actor);
     },
   };
 }
 
 /** The events for custom code that has not started. XState 6 starts children after the other effects of a step. */
-const early = new WeakMap<Actor6, (() => void)[]>();
+const heldBack = new WeakMap<Actor6, (() => void)[]>();
 
-function relayEarly(actor: Actor6): void {
-  const events = early.get(actor) ?? [];
-  early.delete(actor);
+function relayHeldBack(actor: Actor6): void {
+  const events = heldBack.get(actor) ?? [];
+  heldBack.delete(actor);
   for (const relay of events) relay();
 }
 
@@ -368,13 +368,13 @@ function host(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
       return actor._processingStatus !== 0;
     },
     get logic() {
-      inForm ??= isMachine(given) ? given : formOfFive(given, actor);
+      inForm ??= isMachine(given) ? given : toHostedLogic(given, actor);
       return inForm;
     },
     set logic(logic) {
-      actor.logic = isMachine(logic) ? (logic as unknown as Logic) : fromFive(logic as HostedLogic, given);
+      actor.logic = isMachine(logic) ? (logic as unknown as Logic) : fromHostedLogic(logic as HostedLogic, given);
       if (!isMachine(logic)) {
-        early.set(actor, []);
+        heldBack.set(actor, []);
         return;
       }
       given = logic as unknown as Logic;
@@ -385,7 +385,7 @@ function host(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
     deliver(event) {
       const isInternal = actor.logic.isInternalEventType?.(event.type) === true;
       if (isInternal) actor.system.deadLetter(undefined, actor, event, 'internalEvent');
-      else deliver(undefined, actor, inNamesOfSix(event));
+      else deliver(undefined, actor, toEventOfSix(event));
     },
     fail(error) {
       if (actor._processingStatus === 1 && actor._tryHandleExecutionError(error)) return;
@@ -424,8 +424,8 @@ function hostSystem(root: Actor6, hooks: SystemHooks, options: RootOptions): voi
     sendEvent(source: Actor6 | undefined, target: Actor6, event: AnyEventObject) {
       const sender = (source && listened.get(source)) ?? source;
       const relay = () =>
-        hooks.relay(sender as never, target as never, inNamesOfFive(event), () => deliver(source, target, event));
-      const waiting = early.get(target);
+        hooks.relay(sender as never, target as never, toEventOfFive(event), () => deliver(source, target, event));
+      const waiting = heldBack.get(target);
       if (waiting === undefined) relay();
       else waiting.push(relay);
     },
@@ -490,7 +490,7 @@ function reportSteps(actor: Actor6, stepped: RootOptions['stepped']): void {
       const machine = described(machineOf(actor));
       stepped({
         actor: actor as unknown as AnyActorRef,
-        event: inNamesOfFive(event),
+        event: toEventOfFive(event),
         machine,
         taken: withoutPreempted(taken.map(describedTransitionOf), { nodes, history: {} }, targetOf),
       });
@@ -555,7 +555,7 @@ function interceptActions(actor: Actor6, receive: Parameters<HostedActor['onActi
 /** Calls observers and listeners outside of the step. */
 function callOutside(actor: Actor6, { outside }: SystemHooks): void {
   const { subscribe, on } = actor;
-  insides.set(
+  unwrapped.set(
     actor,
     Object.create(actor, { subscribe: { value: subscribe.bind(actor) }, on: { value: on.bind(actor) } }),
   );

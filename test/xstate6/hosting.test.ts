@@ -9,7 +9,7 @@ import { memoryJournals } from '../../src/durable/journals/memory-journals.ts';
 import { hostXState6 } from '../../src/entries/xstate6.ts';
 import { explore } from '../../src/testing/exploration/explore.ts';
 import { mutantsOf } from '../../src/testing/mutants.ts';
-import { setSix } from '../../src/xstate/ports.ts';
+import { setXState6Port } from '../../src/xstate/ports.ts';
 import { TestClock } from '../support/simulated-clock.ts';
 
 const quiet = { logger: () => {} };
@@ -19,9 +19,9 @@ const six = (config: object): AnyStateMachine => createMachine(config as never) 
 const waiting = () => six({ id: 'order', initial: 'open', states: { open: { after: { 60000: 'late' } }, late: {} } });
 
 it('refuses a machine of XState 6 until hostXState6 is called', () => {
-  setSix(null);
+  setXState6Port(null);
   expect(() => createDurableMachine(waiting(), { journals: memoryJournals() })).toThrow(
-    'machine "order": expected one of XState 5; received one of XState 6. Call hostXState6 of postchain/xstate6 first.',
+    'machine "order": expected an XState 5 machine; received an XState 6 machine. Call hostXState6() of postchain/xstate6 first.',
   );
   hostXState6({ createActor });
   expect(() => createDurableMachine(waiting(), { journals: memoryJournals() })).not.toThrow();
@@ -119,7 +119,7 @@ describe('a durable machine of XState 6', () => {
   it('has a chart, and cannot be explored or mutated yet', () => {
     expect(chartOf(waiting()).transitions.map(({ event }) => event)).toEqual(['after 60000']);
     const refusal =
-      'machine "order": expected one of XState 5; received one of XState 6, which the testing kit cannot run yet.';
+      'machine "order": expected an XState 5 machine; received an XState 6 machine, which the testing kit cannot run yet.';
     expect(() => explore(waiting())).toThrow(refusal);
     expect(() => mutantsOf(waiting())).toThrow(refusal);
   });

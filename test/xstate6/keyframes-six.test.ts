@@ -55,7 +55,7 @@ it('a migration keeps the input of a state, and refuses to rename it', async () 
       logger: (text) => void logged.push(String(text)),
     }).open('a');
   await (await openOn(withInput('2', 'renamed'), { state: { b: 'renamed' } })).close();
-  expect(logged.join()).toContain('the state "inputs.b" has an input, so it must keep its id');
+  expect(logged.join()).toContain('the state "inputs.b" has an input and cannot be renamed; keep its id');
   const moved = await openOn(withInput('2'), {});
   await moved.send({ type: 'READ' });
   expect(moved.entries.some(({ type }) => type === 'migrated')).toBe(true);

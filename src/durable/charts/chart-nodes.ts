@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { described, isSix } from '../../xstate/ports.ts';
+import { described, isXState6 } from '../../xstate/ports.ts';
 import { invokedLogics } from '../../xstate/states.ts';
 
 /** Returns all state nodes of a machine in chart order: each node before its children. */
@@ -43,7 +43,7 @@ function namedBy(node: AnyStateNode): readonly Named[] {
     ...invokedLogics(node).flatMap((src) => (typeof src === 'string' ? [named('actor', src, id)] : [])),
     // XState treats a numeric delay name as milliseconds.
     ...after.flatMap(({ delay }) =>
-      typeof delay === 'string' && Number.isNaN(+delay) && !(isSix(machine) && DURATION.test(delay))
+      typeof delay === 'string' && Number.isNaN(+delay) && !(isXState6(machine) && DURATION.test(delay))
         ? [named('delay', delay, id)]
         : [],
     ),

@@ -20,7 +20,7 @@ export interface SchedulesOptions {
   readonly journals: JournalStore;
   /** The durable machines whose actors they start. */
   readonly hosts: readonly ScheduledHost[];
-  /** The time source; by default the system clock. */
+  /** The time source; by default that of the store if it has one, otherwise the system clock. */
   readonly clock?: Clock;
 }
 

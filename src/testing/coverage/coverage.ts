@@ -88,18 +88,18 @@ export function collectCoverage(given: readonly AnyStateMachine[]): CoverageColl
       `collectCoverage: expected a list of machines, for example [machine]; received ${describeValue(given)}.`,
     );
   const machines = given.filter(({ config }, at) => given.findIndex((one) => one.config === config) === at);
-  const ownState = new Map(machines.map((machine) => [machine.config as object, createChartCounter(machine)]));
+  const versionState = new Map(machines.map((machine) => [machine.config as object, createChartCounter(machine)]));
   const counterNamed = (id: string): ChartCounter | undefined =>
-    ownState.get(machines.find((machine) => hasId(machine) && machine.id === id)?.config ?? {});
+    versionState.get(machines.find((machine) => hasId(machine) && machine.id === id)?.config ?? {});
   const found = new WeakMap<object, ChartCounter | null>();
   function counterOf(machine: AnyStateMachine | null): ChartCounter | null {
     if (machine === null) return null;
-    const known = ownState.get(machine.config) ?? found.get(machine.config);
+    const known = versionState.get(machine.config) ?? found.get(machine.config);
     if (known !== undefined) return known;
     const chart = JSON.stringify(chartOf(machine));
     const equal = hasId(machine)
       ? counterNamed(machine.id)
-      : [...ownState.values()].find((counter) => JSON.stringify(counter.chart) === chart);
+      : [...versionState.values()].find((counter) => JSON.stringify(counter.chart) === chart);
     found.set(machine.config, equal ?? null);
     return equal ?? null;
   }
@@ -127,7 +127,7 @@ export function collectCoverage(given: readonly AnyStateMachine[]): CoverageColl
     },
     coverage: () =>
       machines.flatMap((machine) => {
-        const { chart, items } = ownState.get(machine.config) as ChartCounter;
+        const { chart, items } = versionState.get(machine.config) as ChartCounter;
         const one = { machine: chart.id, chart, items: items() };
         return hasId(machine) ? one : { ...one, machine: nameByStates(one) };
       }),

@@ -12,7 +12,7 @@ import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes, actorNames } from '../../xstate/actors.ts';
-import { requireFive } from '../../xstate/ports.ts';
+import { requireXState5 } from '../../xstate/ports.ts';
 import { descriptorMatches, invokedLogics, isMachine } from '../../xstate/states.ts';
 import {
   type ActiveActor,
@@ -134,7 +134,7 @@ export function occurrencesOf(
   events: EventsOption,
   finder: OutcomeFinder,
 ): Occurrences {
-  requireFive(machine);
+  requireXState5(machine);
   const outcomes = { ...declaredBy(machine), ...given };
   const { path, assumed } = finder.level;
   if (assumed === undefined) requireAllActors(machine, outcomes, path);

@@ -14,7 +14,7 @@ import { Trace } from './panels/trace/trace-panel.tsx';
 import type { Inspector, PanelView } from './ui-state/inspector.ts';
 import { type Key, listenToKeys, useKeys } from './ui-state/keys.ts';
 import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
-import { fullAspect, isNarrow } from './ui-state/media.ts';
+import { chartAspect, isNarrow } from './ui-state/media.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
 
 export function Page({ inspector }: { readonly inspector: Inspector }) {
@@ -69,7 +69,7 @@ function RunPage({ inspector, view }: PanelProps) {
   // On a narrow page, the chart is laid out before it is requested.
   useEffect(() => {
     if (!isSystem || charts === null || !isNarrow.value || bakedDrawingsOf(charts) !== null) return undefined;
-    return layoutOf({ ...charts, aspect: fullAspect() }, () => {});
+    return layoutOf({ ...charts, aspect: chartAspect() }, () => {});
   }, [charts]);
   const wasFull = useRef(isChartFull.value);
   useLayoutEffect(() => {

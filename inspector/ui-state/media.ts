@@ -19,8 +19,5 @@ export const isNarrow = matching('(max-width: 900px), (max-height: 560px)');
 /** Whether a chart can also be a list. The chain's chart is a list until its picture, too large for a phone, is requested. */
 export const isPhone = matching('(max-width: 660px)');
 
-/** The approximate ratio of width to height of the space for a chart in place of the trace. */
-export const fullAspect = (): number => (isPhone.value ? 0.6 : 1.5);
-
-/** The same for a chart that may be above the trace, however many rows that has: a machine has one picture for all its actors. */
-export const chartAspect = (): number => (isNarrow.value || isChartFull.value ? fullAspect() : 2.7);
+/** The approximate ratio of width to height of the space for a chart; above a trace, however many rows that has: all actors of a machine have one picture. */
+export const chartAspect = (): number => (isPhone.value ? 0.6 : isNarrow.value || isChartFull.value ? 1.5 : 2.7);

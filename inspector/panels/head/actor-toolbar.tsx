@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { forkPoint } from '../../fold/fork-point.ts';
 import { namesText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
@@ -28,12 +27,10 @@ export function blockedText({ connection }: Inspector, { run, end }: Pick<PanelV
   return run.blocked ?? null;
 }
 
-/** Whether the machine of an actor is known, so that its journal can be replayed. */
-export const canReplay = ({ connection, machines }: Inspector, { machine }: InspectedRun): boolean =>
-  connection.value === 'open' && machine !== undefined && Object.hasOwn(machines.value, machine);
-
 type ActorToolbarProps = PanelProps & {
   readonly blocked: string | null;
+  /** Whether its machine is known, so that its journal can be replayed. */
+  readonly canRead: boolean;
   readonly onOpen: () => void;
   /** The entry after whose step a fork begins; null while no fork is being started. */
   readonly forkAt: number | null;
@@ -41,7 +38,7 @@ type ActorToolbarProps = PanelProps & {
 };
 
 /** Continue, stop, fork, check the replay, download. What cannot be done is disabled; the reason is `blocked`. */
-export function ActorToolbar({ inspector, view, blocked, onOpen, forkAt, onFork }: ActorToolbarProps) {
+export function ActorToolbar({ inspector, view, blocked, canRead, onOpen, forkAt, onFork }: ActorToolbarProps) {
   const { run } = view;
   const { isBusy, act } = sender(inspector, run.runId);
   const [open, setOpen] = useState<'stop' | 'export' | null>(null);
@@ -50,7 +47,6 @@ export function ActorToolbar({ inspector, view, blocked, onOpen, forkAt, onFork 
     setOpen(dialog);
   };
   const isDue = useIsPast(run.waiting?.dueAtMs ?? null);
-  const canRead = canReplay(inspector, run);
   const isConnected = inspector.connection.value === 'open';
   return (
     <div class="toolbar row">

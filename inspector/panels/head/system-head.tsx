@@ -24,7 +24,7 @@ import type { PanelProps } from '../panel.tsx';
 import { ActorLink } from '../parts.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { ActorEventForm, OTHER_EVENT } from './actor-events.tsx';
-import { ActorToolbar, blockedText, canReplay } from './actor-toolbar.tsx';
+import { ActorToolbar, blockedText } from './actor-toolbar.tsx';
 import { QuestionForm } from './approval-form.tsx';
 import { Countdown } from './countdown.tsx';
 import { sender } from './sending.tsx';
@@ -53,6 +53,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const waited = run.exportedAt === undefined && run.status !== 'interrupted' ? waitedText(run, nowMs) : null;
   const end = fold.actors[0]?.end;
   const [chosen, choose] = useState<string | null>(null);
+  const canRead = inspector.connection.value === 'open' && Object.hasOwn(inspector.machines.value, run.machine ?? '');
   const [forkAt, fork] = useState<number | null>(null);
   const repaired = fold.entries.of('retried' as 'end').at(-1);
   const { parent } = (count > 0 ? view.log.entry(0) : {}) as Pick<StartEntry, 'parent'>;
@@ -98,7 +99,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
         <p class="verbatim">
           {run.status !== 'degraded' && 'Earlier: '}
           {failure}{' '}
-          {failed.cause && canReplay(inspector, run) && (
+          {failed.cause && canRead && (
             <LinkButton onClick={() => fork(failed.cause.from)}>
               Fork before {failed.cause.name} to call it again
             </LinkButton>
@@ -115,7 +116,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
         {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
       </div>
       {isActor && inspector.connection.value !== 'file' && (
-        <ActorToolbar {...{ inspector, view, blocked, forkAt }} onOpen={() => choose(null)} onFork={fork} />
+        <ActorToolbar {...{ inspector, view, blocked, canRead, forkAt }} onOpen={() => choose(null)} onFork={fork} />
       )}
       <Figures view={view} />
       {run.fidelity.length > 0 && (

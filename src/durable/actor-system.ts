@@ -199,6 +199,8 @@ export class DurableActorSystem {
   readonly #children = new Map<ActorPath, string>();
   readonly #activityOf = new WeakMap<AnyActorRef, Activity>();
   readonly #log: StepLog;
+  /** Why the actor has failed, and its summary: lists read only the last entry. */
+  #end: Pick<EffectEnd, 'error' | 'summary'> = {};
   readonly #known = new WeakSet<object>();
   /** The context of each actor that was checked last. */
   readonly #checked = new WeakMap<HostedActor, unknown>();
@@ -437,7 +439,12 @@ export class DurableActorSystem {
     const failed = effects.filter((effect) => status === 'error' && this.openEffects.get(effect)?.hasFailed === true);
     this.forgetEffects({ effects, failed });
     const isLast = status !== 'active' && this.openEffects.size === 0;
-    return { type: 'effect-end', effects, ...(failed.length > 0 && { failed }), ...(isLast && { status }) };
+    return {
+      type: 'effect-end',
+      effects,
+      ...(failed.length > 0 && { failed }),
+      ...(isLast && { status, ...this.#end }),
+    };
   }
 
   /** Forgets effects that have ended, and the ids of the events that they sent, unless they may be executed again. */
@@ -587,6 +594,7 @@ export class DurableActorSystem {
     if (this.#parent !== undefined) this.#reportTo(this.#parent, { status, output, error: failure });
     const openEffects = this.openEffects.size;
     const summary = this.#parts.describeEnd(this.root.getSnapshot());
+    this.#end = { ...(failure !== null && { error: failure }), ...(summary !== null && { summary }) };
     this.owner.record({
       type: 'end',
       status,

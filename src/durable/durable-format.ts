@@ -107,7 +107,7 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten, ...given }:
   const queued = isWritten || !given.isQueued ? undefined : queuedIn(end);
   const status = endedAs(end) ?? (isWritten ? 'running' : waiting ? 'waiting' : queued ? 'queued' : 'interrupted');
   const origin = forkedFrom ? { actorId: forkedFrom.actorId, seq: forkedFrom.seq } : null;
-  const summary = (end.type === 'end' && end.summary) || null;
+  const summary = ((end.type === 'end' || end.type === 'effect-end') && end.summary) || null;
   const [title, startedAt] = [titleOf(start.input), startedAtOf(start)];
   return {
     id,
@@ -128,7 +128,7 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten, ...given }:
 /** Any program may have written the journal. */
 function reasonIn(last: Partial<DurableEntry>): string | null {
   if (last.type === 'quarantined') return String(last.reason);
-  if (last.type !== 'end' || last.status !== 'error') return null;
+  if ((last.type !== 'end' && last.type !== 'effect-end') || last.status !== 'error') return null;
   const { message } = Object(Object(last.error).value) as { readonly message?: unknown };
   return typeof message === 'string' ? message : (JSON.stringify(last.error) ?? null);
 }

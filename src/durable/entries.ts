@@ -191,6 +191,9 @@ export type Annotation =
       readonly failed?: readonly number[];
       /** How the actor has ended, if these were its last effects. */
       readonly status?: 'done' | 'error' | 'stopped';
+      /** As in the `end`, if these were its last effects; left out for null. */
+      readonly error?: Json;
+      readonly summary?: Json;
     }
   /** The result of the option `describeAttributes`, when it has changed, and after a keyframe. */
   | { readonly type: 'attributes'; readonly attributes: Attributes }

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createMachine, SimulatedClock } from 'xstate';
+import { createMachine, SimulatedClock, setup } from 'xstate';
 import { createDurableMachine, type DurableMachine } from '../../../src/durable/durable-machine.ts';
 import type { DurableEntry } from '../../../src/durable/entries.ts';
 import { memoryJournals } from '../../../src/durable/journals/memory-journals.ts';
 import { createWorker } from '../../../src/durable/worker.ts';
-import { anError } from '../../support/errors.ts';
+import { anError, throwing } from '../../support/errors.ts';
 import { withWriters } from '../../support/journal-files.ts';
 
 const machine = createMachine({
@@ -71,4 +71,22 @@ it('wake and a worker report an actor whose step cannot be stored, and continue'
   await worker.stop();
   expect(failed).toEqual([expect.objectContaining({ code: 'journal_failed' })]);
   expect(counts).toEqual({ opened: 2, refused: 2 });
+});
+
+it('a list says why an actor failed, and has its summary, if an action threw', async () => {
+  const broken = setup({ actions: { notify: throwing('the mail server is down') } }).createMachine({
+    id: 'broken',
+    on: { go: { actions: 'notify' } },
+  });
+  const host = createDurableMachine(broken, {
+    journals: memoryJournals(),
+    describeEnd: ({ status }) => ({ ended: status }),
+  });
+  const actor = await host.open('a');
+  actor.output.catch(() => {});
+  await actor.send({ type: 'go' });
+  await actor.close();
+  const listed = await host.list({ where: { ended: 'error' } });
+  expect(listed).toMatchObject([{ reason: 'the mail server is down', summary: { ended: 'error' } }]);
+  expect(actor.entries.at(-1)?.type).toBe('effect-end');
 });

@@ -78,6 +78,6 @@ function loadError(cause: unknown): string {
   const problem = firstLineOf(cause);
   const isTypeScript = (cause as { code?: unknown } | null)?.code === 'ERR_UNKNOWN_FILE_EXTENSION';
   return isTypeScript && /\.[cm]?ts\b/iu.test(problem)
-    ? `Node ${process.versions.node} cannot run TypeScript; pass compiled JavaScript or use Node 22.18 or later`
+    ? `Node ${process.versions.node} cannot run TypeScript; pass compiled JavaScript, use Node 22.18 or later, or install tsx and set NODE_OPTIONS="--import tsx"`
     : problem;
 }

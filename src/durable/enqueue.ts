@@ -51,7 +51,11 @@ export async function enqueueActor(
   if (queue === undefined)
     throw new PostChainError(
       'invalid_option',
-      'enqueue: the durable machine has no queue; create it with "queue: {}".',
+      `enqueue: the durable machine has no queue; ${
+        journals.claim === undefined
+          ? 'its store cannot have one: use memoryJournals, sqliteJournals or postgresJournals, and "queue: {}"'
+          : 'create it with "queue: {}"'
+      }.`,
     );
   if (!Number.isInteger(priority) || Math.abs(priority) > MOST_PRIORITY)
     throw invalid('priority', `a whole number from -${MOST_PRIORITY} to ${MOST_PRIORITY}`, priority);

@@ -188,7 +188,7 @@ describe('postchain diagram, coverage, explore, paths and lint load modules the 
       expect(stderr).toMatch(
         runsTypeScript
           ? /^$/u
-          : /^postchain: Cannot load \S+: Node \S+ cannot run TypeScript; pass compiled JavaScript or use Node 22\.18 or later\n$/u,
+          : /^postchain: Cannot load \S+: Node \S+ cannot run TypeScript; pass compiled JavaScript, use Node 22\.18 or later, or install tsx and set NODE_OPTIONS="--import tsx"\n$/u,
       );
       if (runsTypeScript) expect(stdout).toContain(command === 'paths' ? 'red' : 'light');
     }

@@ -257,7 +257,9 @@ describe('createDurableMachine with a queue', () => {
       /memoryJournals, sqliteJournals/u,
     );
     const { host } = setUp({ key: () => '' });
-    await expect(createDurableMachine(machine, { journals: files }).enqueue('a')).rejects.toThrow(/no queue/u);
+    await expect(createDurableMachine(machine, { journals: files }).enqueue('a')).rejects.toThrow(
+      /its store cannot have one/u,
+    );
     await expect(host.enqueue('a', { priority: 101 })).rejects.toThrow(/priority of enqueue/u);
     await expect(host.enqueue('a', { delayMs: -1 })).rejects.toThrow(/delayMs of enqueue/u);
     await expect(host.enqueue('a')).rejects.toThrow(/result of "key"/u);

@@ -47,7 +47,7 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
   const waiting = runs.filter((run) => run.waiting !== null && !isActor(run)).length;
   if (interrupted.length > 0)
     lines.push(dim(`${grouped(interrupted.length)} interrupted; continue one with: postchain resume <run>${module}`));
-  if (runs.some((run) => isActor(run) && (run.waiting?.for === 'approval' || run.status === 'interrupted')))
+  if (runs.some((run) => isActor(run) && run.waiting?.for === 'approval'))
     lines.push(dim('answer the approval of an actor with: postchain approve <actor> --module FILE'));
   if (waiting > 0) lines.push(dim(`${count(waiting, 'waiting run')}; answer in: postchain resume <run>`));
   const more = chosen.length - runs.length;

@@ -1129,7 +1129,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       counts: this.#counts,
       parkAfterMs: this.#options.parkAfterMs ?? Number.POSITIVE_INFINITY,
       describeWait: (snapshot) => this.#described('describeWait', (options) => options.describeWait?.(snapshot)),
-      describeAttributes: this.#describeAttributes,
+      // Those of another version stay as they were: its context may differ.
+      describeAttributes: (snapshot) => (machine === this.machine ? this.#describeAttributes(snapshot) : null),
       logger: this.#log,
       keepsKeyframes: this.#readOptions.fromKeyframe && isSameMachine(recorded, machine),
       runtime: otherRuntime(start),

@@ -122,3 +122,19 @@ it('follow a keyframe, and are not stored again by a process that continues from
 function failWith(message: string): never {
   throw new Error(message);
 }
+
+it('of an actor on an earlier version stay as that version described them', async () => {
+  const journals = memoryJournals();
+  const first = createMachine({ id: 'v', version: '1', on: { GO: {} } });
+  const second = createMachine({ id: 'v', version: '2', on: { GO: {} } });
+  await (
+    await createDurableMachine(first, { journals, describeAttributes: () => ({ customer: 'c-1' }) }).open('a')
+  ).park();
+  const host = createDurableMachine(second, {
+    journals,
+    versions: { '1': first },
+    describeAttributes: () => ({ total: 0 }),
+  });
+  await host.send('a', { type: 'GO' });
+  expect(await host.list()).toMatchObject([{ attributes: { customer: 'c-1' } }]);
+});

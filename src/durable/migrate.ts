@@ -155,15 +155,18 @@ const nodeAt = ({ root }: AnyStateMachine, path: unknown): AnyStateNode | undefi
 
 /** A misspelled path or type would otherwise have no effect. */
 function requirePaths({ state, events }: Migration, from: AnyStateMachine, to: AnyStateMachine): void {
+  const problems: string[] = [];
   for (const [before, now] of typeof state === 'function' ? [] : Object.entries(state ?? {}))
     for (const [machine, path] of [
       [from, before],
       [to, now],
     ] as const)
-      if (nodeAt(machine, path) === undefined) throw new Error(`state: ${versionOf(machine)} has no state "${path}"`);
-  for (const type of Object.values(events ?? {}))
+      if (nodeAt(machine, path) === undefined)
+        problems.push(`state: "${before}": ${versionOf(machine)} has no state "${path}"`);
+  for (const [before, type] of Object.entries(events ?? {}))
     if (type !== null && !handles(to, type))
-      throw new Error(`events: no state of ${versionOf(to)} handles the event "${type}"`);
+      problems.push(`events: "${before}": no state of ${versionOf(to)} handles the event "${type}"`);
+  if (problems.length > 0) throw new Error(problems.join('; '));
 }
 
 const handles = (machine: AnyStateMachine, type: string): boolean =>

@@ -207,10 +207,16 @@ describe('an actor is not migrated', () => {
       'no state of version "2" handles the event "nugde"',
     ],
     [
+      'several wrong keys',
+      waiting,
+      { state: { ww: 'w', w: 'v' }, events: { remind: 'nugde' } },
+      'state: "ww": version "1" has no state "ww"; state: "w": version "2" has no state "v"; events: "remind": no',
+    ],
+    [
       'a misspelled state',
       waiting,
       { state: { ww: 'w' }, events: { remind: null } },
-      'state: version "1" has no state "ww"',
+      'state: "ww": version "1" has no state "ww"',
     ],
   ])('with %s', async (_, second, rule, reason) => {
     const first = {

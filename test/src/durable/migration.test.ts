@@ -249,7 +249,7 @@ describe('an actor of an earlier version', () => {
     [
       'a state that the new version lacks',
       { state: { waiting: 'open.nowhere' } },
-      'state: version "2" has no state "open.nowhere"',
+      'state: "waiting": version "2" has no state "open.nowhere"',
     ],
     [
       'a final state',

@@ -1,8 +1,9 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { createDurableMachine } from '../durable/durable-machine.ts';
 import { type Journals, lastWrittenMs } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { type Asker, ask } from './ask-user.ts';
-import { type ModuleFlags, modulePaths } from './durable-modules.ts';
+import { durableMachines, type ModuleFlags, modulePaths } from './durable-modules.ts';
 import { type ListedRun, listAll, requireRun, shortRunIds } from './find-run.ts';
 import { type JournalFlags, openJournals } from './open-journals.ts';
 import { localTime } from './screen.ts';
@@ -47,8 +48,16 @@ export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<stri
   if (chosen.length === 0) return `${note}No run or actor is that old.\n`;
   if (flags.yes !== true) await confirm(chosen, name, asker);
   const problems = new Map<ListedRun, string>();
+  const hosts = chosen.some(({ machine }) => machine !== undefined) ? await durableMachines(flags) : [];
+  const machines = new Map(hosts.map(({ machineId, machine }) => [machineId, machine]));
+  const removeFrom = async ({ id, machine: machineId = '' }: ListedRun): Promise<void> => {
+    const machine = machines.get(machineId);
+    // The store of the module may be another one.
+    if (machine === undefined) await store.delete(id);
+    else await createDurableMachine(machine, { journals: store }).delete(id);
+  };
   const remove = (run: ListedRun) =>
-    store.delete(run.id).catch((error) => problems.set(run, `${name(run)}: ${oneLine(firstLineOf(error))}`));
+    removeFrom(run).catch((error) => problems.set(run, `${name(run)}: ${oneLine(firstLineOf(error))}`));
   await Promise.all(chosen.map(remove));
   const deleted = `${note}Deleted ${counted(chosen.filter((run) => !problems.has(run)))}.\n`;
   if (problems.size === 0) return deleted;

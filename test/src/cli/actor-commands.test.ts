@@ -11,6 +11,7 @@ import {
   sendCommand,
   stopCommand,
 } from '../../../src/cli/actor-commands.ts';
+import { deleteRuns } from '../../../src/cli/delete-runs.ts';
 import { find, requireHosted } from '../../../src/cli/find-run.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
@@ -21,6 +22,7 @@ import {
   createDurableMachine,
   defineGuard,
   fileJournals,
+  fromDurable,
   memoryJournals,
 } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
@@ -319,4 +321,21 @@ it('an event that is ignored, or makes the actor fail, exits with 1 and prints w
   ]);
   const late = await sendCommand('r-1', 'refund', { module });
   expect([late.code, late.text]).toEqual([1, expect.stringMatching(/^Nothing changed: .*the actor has ended/u)]);
+});
+
+it('deleting an actor with its module stops its child processes', async () => {
+  const file = join(temporaryFolder(), 'actors.db');
+  const store = sqliteJournals(file);
+  const child = createDurableMachine(createMachine({ id: 'child' }), { journals: store });
+  const parent = createMachine({ id: 'refunds', invoke: { src: fromDurable(child) } });
+  const { host, module } = moduleOf(parent as never, store as never);
+  await (await host.open('p-1')).park({ wait: true });
+  await vi.waitFor(async () => expect(await child.list()).toHaveLength(1));
+  await deleteRuns({ journals: file, module, delete: ['p-1'], yes: true }, null);
+  expect((await store.list()).map(({ id }) => id)).not.toContain('p-1');
+  await vi.waitFor(async () => {
+    await child.wake();
+    expect(await child.list()).toMatchObject([{ status: 'stopped' }]);
+  });
+  store.close();
 });

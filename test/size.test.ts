@@ -13,7 +13,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6560, exported: 133, floors: 9 },
   'src/cli': { lines: 6380, exported: 137, floors: 13 },
   'src/documents': { lines: 4190, exported: 62, floors: 9 },
-  'src/durable': { lines: 15200, exported: 259, floors: 15 },
+  'src/durable': { lines: 15210, exported: 259, floors: 15 },
   'src/entries': { lines: 570, exported: 2, floors: 1 },
   'src/inspection': { lines: 5300, exported: 78, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
@@ -26,7 +26,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/xstate': { lines: 1680, exported: 52, floors: 4 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18640, exported: 443, floors: 16 },
-  test: { lines: 91280, exported: 402, floors: 7 },
+  test: { lines: 91340, exported: 402, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -126,6 +126,6 @@ it('an actor that a process has opened again still waits for the same approval',
   const again = await orders.open('o-1');
   const held = await row(true);
   expect(countedViews([held], Date.now()).map(([view]) => view)).toEqual(['for-its-program']);
-  expect(statusWords(held)).toMatchObject({ label: 'waiting for approval', tone: 'asks' });
+  expect(statusWords(held)).toMatchObject({ label: 'waiting for approval', tone: 'plain' });
   await again.close();
 });

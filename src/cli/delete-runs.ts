@@ -49,13 +49,11 @@ export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<stri
   if (flags.yes !== true) await confirm(chosen, name, asker);
   const problems = new Map<ListedRun, string>();
   const hosts = chosen.some(({ machine }) => machine !== undefined) ? await durableMachines(flags) : [];
-  const machines = new Map(hosts.map(({ machineId, machine }) => [machineId, machine]));
-  const removeFrom = async ({ id, machine: machineId = '' }: ListedRun): Promise<void> => {
-    const machine = machines.get(machineId);
-    // The store of the module may be another one.
-    if (machine === undefined) await store.delete(id);
-    else await createDurableMachine(machine, { journals: store }).delete(id);
-  };
+  // The store of the module may be another one.
+  const machines = new Map(
+    hosts.map(({ machineId, machine }) => [machineId, createDurableMachine(machine, { journals: store })]),
+  );
+  const removeFrom = ({ id, machine = '' }: ListedRun): Promise<void> => (machines.get(machine) ?? store).delete(id);
   const remove = (run: ListedRun) =>
     removeFrom(run).catch((error) => problems.set(run, `${name(run)}: ${oneLine(firstLineOf(error))}`));
   await Promise.all(chosen.map(remove));

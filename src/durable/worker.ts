@@ -284,7 +284,7 @@ class PollingWorker implements Worker {
     }
   }
 
-  /** Drops the back-off of actors that are no longer due, because they have ended or another process has continued them. */
+  /** Clears the backoff of actors that are no longer due: they have ended, or another process has continued them. */
   #forgetTroubles(lane: Lane): void {
     const due = new Set(lane.due.map(({ id }) => id));
     for (const id of lane.troubles.keys()) if (!due.has(id) && this.#isReady(lane, id)) lane.troubles.delete(id);

@@ -34,7 +34,6 @@ const inspectors = new WeakMap<AnyActorRef['system'], (event: InspectedEvent) =>
 
 /** XState 5. */
 export const five: XStatePort = {
-  version: 5,
   described: (machine) => machine,
   activeNodes,
   targetOf: ({ target }) => target,

@@ -121,7 +121,6 @@ export interface RootOptions {
  * journal does not depend on the version.
  */
 export interface XStatePort {
-  readonly version: 5 | 6;
   /**
    * Returns a machine as version 5 describes one: its states, transitions and implementations. All other functions take and return states
    * and transitions of this description.

@@ -22,7 +22,6 @@ export interface XState6 {
 
 /** Returns the port of XState 6, checked with 6.0.0-alpha.52. */
 export const sixOf = ({ createActor }: XState6): XStatePort => ({
-  version: 6,
   described,
   activeNodes,
   targetOf,
@@ -255,8 +254,8 @@ const delayed = (event: AnyEventObject): AnyEventObject => {
 const toEventOfSix = (event: AnyEventObject): AnyEventObject => renamed(event, NAMES[event.type] ?? event.type);
 
 /**
- * Whether logic only computes the next snapshot, so that its transitions are part of a step. Only its first transition shows it: the logic of
- * a call starts an effect there, and then has one as long as it runs.
+ * Whether logic only computes the next snapshot, so that its transitions are part of a step. Only its initial transition shows this: the
+ * logic of a call starts an effect there.
  */
 function isReducer(logic: Logic, actor: Actor6): boolean {
   const { config, start, initialTransition } = logic;
@@ -401,7 +400,7 @@ function host(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
   };
 }
 
-/** The ids of the logic of `enq.listen` and `enq.subscribeTo`, which are no custom code. */
+/** The ids of XState's own logic for `enq.listen` and `enq.subscribeTo`. It is not custom code, so it runs within the step. */
 const ATTACHED: ReadonlySet<string> = new Set(['xstate.listener', 'xstate.subscription']);
 
 const owners = new WeakMap<System6, RootOptions>();
@@ -506,7 +505,7 @@ function reportSteps(actor: Actor6, stepped: RootOptions['stepped']): void {
   });
 }
 
-/** The event for which an actor has selected transitions last, and its state then. */
+/** The last event for which an actor selected transitions, and its state at that time. */
 interface Selection {
   event: AnyEventObject;
   before: AnyMachineSnapshot | null;
@@ -527,12 +526,12 @@ function reportSelections(machine: Logic): void {
       selections.set(actor, { event, before });
       return getTransitionData?.call(machine, before, event, actor, ...rest);
     },
-    // A shortcut that selects no transition by an event.
+    // XState's shortcut for simple states bypasses `getTransitionData`.
     _transitionFast: () => undefined,
   });
 }
 
-/** The event that an actor has raised last with a delay. */
+/** The last event that an actor raised with a delay. */
 const raised = new WeakMap<Actor6, AnyEventObject>();
 
 /** Passes custom actions to the host instead of executing them. */
@@ -542,7 +541,7 @@ function interceptActions(actor: Actor6, receive: Parameters<HostedActor['onActi
     const { kind, action } = effect;
     if (effect.type === '@xstate.raise' && effect.event !== undefined) raised.set(actor, effect.event);
     if (kind !== 'action' || action === actor.logger) return execute(effect);
-    // Functions that only compute the next context are reported, too.
+    // XState also reports functions that only compute the next context.
     if (action === undefined) return;
     const actions = Object.entries(described(machineOf(actor)).implementations.actions);
     const [name] = actions.find(([, one]) => one === action) ?? [];

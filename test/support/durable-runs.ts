@@ -94,6 +94,12 @@ export interface Finished {
 const FAR_MS = 1e11;
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
+/** Whether an entry is part of a step, and not only of the life of a process. */
+export const isStepped = ({ type }: DurableEntry): boolean =>
+  !['start', 'keyframe', 'closed', 'resumed', 'migrated'].includes(type);
+
+export const withoutSeq = ({ seq: _, ...entry }: DurableEntry): object => entry;
+
 interface RunOptions {
   /** The process dies after this many stored entries, and another one continues. */
   readonly life?: number;

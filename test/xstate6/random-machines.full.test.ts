@@ -1,8 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createActor } from 'xstate6';
-import type { DurableEntry } from '../../src/durable/entries.ts';
 import { hostXState6 } from '../../src/entries/xstate6.ts';
-import { asText, fromEachKeyframe, repeatedAfterEnd, runScenario, stopScenario } from '../support/durable-runs.ts';
+import {
+  asText,
+  fromEachKeyframe,
+  isStepped,
+  repeatedAfterEnd,
+  runScenario,
+  stopScenario,
+  withoutSeq,
+} from '../support/durable-runs.ts';
 import { createRandom, type Random, SEED } from '../support/random.ts';
 import { randomScenario } from '../support/random-machines.ts';
 import { machineOfSix } from '../support/random-machines-six.ts';
@@ -69,8 +76,3 @@ describe('random machines of XState 6, with calls, sources, children, delays and
     }
   });
 });
-
-const isStepped = ({ type }: DurableEntry): boolean =>
-  !['start', 'keyframe', 'closed', 'resumed', 'migrated'].includes(type);
-
-const withoutSeq = ({ seq: _, ...entry }: DurableEntry): object => entry;

@@ -285,7 +285,7 @@ class JournalTables {
 
   /** Waits until all lines that this store was given are stored. */
   async written(id: string): Promise<void> {
-    await this.clock.adjust();
+    await this.clock.synchronize();
     await this.sinks.get(nameOf(id))?.written();
   }
 
@@ -329,7 +329,7 @@ class JournalTables {
   }
 
   async *bounds({ ids, list }: LinesQuery = {}): AsyncGenerator<LineBounds> {
-    await this.clock.adjust();
+    await this.clock.synchronize();
     for (const sink of this.sinks.values()) await sink.written();
     const { startedAt, machine, states, dueBefore, terms = [] } = list ?? {};
     // An array, because PostgreSQL cannot estimate for how many rows two columns differ, and would not search the terms with their index.
@@ -437,27 +437,27 @@ function openSink(tables: JournalTables, id: string, token: number, count: numbe
 }
 
 interface ServerClock extends Clock {
-  /** Compares it with the time of the server, unless that was done a short time ago. */
-  adjust(): Promise<void>;
+  /** Synchronizes it with the clock of the server, at most every two seconds. */
+  synchronize(): Promise<void>;
 }
 
-const ADJUST_MS = 2_000;
+const SYNCHRONIZE_MS = 2_000;
 
 /** The time of the server, as the last comparison showed it; before the first one, that of this process. */
 function createServerClock(db: PostgresTables): ServerClock {
   const clock = wallClockOf({});
   let offsetMs: number | null = null;
-  let adjustedMs = Number.NEGATIVE_INFINITY;
+  let synchronizedMs = Number.NEGATIVE_INFINITY;
   return {
     ...clock,
     now: () => (offsetMs === null ? clock.now() : performance.now() + offsetMs),
-    async adjust() {
+    async synchronize() {
       const sentMs = performance.now();
-      if (sentMs - adjustedMs < ADJUST_MS) return;
+      if (sentMs - synchronizedMs < SYNCHRONIZE_MS) return;
       const [{ ms } = { ms: clock.now() }] = await db.rows<{ ms: number }>(TIME, []);
-      adjustedMs = performance.now();
+      synchronizedMs = performance.now();
       // The server read its clock between the two.
-      offsetMs = Math.min(Math.max(offsetMs ?? Number.NEGATIVE_INFINITY, ms - adjustedMs), ms - sentMs);
+      offsetMs = Math.min(Math.max(offsetMs ?? Number.NEGATIVE_INFINITY, ms - synchronizedMs), ms - sentMs);
     },
   };
 }
@@ -553,7 +553,7 @@ function createLeases(db: PostgresTables, notify: Notifier['notify'], clock: Ser
     hold(token: number, name: string): void {
       held.set(token, name);
       // The next beat tries again.
-      const beat = () => Promise.all([update(`expires = ${EXPIRES}`, [...held]), clock.adjust()]);
+      const beat = () => Promise.all([update(`expires = ${EXPIRES}`, [...held]), clock.synchronize()]);
       beats ??= heartbeat(() => void beat().catch(() => {}));
     },
     release,

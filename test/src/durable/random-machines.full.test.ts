@@ -3,10 +3,12 @@ import { type DurableEntry, isExternal } from '../../../src/durable/entries.ts';
 import {
   asText,
   fromEachKeyframe,
+  isStepped,
   repairScenario,
   repeatedAfterEnd,
   runScenario,
   stopScenario,
+  withoutSeq,
 } from '../../support/durable-runs.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { randomScenario } from '../../support/random-machines.ts';
@@ -103,11 +105,6 @@ describe('500 random machines, with calls, sources, children, delays and effects
     },
   );
 });
-
-const isStepped = ({ type }: DurableEntry): boolean =>
-  !['start', 'keyframe', 'closed', 'resumed', 'migrated'].includes(type);
-
-const withoutSeq = ({ seq: _, ...entry }: DurableEntry): object => entry;
 
 const typeOf = ({ type }: DurableEntry): string => type;
 

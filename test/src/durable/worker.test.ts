@@ -403,7 +403,7 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('drops the back-off of an actor that is no longer due', async () => {
+  it('clears the backoff of an actor that is no longer due', async () => {
     const clock = new TestClock();
     const tries: number[] = [];
     const isGone = (): boolean => clock.now() === 200;

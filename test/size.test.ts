@@ -20,13 +20,13 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/internal': { lines: 2330, exported: 101, floors: 4 },
   'src/llm': { lines: 4840, exported: 83, floors: 10 },
   'src/models': { lines: 4345, exported: 74, floors: 5 },
-  'src/testing': { lines: 6950, exported: 140, floors: 9 },
+  'src/testing': { lines: 7300, exported: 150, floors: 9 },
   'src/react': { lines: 510, exported: 10, floors: 3 },
   'src/server': { lines: 6470, exported: 110, floors: 11 },
-  'src/xstate': { lines: 1680, exported: 52, floors: 4 },
+  'src/xstate': { lines: 1720, exported: 56, floors: 4 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18640, exported: 443, floors: 16 },
-  test: { lines: 91350, exported: 404, floors: 7 },
+  test: { lines: 91700, exported: 404, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

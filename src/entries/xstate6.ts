@@ -1,4 +1,4 @@
-/** Durable actors of machines of XState 6. */
+/** Durable actors and tests of machines of XState 6. */
 
 import type {
   AnyActorRef,
@@ -16,7 +16,8 @@ import { sixOf, type XState6 } from '../xstate/six.ts';
 export type { XState6 };
 
 /**
- * Lets this process host machines of XState 6. Call it once, before `createDurableMachine`, with the module `xstate` of version 6.
+ * Lets this process host and test machines of XState 6. Call it once, before `createDurableMachine` or `explore`, with the module `xstate` of
+ * version 6.
  *
  * @example
  * import { createActor } from 'xstate6';

@@ -3,6 +3,8 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { nodesOf } from '../durable/charts/chart-nodes.ts';
 import { firstLineOf, oneLine } from '../internal/printable.ts';
 import { replaceCandidates } from '../xstate/actors.ts';
+import { isXState6 } from '../xstate/ports.ts';
+import { editCandidates } from '../xstate/six-machines.ts';
 import { type CandidateGroup, candidateGroups } from './structure/chart-structure.ts';
 
 /** A machine with one mistake in its chart. */
@@ -92,14 +94,16 @@ export async function killReport<Machine extends AnyStateMachine>(
 }
 
 type Candidates = CandidateGroup['candidates'];
-type Change = (candidates: Candidates) => Candidates;
+/** Changes the candidates of one state for one event. `not` negates a guard of their version of XState. */
+type Change = <Candidate extends { readonly guard?: unknown }>(
+  candidates: readonly Candidate[],
+  not: (guard: Candidate['guard']) => Candidate['guard'],
+) => readonly Candidate[];
 
 const negate =
   (at: number): Change =>
-  (all) =>
-    all.map((one, index) =>
-      index === at && one.guard !== undefined ? { ...one, guard: not(one.guard as never) } : one,
-    );
+  (all, not) =>
+    all.map((one, index) => (index === at && one.guard !== undefined ? { ...one, guard: not(one.guard) } : one));
 
 const swap =
   (at: number): Change =>
@@ -113,8 +117,16 @@ const swap =
 /** Returns a copy with one group changed. `provide` rebuilds XState's states, so it applies the change again. */
 function edited<Machine extends AnyStateMachine>(machine: Machine, state: string, event: string, by: Change): Machine {
   const copy = machine.provide({}) as Machine;
-  const node = nodesOf(copy).find(({ id }) => id === state);
-  if (node !== undefined) replaceCandidates(node, event, by(candidatesOf(node, event)));
+  if (isXState6(copy)) editCandidates(copy, state, event, by);
+  else {
+    const node = nodesOf(copy).find(({ id }) => id === state);
+    if (node !== undefined)
+      replaceCandidates(
+        node,
+        event,
+        by(candidatesOf(node, event), (guard) => not(guard as never)),
+      );
+  }
   const provide: Machine['provide'] = (implementations) =>
     edited(machine.provide(implementations) as Machine, state, event, by) as never;
   return Object.assign(copy, { provide });

@@ -1,4 +1,4 @@
-import type { AnyStateMachine } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { five } from './five.ts';
 import type { XStatePort } from './port.ts';
@@ -22,17 +22,21 @@ export function requireHostable(machine: AnyStateMachine): void {
     );
 }
 
-/** Throws `invalid_option` for a machine of XState 6, which the testing kit cannot run. */
+/** Throws `invalid_option` for a machine of XState 6, whose actors the collector of coverage cannot observe. */
 export function requireXState5(machine: AnyStateMachine): void {
   if (isXState6(machine))
     throw new PostChainError(
       'invalid_option',
-      `machine "${machine.id}": expected an XState 5 machine; received an XState 6 machine, which the testing kit cannot run yet.`,
+      `machine "${machine.id}": expected an XState 5 machine; received an XState 6 machine, whose actors cannot be observed; use explore(), cover() and runPath().`,
     );
 }
 
 /** The port of the version of XState that has made a machine. */
 export const portOf = (machine: AnyStateMachine): XStatePort => (six !== null && isXState6(machine) ? six : five);
+
+/** The states that are active in a snapshot. */
+export const activeNodes = (snapshot: AnyMachineSnapshot): readonly AnyStateNode[] =>
+  portOf(snapshot.machine).activeNodes(snapshot);
 
 /** Returns a machine as version 5 describes one. */
 export const described = (machine: AnyStateMachine): AnyStateMachine => portOf(machine).described(machine);

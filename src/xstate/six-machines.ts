@@ -7,7 +7,7 @@ import type {
 } from 'xstate';
 
 /** A state of XState 6. */
-interface Node6 {
+export interface Node6 {
   readonly id: string;
   readonly key: string;
   readonly parent?: Node6;
@@ -18,6 +18,7 @@ interface Node6 {
   readonly initial: { readonly target?: readonly Node6[] };
   readonly invoke: readonly { readonly id: string; readonly src: string; readonly logic: unknown }[];
   readonly config: { readonly entry?: unknown; readonly exit?: unknown };
+  entry?: (args: unknown, enqueue: unknown) => unknown;
 }
 
 interface Machine6 {
@@ -37,6 +38,9 @@ export interface Transition6 {
   guard?: (args: unknown) => boolean;
   to?: (args: unknown, enqueue: unknown) => { readonly target?: string | readonly string[] } | undefined;
 }
+
+/** The ids of XState's own logic for `enq.listen` and `enq.subscribeTo`. It is not custom code, so it runs within the step. */
+export const ATTACHED_LOGIC: ReadonlySet<string> = new Set(['xstate.listener', 'xstate.subscription']);
 
 const machines = new WeakMap<object, AnyStateMachine>();
 const nodes = new WeakMap<object, AnyStateNode>();
@@ -180,6 +184,51 @@ export function observeTargets(machine: AnyStateMachine): void {
         return result;
       };
     }
+}
+
+/**
+ * Changes the transitions of a state for an event, by its name in version 5; the eventless ones if it is empty. Changes a copy of a machine
+ * that nothing has described yet.
+ */
+export function editCandidates(
+  machine: AnyStateMachine,
+  state: string,
+  event: string,
+  edit: (
+    candidates: readonly Transition6[],
+    not: (guard: Transition6['guard']) => Transition6['guard'],
+  ) => readonly Transition6[],
+): void {
+  const node = machine.getStateNodeById(state) as unknown as Node6 & { always?: readonly Transition6[] };
+  const not = (guard: Transition6['guard']): Transition6['guard'] => guard && ((args) => !guard(args));
+  if (event === '') {
+    node.always = edit(node.always ?? [], not);
+    return;
+  }
+  const lists = node.transitions as Map<string, readonly Transition6[]>;
+  for (const [key, list] of lists) {
+    const isOne = (transition: Transition6): boolean => typeOf(transition) === event;
+    if (!list.some(isOne)) continue;
+    const changed = [...edit(list.filter(isOne), not)];
+    // Transitions for the ends of other actors are in the same list.
+    const next = [...list.flatMap((one) => (isOne(one) ? changed.splice(0, 1) : [one])), ...changed];
+    if (next.length === 0) lists.delete(key);
+    else lists.set(key, next);
+  }
+}
+
+/** Makes a copy of a machine report the states that it enters, after their entry functions. */
+export function observeEntries(machine: AnyStateMachine, entered: (id: string) => void): void {
+  for (const node of within((machine as unknown as Machine6).root)) {
+    const { entry } = node;
+    const reporting = (args: unknown, enqueue: unknown): unknown => {
+      const result = entry?.(args, enqueue);
+      entered(node.id);
+      return result;
+    };
+    // XState marks the functions of entries and exits.
+    node.entry = Object.assign(reporting, { _special: true });
+  }
 }
 
 const within = (node: Node6): readonly Node6[] => [node, ...Object.values(node.states).flatMap(within)];

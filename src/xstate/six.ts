@@ -3,6 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { HostedActor, HostedLogic, RootOptions, SystemHooks, VersionState, XStatePort } from './port.ts';
 import { delaysOf, invokedActor } from './six-entry.ts';
 import {
+  ATTACHED_LOGIC,
   activeNodes,
   described,
   describedTransitionOf,
@@ -199,7 +200,7 @@ const originals = new WeakMap<object, Logic>();
 function inputOf({ id }: Logic, input: unknown, attached: Actor6): unknown {
   const { actor } = Object(input) as { readonly actor?: Actor6 };
   const inside = actor && unwrapped.get(actor);
-  if (!ATTACHED.has(String(id)) || inside === undefined) return input;
+  if (!ATTACHED_LOGIC.has(String(id)) || inside === undefined) return input;
   if (id === 'xstate.listener') listened.set(attached, actor as Actor6);
   return { ...(input as object), actor: inside };
 }
@@ -295,7 +296,7 @@ function forgetOpenSteps({ _snapshot }: Actor6, initial: Snapshot6): void {
 function toHostedLogic(logic: Logic, actor: Actor6): HostedLogic {
   const { initialTransition } = logic;
   if (initialTransition === undefined) return logic as unknown as HostedLogic;
-  if (ATTACHED.has(String(logic['id']))) return { transition: logic.transition } as never;
+  if (ATTACHED_LOGIC.has(String(logic['id']))) return { transition: logic.transition } as never;
   if (isReducer(logic, actor)) {
     refuseEffects(actor);
     return { transition: logic.transition } as never;
@@ -399,9 +400,6 @@ function host(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
     },
   };
 }
-
-/** The ids of XState's own logic for `enq.listen` and `enq.subscribeTo`. It is not custom code, so it runs within the step. */
-const ATTACHED: ReadonlySet<string> = new Set(['xstate.listener', 'xstate.subscription']);
 
 const owners = new WeakMap<System6, RootOptions>();
 

@@ -3,6 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { firstLineOf } from '../../internal/printable.ts';
 import { parentOf, systemIdOf } from '../../xstate/actors.ts';
+import { isXState6 } from '../../xstate/ports.ts';
 import { descriptorMatches, isMachine } from '../../xstate/states.ts';
 import { inputOf, refsIn } from '../structure/running-actors.ts';
 import { repetitions, withActor } from './exact-json.ts';
@@ -107,6 +108,7 @@ export class ChildMachines implements OutcomeFinder {
   }
 
   #childFor(machine: AnyStateMachine, name: string, ref: AnyActorRef): Found {
+    if (isXState6(machine)) return { problem: 'a child machine of XState 6 is not explored' };
     if (hasOnSnapshot(ref)) return { problem: '"onSnapshot" receives its snapshots' };
     const { known, path } = this.level;
     const [repeated] = repetitions({ input: inputOf(ref) });

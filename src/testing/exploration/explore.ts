@@ -4,6 +4,7 @@ import { chartOf } from '../../durable/charts/chart.ts';
 import { firstLineOf, oneLine } from '../../internal/printable.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
 import { parentOf } from '../../xstate/actors.ts';
+import { isXState6 } from '../../xstate/ports.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
 import { activeActors, childOf, hasGeneratedId, inputOf, spawnedActors } from '../structure/running-actors.ts';
@@ -13,6 +14,7 @@ import type { Exploration, ExploredEdge, ExploredPlace, ExploredState, StartStat
 import type { ActorOutcome, Place } from './occurrences.ts';
 import { type EventsOption, type Occurrences, type Outcomes, occurrencesOf } from './occurrences.ts';
 import { type ExploredAs, type PureSteps, pureSteps } from './pure-steps.ts';
+import { stepsOfSix } from './steps-of-six.ts';
 import { withStubActors } from './stub-actors.ts';
 import { timerKey } from './timers.ts';
 
@@ -191,9 +193,12 @@ function exploreOnce(
   const abstraction = options.abstraction as Abstraction;
   const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption, children);
   const possibleIn: Exploration['possibleIn'] = (place) => occurrences.in(place);
-  const instrumented = instrumentMachine(withStubActors(machine));
+  const isSix = isXState6(machine);
+  const instrumented = instrumentMachine(isSix ? machine : withStubActors(machine));
   const key = createStateKey(abstraction, occurrences);
-  const steps = pureSteps(instrumented.machine, machine, standIns, as);
+  const steps = isSix
+    ? stepsOfSix(instrumented, machine, standIns)
+    : pureSteps(instrumented.machine, machine, standIns, as);
   const check = stepCheck(machine, instrumented, steps, occurrences);
   const states = new StateList(machine.id, key, limit, abstraction !== undefined, () => children.countState());
   const starts: StartState[] = [];

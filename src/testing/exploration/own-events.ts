@@ -1,6 +1,7 @@
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { nodesOf, outgoingTransitions } from '../../durable/charts/chart-nodes.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
+import { described } from '../../xstate/ports.ts';
 import { invokedLogics, isMachine } from '../../xstate/states.ts';
 
 /** XState's own actions are functions with members. */
@@ -15,7 +16,7 @@ interface Sending {
  * those that its actors declare, such as the choices of `decide`. The types of events that other functions compute are not known.
  */
 export function ownEvents(machine: AnyStateMachine): readonly string[] {
-  const { actors } = machine.implementations;
+  const { actors } = described(machine).implementations;
   const logics = [...Object.values(actors), ...nodesOf(machine).flatMap(invokedLogics)] as AnyActorLogic[];
   const sent = logics.filter(isMachine).flatMap((child) => eventsOf(child, toParent));
   const declared = logics.flatMap((logic) => declaredOutcomes(logic)?.events ?? []);
@@ -32,7 +33,7 @@ function eventsOf(machine: AnyStateMachine, matches: (action: Sending) => boolea
     ...[...node.entry, ...node.exit, ...(node.initial?.actions ?? [])],
     ...outgoingTransitions(node).flatMap((transition) => transition.actions),
   ]);
-  const sending = [...inChart, ...Object.values(machine.implementations.actions as object)].filter(
+  const sending = [...inChart, ...Object.values(described(machine).implementations.actions as object)].filter(
     (action) => typeof action === 'function' && matches(action as Sending),
   );
   return sending.map(({ event }: Sending) => Object(event).type).filter((type) => typeof type === 'string');

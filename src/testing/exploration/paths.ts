@@ -1,6 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
 import { requireKnownOptions } from '../../internal/require-known.ts';
-import { activeNodes } from '../../xstate/actors.ts';
+import { activeNodes } from '../../xstate/ports.ts';
 import { transitionsOf } from '../structure/chart-structure.ts';
 import { delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../structure/coverage-items.ts';
 import type { InstrumentedStep } from '../structure/instrumented-machine.ts';

@@ -315,11 +315,11 @@ class MachineSteps implements PureSteps {
   }
 }
 
-const isEndOf = ({ id }: AnyActorRef, { kind, actor }: Occurrence): boolean =>
+export const isEndOf = ({ id }: AnyActorRef, { kind, actor }: Occurrence): boolean =>
   (kind === 'done' || kind === 'error') && id === actor?.id;
 
 /** Returns the ids of actors that no longer run after a step although their state is active. */
-function endedAfter(
+export function endedAfter(
   { snapshot: before, ended }: Place,
   occurrence: Occurrence,
   after: AnyMachineSnapshot,

@@ -7,8 +7,9 @@ import type { GuardCheck, InstrumentedStep } from '../structure/instrumented-mac
 import { describeDifference } from './exact-json.ts';
 import type { Exploration } from './exploration.ts';
 import { type Path, pathThrough } from './paths.ts';
-import { createStubbedActor, type StubbedActor } from './stub-actors.ts';
+import type { StubbedActor } from './stub-actors.ts';
 import { failureOn, routeOf, shortestFailure, systemError, TwinRun } from './system-route.ts';
+import { createTestedActor } from './tested-actor.ts';
 import { SYSTEM_OPTIONS, SystemDriver, type SystemOptions } from './tested-system.ts';
 
 /** Conditions on every snapshot, by name. A condition is broken if it returns false or throws. */
@@ -107,13 +108,13 @@ function findFailure(
   const { instrumented, machine: original, standIns } = exploration;
   // Discard what a failed path may have left behind.
   instrumented.drainStep();
-  const stubbed = createStubbedActor(instrumented.machine, { original, input: path.start.input, standIns, inspect });
+  const stubbed = createTestedActor(instrumented, { original, input: path.start.input, standIns, inspect });
   const actor = stubbed.ref;
   const check = (expected: InstrumentedStep, state: number): string | null =>
     differenceAfter(exploration, expected, state, stubbed, instrumented.drainStep()) ??
     brokenInvariant(invariants, actor.getSnapshot() as AnyMachineSnapshot);
   try {
-    actor.start();
+    stubbed.start();
     const atStart = check(path.start, path.start.state);
     if (atStart !== null) return { step: 0, what: atStart };
     for (const [index, edge] of path.edges.entries()) {

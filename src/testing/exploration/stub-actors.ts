@@ -43,7 +43,7 @@ type StubEvent =
   | { readonly type: 'stub.error'; readonly error: unknown };
 
 /** An actor that does nothing until an event makes it finish or fail. */
-const stubActor: ActorLogic<StubSnapshot, StubEvent, unknown> = {
+export const stubActor: ActorLogic<StubSnapshot, StubEvent, unknown> = {
   getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
   getPersistedSnapshot: (snapshot) => snapshot,
   start(_, { self }) {
@@ -60,6 +60,8 @@ const stubActor: ActorLogic<StubSnapshot, StubEvent, unknown> = {
 
 /** The logic of actors that a stub replaces. */
 const replaced = new WeakMap<AnyActorRef, AnyActorLogic>();
+
+export const noteReplaced = (ref: AnyActorRef, logic: AnyActorLogic): void => void replaced.set(ref, logic);
 
 /** Returns the logic that a stub replaces; undefined for an actor that is not a stub. */
 export const replacedLogic = (ref: AnyActorRef): AnyActorLogic | undefined => replaced.get(ref);
@@ -83,7 +85,7 @@ export function replaceChild(ref: AnyActorRef, machine: AnyStateMachine, standIn
   const standIn = isDirect ? (standIns[ref.id] ?? standIns[nameOfActor(machine, ref)]) : undefined;
   const logic = standIn ?? (machine.implementations.actors as StandIns)[String(ref.src)] ?? logicOf(ref);
   if (syncsSnapshots(ref)) snapshotEvents.set(ref, firstSnapshotEvent(ref, logic));
-  if (standIn === undefined) replaced.set(ref, logic);
+  if (standIn === undefined) noteReplaced(ref, logic);
   replaceLogic(ref, standIn ?? stubActor);
   return standIn === undefined;
 }
@@ -111,6 +113,7 @@ export function withStubActors<Machine extends AnyStateMachine>(machine: Machine
 
 export interface StubbedActor {
   readonly ref: AnyActorRef;
+  start(): void;
   /** Makes an event occur. Returns null, or the reason why it cannot occur. */
   apply(occurrence: Occurrence): string | null;
   timers(): readonly Delayed[];
@@ -185,7 +188,13 @@ export function createStubbedActor(
     else ref.send(event);
     return null;
   }
-  return { ref, apply, timers: () => timers, ended: () => endedIn(ref.getSnapshot() as AnyMachineSnapshot) };
+  return {
+    ref,
+    start: () => void ref.start(),
+    apply,
+    timers: () => timers,
+    ended: () => endedIn(ref.getSnapshot() as AnyMachineSnapshot),
+  };
 }
 
 /** Returns the ids of the children that have ended. */

@@ -5,7 +5,7 @@ import { createCodec, type Json } from '../../durable/codec.ts';
 import { childPath, type Keyframe, type OpenApproval } from '../../durable/entries.ts';
 import { type Migration, migrated } from '../../durable/migrate.ts';
 import { startEntry } from '../../durable/replay.ts';
-import { activeNodes } from '../../xstate/actors.ts';
+import { activeNodes } from '../../xstate/ports.ts';
 import { historyOf } from '../../xstate/states.ts';
 import type { Exploration, ExploredState } from '../exploration/exploration.ts';
 import { pathTo } from '../exploration/paths.ts';

@@ -3,7 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { approval } from '../../durable/approval.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import { activeNodes } from '../../xstate/actors.ts';
+import { activeNodes } from '../../xstate/ports.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import type { Occurrence } from '../exploration/occurrences.ts';
 import { replacedLogic } from '../exploration/stub-actors.ts';

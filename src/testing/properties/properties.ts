@@ -4,7 +4,7 @@ import { missingImplementations } from '../../durable/charts/chart-nodes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { oneLine } from '../../internal/printable.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
-import { activeNodes } from '../../xstate/actors.ts';
+import { activeNodes } from '../../xstate/ports.ts';
 import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
 import { type Path, pathThrough, pathTo, reachedItems } from '../exploration/paths.ts';
 import { describeTransition } from '../structure/chart-structure.ts';

@@ -1,7 +1,7 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { Chart } from '../../durable/charts/chart.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
-import { requireXState5 } from '../../xstate/ports.ts';
+import { requireHostable } from '../../xstate/ports.ts';
 
 /** The candidate transitions of one state for one event, in the order in which XState evaluates them. */
 export interface CandidateGroup {
@@ -14,7 +14,7 @@ export interface CandidateGroup {
 }
 
 export function candidateGroups(machine: AnyStateMachine): readonly CandidateGroup[] {
-  requireXState5(machine);
+  requireHostable(machine);
   let first = 0;
   return nodesOf(machine).flatMap((node) =>
     [...node.transitions, ['', node.always ?? []] as const].map(([eventType, candidates]) => {

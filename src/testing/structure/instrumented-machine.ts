@@ -2,6 +2,9 @@ import { type AnyStateMachine, type AnyTransitionDefinition, and, or } from 'xst
 import { chartOf } from '../../durable/charts/chart.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { replaceBehavior, reportingAction } from '../../xstate/actors.ts';
+import type { Microstep } from '../../xstate/port.ts';
+import { isXState6 } from '../../xstate/ports.ts';
+import { observeEntries, originalTransition } from '../../xstate/six-machines.ts';
 import { describeTransition, transitionsOf } from './chart-structure.ts';
 
 /** The most transitions in one step. Only an infinite loop takes more. */
@@ -29,6 +32,8 @@ export interface InstrumentedMachine<Machine extends AnyStateMachine> {
   drainStep(): InstrumentedStep;
   /** The transition of the first guard that returned two different results for the same input, or null. */
   readonly nondeterministicGuard: number | null;
+  /** Records a microstep of a machine of XState 6, whose transitions cannot record themselves. */
+  stepped(step: Pick<Microstep, 'taken'>): void;
 }
 
 /**
@@ -49,20 +54,24 @@ export function instrumentMachine<Machine extends AnyStateMachine>(machine: Mach
     if (taken.length > MAX_TRANSITIONS)
       throw new RangeError(`infinite loop at ${describeTransition(chartOf(machine), index)}`);
   }
-  for (const [index, transition] of transitionsOf(copy).entries()) {
-    const { guard } = transition;
-    replaceBehavior(transition, {
-      guard:
-        guard &&
-        reportingGuard(guard, (first, second) => {
-          if (first !== second) nondeterministicGuard ??= index;
-          guards.push({ transition: index, holds: first });
-        }),
-      actions: [reportingAction(() => recordTransition(index)), ...transition.actions],
-    });
-  }
+  const transitions = transitionsOf(copy);
+  const indexes = new Map(transitions.map((transition, index) => [transition, index]));
+  const isSix = isXState6(machine);
+  const recordGuard = (index: number, first: boolean, second: boolean): void => {
+    if (first !== second) nondeterministicGuard ??= index;
+    guards.push({ transition: index, holds: first });
+  };
+  if (isSix) observeSix(copy, transitions, recordGuard, (id) => void entered.push(id));
+  else
+    for (const [index, transition] of transitions.entries()) {
+      const { guard } = transition;
+      replaceBehavior(transition, {
+        guard: guard && reportingGuard(guard, (first, second) => recordGuard(index, first, second)),
+        actions: [reportingAction(() => recordTransition(index)), ...transition.actions],
+      });
+    }
   // The last entry action: a state whose entry throws is not entered.
-  for (const { id, entry } of nodesOf(copy)) entry.push(reportingAction(() => entered.push(id)));
+  if (!isSix) for (const { id, entry } of nodesOf(copy)) entry.push(reportingAction(() => entered.push(id)));
   return {
     machine: copy,
     drainStep() {
@@ -75,10 +84,33 @@ export function instrumentMachine<Machine extends AnyStateMachine>(machine: Mach
       entered = [];
       return step;
     },
+    stepped: (step) => {
+      for (const transition of step.taken) recordTransition(indexes.get(transition) ?? -1);
+    },
     get nondeterministicGuard() {
       return nondeterministicGuard;
     },
   };
+}
+
+/** Makes a copy of a machine of XState 6 report its guards, each evaluated twice, and the states that it enters. */
+function observeSix(
+  copy: AnyStateMachine,
+  transitions: readonly AnyTransitionDefinition[],
+  recordGuard: (index: number, first: boolean, second: boolean) => void,
+  recordEntry: (id: string) => void,
+): void {
+  for (const [index, transition] of transitions.entries()) {
+    const original = originalTransition(transition);
+    const { guard } = original;
+    if (typeof guard !== 'function') continue;
+    original.guard = (args) => {
+      const first = Boolean(guard(args));
+      recordGuard(index, first, Boolean(guard(args)));
+      return first;
+    };
+  }
+  observeEntries(copy, recordEntry);
 }
 
 type Guard = NonNullable<AnyTransitionDefinition['guard']>;

@@ -1,7 +1,7 @@
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
 import { invokeLabels } from '../../durable/charts/chart.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
-import { activeNodes } from '../../xstate/actors.ts';
+import { activeNodes } from '../../xstate/ports.ts';
 import { isMachine } from '../../xstate/states.ts';
 
 /** Logic to run in place of that of actors, by their names. */

@@ -22,15 +22,6 @@ export function requireHostable(machine: AnyStateMachine): void {
     );
 }
 
-/** Throws `invalid_option` for a machine of XState 6, whose actors the collector of coverage cannot observe. */
-export function requireXState5(machine: AnyStateMachine): void {
-  if (isXState6(machine))
-    throw new PostChainError(
-      'invalid_option',
-      `machine "${machine.id}": expected an XState 5 machine; received an XState 6 machine, whose actors cannot be observed; use explore(), cover() and runPath().`,
-    );
-}
-
 /** The port of the version of XState that has made a machine. */
 export const portOf = (machine: AnyStateMachine): XStatePort => (six !== null && isXState6(machine) ? six : five);
 

@@ -7,7 +7,7 @@ import type {
 } from 'xstate';
 
 /** A state of XState 6. */
-export interface Node6 {
+interface Node6 {
   readonly id: string;
   readonly key: string;
   readonly parent?: Node6;
@@ -130,11 +130,11 @@ function typeOf({ eventType, delay, matches = {}, source }: Transition6): string
 
 /** The type of an event, by its name in version 5. */
 export function eventTypeOf(event: AnyEventObject): string {
-  const { type, actorId, stateId, delay } = event;
-  if (type === 'xstate.after') return `${type}.${delay}.${stateId}`;
-  if (type === 'xstate.snapshot.actor') return `xstate.snapshot.${actorId}`;
-  if (/^xstate\.(done|error|timeout)\.actor$/u.test(type)) return `${type}.${actorId}`;
-  return /^xstate\.(done\.state|timeout)$/u.test(type) ? `${type}.${stateId}` : type;
+  const { type } = event;
+  if (type === 'xstate.after') return `${type}.${event['delay']}.${event['stateId']}`;
+  if (type === 'xstate.snapshot.actor') return `xstate.snapshot.${event['actorId']}`;
+  if (/^xstate\.(done|error|timeout)\.actor$/u.test(type)) return `${type}.${event['actorId']}`;
+  return /^xstate\.(done\.state|timeout)$/u.test(type) ? `${type}.${event['stateId']}` : type;
 }
 
 /** The event of a delay with a name of version 5, as version 6 raises it. */

@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
-import { createActor, createAsyncLogic, createMachine, setup, types } from 'xstate6';
+import {
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  createMachine as createMachine5,
+  type EventObject,
+} from 'xstate';
+import { createActor, createAsyncLogic, createLogic, createMachine, setup, types } from 'xstate6';
 import { idempotencyKey } from '../../src/entries/durable.ts';
 import {
   collectCoverage,
@@ -11,13 +16,17 @@ import {
   fails,
   findingsOf,
   killReport,
+  migratesTo,
   mutantsOf,
+  pathThrough,
   runPath,
   soundness,
   startWalk,
+  testSystem,
 } from '../../src/entries/testing.ts';
 import { fromXState6, hostXState6 } from '../../src/entries/xstate6.ts';
 import { setXState6Port } from '../../src/xstate/ports.ts';
+import { eagerClock } from '../support/eager-clock.ts';
 import { machinesOfBoth } from '../support/machines-of-both.ts';
 
 beforeAll(() => hostXState6({ createActor }));
@@ -162,28 +171,6 @@ it('follows a delay of an action, and one that is canceled', () => {
   ]);
 });
 
-it('finds the guards that a delay was needed for', () => {
-  const machine = machineOf({
-    id: 'retry',
-    context: { tries: 0 },
-    initial: 'trying',
-    states: {
-      trying: {
-        after: {
-          100: [
-            { guard: ({ context }: Args) => context.tries >= 2, target: 'given up' },
-            { target: 'trying', reenter: true, context: ({ context }: Args) => ({ tries: context.tries + 1 }) },
-          ],
-        },
-      },
-      'given up': { type: 'final' },
-    },
-  });
-  const exploration = explore(machine);
-  expect(cover(exploration).map(({ name }) => name)).toEqual(['start → after 100 ms → after 100 ms → after 100 ms']);
-  expect(findingsOf(exploration, soundness).filter(({ witness }) => witness !== null)).toEqual([]);
-});
-
 it('starts an actor again under the id of one that has ended', () => {
   const logic = createAsyncLogic({ run: async () => 'yes' });
   const machine = machineOf({
@@ -212,32 +199,100 @@ it('starts an actor again under the id of one that has ended', () => {
   for (const path of cover(exploration)) runPath(exploration, path);
 });
 
-it('knows the types of a machine with schemas', () => {
-  const order = setup({
-    schemas: { context: types<{ total: number }>(), events: { add: types<{ price: number }>(), pay: types<object>() } },
-  }).createMachine({
-    id: 'order',
-    context: { total: 0 },
-    initial: 'open',
+it('reads the snapshot of a stand-in, which starts nothing in an exploration', () => {
+  let calls = 0;
+  const gauge = createLogic({
+    context: { level: 3 },
+    run: ({ context, event }: Args, enqueue: Args) => {
+      enqueue.effect(() => {
+        calls += 1;
+      });
+      return event.type === 'rise' ? { context: { level: context.level + 1 } } : undefined;
+    },
+  } as never);
+  const machine = machineOf({
+    id: 'tank',
+    invoke: { id: 'gauge', src: 'gauge' },
+    initial: 'filling',
     states: {
-      open: {
+      filling: {
         on: {
-          add: ({ context, event }) => ({ context: { total: context.total + event.price } }),
-          pay: ({ context }) => (context.total > 0 ? { target: 'paid' } : undefined),
+          look: ({ children }: Args) =>
+            children.gauge.getSnapshot().context.level === 3 ? { target: 'full' } : undefined,
+          fill: ({ children }: Args, enqueue: Args) => enqueue.sendTo(children.gauge, { type: 'rise' }),
         },
       },
-      paid: { type: 'final' },
+      full: { type: 'final' },
+    },
+  }).provide({ actors: { gauge } } as never);
+  const exploration = explore(machine, {
+    outcomes: { gauge: [] },
+    actors: { gauge: gauge as never },
+    events: [{ type: 'fill' }, { type: 'look' }],
+  });
+  expect(calls).toBe(0);
+  expect(exploration.edges.map(({ from, to, occurrence }) => `${from} ${occurrence.name} ${to}`)).toEqual([
+    '0 fill 0',
+    '0 look 1',
+  ]);
+});
+
+it('finds an actor by its system id in each step', () => {
+  const machine = machineOf({
+    id: 'desk',
+    initial: 'idle',
+    states: {
+      idle: { on: { ask: 'asking' } },
+      asking: {
+        invoke: { id: 'model', registryKey: 'model', src: createAsyncLogic({ run: async () => 'yes' }) },
+        on: { check: ({ system }: Args) => (system.get('model') === undefined ? { target: 'idle' } : undefined) },
+      },
     },
   });
-  const { states } = explore(fromXState6(order), {
-    events: [{ type: 'add', price: 40 }, { type: 'pay' }],
-    abstraction: ({ context }) => context.total > 0,
-  });
-  expect(states.map(({ value, snapshot }) => [value, snapshot.context.total])).toEqual([
-    ['open', 0],
-    ['open', 40],
-    ['paid', 40],
+  const exploration = explore(machine, { outcomes: { model: [] }, events: [{ type: 'ask' }, { type: 'check' }] });
+  for (const edge of exploration.edges) runPath(exploration, pathThrough(exploration, edge));
+  expect(exploration.edges.map(({ from, to, occurrence }) => `${from} ${occurrence.name} ${to}`)).toEqual([
+    '0 ask 1',
+    '0 check 0',
+    '1 ask 1',
+    '1 check 1',
   ]);
+});
+
+it('tests a running system against a machine of XState 6', async () => {
+  let isOpen = true;
+  const machine = machineOf({
+    id: 'door',
+    initial: 'open',
+    states: { open: { on: { close: 'closed' } }, closed: { on: { open: 'open' } } },
+  });
+  const system = {
+    reset: () => {
+      isOpen = true;
+    },
+    send: ({ type }: { readonly type: string }) => {
+      if (type === 'close') isOpen = false;
+    },
+    read: () => (isOpen ? 'open' : 'closed'),
+  };
+  await expect(testSystem(explore(machine), { system, clock: eagerClock() } as never)).rejects.toThrow(
+    'expected what is read to be "open", received "closed", after start → close → open',
+  );
+});
+
+it('knows the types of a machine with schemas', () => {
+  const lamp = setup({
+    schemas: { context: types<{ watts: number }>(), events: { dim: types<{ by: number }>() } },
+  }).createMachine({
+    id: 'lamp',
+    context: { watts: 2 },
+    on: { dim: ({ context, event }) => ({ context: { watts: context.watts - event.by } }) },
+  });
+  const { states } = explore(fromXState6(lamp), {
+    events: [{ type: 'dim', by: 2 }],
+    abstraction: ({ context }) => context.watts > 0,
+  });
+  expect(states.map(({ snapshot }) => snapshot.context.watts)).toEqual([2, 0]);
 });
 
 describe('refuses', () => {
@@ -278,4 +333,31 @@ describe('refuses', () => {
     );
     expect(() => collectCoverage([asking({})])).toThrow(/desk.*XState 6/u);
   });
+});
+
+const five = createMachine5({
+  id: 'order',
+  version: '1',
+  initial: 'waiting',
+  states: { waiting: { on: { pay: 'paid' }, after: { 1000: 'late' } }, late: {}, paid: { type: 'final' } },
+});
+
+const next = (states: object): AnyStateMachine => machineOf({ id: 'order', version: '2', initial: 'open', states });
+
+const open = { on: { pay: { target: 'paid' } }, after: { 1000: { target: 'late' } } };
+
+it('proves that each state of a machine of XState 5 moves to one of XState 6', () => {
+  const six = next({ open, late: {}, paid: { type: 'final' } });
+  const [finding] = findingsOf(explore(five), [migratesTo(explore(six), { state: { waiting: 'open' } })]);
+  expect(finding?.witness).toBeNull();
+});
+
+it('names the state of a machine of XState 5 that XState 6 does not reach', () => {
+  const six = next({ open, overdue: {}, late: { type: 'final' }, paid: { type: 'final' } });
+  const findings = findingsOf(explore(five), [
+    migratesTo(explore(six), { state: { waiting: 'open', late: 'overdue' } }),
+  ]);
+  expect(findings.map(describeFinding)).toEqual([
+    'FAILS: each state at rest migrates to version "2": "late" leads to "overdue", which the current version never reaches, after start → after 1000 ms',
+  ]);
 });

@@ -12,7 +12,7 @@ import { transitionFinder } from '../../durable/charts/taken-transitions.ts';
 import { type Observation, observeSystem } from '../../durable/observe/observe-system.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes } from '../../xstate/actors.ts';
-import { requireXState5 } from '../../xstate/ports.ts';
+import { isXState6 } from '../../xstate/ports.ts';
 import { type Configuration, domainOf, initialNodes, isInside, resolvedTargets } from '../../xstate/states.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../exploration/paths.ts';
@@ -88,7 +88,12 @@ export function collectCoverage(given: readonly AnyStateMachine[]): CoverageColl
       'invalid_option',
       `collectCoverage: expected a list of machines, for example [machine]; received ${describeValue(given)}.`,
     );
-  for (const machine of given) requireXState5(machine);
+  const six = given.find(isXState6);
+  if (six !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `collectCoverage: expected machines of XState 5; received "${six.id}" of XState 6, whose actors it cannot observe. Use explore(), cover() and runPath().`,
+    );
   const machines = given.filter(({ config }, at) => given.findIndex((one) => one.config === config) === at);
   const versionState = new Map(machines.map((machine) => [machine.config as object, createChartCounter(machine)]));
   const counterNamed = (id: string): ChartCounter | undefined =>

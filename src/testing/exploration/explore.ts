@@ -193,10 +193,9 @@ function exploreOnce(
   const abstraction = options.abstraction as Abstraction;
   const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption, children);
   const possibleIn: Exploration['possibleIn'] = (place) => occurrences.in(place);
-  const isSix = isXState6(machine);
-  const instrumented = instrumentMachine(isSix ? machine : withStubActors(machine));
+  const instrumented = instrumentMachine(withStubActors(machine));
   const key = createStateKey(abstraction, occurrences);
-  const steps = isSix
+  const steps = isXState6(machine)
     ? stepsOfSix(instrumented, machine, standIns)
     : pureSteps(instrumented.machine, machine, standIns, as);
   const check = stepCheck(machine, instrumented, steps, occurrences);

@@ -1,13 +1,22 @@
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { runKeyedEffect } from '../../durable/hosted-call.ts';
 import { logicOf, replaceLogic } from '../../xstate/actors.ts';
 import type { HostedActor, HostedLogic, Microstep } from '../../xstate/port.ts';
-import { portOf } from '../../xstate/ports.ts';
+import { isXState6, portOf } from '../../xstate/ports.ts';
 import { ATTACHED_LOGIC, eventTypeOf } from '../../xstate/six-machines.ts';
-import { activeActors, childOf, nameOfActor, type StandIns } from '../structure/running-actors.ts';
+import type { InstrumentedMachine } from '../structure/instrumented-machine.ts';
+import { activeActors, childOf, nameOfActor, refsIn, type StandIns } from '../structure/running-actors.ts';
 import type { ExploredPlace } from './exploration.ts';
 import type { Occurrence } from './occurrences.ts';
-import { noteReplaced, runningChild, type StubbedActor, stubActor } from './stub-actors.ts';
+import {
+  createStubbedActor,
+  noteReplaced,
+  runningChild,
+  type StubbedActor,
+  type StubOptions,
+  stubActor,
+} from './stub-actors.ts';
 import { type Delayed, withoutElapsed } from './timers.ts';
 
 interface HostedActorOptions {
@@ -26,7 +35,7 @@ interface HostedActorOptions {
 /** An actor of XState 6 that a test leads. */
 export interface HostedStubbedActor extends StubbedActor {
   /** Continues it in a place that another actor of the machine has reached, whose children no longer do anything. */
-  continueIn(place: Pick<ExploredPlace, 'snapshot' | 'booked'>): void;
+  continueIn(place: ExploredPlace): void;
   /** Returns the number of session ids that it and the actors before it have used. XState tells two actors with one id apart by them. */
   sessions(): number;
 }
@@ -34,6 +43,9 @@ export interface HostedStubbedActor extends StubbedActor {
 interface Actor6 {
   _snapshot: unknown;
   readonly sessionId: string;
+  /** Its system id. */
+  readonly registryKey?: string;
+  readonly system: { keyedActors: ReadonlyMap<string | undefined, AnyActorRef> };
   readonly _send: (event: object) => void;
 }
 
@@ -44,6 +56,13 @@ interface Timer6 {
 
 /** Its first snapshot is that of the real logic. */
 const stub = { transition: stubActor.transition } as unknown as HostedLogic;
+
+/** Returns logic of XState 6 that has only its first snapshot, and starts nothing. */
+const inert = (logic: AnyActorLogic): AnyActorLogic => {
+  const { initialTransition } = logic as object as { initialTransition: (...args: unknown[]) => readonly object[] };
+  const first = (...args: unknown[]) => [initialTransition.apply(logic, args)[0], []];
+  return { ...logic, initialTransition: first, transition: (snapshot: object) => [snapshot, []] } as never;
+};
 
 /** XState 6 numbers the timers that a machine gives no id. */
 const isGenerated = (id: string): boolean => id.startsWith('xstate.timer.auto.');
@@ -91,14 +110,12 @@ export function createHostedActor(machine: AnyStateMachine, options: HostedActor
   function replaceChild(ref: AnyActorRef, actor: HostedActor): void {
     if (ATTACHED_LOGIC.has(String((logicOf(ref) as { readonly id?: string }).id))) return;
     const standIn = standIns[ref.id] ?? standIns[nameOfActor(original, ref)];
-    if (standIn !== undefined) {
-      replaceLogic(ref, standIn);
-      return;
-    }
-    noteReplaced(ref, actor.logic as unknown as AnyActorLogic);
-    actor.logic = stub;
+    if (standIn !== undefined) replaceLogic(ref, isReal ? standIn : inert(standIn));
     // Several steps begin with the same child, so no step may stop it.
     if (!isReal) Object.assign(ref, { _stop: () => {} });
+    if (standIn !== undefined) return;
+    noteReplaced(ref, actor.logic as unknown as AnyActorLogic);
+    actor.logic = stub;
     const { getSnapshot } = ref;
     if (seen !== undefined) Object.assign(ref, { getSnapshot: () => seen(getSnapshot.call(ref), ref) });
   }
@@ -131,53 +148,60 @@ export function createHostedActor(machine: AnyStateMachine, options: HostedActor
     });
   }
 
-  function elapse({ timerId: id, event, name }: Occurrence): string | null {
-    const timer = running().find((one) => withoutElapsed([one], { id, event }) !== null);
-    if (timer === undefined) return `No timer is running for "${name}"`;
-    own._send({ type: 'xstate.timer', id: timer.key });
-    return null;
-  }
-
-  /** Makes a running child end, or tells the machine that it has. */
-  function end({ kind, event, name, actor }: Occurrence, id: string): string | null {
-    const { output, error } = event as { readonly output?: unknown; readonly error?: unknown };
-    if (!isReal) {
-      const child = childOf(snapshot(), id) as unknown as Actor6 | undefined;
-      const end = { type: `xstate.${kind}.actor`, actorId: id, sessionId: child?.sessionId };
-      own._send({ ...end, ...(kind === 'done' ? { output } : { error }) });
+  function apply({ kind, event, actor, name, timerId }: Occurrence): string | null {
+    if (kind === 'delay') {
+      const timer = running().find((one) => withoutElapsed([one], { id: timerId, event }) !== null);
+      if (timer === undefined) return `No timer is running for "${name}"`;
+      own._send({ type: 'xstate.timer', id: timer.key });
       return null;
     }
-    const child = actor === null ? undefined : runningChild(ref, actor);
-    if (child === undefined) return `The actor of "${name}" is not running`;
-    child.send({ type: `stub.${kind}`, output, error });
-    return null;
-  }
-
-  function apply(occurrence: Occurrence): string | null {
-    const { kind, event, actor, name } = occurrence;
-    if (kind === 'delay') return elapse(occurrence);
     if (actor === null) {
       root?.deliver(event);
       return null;
     }
-    if (kind === 'done' || kind === 'error') return end(occurrence, actor.id);
-    if (isReal && runningChild(ref, actor) === undefined) return `The actor of "${name}" is not running`;
-    const isSnapshot = event.type === `xstate.snapshot.${actor.id}`;
-    const sent = isSnapshot ? { ...event, type: 'xstate.snapshot.actor', actorId: actor.id } : event;
-    own._send(sent);
+    const { id } = actor;
+    const child = isReal ? runningChild(ref, actor) : childOf(snapshot(), id);
+    if (isReal && child === undefined) return `The actor of "${name}" is not running`;
+    const isEnd = kind === 'done' || kind === 'error';
+    if (isReal && isEnd) child?.send({ ...event, type: `stub.${kind}` });
+    else if (isEnd) own._send({ ...event, type: `xstate.${kind}.actor`, sessionId: child?.sessionId });
+    else if (event.type === `xstate.snapshot.${id}`)
+      own._send({ ...event, type: 'xstate.snapshot.actor', actorId: id, sessionId: child?.sessionId });
+    else own._send(event);
     return null;
   }
 
   return {
     ref,
     start: () => void ref.start(),
-    continueIn({ snapshot, booked }) {
+    continueIn({ snapshot, booked, ended }) {
       own._snapshot = snapshot;
       sessions = booked;
+      const running = refsIn(snapshot.children).filter(({ id }) => !ended.includes(id));
+      const keyed = running.map((child) => [(child as unknown as Actor6).registryKey, child] as const);
+      own.system.keyedActors = new Map(keyed.filter(([key]) => key !== undefined));
     },
     sessions: () => sessions,
     apply,
     timers: () => running().map(({ id, event }) => ({ id, event })),
     ended: () => activeActors(snapshot()).flatMap((one) => (runningChild(ref, one) === undefined ? [one.id] : [])),
   };
+}
+
+/**
+ * Creates an actor of a machine, of either version of XState, with stubs for all actors that it starts, except the stand-ins. Throws
+ * `invalid_option` for `inspect` with a machine of XState 6.
+ */
+export function createTestedActor(
+  { machine, stepped }: InstrumentedMachine<AnyStateMachine>,
+  options: StubOptions,
+): StubbedActor {
+  const { original, input, standIns = {}, inspect } = options;
+  if (!isXState6(machine)) return createStubbedActor(machine, options);
+  if (inspect !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `"inspect" does not work with ${original.id}, a machine of XState 6; leave it out, and use cover() and its paths to measure coverage`,
+    );
+  return createHostedActor(machine, { original, input, standIns, stepped, isReal: true });
 }

@@ -11,7 +11,8 @@ import { firstChars } from '../../../machines/text/clip.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { declaredOutcomes } from '../../internal/declared-outcomes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import { activeNodes, described, isXState6, requireHostable } from '../../xstate/ports.ts';
+import { actorNames } from '../../xstate/actors.ts';
+import { activeNodes, described, requireHostable } from '../../xstate/ports.ts';
 import { descriptorMatches, invokedLogics, isMachine } from '../../xstate/states.ts';
 import {
   type ActiveActor,
@@ -190,9 +191,7 @@ export function occurrencesOf(
     requireAllKnown() {
       const unknown = strayOutcomes(machine, given).find((name) => !used.has(name));
       if (unknown === undefined) return;
-      const names = [
-        ...new Set([...actorsOf(machine).map(({ name }) => name), ...Object.keys(machine.implementations.actors)]),
-      ].join(', ');
+      const names = [...new Set([...actorsOf(machine).map(({ name }) => name), ...actorNames(machine)])].join(', ');
       throw new PostChainError(
         'invalid_option',
         `"outcomes.${unknown}" does not match an actor of ${machine.id}, which starts ${names || 'no actors'}`,
@@ -340,20 +339,16 @@ function bareEvents(
   );
   const sent = [...ofActors, ...ownEvents(machine)];
   const types = handledTypes(machine).filter((type) => !sent.includes(type));
-  const readItself = isXState6(machine) ? READ_BY_XSTATE : ['toJSON'];
   return types.map((descriptor) => {
     const type = descriptor.replace(/\*$/u, descriptor === '*' ? 'any other event' : 'any');
     return new Proxy({ type } as EventObject, {
       get(event, member, receiver) {
-        if (typeof member === 'string' && !(member in event) && !readItself.includes(member)) onRead(type, member);
+        if (typeof member === 'string' && !(member in event) && member !== 'toJSON') onRead(type, member);
         return Reflect.get(event, member, receiver);
       },
     });
   });
 }
-
-/** Members that `JSON.stringify` and XState 6 read of any event. */
-const READ_BY_XSTATE = ['toJSON', 'output', 'error', 'snapshot', 'actorId', 'stateId', 'delay', 'id'];
 
 /** The outcomes that the machine's actors declare themselves, by their names. */
 function declaredBy({ implementations }: AnyStateMachine): Outcomes {
@@ -381,11 +376,7 @@ function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes, path: st
 
 /** Returns the names in `outcomes` of which the chart and the implementations name no actor. */
 function strayOutcomes(machine: AnyStateMachine, outcomes: Outcomes): readonly string[] {
-  const known = [
-    '*',
-    ...actorsOf(machine).flatMap(({ id, name }) => [name, id]),
-    ...Object.keys(machine.implementations.actors),
-  ];
+  const known = ['*', ...actorsOf(machine).flatMap(({ id, name }) => [name, id]), ...actorNames(machine)];
   // The outcomes of the actors of a child machine are named after both.
   return Object.keys(outcomes).filter((name) => !known.some((one) => name === one || name.startsWith(`${one}.`)));
 }

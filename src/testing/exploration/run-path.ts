@@ -6,10 +6,10 @@ import { describeTransition } from '../structure/chart-structure.ts';
 import type { GuardCheck, InstrumentedStep } from '../structure/instrumented-machine.ts';
 import { describeDifference } from './exact-json.ts';
 import type { Exploration } from './exploration.ts';
+import { createTestedActor } from './hosted-actor.ts';
 import { type Path, pathThrough } from './paths.ts';
 import type { StubbedActor } from './stub-actors.ts';
 import { failureOn, routeOf, shortestFailure, systemError, TwinRun } from './system-route.ts';
-import { createTestedActor } from './tested-actor.ts';
 import { SYSTEM_OPTIONS, SystemDriver, type SystemOptions } from './tested-system.ts';
 
 /** Conditions on every snapshot, by name. A condition is broken if it returns false or throws. */

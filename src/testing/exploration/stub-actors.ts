@@ -23,6 +23,7 @@ import {
   syncsSnapshots,
   takeOverSystem,
 } from '../../xstate/actors.ts';
+import { isXState6 } from '../../xstate/ports.ts';
 import {
   type ActiveActor,
   actorsOf,
@@ -104,8 +105,11 @@ function firstSnapshotEvent(ref: AnyActorRef, logic: AnyActorLogic): EventObject
   }
 }
 
-/** Returns the machine with a stub in place of every named actor. Inline actors are replaced when they are created. */
+/**
+ * Returns the machine with a stub in place of every named actor. Inline actors, and all those of XState 6, are replaced when they are created.
+ */
 export function withStubActors<Machine extends AnyStateMachine>(machine: Machine): Machine {
+  if (isXState6(machine)) return machine;
   const names = [...actorNames(machine), ...actorsOf(machine).map(({ name }) => name)];
   const stubs = Object.fromEntries(names.map((name) => [name, stubActor as AnyActorLogic]));
   return machine.provide({ actors: stubs } as never) as Machine;

@@ -2,14 +2,13 @@ import type { AnyMachineSnapshot, AnyStateMachine, ErrorActorEvent, InspectionEv
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
 import { requireKnownOptions } from '../../internal/require-known.ts';
-import { isXState6 } from '../../xstate/ports.ts';
 import { instrumentMachine } from '../structure/instrumented-machine.ts';
 import { activeActors } from '../structure/running-actors.ts';
 import { childMachines, EXPLORE_OPTIONS, type ExploreOptions } from './explore.ts';
+import { createTestedActor } from './hosted-actor.ts';
 import { type EventsOption, occurrencesOf } from './occurrences.ts';
 import { brokenInvariant, type Invariants } from './run-path.ts';
 import { runningChild, withStubActors } from './stub-actors.ts';
-import { createTestedActor } from './tested-actor.ts';
 
 export interface WalkOptions<Machine extends AnyStateMachine>
   extends Omit<ExploreOptions<Machine>, 'abstraction' | 'limit' | 'depth'> {
@@ -48,7 +47,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
     );
   const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption, childMachines(options));
   // An infinite loop makes an instrumented machine throw.
-  const instrumented = instrumentMachine(isXState6(machine) ? machine : withStubActors(machine));
+  const instrumented = instrumentMachine(withStubActors(machine));
   const stubbed = createTestedActor(instrumented, {
     original: machine,
     input: input === undefined ? undefined : inputs[input],

@@ -260,23 +260,14 @@ it('finds an actor by its system id in each step', () => {
 });
 
 it('tests a running system against a machine of XState 6', async () => {
-  let isOpen = true;
   const machine = machineOf({
     id: 'door',
     initial: 'open',
     states: { open: { on: { close: 'closed' } }, closed: { on: { open: 'open' } } },
   });
-  const system = {
-    reset: () => {
-      isOpen = true;
-    },
-    send: ({ type }: { readonly type: string }) => {
-      if (type === 'close') isOpen = false;
-    },
-    read: () => (isOpen ? 'open' : 'closed'),
-  };
+  const system = { reset: () => {}, send: () => {}, read: () => 'open' };
   await expect(testSystem(explore(machine), { system, clock: eagerClock() } as never)).rejects.toThrow(
-    'expected what is read to be "open", received "closed", after start → close → open',
+    'expected what is read to be "closed", received "open", after start → close',
   );
 });
 

@@ -8,7 +8,8 @@ export const MAX_BADGE = 48;
 
 /**
  * A chart that is safe to traverse: one root, unique states with existing parents, no cycles, bounded depth. Other
- * states move under the root. Transitions keep their indexes; those from or to unknown states lose their ends.
+ * states move under the root. Transitions keep their indexes; those from or to unknown states lose their ends. Names of
+ * history states begin with H.
  */
 export function normalizeChart(chart: Chart): Chart {
   const root: ChartState = chart.states.find(({ id }) => id === chart.id) ?? {
@@ -59,7 +60,7 @@ function hasKnownStates(
 
 function withInitial(state: ChartState, byId: ReadonlyMap<string, ChartState>): ChartState {
   const initial = state.initial !== null && byId.get(state.initial)?.parent === state.id ? state.initial : null;
-  return { ...state, initial };
+  return { ...state, initial, ...(state.type === 'history' && { name: `H ${state.name}` }) };
 }
 
 const EMPTY: Omit<ChartState, 'id' | 'name'> = {

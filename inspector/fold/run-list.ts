@@ -169,7 +169,7 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
     .filter(
       (run) =>
         (query.status === '' || viewOf(run, nowMs) === query.status) &&
-        (query.machine === '' || run.machine === query.machine) &&
+        isOfMachine(run, query.machine) &&
         (query.session === '' || run.summary?.sessionId === query.session) &&
         (query.model === '' || run.summary?.models.includes(query.model) === true) &&
         (fromMs === null || Date.parse(run.startedAt) >= fromMs) &&
@@ -178,6 +178,14 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
     .map((run) => ({ run, value: of(run), rank: rankOf(run) }))
     .sort((one, other) => one.rank - other.rank || compared(one.value, other.value, direction))
     .map(({ run }) => run);
+}
+
+/** The values of the filter `machine` for the actors of all machines, and for the runs of a chain. */
+export const KINDS = { 'any-actor': 'Actors only', 'any-run': 'Runs only' } as const;
+
+function isOfMachine({ kind, machine }: InspectedRun, wanted: string): boolean {
+  if (wanted === 'any-actor') return kind === 'system';
+  return wanted === '' || (wanted === 'any-run' ? kind === 'run' : machine === wanted);
 }
 
 /** The views whose runs come first in the default order. */

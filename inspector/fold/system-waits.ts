@@ -121,12 +121,18 @@ function leadsTo(
   const ways = transitions.filter((one) => one.event === event && (source === undefined || one.source === source));
   return ways
     .map(({ target, guard, otherwise, source: from }) => {
-      const places = target.map((id) => placeIn(chart, id)).join(', ') || `stays in ${placeIn(chart, from)}`;
+      const places = target.map((id) => enteredPlace(chart, id)).join(', ') || `stays in ${placeIn(chart, from)}`;
       const condition =
         guard === null ? (otherwise ? ' otherwise' : '') : ` if ${guard === UNNAMED ? 'a guard holds' : guard}`;
       return `${places}${condition}`;
     })
     .join('; ');
+}
+
+/** `underway, as it was left`, for a history state. */
+function enteredPlace(chart: IndexedChart, id: string): string {
+  const { type, parent } = chart.state(id) ?? {};
+  return type === 'history' ? `${placeIn(chart, parent ?? id)}, as it was left` : placeIn(chart, id);
 }
 
 /** The states that each answer to an approval enters, according to a replay: `charging`, `stays in asking`; empty if they are unknown. */

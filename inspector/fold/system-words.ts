@@ -93,11 +93,23 @@ function leftState(
 function moveText(chart: IndexedChart | undefined, machine: string, fold: RunFold, move: Transition): string {
   const { source, target } = move;
   const left = target.length === 0 ? source : leftState(chart, fold, move);
-  if (left !== source)
-    return `${placeOf(chart, machine, left, '')} → ${statesText(chart, machine, target)} (transition of ${placeOf(chart, machine, source, '')})`;
-  const from = placeOf(chart, machine, source, '');
+  const from = placeOf(chart, machine, left, '');
   if (target.length === 0) return source === machine || chart?.root?.id === source ? '' : `stays in ${from}`;
-  return `${from} → ${statesText(chart, machine, target, target.length === 1 ? source : '')}`;
+  if (left === source) {
+    const beside = target.length === 1 ? source : '';
+    return `${from} → ${withoutPrefix(statesText(chart, machine, target, beside), from)}`;
+  }
+  const to = withoutPrefix(statesText(chart, machine, target), from);
+  return `${from} → ${to} (transition of ${withoutPrefix(placeOf(chart, machine, source, ''), from)})`;
+}
+
+const SEPARATOR = ' › ';
+
+/** The path of a state without the outer states that the path before it has named: `on › idle` after `engine › off`. */
+function withoutPrefix(path: string, before: string): string {
+  const [states, named] = [path, before].map((one) => one.split(SEPARATOR)) as [string[], string[]];
+  const same = states.findIndex((state, at) => state !== named[at]);
+  return path.includes(', ') ? path : states.slice(same < 0 ? -1 : same).join(SEPARATOR);
 }
 
 const MAX_MOVES = 4;

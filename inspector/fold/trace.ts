@@ -119,12 +119,11 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     return [finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : found);
   });
   const note = lazy(() => {
-    const isNothing = text() === '' && to !== null;
+    const called = callsNote(run, span, calls, start);
+    const isNothing = called !== NO_CALL && text() === '' && to !== null;
     const isForkStart = forkedAt >= from && forkedAt <= until;
     const notes = [isNothing && 'nothing new', isForkStart && 'the fork begins here'];
-    return [callsNote(run, span, calls, start), ...notes, ...contextNotes(run, from, until)]
-      .filter(Boolean)
-      .join(' · ');
+    return [called, ...notes, ...contextNotes(run, from, until)].filter(Boolean).join(' · ');
   });
   const row: TraceRow = {
     id: `phase${from}`,
@@ -170,13 +169,15 @@ function earlyStretch(calls: readonly Range[], start: number): Range | null {
   };
 }
 
+const NO_CALL = 'no model call';
+
 /** The numbers of a phase's calls, or where its result is from if it made none. */
 function callsNote(run: Run, { source, to, failure }: PhaseSpan, calls: readonly AttemptSpan[], start: number): string {
   const early = (calls[0]?.from ?? start) < start;
   if (calls.length > 0)
     return `${numbersText(calls)}${early ? `,${calls.length > 1 ? ' the first' : ''} started early` : ''}${calls.every((call) => isReused(run, call)) ? ', reused' : ''}`;
   if (to === null || failure !== null) return '';
-  return source === null ? 'no model call' : `from call ${source.number}`;
+  return source === null ? NO_CALL : `from call ${source.number}`;
 }
 
 /** `call 3`, `calls 3–5` or `calls 3, 7`; empty without calls. */

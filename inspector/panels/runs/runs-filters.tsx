@@ -6,6 +6,7 @@ import {
   columnNamed,
   countedViews,
   foundCount,
+  KINDS,
   OPTIONAL_COLUMNS,
   queriedRuns,
   type RunQuery,
@@ -28,15 +29,16 @@ interface RunsFiltersProps {
 const SINCE = { '1h': 'Last hour', '24h': 'Last 24 hours', '7d': 'Last 7 days', '30d': 'Last 30 days' };
 
 export function RunsFilters({ runs, query, columns, onChange }: RunsFiltersProps) {
+  const isMixed = new Set(runs.map(({ kind }) => kind)).size > 1;
   const options = useMemo(() => {
     const named = (values: readonly string[]) => values.map((value) => [value, excerpt(value, 40)] as const);
     return {
       since: Object.entries(SINCE),
-      machine: named(valuesOf(runs, ({ machine = null }) => [machine])),
+      machine: [...(isMixed ? Object.entries(KINDS) : []), ...named(valuesOf(runs, ({ machine = null }) => [machine]))],
       model: named(valuesOf(runs, ({ summary }) => summary?.models ?? [])),
       session: named(valuesOf(runs, ({ summary }) => [summary?.sessionId ?? null])),
     };
-  }, [runs]);
+  }, [runs, isMixed]);
   const select = (name: keyof typeof options, label: string) => {
     const known = options[name];
     const chosen = query[name];
@@ -71,7 +73,7 @@ export function RunsFilters({ runs, query, columns, onChange }: RunsFiltersProps
         />
       </label>
       {select('since', 'Any time')}
-      {select('machine', 'Any machine')}
+      {select('machine', isMixed ? 'Any kind' : 'Any machine')}
       {select('model', 'Any model')}
       {select('session', 'Any session')}
       <label class="narrow-only">

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createMachine, fromPromise } from 'xstate';
+import { type AnyStateMachine, createMachine, fromPromise } from 'xstate';
 import { marksAt } from '../../../inspector/fold/marks.ts';
 import { reachedStates } from '../../../inspector/fold/reached.ts';
+import { systemTrace } from '../../../inspector/fold/system-trace.ts';
+import { systemWaits } from '../../../inspector/fold/system-waits.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
 import { foldedActor } from '../../support/inspector/inspected-runs.ts';
@@ -27,14 +29,19 @@ const machine = createMachine({
   },
 });
 
-/** Why the innermost states are active after these events, by their paths. */
-async function reachedAfter(events: readonly string[]): Promise<Readonly<Record<string, string>>> {
+/** What the page shows of a job after these events. */
+async function jobAfter(events: readonly string[], logic: AnyStateMachine = machine) {
   const journals = memoryJournals();
-  const jobs = createDurableMachine(machine, { journals, logger: () => {} });
+  const jobs = createDurableMachine(logic, { journals, logger: () => {} });
   const job = await jobs.open('j-1');
   for (const type of events) await job.send({ type });
   await job.park();
-  const view = foldedActor(await entriesOf(journals.read('j-1')), jobs);
+  return foldedActor(await entriesOf(journals.read('j-1')), jobs);
+}
+
+/** Why the innermost states are active after these events, by their paths. */
+async function reachedAfter(events: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  const view = await jobAfter(events);
   return Object.fromEntries(
     reachedStates(view, 'job', view.log.count - 1).map(({ path, seq, because }) => [
       path,
@@ -68,6 +75,26 @@ describe('why an actor is in its states', () => {
       'work › right › two': 'entered from one on STEP',
     });
   });
+});
+
+it('names what a history state enters by the state around it', async () => {
+  const { fold, charts, log } = await jobAfter(['NEXT', 'PAUSE']);
+  const [waits] = systemWaits(fold, charts, log.count - 1);
+  expect(waits?.leadsTo).toEqual({ RESUME: 'work, as it was left', JUMP: 'left › two' });
+});
+
+it('names the outer states of a move only once', async () => {
+  const off = { on: { START: 'on' } };
+  const on = { initial: 'idle', on: { STOP: 'off' }, states: { idle: { on: { DRIVE: 'moving' } }, moving: {} } };
+  const region = { initial: 'off', states: { off, on } };
+  const van = createMachine({ id: 'job', version: '1', type: 'parallel', states: { front: region, back: region } });
+  const view = await jobAfter(['START', 'DRIVE', 'STOP'], van);
+  const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
+  expect(rows.flatMap(({ moves = '' }) => (moves.includes('→') ? (moves.split('; ')[0] ?? '') : []))).toEqual([
+    'front › off → on › idle',
+    'front › on › idle → moving',
+    'front › on › moving → off (transition of on)',
+  ]);
 });
 
 it('marks a state as failed until it is entered again', async () => {

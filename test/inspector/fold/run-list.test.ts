@@ -91,6 +91,8 @@ describe('the list of runs', () => {
     [{ model: 'gpt-two' }, 'db'],
     [{ status: 'for-you' }, 'd'],
     [{ machine: 'order' }, 'c'],
+    [{ machine: 'any-actor' }, 'c'],
+    [{ machine: 'any-run' }, 'dba'],
     [{ q: 'order' }, 'c'],
     [{ q: 'customer=c-1' }, 'c'],
     [{ since: '24h' }, 'd'],

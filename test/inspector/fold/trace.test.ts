@@ -166,7 +166,7 @@ describe('the trace of a run with a user', () => {
     const run = createPostChain({ documents }).run({ request: 'Is the bridge so?' });
     await run.answer;
     const [action, experience] = traced(run.entries).all.filter(({ kind }) => kind === 'phase');
-    expect(action).toMatchObject({ title: 'Action', note: 'no model call · nothing new', text: '' });
+    expect(action).toMatchObject({ title: 'Action', note: 'no model call', text: '' });
     expect(action?.children).toBe(undefined);
     const [search] = experience?.children?.() ?? [];
     expect(search).toMatchObject({

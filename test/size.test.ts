@@ -14,7 +14,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/cli': { lines: 6380, exported: 137, floors: 13 },
   'src/documents': { lines: 4190, exported: 62, floors: 9 },
   'src/durable': { lines: 15210, exported: 259, floors: 15 },
-  'src/entries': { lines: 570, exported: 2, floors: 1 },
+  'src/entries': { lines: 590, exported: 3, floors: 1 },
   'src/inspection': { lines: 5300, exported: 78, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2330, exported: 101, floors: 4 },
@@ -26,7 +26,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/xstate': { lines: 1720, exported: 56, floors: 4 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18640, exported: 443, floors: 16 },
-  test: { lines: 91810, exported: 404, floors: 7 },
+  test: { lines: 91890, exported: 404, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -1,12 +1,16 @@
 /** Durable actors and tests of machines of XState 6. */
 
 import type {
+  ActorLogic,
+  ActorSystem,
+  ActorSystemInfo,
   AnyActorRef,
   AnyStateMachine,
   EventObject,
   MetaObject,
   ParameterizedObject,
   ProvidedActor,
+  Snapshot,
   StateMachine,
   StateValue,
 } from 'xstate';
@@ -59,3 +63,21 @@ type Machine5<Machine extends Machine6> = StateMachine<
 /** Returns the same machine with types of XState 5, which the functions of PostChain take. */
 export const fromXState6 = <Machine extends Machine6>(machine: Machine): Machine5<Machine> =>
   machine as object as Machine5<Machine>;
+
+/** Logic of XState 5, in the form of the types of XState 6. */
+interface Logic6<Snapshot, Event, Input> {
+  transition: (snapshot: Snapshot, event: Event, scope: unknown) => [snapshot: Snapshot, effects: never[]];
+  initialTransition: (input: Input, scope: unknown) => [snapshot: Snapshot, effects: never[]];
+  getInitialSnapshot: (scope: unknown, input: Input) => Snapshot;
+  getPersistedSnapshot: (snapshot: Snapshot, options?: unknown) => Snapshot;
+}
+
+/**
+ * Returns the same logic with types of XState 6, for the `actors` of its `setup`. The logic is `approval`, or what `fromDurable` returns.
+ *
+ * @example
+ * setup({ actors: { approval: toXState6(approval) } })
+ */
+export const toXState6 = <Snapshot5 extends Snapshot<unknown>, Event extends EventObject, Input>(
+  logic: ActorLogic<Snapshot5, Event, Input, ActorSystem<ActorSystemInfo>>,
+): Logic6<Snapshot5, Event, Input> => logic as object as Logic6<Snapshot5, Event, Input>;

@@ -8,6 +8,20 @@ const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarize', 'remove'
 const APPROVALS = ['always', 'never'];
 const ANSWER_FORMATS: readonly AnswerFormat[] = ['text', 'markdown', 'json'];
 
+/** The statuses of runs and actors, in the words of the inspector. */
+export const STATUS_WORDS: readonly string[] = [
+  'running',
+  'waiting',
+  'interrupted',
+  'queued',
+  'completed',
+  'degraded',
+  'cancelled',
+  'failed',
+  'stopped',
+  'damaged',
+];
+
 export const JOURNALS =
   'directory, SQLite file or postgres:// URL of the journals (default: $POSTCHAIN_JOURNALS or ~/.postchain/journals)';
 export const RUN = 'run id, a prefix of one, "last", or a journal file';

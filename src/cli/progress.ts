@@ -6,6 +6,7 @@ import { phaseFinding, replyValue } from '../chain/journal/phase-finding.ts';
 import { entryTrouble, entryWords, failureText, reasonOf } from '../chain/presentation/entry-words.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
+import { foldedLines, type PhaseLine } from './phase-lines.ts';
 import type { Entry, Screen } from './screen.ts';
 
 /** More than the status line of a terminal can show. */
@@ -17,6 +18,10 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   let cycle = 0;
   let askedConsent = false;
   let contextEntries: readonly Entry[] = [];
+  /** What happened in the current phase: printed below its line. */
+  let inPhase: PhaseLine[] = [];
+  /** Phases without a model call whose line is not printed yet. */
+  let idle: Entry[] = [];
   /** The search starts with Action; its result is shown with Experience. */
   let search: Entry | null = null;
   let phase: Phase | null = null;
@@ -24,6 +29,25 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   let answer = '';
   /** Events held back while the user is asked for consent: the progress of an early call would be printed over the question. */
   let held: JournalEntry[] | null = null;
+  const printIdle = (): void => {
+    const names = idle.map(({ name }) => name).join(', ');
+    for (const entry of idle.length > 1 ? [aside(`${NO_CALL} in ${names}`)] : idle) screen.entry(entry);
+    idle = [];
+  };
+  const print = (entry: Entry): void => {
+    printIdle();
+    screen.entry(entry);
+  };
+  const endPhase = (event: Extract<JournalEntry, { type: 'phase-end' }>, own: Entry): void => {
+    const { lines, attempts } = foldedLines(inPhase, event.failure === null ? null : own.text);
+    inPhase = [];
+    const below = [...lines, ...contextEntries];
+    contextEntries = [];
+    if (own.text === NO_CALL && below.length === 0) idle.push(own);
+    else
+      for (const entry of [attempts > 1 ? { ...own, text: `${own.text} (${attempts} attempts)` } : own, ...below])
+        print(entry);
+  };
   const show = (event: RunEvent): void => {
     if (!('seq' in event)) {
       if (event.type === 'partial') return;
@@ -33,12 +57,15 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
     }
     if (event.type === 'phase-start') {
       startedAtMs = event.atMs;
-      if (event.cycle !== cycle) screen.line(`Cycle ${event.cycle}`);
+      if (event.cycle !== cycle) {
+        printIdle();
+        screen.line(`Cycle ${event.cycle}`);
+      }
       cycle = event.cycle;
       askedConsent = false;
       phase = event.phase;
       if (search !== null && phase === 'experience') {
-        screen.entry(search);
+        print(search);
         search = null;
       }
       screen.status(phase, '');
@@ -46,11 +73,18 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
     if (event.type === 'consent-asked') askedConsent = true;
     if (event.type === 'context-evaluated') contextEntries = contextLines(event, askedConsent);
     const entry = entryOf(event, findingOf(event), event.atMs - startedAtMs);
-    if (event.type === 'retrieval' && phase !== 'experience') search = entry;
-    else if (entry !== null) screen.entry(entry);
-    if (event.type === 'phase-end') {
-      for (const line of contextEntries) screen.entry(line);
-      contextEntries = [];
+    if (ENDS_LINES.has(event.type)) {
+      for (const line of foldedLines(inPhase, null).lines) print(line);
+      inPhase = [];
+      printIdle();
+    }
+    if (entry === null) return;
+    if (event.type === 'phase-end') endPhase(event, entry);
+    else if (event.type === 'retrieval' && phase !== 'experience') search = entry;
+    else if (entry.name !== undefined || phase === null || ENDS_LINES.has(event.type)) print(entry);
+    else {
+      inPhase.push({ event, entry });
+      screen.status(phase, entry.text);
     }
   };
   return (event) => {
@@ -64,6 +98,23 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   };
 }
 
+const NO_CALL = 'no model call';
+
+/** Before a question, its answer, and the end of a run, everything is printed. */
+const ENDS_LINES: ReadonlySet<JournalEntry['type']> = new Set([
+  'approval-asked',
+  'approval-resolved',
+  'consent-asked',
+  'consent-resolved',
+  'direction-asked',
+  'direction-refused',
+  'answer-refused',
+  'recovery',
+  'decision',
+  'stopped',
+  'answer',
+]);
+
 /** Returns a function that takes a run's entries in order and returns what a phase found at its end; empty if that is unknown. */
 function createFindings(): (entry: JournalEntry) => string {
   const calls = new Map<number, CallStart>();
@@ -76,7 +127,7 @@ function createFindings(): (entry: JournalEntry) => string {
       replies.set(attemptId, { task, value });
     }
     if (entry.type !== 'phase-end') return '';
-    if (entry.failure === null && entry.attemptId === null) return 'no model call';
+    if (entry.failure === null && entry.attemptId === null) return NO_CALL;
     const reply = replies.get(entry.attemptId ?? '');
     const finding = phaseFinding(entry.phase, reply?.value);
     return finding === '' || reply?.task === entry.phase ? finding : `${finding} (call of ${reply?.task})`;

@@ -9,6 +9,7 @@ import {
   positiveInteger,
   positiveNumber,
   RUN,
+  STATUS_WORDS,
   serverUrl,
   withAnswerOptions,
   withInspectOptions,
@@ -36,6 +37,7 @@ function addShowCommands(program: Command): void {
         .argParser(collect)
         .conflicts('delete'),
     )
+    .addOption(new Option('--status <status>', 'only those with this status').choices(STATUS_WORDS).conflicts('delete'))
     .option('--delete [runs...]', 'delete these runs or actors; with --older-than, all unchanged since then')
     .option('--yes', 'delete without asking')
     .option('--older-than <age>', 'only those that started longer ago, such as 30d, 12h or 2w', age)

@@ -15,7 +15,7 @@ import type { OpenedInspector } from './inspect-command.ts';
 import { openJournals } from './open-journals.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
 import { createProgress } from './progress.ts';
-import { rendererFor } from './render-answer.ts';
+import { type AnswerFormat, rendererFor } from './render-answer.ts';
 import { colorsFor, createScreen, type Screen, type StandardStreams } from './screen.ts';
 
 /** Prints progress to stderr and the answer to stdout. Returns the exit code. */
@@ -59,7 +59,7 @@ export async function completeRun(
     const run = await start(prepared);
     inspector?.watch(run);
     const { answer, isRecorded, isTerminated } = await follow(run, prepared, { ...flags, quiet }, streams);
-    streams.stdout.write(render(answer));
+    printAnswer(answer, run.entries, { format, render, streams });
     if (!isTerminated) await inspector?.stay();
     const code = exitCode(answer);
     return isRecorded || code === INTERRUPTED ? code : JOURNAL_INCOMPLETE;
@@ -92,7 +92,7 @@ export async function printEndedRun(
   }
   const inspector = await openInspectorFor(flags, streams);
   try {
-    streams.stdout.write((await rendererFor(format, streams.stdout))(end.answer));
+    printAnswer(end.answer, entries, { format, render: await rendererFor(format, streams.stdout), streams });
     inspector?.choose(runStartOf(entries).input.runId);
     await inspector?.stay();
     return exitCode(end.answer);
@@ -135,6 +135,31 @@ async function follow(
   if (run.journalFailure) screen.line(`postchain: warning: the journal is incomplete: ${oneLine(run.journalFailure)}`);
   if (!quiet) screen.line('');
   return { answer, isRecorded: run.journalFailure === null, isTerminated: isTerminated() };
+}
+
+interface Output {
+  readonly format: AnswerFormat;
+  readonly render: (answer: FinalAnswer) => string;
+  readonly streams: StandardStreams;
+}
+
+/** Prints the answer to stdout. If no call of the model succeeded, why is an error, and only what the documents and tools gave is printed. */
+function printAnswer(answer: FinalAnswer, entries: readonly JournalEntry[], { format, render, streams }: Output): void {
+  const { answerText } = answer;
+  const problem = format === 'json' ? null : modelProblem(answer, entries);
+  if (problem === null) return void streams.stdout.write(render(answer));
+  streams.stderr.write(`postchain: ${oneLine(problem)}; or use another --base-url or --model, or --model offline\n`);
+  if (!answerText.startsWith(NO_ANSWER)) streams.stdout.write(`${printable(answerText).trimEnd()}\n`);
+}
+
+/** How the text of an answer begins if nothing was found. */
+const NO_ANSWER = 'No answer was reached.';
+
+/** Why the model could not be used at all; null if a cycle was completed. */
+function modelProblem({ metadata, reasons }: FinalAnswer, entries: readonly JournalEntry[]): string | null {
+  const isUnused = metadata.reason === 'model_unavailable' && reasons.some(({ code }) => code === 'zero_passes');
+  const failed = entries.findLast((entry) => entry.type === 'phase-end' && entry.failure !== null);
+  return isUnused && failed?.type === 'phase-end' ? (failed.failure?.message ?? null) : null;
 }
 
 /** An exit code of its own, because a run with this end cannot be resumed or replayed, whatever its answer. */

@@ -8,7 +8,7 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
   action: ({ calls, confidence }) =>
     calls.length === 0
       ? confidenceText('draft', confidence)
-      : `called ${calls.map(({ capability }) => capability).join(', ')}`,
+      : `requested ${calls.map(({ capability }) => capability).join(', ')}`,
   experience: ({ relevantPassageIds, confidence }) =>
     confidenceText(count(relevantPassageIds.length, 'relevant passage'), confidence),
   intention: ({ clarity, alternatives: { length } }) =>

@@ -54,7 +54,7 @@ describe('the trace of a run', () => {
     expect(action).toMatchObject({
       title: 'Action',
       note: 'calls 1–3',
-      text: 'called work · It may be so. work: done',
+      text: 'requested work · It may be so. work: done',
     });
     const inside = action?.children?.() ?? [];
     expect(titlesOf(inside)).toEqual(['Call 1', 'Wait before the retry', 'Call 2', 'work', 'Call 3']);

@@ -44,7 +44,7 @@ describe('recorded runs', () => {
     expect(run).toMatchObject({ request: 'Is it so?', status: 'completed' });
     expect((await user.call('show', 'last', '--json')).stdout).not.toContain('sk-a-key');
     expect((await user.call('runs')).stdout).toContain(
-      `${run.id.slice(0, 8)}  ${localTime(run.startedAt)}  completed    Is it so?`,
+      `${run.id.slice(0, 8)}  ${localTime(run.startedAt)}  completed  Is it so?`,
     );
     const story = await user.call('show', run.id.slice(0, 8));
     expect(story.stdout).toMatch(/^Is it so\?\n.* · openai:good\n +\d+ Cycle 1\n/u);

@@ -61,6 +61,23 @@ describe('postchain run --fallback-model', () => {
   });
 });
 
+describe('postchain run without a usable model', () => {
+  it('prints why as an error, and only what the documents gave', async () => {
+    const { baseURL } = await serverOfOne();
+    const args = ['run', 'What does the Yield phase decide?', '--model', 'bad'];
+    const alone = await startCli(args, { OPENAI_BASE_URL: baseURL }).finished;
+    expect(alone).toMatchObject({ code: 3, stdout: '' });
+    expect(alone.stderr).toMatch(
+      /\n\npostchain: .*404.*: the model does not exist; or use another --base-url or --model/u,
+    );
+    const { code, stdout } = await startCli([...args, '--docs', 'docs'], { OPENAI_BASE_URL: baseURL }).finished;
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^Passages found:\n- The Yield phase decides by these rules/u);
+    const json = await startCli([...args, '--json'], { OPENAI_BASE_URL: baseURL }).finished;
+    expect(JSON.parse(json.stdout)).toMatchObject({ status: 'degraded', metadata: { reason: 'model_unavailable' } });
+  });
+});
+
 describe('postchain run --api, --reasoning-effort and --service-tier', () => {
   it('are sent with each request, and recorded for resume', async () => {
     const server = await chatServer(({ body, response }) => {

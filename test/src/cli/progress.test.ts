@@ -140,7 +140,7 @@ describe('context changes in the progress output', () => {
 describe('the phases, in the progress of a run', () => {
   const replied: readonly [Phase, unknown, string][] = [
     ['action', { response: 'Perhaps.', confidence: 0.4, calls: [] }, 'draft, confidence 0.40'],
-    ['action', { response: '', confidence: 0.4, calls: [{ capability: 'add', arguments: '{}' }] }, 'called add'],
+    ['action', { response: '', confidence: 0.4, calls: [{ capability: 'add', arguments: '{}' }] }, 'requested add'],
     [
       'experience',
       { summary: 'It says so.', relevantPassageIds: ['a', 'b'], missing: [], confidence: 0.7 },
@@ -197,6 +197,66 @@ describe('the phases, in the progress of a run', () => {
     expect(fake.shown().join('\n')).toMatch(
       /yield, attempt 1 failed: transport\/server_error: Try\s+later\.\n.*1 kept, 0 summarized/u,
     );
+  });
+
+  describe('of a phase with attempts', () => {
+    const failure = failureOf('transport', 'server_error', 'Try later.');
+    const end = (attempt: number, failed: typeof failure | null = failure): JournalEntry => ({
+      ...at,
+      type: 'attempt-end',
+      attemptId: 's1.experience',
+      task: 'experience',
+      attempt,
+      failure: failed,
+      usage: NO_USAGE,
+    });
+    const retry = (attempt: number): JournalEntry => ({
+      ...at,
+      type: 'attempt-retry',
+      attemptId: 's1.experience',
+      attempt,
+      model: 0,
+      delayMs: 500,
+    });
+    const phase = (type: 'phase-start' | 'phase-end', name: Phase, more: object = {}): JournalEntry =>
+      ({ ...at, type, phase: name, cycle: 1, step: 1, summary: '', failure: null, attemptId: null, ...more }) as never;
+    function linesOf(...events: readonly JournalEntry[]): readonly string[] {
+      const { fake, progress } = progressAt(120);
+      for (const event of events) progress(event);
+      return fake
+        .shown()
+        .map((line) => line.trim().replaceAll(/\s+/gu, ' '))
+        .filter(Boolean);
+    }
+    const text = 'transport/server_error: Try later.';
+
+    it('prints below its line what happened in it, and equal failures once', () => {
+      const started = phase('phase-start', 'experience');
+      const failures = [end(1), retry(2), end(2), retry(3), end(3, failureOf('schema', 'invalid_reply', 'No JSON.'))];
+      expect(linesOf(started, ...failures, phase('phase-end', 'experience', { attemptId: 's1.experience' }))).toEqual([
+        'Cycle 1',
+        'experience 0 ms –',
+        `experience, attempts 1 to 2 failed: ${text}`,
+        'experience, attempt 3 failed: schema/invalid_reply: No JSON.',
+      ]);
+      expect(linesOf(started, end(1), retry(2), end(2), phase('phase-end', 'experience', { failure }))).toEqual([
+        'Cycle 1',
+        `experience 0 ms ${text} (2 attempts)`,
+      ]);
+    });
+
+    it('prints one line for phases without a model call, before what follows', () => {
+      const idle = (['action', 'experience'] as const).flatMap((name) => [
+        phase('phase-start', name),
+        phase('phase-end', name),
+      ]);
+      const started = phase('phase-start', 'yield');
+      expect(linesOf(...idle, started, phase('phase-end', 'yield', { failure }))).toEqual([
+        'Cycle 1',
+        'no model call in action, experience',
+        `yield 0 ms ${text}`,
+      ]);
+    });
   });
 
   it('prints the end of the answer while it is written', () => {

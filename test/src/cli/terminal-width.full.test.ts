@@ -43,8 +43,22 @@ describe('postchain runs', () => {
     const { journals } = await recordedRuns(IDS);
     const text = await runsCommand({ journals }, fakeTerminal(columns).terminal.out);
     expect(tooLong(text, columns)).toEqual([]);
-    expect(text).toMatch(/^e07be2ba +\d{4}-\d\d-\d\d \d\d:\d\d\s+completed\s+What does/mu);
+    expect(text).toMatch(/^e07be2ba +\d{4}-\d\d-\d\d \d\d:\d\d\s+completed\s.*What does/msu);
     expect(text).toContain('\nf139d528-71c8-4903-b  ');
+  });
+
+  it('names its columns on a terminal: also the time and the model, where there is room', async () => {
+    const { journals } = await recordedRuns(IDS);
+    const [names = '', first = ''] = (await runsCommand({ journals }, fakeTerminal(120).terminal.out)).split('\n');
+    expect(names.split(/ {2,}/u)).toEqual(['RUN', 'STARTED', 'STATUS', 'TIME', 'MODEL', 'REQUEST']);
+    expect(first.slice(names.indexOf('TIME'), names.indexOf('REQUEST'))).toMatch(/^\d+ ms +scripted +$/u);
+    expect(await runsCommand({ journals })).not.toContain('STARTED');
+  });
+
+  it('lists only runs with --status', async () => {
+    const { journals } = await recordedRuns(IDS);
+    expect((await runsCommand({ journals, status: 'completed' })).split('\n').length).toBe(IDS.length + 1);
+    expect(await runsCommand({ journals, status: 'failed' })).toBe('No run or actor is failed.\n');
   });
 
   it('shows times in the local time zone', async () => {

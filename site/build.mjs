@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { dirname, extname, join, posix } from 'node:path';
+import { startPage } from './start.mjs';
 
 const site = import.meta.dirname;
 const root = join(site, '..');
@@ -9,9 +10,8 @@ const pages = join(site, 'pages');
 const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const source = `${repository.url.replace(/^git\+|\.git$/gu, '')}/blob/main/`;
 
-const renamed = { 'README.md': 'index.md', 'docs/README.md': 'docs.md', 'CHANGELOG.md': 'changelog.md' };
+const renamed = { 'docs/README.md': 'docs.md', 'CHANGELOG.md': 'changelog.md' };
 const files = [
-  'README.md',
   'CHANGELOG.md',
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => extname(name) !== '')
@@ -61,6 +61,7 @@ const isDev = process.argv.includes('--dev');
 rmSync(pages, { recursive: true, force: true });
 for (const file of files) copy(file);
 cpSync(join(site, 'playground.md'), join(pages, 'playground.md'));
+writeFileSync(join(pages, 'index.md'), await startPage(readFileSync(join(site, 'start.md'), 'utf8')));
 const { recordRuns } = await import('../examples/runs.mjs');
 const { exportRun } = await import('../dist/inspection.js');
 const links = (await recordRuns()).map(async ({ title, journal }) => {

@@ -26,7 +26,8 @@ function groups() {
 
 export default defineConfig({
   title: 'PostChain',
-  description: 'Durable statecharts, an LLM reasoning chain and a testing kit, in TypeScript on XState 5',
+  description:
+    'State machines that survive crashes, and say why: durable XState machines, agents and a testing kit in TypeScript',
   lang: 'en-US',
   srcDir: 'pages',
   outDir: 'dist',

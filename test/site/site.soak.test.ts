@@ -50,6 +50,26 @@ async function explore(page: Page, code: string): Promise<void> {
   await page.getByRole('button', { name: 'Explore', exact: true }).click();
 }
 
+describe.skipIf(browser === null)('the start page', () => {
+  it.each(['light', 'dark'] as const)('shows four real runs, one of them killed and continued: %s', async (theme) => {
+    const page = await open('', { theme });
+    const terminals = await page.locator('.terminal').allInnerTexts();
+    expect(terminals).toEqual([
+      expect.stringMatching(/completed[^$]*returns\.md:3\n\$[^$]*Degraded \(no evidence\)/u),
+      expect.stringMatching(
+        /^\$ node order\.mjs\no-17 is waiting; expires in 72.*\n\$ kill -9 \d+\n\$ node[^$]*waiting.*71\.9[\s\S]*completed$/u,
+      ),
+      expect.stringContaining('FAILS: no unhandled error'),
+      expect.stringMatching(/mail-3 asks[\s\S]*waiting[\s\S]*completed$/u),
+    ]);
+    expect([...(await axeViolations(page, 'main')), ...(await page.evaluate(tooWideElements))]).toEqual([]);
+    for (const link of await page.locator('main a[href^="/"], main a[href^="./"]').all())
+      expect((await page.request.get(new URL((await link.getAttribute('href')) ?? '', page.url()).href)).ok()).toBe(
+        true,
+      );
+  });
+});
+
 describe.skipIf(browser === null)('the playground', () => {
   it('answers while the phases and the trace move, and keeps the settings in the address', async () => {
     const page = await open('playground');

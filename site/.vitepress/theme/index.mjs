@@ -1,6 +1,7 @@
 import DefaultTheme from 'vitepress/theme-without-fonts';
 import { onMounted } from 'vue';
 import './playground.css';
+import './start.css';
 import './theme.css';
 import { diagram } from './diagram.mjs';
 

@@ -1,6 +1,7 @@
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import type { ProfileName } from '../../machines/contracts/profile.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import type { Shell } from './completion-command.ts';
 import {
   collect,
   JOURNALS,
@@ -16,6 +17,7 @@ import {
 import { addRecordedRunCommands } from './recorded-run-commands.ts';
 import type { BuiltIn } from './run-inputs.ts';
 
+const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish'];
 const PROFILE_NAMES: readonly ProfileName[] = ['thorough', 'balanced', 'lean'];
 const BUILT_IN_CAPABILITIES: readonly BuiltIn[] = ['current_time', 'search_documents', 'read_passage'];
 
@@ -36,6 +38,14 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   addMcpCommand(program);
   addRecordedRunCommands(program, setExitCode);
   addChartCommands(program, setExitCode);
+  program
+    .command('completion')
+    .description('print a script that completes commands and options in your shell')
+    .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
+    .action(async (shell) => {
+      const { completionScript } = await import('./completion-command.ts');
+      process.stdout.write(completionScript(program, shell));
+    });
   return program;
 }
 

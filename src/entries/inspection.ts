@@ -1,4 +1,5 @@
-export { type ExportedPage, type ExportOptions, exportRun } from '../inspection/export-run.ts';
+export { type ExportOptions, exportRun } from '../inspection/export-run.ts';
+export type { ExportedPage } from '../inspection/exported-page.ts';
 export { type InspectionOptions, type InspectionServer, inspectionServer } from '../inspection/inspection-server.ts';
 export type { ActionOptions, RunActions } from '../inspection/run-actions.ts';
 export { type InspectTo, inspectTo } from '../inspection/systems/inspect-to.ts';

@@ -4,22 +4,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PostChainError } from '../../machines/contracts/error.ts';
 
-/** Returns data as JSON that is safe inside a script element: `<` is escaped. */
-export const pageData = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
-
-/** Returns the single-file inspector with a recording in its empty data element, and a checksum that the page verifies. */
-export async function pageWith(data: string, checksum: string): Promise<string> {
-  const template = await readFile(join(builtFolder('inspector-file'), 'index.html'), 'utf8').catch((cause) => {
-    throw notBuilt(cause);
+/** Returns the single-file inspector, with an empty data element for a recording. */
+export async function inspectorFile(): Promise<string> {
+  return readFile(join(builtFolder('inspector-file'), 'index.html'), 'utf8').catch((cause) => {
+    throw new PostChainError('invalid_path', 'The page of the inspector is not built; run: npm run build', { cause });
   });
-  const start = '<script type="application/json" id="recording"';
-  const [before, after] = template.split(`${start}></script>`);
-  if (before === undefined || after === undefined) throw notBuilt();
-  return `${before}${start} data-sha256="${checksum}">${data}</script>${after}`;
 }
-
-const notBuilt = (cause?: unknown): PostChainError =>
-  new PostChainError('invalid_path', 'The page of the inspector is not built; run: npm run build', { cause });
 
 /** Returns the path of a folder that the build makes, whether this module runs from `dist` or from the sources. */
 export function builtFolder(name: string): string {

@@ -7,8 +7,7 @@ import type { Redact } from '../durable/journals/journal-store.ts';
 import { count, oneLine } from '../internal/printable.ts';
 import { callFact } from '../llm/call-facts.ts';
 import type { StateChange } from './state-changes.ts';
-import type { ActorPageEntry } from './systems/export-actor.ts';
-import type { ActorState, StateFrame, SystemState } from './wire.ts';
+import type { ActorPageEntry, ActorState, StateFrame, SystemState } from './wire.ts';
 
 /** An entry of a run, or of an actor's page. */
 type Shared = JournalEntry | ActorPageEntry;

@@ -295,3 +295,10 @@ export interface ExportedRun {
   readonly lines: readonly string[];
   readonly states: readonly string[];
 }
+
+/** What an actor's page contains, as entries whose texts can be redacted: first the actor and its charts, then its journal and its states. */
+export type ActorPageEntry = { readonly type: 'page'; readonly seq: number } & (
+  | { readonly run: InspectedRun; readonly charts: RunCharts }
+  | { readonly entry: DurableEntry }
+  | { readonly frame: StateFrame }
+);

@@ -1,15 +1,8 @@
 import type { DurableEntry } from '../../durable/entries.ts';
 import { withPauses } from '../../internal/async.ts';
-import type { InspectedRun, RunCharts, StateFrame } from '../wire.ts';
+import type { ActorPageEntry, InspectedRun, RunCharts, StateFrame } from '../wire.ts';
 import { RecordedActor } from './recorded-actor.ts';
 import { actorStates, hostOf, type ReplayHost } from './recorded-states.ts';
-
-/** What an actor's page contains, as entries whose texts can be redacted: first the actor and its charts, then its journal and its states. */
-export type ActorPageEntry = { readonly type: 'page'; readonly seq: number } & (
-  | { readonly run: InspectedRun; readonly charts: RunCharts }
-  | { readonly entry: DurableEntry }
-  | { readonly frame: StateFrame }
-);
 
 /** Returns what an exported page shows of a durable actor. A replay with the machine in `hosts`, if any, adds charts and contexts. */
 export async function actorPage(

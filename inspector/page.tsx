@@ -13,7 +13,7 @@ import { StepPanel } from './panels/step/step-panel.tsx';
 import { Trace } from './panels/trace/trace-panel.tsx';
 import type { Inspector, PanelView } from './ui-state/inspector.ts';
 import { type Key, listenToKeys, useKeys } from './ui-state/keys.ts';
-import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
+import { comparedRuns, isChartBeside, isChartFull, toggleChart } from './ui-state/layout.ts';
 import { chartAspect, isNarrow } from './ui-state/media.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
 
@@ -62,7 +62,8 @@ function RunPage({ inspector, view }: PanelProps) {
   // A recorded actor without its machine has no chart.
   const isCharted = view.count === 0 || view.charts?.charts.some(({ states }) => states.length > 0);
   const canChart = !isSystem || view.run.machine === undefined || isCharted;
-  const hasSwitch = canChart && (!isSystem || isNarrow.value);
+  const hasBoth = !isSystem && isChartBeside.value && !isNarrow.value;
+  const hasSwitch = canChart && !hasBoth && (!isSystem || isNarrow.value);
   const hasChart = canChart && (!hasSwitch || isChartFull.value);
   const hasTrace = !hasChart || !isChartFull.value;
   const { charts } = view;
@@ -77,7 +78,7 @@ function RunPage({ inspector, view }: PanelProps) {
     wasFull.current = isChartFull.value;
   }, [isChartFull.value]);
   return (
-    <main class={`page ${kind}${isFollowed ? ' followed' : ''}`} data-run={runId}>
+    <main class={`page ${kind}${hasBoth ? ' both' : ''}${isFollowed ? ' followed' : ''}`} data-run={runId}>
       <section class="head-area" aria-label="Run">
         <ErrorBoundary name="The head" resetKey={`${runId} ${view.count}`}>
           <RunHead key={runId} inspector={inspector} view={view} />

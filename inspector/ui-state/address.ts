@@ -1,7 +1,7 @@
 import { batch, effect, signal } from '@preact/signals';
 import { type ChartSelection, isSelectionKind, type Selection } from '../fold/selection.ts';
 import type { Inspector } from './inspector.ts';
-import { chartSelection, comparedRuns, isChartFull } from './layout.ts';
+import { chartSelection, comparedRuns, isChartBeside, isChartFull } from './layout.ts';
 
 type Parameters = Readonly<Record<string, string>>;
 
@@ -88,7 +88,7 @@ function runParameters({ held }: Inspector): Parameters {
   return {
     ...(step !== null && printStep(step)),
     ...(marked !== null && printChartSelection(marked)),
-    ...(isChartFull.value && { view: 'chart' }),
+    ...(isChartFull.value ? { view: 'chart' } : isChartBeside.value && { view: 'both' }),
   };
 }
 
@@ -137,6 +137,7 @@ export function followAddress(inspector: Inspector): void {
       chosen.value = choice;
       comparedRuns.value = compared;
       isChartFull.value = showsChart;
+      if (parameters['view'] === 'both') isChartBeside.value = true;
       if (runId) chartSelection.value = parseChartSelection(parameters);
       else addressParameters.value = parameters;
     });

@@ -41,6 +41,24 @@ describe.skipIf(tests.areSkipped)('the exported page', () => {
     expect(exported.requests).toEqual([exported.page.url().split('#')[0]]);
   });
 
+  it('shows the chart beside the trace if its address asks for both', async () => {
+    const { page } = await openFile('both.html', html, { width: 1400 });
+    await waitForEntries(page, run.entries.length);
+    expect(await page.locator('.chart-area').count()).toBe(0);
+    const [file] = page.url().split('#');
+    await page.goto('about:blank');
+    await page.goto(`${file}#?view=both`);
+    const [chart, trace] = await Promise.all(
+      ['.chart-area', '.trace-area'].map((part) => page.locator(part).boundingBox()),
+    );
+    expect(chart?.y).toBe(trace?.y);
+    expect(chart?.x).toBeLessThan(trace?.x ?? 0);
+    await expect.poll(() => page.url()).toContain('view=both');
+    await page.setViewportSize({ width: 800, height: 700 });
+    await page.getByRole('button', { name: 'Chart', exact: true }).waitFor();
+    expect(await page.locator('.chart-area').count()).toBe(0);
+  });
+
   it('shows a durable actor with its charts and states', async () => {
     const { orders } = await storeActors(tests.folder);
     const entries = await entriesOf(orders.journals.read('o-done'));

@@ -1,10 +1,13 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { isStartOfRun, parseRun } from '../chain/journal/run-journal.ts';
+import { isStored } from '../chain/journal/run-start.ts';
 import type { DurableEntry } from '../durable/entries.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { requireKnownOptions } from '../internal/require-known.ts';
 import { chartDrawings } from './chart-drawings.ts';
-import { type ExportedPage, exportedPage, type SharedEntries, sharedEntries } from './exported-page.ts';
+import { type ExportedPage, exportedPage, type SharedEntries } from './exported-page.ts';
 import { inspectorFile } from './pages.ts';
+import { actorPage } from './systems/export-actor.ts';
 import type { ReplayHost } from './systems/recorded-states.ts';
 
 export interface ExportOptions {
@@ -36,4 +39,17 @@ export async function exportRun(
 /** Returns the page of the result of `sharedEntries`. */
 export async function exportShared(shared: SharedEntries, redact: Redact | undefined): Promise<ExportedPage> {
   return exportedPage(await inspectorFile(), shared, redact, chartDrawings);
+}
+
+/** Returns what an exported page contains: the entries of a run, or the rows of an actor's page. */
+export async function sharedEntries(
+  entries: readonly JournalEntry[] | readonly DurableEntry[],
+  { hosts = [], id }: Pick<ExportOptions, 'hosts' | 'id'> = {},
+): Promise<SharedEntries> {
+  const [start] = entries;
+  if (start?.type !== 'start' || isStartOfRun(start))
+    return start && isStored(start)
+      ? parseRun(entries as readonly DurableEntry[])
+      : (entries as readonly JournalEntry[]);
+  return actorPage(id ?? start.actorId, entries as readonly DurableEntry[], hosts);
 }

@@ -1,15 +1,12 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
-import { isStartOfRun, parseRun, withPictures } from '../chain/journal/run-journal.ts';
-import { isStored, runStartOf } from '../chain/journal/run-start.ts';
+import { withPictures } from '../chain/journal/run-journal.ts';
+import { runStartOf } from '../chain/journal/run-start.ts';
 import { stateHistory } from '../chain/journal/state-at.ts';
-import type { DurableEntry } from '../durable/entries.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { redacted } from './redaction.ts';
 import { figuresIn } from './run-figures.ts';
 import { aboutRun, frameWriter, limitationsOf, runCharts } from './source.ts';
-import { actorPage } from './systems/export-actor.ts';
-import type { ReplayHost } from './systems/recorded-states.ts';
 import { type ActorPageEntry, type ExportedRun, type InspectedRun, type RunCharts, WIRE_VERSION } from './wire.ts';
 
 export interface ExportedPage {
@@ -44,19 +41,6 @@ export async function exportedPage(
 }
 
 export type SharedEntries = readonly JournalEntry[] | readonly ActorPageEntry[];
-
-/** Returns what an exported page contains: the entries of a run, or the rows of an actor's page. */
-export async function sharedEntries(
-  entries: readonly JournalEntry[] | readonly DurableEntry[],
-  { hosts = [], id }: { readonly hosts?: readonly ReplayHost[]; readonly id?: string } = {},
-): Promise<SharedEntries> {
-  const [start] = entries;
-  if (start?.type !== 'start' || isStartOfRun(start))
-    return start && isStored(start)
-      ? parseRun(entries as readonly DurableEntry[])
-      : (entries as readonly JournalEntry[]);
-  return actorPage(id ?? start.actorId, entries as readonly DurableEntry[], hosts);
-}
 
 const isOfActor = (shared: readonly (JournalEntry | ActorPageEntry)[]): shared is readonly ActorPageEntry[] =>
   shared[0]?.type === 'page';

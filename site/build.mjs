@@ -52,6 +52,21 @@ function copy(file) {
   else cpSync(join(root, file), to);
 }
 
+/** Writes the run that the playground shows first, in the inspector and as an answer. */
+async function writePlaygroundRun() {
+  const { createPassageIndex, createPostChain } = await import('../dist/index.js');
+  const example = readFileSync(join(site, '.vitepress/theme/playground-example.json'), 'utf8');
+  const { request, text } = JSON.parse(example);
+  const started = createPostChain({
+    documents: createPassageIndex([{ path: 'your-text.md', text }]),
+    profile: 'balanced',
+  }).run({ request });
+  const answer = await started.answer;
+  const page = '/playground-run.html';
+  writeFileSync(join(pages, 'public', page), (await exportRun(started.entries)).html);
+  writeFileSync(join(pages, 'playground-run.json'), JSON.stringify({ answer, page }));
+}
+
 const run = (name, ...args) => {
   const bin = join(site, 'node_modules/.bin', name);
   if (!existsSync(bin)) throw new Error('The tools of the site are not installed. Run: npm ci --prefix site');
@@ -70,6 +85,7 @@ const links = (await recordRuns()).map(async ({ title, journal }) => {
   writeFileSync(join(pages, 'public', path), (await exportRun(journal)).html);
   return `- [${title}](${path}){target="_self"}\n`;
 });
+await writePlaygroundRun();
 const gallery = readFileSync(join(site, 'gallery.md'), 'utf8');
 writeFileSync(join(pages, 'gallery.md'), gallery + (await Promise.all(links)).join(''));
 run('typedoc');

@@ -57,9 +57,9 @@ const textOf = oncePerRow(({ status, text }) => (status === 'failed' ? excerpt(t
 const ruler = document.createElement('canvas').getContext('2d');
 let family: string | undefined;
 
-/** How many lines a text takes, if it breaks between words. */
+/** How many lines a text takes, if it breaks between words. In a hidden frame, the page has no width. */
 function linesOf(text: string, size: number, widthPx: number, weight = 400): number {
-  if (ruler === null) return 1;
+  if (ruler === null || widthPx <= 0) return 1;
   family ??= getComputedStyle(document.body).fontFamily;
   ruler.font = `${weight} ${size}px ${family}`;
   let [lines, usedPx] = [1, 0];

@@ -59,6 +59,14 @@ describe.skipIf(tests.areSkipped)('the exported page', () => {
     expect(await page.locator('.chart-area').count()).toBe(0);
   });
 
+  it('stays usable after it had no width, as in a frame that was hidden', async () => {
+    const { page } = await openFile('hidden.html', html);
+    await waitForEntries(page, run.entries.length);
+    await page.setViewportSize({ width: 100, height: 700 });
+    await page.setViewportSize({ width: 1280, height: 700 });
+    expect(await page.locator('.trace-list').innerText()).toContain('Yield');
+  });
+
   it('shows a durable actor with its charts and states', async () => {
     const { orders } = await storeActors(tests.folder);
     const entries = await entriesOf(orders.journals.read('o-done'));

@@ -9,10 +9,12 @@ export const diagram = defineComponent({
     const svg = ref('');
     watchEffect(async () => {
       const theme = isDark.value ? 'dark' : 'neutral';
+      const { code } = props;
       if (import.meta.env.SSR) return;
       const { default: mermaid } = await import('mermaid');
       mermaid.initialize({ startOnLoad: false, theme });
-      svg.value = (await mermaid.render(props.id, decodeURIComponent(props.code))).svg;
+      const drawn = await mermaid.render(props.id, decodeURIComponent(code));
+      if (code === props.code) svg.value = drawn.svg;
     });
     return () =>
       svg.value === ''

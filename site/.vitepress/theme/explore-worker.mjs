@@ -1,14 +1,21 @@
 import { cover, describeFinding, done, explore, fails, findingsOf, soundness } from 'postchain/testing';
 import * as xstate from 'xstate';
+import { mermaid } from '../../../src/durable/charts/mermaid.ts';
 
 Object.assign(self, xstate, { done, fails });
 // The line in the pasted code may be far up the stack.
 Error.stackTraceLimit = Number.POSITIVE_INFINITY;
-/** Any actor, also one without a name, may succeed or fail. */
-const anyOutcome = new Proxy(
-  {},
-  { get: () => [done(null), fails()], getOwnPropertyDescriptor: () => ({ value: true, configurable: true }) },
-);
+/** Explores a machine whose actors may each succeed or fail, unless the code defines their outcomes. */
+function exploreAny(machine, { events, outcomes = { '*': [done(null), fails()] } }) {
+  const options = { events, limit: 5_000 };
+  try {
+    return explore(machine, { ...options, outcomes });
+  } catch (error) {
+    // A machine without actors.
+    if (!error.message.startsWith('"outcomes.*" does not match')) throw error;
+    return explore(machine, options);
+  }
+}
 
 /** Returns a pasted module as a script with the same line numbers. */
 const scriptOf = (code) =>
@@ -33,6 +40,14 @@ function reportSyntax(script) {
   };
 }
 
+/** Returns the ids of the states on a path, as the Mermaid chart has them. */
+function statesOn({ start, edges }, { states }) {
+  const places = [start.state, ...edges.map(({ to }) => to)];
+  const nodes = places.flatMap((place) => states[place].snapshot._nodes);
+  const leaves = nodes.filter((node) => Object.keys(node.states).length === 0);
+  return [...new Set(leaves.map(({ id }) => id.replace(/[^A-Za-z0-9]/gu, '_')))];
+}
+
 function report(message, line) {
   self.postMessage({ problem: line === undefined ? message : `Line ${line}: ${message}` });
 }
@@ -46,16 +61,18 @@ self.onmessage = ({ data }) => {
       throw new Error(
         'No machine found. Assign the result of createMachine to a constant, or make it the default export.',
       );
-    const { events, outcomes = anyOutcome } = defined;
-    const exploration = explore(machine, { events, outcomes, limit: 5_000 });
+    const exploration = exploreAny(machine, defined);
+    const findings = findingsOf(exploration, soundness).toSorted((one, other) => !one.witness - !other.witness);
     self.postMessage({
-      states: exploration.states.length,
+      chart: mermaid(exploration.chart),
+      count: exploration.states.length,
       edges: exploration.edges.length,
-      findings: findingsOf(exploration, soundness).map((finding) => ({
+      findings: findings.map((finding) => ({
         holds: finding.witness === null,
         text: describeFinding(finding),
+        states: finding.witness?.path ? statesOn(finding.witness.path, exploration) : [],
       })),
-      paths: cover(exploration).map(({ name }) => name),
+      paths: cover(exploration).map((path) => ({ holds: true, text: path.name, states: statesOn(path, exploration) })),
     });
   } catch (error) {
     const line = /pasted\.js:(\d+)/u.exec(error.stack)?.[1];

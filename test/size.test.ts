@@ -14,7 +14,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/cli': { lines: 6680, exported: 140, floors: 13 },
   'src/documents': { lines: 4190, exported: 62, floors: 9 },
   'src/durable': { lines: 15210, exported: 259, floors: 15 },
-  'src/entries': { lines: 590, exported: 3, floors: 1 },
+  'src/entries': { lines: 595, exported: 3, floors: 1 },
   'src/inspection': { lines: 5300, exported: 78, floors: 13 },
   'src/integrations': { lines: 4010, exported: 43, floors: 6 },
   'src/internal': { lines: 2330, exported: 101, floors: 4 },

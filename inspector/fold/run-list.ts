@@ -183,10 +183,8 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery, nowM
 /** The values of the filter `machine` for the actors of all machines, and for the runs of a chain. */
 export const KINDS = { 'any-actor': 'Actors only', 'any-run': 'Runs only' } as const;
 
-function isOfMachine({ kind, machine }: InspectedRun, wanted: string): boolean {
-  if (wanted === 'any-actor') return kind === 'system';
-  return wanted === '' || (wanted === 'any-run' ? kind === 'run' : machine === wanted);
-}
+const isOfMachine = ({ kind, machine }: InspectedRun, wanted: string): boolean =>
+  ['', machine, kind === 'system' ? 'any-actor' : 'any-run'].includes(wanted);
 
 /** The views whose runs come first in the default order. */
 const URGENT = ['for-you', 'due', 'for-its-program', 'failed'];

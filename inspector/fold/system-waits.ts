@@ -131,8 +131,8 @@ function leadsTo(
 
 /** `underway, as it was left`, for a history state. */
 function enteredPlace(chart: IndexedChart, id: string): string {
-  const { type, parent } = chart.state(id) ?? {};
-  return type === 'history' ? `${placeIn(chart, parent ?? id)}, as it was left` : placeIn(chart, id);
+  const state = chart.state(id);
+  return state?.type === 'history' ? `${placeIn(chart, state.parent ?? id)}, as it was left` : placeIn(chart, id);
 }
 
 /** The states that each answer to an approval enters, according to a replay: `charging`, `stays in asking`; empty if they are unknown. */

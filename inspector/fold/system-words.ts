@@ -103,13 +103,11 @@ function moveText(chart: IndexedChart | undefined, machine: string, fold: RunFol
   return `${from} → ${to} (transition of ${withoutPrefix(placeOf(chart, machine, source, ''), from)})`;
 }
 
-const SEPARATOR = ' › ';
-
 /** The path of a state without the outer states that the path before it has named: `on › idle` after `engine › off`. */
 function withoutPrefix(path: string, before: string): string {
-  const [states, named] = [path, before].map((one) => one.split(SEPARATOR)) as [string[], string[]];
+  const [states, named] = [path, before].map((one) => one.split(' › ')) as [string[], string[]];
   const same = states.findIndex((state, at) => state !== named[at]);
-  return path.includes(', ') ? path : states.slice(same < 0 ? -1 : same).join(SEPARATOR);
+  return path.includes(', ') ? path : states.slice(same < 0 ? -1 : same).join(' › ');
 }
 
 const MAX_MOVES = 4;

@@ -196,7 +196,7 @@ function States({ view, states }: Pick<PanelProps, 'view'> & { readonly states: 
       {states.slice(0, MAX_STATES).map(({ path, seq, because }) => (
         <li key={path} class="verbatim">
           {words} <b>{excerpt(path, 80)}</b>
-          {isPhone.value && states.length > MAX_REASONS ? null : seq === null ? (
+          {isPhone.value && states.length > MAX_STATES / 2 ? null : seq === null ? (
             !isOver(run) && `, ${because}`
           ) : (
             <>
@@ -215,9 +215,8 @@ const ENDED_IN: Readonly<Record<string, string>> = {
   degraded: 'Failed in',
   cancelled: 'Stopped in',
 };
+/** On a phone, half as many have their reasons. */
 const MAX_STATES = 6;
-/** On a phone, more states are named without their reasons. */
-const MAX_REASONS = 3;
 
 interface NextProps extends PanelProps {
   readonly waits: readonly MachineWaits[];

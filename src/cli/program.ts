@@ -34,7 +34,7 @@ export function createProgram(setExitCode: (code: number) => void): Command {
     .option('--stack', 'print the stack trace of an error');
   addInitCommand(program);
   addRunCommand(program, setExitCode);
-  addServeCommand(program);
+  addServeCommands(program, setExitCode);
   addMcpCommand(program);
   addRecordedRunCommands(program, setExitCode);
   addChartCommands(program, setExitCode);
@@ -167,8 +167,31 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     });
 }
 
-function addServeCommand(program: Command): void {
-  withChainOptions(program.command('serve').description('serve a chain, agents and durable machines over HTTP'))
+function addServeCommands(program: Command, setExitCode: (code: number) => void): void {
+  const serve = program.command('serve').description('serve a chain, agents and durable machines over HTTP');
+  withServeOptions(serve).action(async (flags) => {
+    const { serveCommand } = await import('./serve-command.ts');
+    await serveCommand(flags);
+  });
+  const dev = program
+    .command('dev')
+    .description(
+      'serve durable machines with a worker and the inspector, and start again after each change of their code',
+    );
+  withServeOptions(dev)
+    .addOption(
+      new Option('--inspect-port <port>', 'port of the inspector, or 0 for a free one')
+        .argParser(portNumber)
+        .default(8788),
+    )
+    .action(async (flags) => {
+      const { devCommand } = await import('./dev-command.ts');
+      setExitCode(await devCommand(flags));
+    });
+}
+
+function withServeOptions(command: Command): Command {
+  return withChainOptions(command)
     .option('--session-file <file>', 'SQLite file of the sessions (default: in memory)')
     .option(
       '--module <file>',
@@ -200,11 +223,7 @@ function addServeCommand(program: Command): void {
         MODEL_VARIABLES +
         '  POSTCHAIN_JOURNALS      default of --journals\n' +
         '  POSTCHAIN_TOKENS        tokens and their owners: token=owner,token=owner',
-    )
-    .action(async (flags) => {
-      const { serveCommand } = await import('./serve-command.ts');
-      await serveCommand(flags);
-    });
+    );
 }
 
 const CHART = 'chain, attempt, action, or a module that exports a machine';

@@ -44,8 +44,11 @@ async function open(path: string, options: { theme?: 'light' | 'dark'; width?: n
 const answerOf = (page: Page) => page.getByRole('region', { name: 'Answer' });
 const ask = (page: Page) => page.getByRole('button', { name: 'Ask', exact: true }).click();
 
+const runOf = (page: Page) => page.frameLocator('.run-frame iframe:not(.next)');
+const openTab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
+
 async function explore(page: Page, code: string): Promise<void> {
-  await page.getByRole('tab', { name: 'Explore a machine' }).click();
+  await openTab(page, 'Explore a machine');
   await page.getByLabel('An XState 5 machine').fill(code);
   await page.getByRole('button', { name: 'Explore', exact: true }).click();
 }
@@ -71,37 +74,65 @@ describe.skipIf(browser === null)('the start page', () => {
 });
 
 describe.skipIf(browser === null)('the playground', () => {
-  it('answers while the phases and the trace move, and keeps the settings in the address', async () => {
-    const page = await open('playground');
-    await page.evaluate(() => {
-      const seen = new Set<string>();
-      Object.assign(window, { seen });
-      new MutationObserver(() => {
-        seen.add(document.querySelector('.phases .active')?.textContent?.trim() ?? '');
-      }).observe(document.querySelector('.phases') as Element, { subtree: true, attributes: true });
-    });
-    await ask(page);
-    await answerOf(page).getByText('The library opens at nine, and at eleven on Sundays.').waitFor();
-    const seen = await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen]);
-    expect(seen).toEqual(expect.arrayContaining(['action', 'yield', '']));
-    expect(await page.locator('.phases li.visited').allInnerTexts()).toEqual(
-      expect.arrayContaining(['action', 'experience', 'intention', 'observation', 'understanding', 'yield', 'answer']),
+  it('shows an answer, its chart and its trace before the first click', async () => {
+    const page = await open('playground', { width: 1440 });
+    await answerOf(page).getByText('It closes at five, and at eight on Thursdays.').waitFor();
+    await runOf(page).locator('.chart-area').getByText('observation').first().waitFor();
+    await runOf(page).locator('.trace-area').getByText('Cycle 2').first().waitFor();
+    const loaded = await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .map(({ name }) => name)
+        .join(),
     );
-    expect(await page.locator('.trace li').allInnerTexts()).toEqual([
-      expect.stringContaining('Search: 1 passage'),
-      expect.stringContaining('Cycle 1: '),
-    ]);
-    expect(await answerOf(page).innerText()).toContain('(needed 0.5)');
+    expect(loaded).not.toContain('create-post-chain');
+  });
+
+  it('runs again when a threshold moves, and keeps the settings in the address', async () => {
+    const page = await open('playground', { width: 1440 });
+    await answerOf(page).getByText('2 cycles').waitFor();
+    await page.getByLabel('Confidence to finish').fill('0.2');
+    await answerOf(page).getByText('completed').waitFor();
+    expect(await answerOf(page).innerText()).toContain('1 cycle');
+    await runOf(page).locator('.verdict').getByText('Completed').waitFor();
+    await runOf(page).getByText('needs more than 0.2').first().waitFor();
 
     await page.getByLabel('Your text').fill('The museum opens at ten.');
     await page.getByRole('textbox', { name: 'Question' }).fill('When does the museum open?');
     await page.getByLabel('Support needed').fill('0.8');
     await ask(page);
-    await answerOf(page).getByText('(needed 0.8)').waitFor();
+    await answerOf(page).getByText('needs 0.8').waitFor();
     await page.reload();
-    await page.getByText('Support needed 0.8').waitFor();
-    await ask(page);
     await answerOf(page).getByText('The museum opens at ten.').waitFor();
+    expect(await page.getByLabel('Support needed').inputValue()).toBe('0.8');
+  });
+
+  it('ignores the invalid settings of a link, and says so', async () => {
+    const hash = encodeURIComponent(JSON.stringify({ maxCycles: 1, confidence: '1); alert(1', baseURL: 'http://a' }));
+    const page = await open(`playground#${hash}`);
+    await page.getByText('Ignored 2 invalid settings of the link.').waitFor();
+    await answerOf(page).getByText('cycle_limit_reached').waitFor();
+  });
+
+  it('continues a killed process from its journal', async () => {
+    const page = await open('playground');
+    await openTab(page, 'Kill a process');
+    for (const name of ['Add a book', 'Order']) await page.getByRole('button', { name, exact: true }).click();
+    await page.getByText('Payment due in').waitFor();
+    const rows = page.getByRole('region', { name: 'Journal entries' }).locator('tbody tr');
+    const before = (await rows.allInnerTexts()).toReversed();
+    await page.getByRole('button', { name: 'Kill the process' }).click();
+    await page.getByText('Killed in unpaid, 1 book').waitFor();
+    expect(await page.getByRole('button', { name: 'Pay', exact: true }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('Running in unpaid, 1 book').waitFor();
+    await rows.getByText('resumed').first().waitFor();
+    expect((await rows.allInnerTexts()).toReversed().slice(0, before.length)).toEqual(before);
+
+    await page.reload();
+    await openTab(page, 'Kill a process');
+    await page.getByRole('button', { name: 'Pay', exact: true }).click();
+    await page.getByText('Ended in delivered').waitFor();
   });
 
   it('sends the key to the entered server only, and keeps it nowhere', async () => {
@@ -122,7 +153,8 @@ describe.skipIf(browser === null)('the playground', () => {
     await page.getByLabel('Key').fill(KEY);
     await page.getByLabel('Profile').selectOption('thorough');
     await ask(page);
-    await answerOf(page).waitFor();
+    await answerOf(page).getByText('Working').waitFor({ state: 'hidden' });
+    await expect.poll(() => server.exchanges.length).toBeGreaterThan(0);
     expect(server.exchanges.some(({ headers }) => headers.authorization === `Bearer ${KEY}`)).toBe(true);
     for (const { url, headers } of requests) {
       expect(url).not.toContain(KEY);
@@ -179,14 +211,16 @@ describe.skipIf(browser === null)('the playground', () => {
     { theme: 'dark', width: 390 },
   ] as const)('passes the accessibility checks and fits: $theme, $width px', async (options) => {
     const page = await open('playground', options);
-    await ask(page);
+    const check = async () => [...(await axeViolations(page, 'main')), ...(await page.evaluate(tooWideElements))];
     await answerOf(page).waitFor();
     await page.getByText('Your own model').click();
-    expect([...(await axeViolations(page, 'main')), ...(await page.evaluate(tooWideElements))]).toEqual([]);
-    await page.getByRole('tab', { name: 'Explore a machine' }).click();
-    await page.getByRole('button', { name: 'Explore', exact: true }).click();
+    expect(await check()).toEqual([]);
+    await openTab(page, 'Explore a machine');
     await page.getByText(/FAILS: no unhandled error/u).waitFor();
-    expect([...(await axeViolations(page, 'main')), ...(await page.evaluate(tooWideElements))]).toEqual([]);
+    expect(await check()).toEqual([]);
+    await openTab(page, 'Kill a process');
+    await page.getByText('Running in cart').waitFor();
+    expect(await check()).toEqual([]);
   });
 });
 

@@ -12,7 +12,9 @@ export const diagram = defineComponent({
       const { code } = props;
       if (import.meta.env.SSR) return;
       const { default: mermaid } = await import('mermaid');
-      mermaid.initialize({ startOnLoad: false, theme });
+      // Labels of edges are readable on the background of the site.
+      const themeVariables = theme === 'dark' ? { edgeLabelBackground: '#1b1b1f' } : {};
+      mermaid.initialize({ startOnLoad: false, theme, themeVariables });
       const drawn = await mermaid.render(props.id, decodeURIComponent(code));
       if (code === props.code) svg.value = drawn.svg;
     });

@@ -26,7 +26,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/xstate': { lines: 1720, exported: 56, floors: 4 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18640, exported: 443, floors: 16 },
-  test: { lines: 92160, exported: 404, floors: 7 },
+  test: { lines: 92200, exported: 404, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

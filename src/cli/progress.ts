@@ -113,6 +113,7 @@ const ENDS_LINES: ReadonlySet<JournalEntry['type']> = new Set([
   'decision',
   'stopped',
   'answer',
+  'end',
 ]);
 
 /** Returns a function that takes a run's entries in order and returns what a phase found at its end; empty if that is unknown. */

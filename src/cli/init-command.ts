@@ -15,7 +15,12 @@ const FIRST_START = {
   agent: 'npm start -- "Please refund order A7."',
   chat: 'npm start',
   durable: 'npm start -- place o-17 40',
+  desk: 'npm start',
 };
+
+/** The folders of files of which a template consists; a later one replaces the files of an earlier one. */
+const partsOf = (template: keyof typeof FIRST_START): readonly string[] =>
+  template === 'desk' ? ['base', 'agent', 'desk'] : ['base', template];
 
 const RESERVED = /^(?:node_modules|favicon\.ico|(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?)$/u;
 
@@ -38,7 +43,7 @@ export async function initCommand(directory: string, { template, package: spec }
   }
   const dependency = spec === undefined ? `^${manifest.version}` : dependencyOn(spec);
   await requireEmptyDirectory(directory);
-  for (const part of ['base', template])
+  for (const part of partsOf(template))
     await cp(join(TEMPLATES, part), directory, { recursive: true }).catch(cannotWrite(directory));
   // npm leaves files named .gitignore out of a package.
   await rename(join(directory, 'gitignore'), join(directory, '.gitignore'));

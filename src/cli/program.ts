@@ -52,11 +52,11 @@ export function createProgram(setExitCode: (code: number) => void): Command {
 function addInitCommand(program: Command): void {
   program
     .command('init')
-    .description('create a project with an agent, a chat or a durable process, and its tests')
+    .description('create a project with an agent, a chat, a durable process or a support desk, and its tests')
     .argument('<name>', 'name of the project and its directory, or "." for the working directory')
     .addOption(
       new Option('--template <template>', 'what the project contains')
-        .choices(['agent', 'chat', 'durable'])
+        .choices(['agent', 'chat', 'durable', 'desk'])
         .default('agent'),
     )
     .option('--package <spec>', 'postchain dependency: a version, a URL or a tarball (default: this version)')

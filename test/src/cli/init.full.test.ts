@@ -1,18 +1,29 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import manifest from '../../../package.json' with { type: 'json' };
 import { temporaryFolder } from '../../support/cli.ts';
 import { init, initIn, testTemplate } from '../../support/new-project.ts';
 
 describe('postchain init', () => {
   // The template `chat` needs packages that are installed for test/runtimes/clients/ai-sdk.test.ts.
-  it.each(['agent', 'durable'])(
+  it.each(['agent', 'durable', 'desk'])(
     'creates a project from the template %s that passes its own tests',
     async (template) => {
       expect(await testTemplate(template)).toMatch(/Tests +\d+ passed \(\d+\)/u);
     },
   );
+
+  it('deploys a support desk with Docker files that are valid YAML and start its built program', async () => {
+    const { folder } = await init('desk', '--template', 'desk');
+    const read = (name: string) => readFileSync(join(folder, 'desk', name), 'utf8');
+    const { services } = parse(read('compose.yaml')) as { services: Record<string, { depends_on?: object }> };
+    expect(Object.keys(services)).toEqual(['desk', 'db']);
+    expect(services['desk']?.depends_on).toEqual({ db: { condition: 'service_healthy' } });
+    expect(read('Dockerfile')).toContain('CMD ["node", "dist/main.js"]');
+    expect(read('.dockerignore')).toContain('node_modules');
+  });
 
   it('writes the name of the project and the version of the package, and prints what to do next', async () => {
     const { folder, stdout } = await init('my-agent');
@@ -65,7 +76,10 @@ describe('postchain init', () => {
         ['new', '--package', './no.tgz'],
         "postchain: --package: the file './no.tgz' does not exist. Check its path, or pass a version.\n",
       ],
-      [['new', '--template', 'x'], /^postchain: .*'x' is invalid\. Allowed choices are agent, chat, durable\.\n$/u],
+      [
+        ['new', '--template', 'x'],
+        /^postchain: .*'x' is invalid\. Allowed choices are agent, chat, durable, desk\.\n$/u,
+      ],
     ] as const)
       expect(await refused(...args)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
     expect(readdirSync(folder, { recursive: true })).toEqual(['full', join('full', 'notes.txt')]);

@@ -64,11 +64,12 @@ export default defineConfig({
     plugins: [llmstxt({ ignoreFiles: ['playground.md'], ignoreFilesPerOutput: { llmsFullTxt: ['api/**', 'api.md'] } })],
     build: { chunkSizeWarningLimit: 4_000 },
   },
-  /** Pages that are readable without the app only prefetch it, and run it on first use. */
+  /** Pages that are readable without the app only prefetch it, and run it on first use. Without it, the switch of the theme has no name. */
   transformHtml(html, _, { page }) {
     if (page === '404.md' || /class="(?:playground|mermaid)"/u.test(html)) return html;
     return html
       .replaceAll('<link rel="modulepreload"', '<link rel="prefetch"')
+      .replaceAll('role="switch" title ', 'role="switch" title="Dark theme" ')
       .replace(
         /<script type="module" src="([^"]+)"><\/script>/u,
         (_, app) => `<link rel="prefetch" href="${app}"><script>(${onFirstUse})(${JSON.stringify(app)})</script>`,

@@ -25,8 +25,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 6470, exported: 110, floors: 11 },
   'src/xstate': { lines: 1720, exported: 56, floors: 4 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
-  inspector: { lines: 18640, exported: 443, floors: 16 },
-  test: { lines: 92200, exported: 404, floors: 7 },
+  inspector: { lines: 18800, exported: 446, floors: 16 },
+  test: { lines: 92300, exported: 404, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -20,7 +20,7 @@ export function stubLines(text: string, left?: string): readonly string[] {
 }
 
 const NARROW = /[ijlftr.,:;'|!()[\]\- ]/;
-const WIDE = /[mwMW@%→…]/;
+const WIDE = /[mwMW@%→…×]/;
 
 /** A non-Latin character counts as one em. */
 export function widthOf(text: string, size: number): number {

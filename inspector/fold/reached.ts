@@ -34,10 +34,10 @@ export function reachedStates({ log, fold, charts }: LoadedEntries, machine: str
     const { from: begun } = fold.entries.stepOf(entry.seq);
     const isOfStep = (end: ActorRecord['end']): boolean => end !== null && begun <= end.seq && end.seq <= at;
     const actor = ended && fold.actors.findLast((one) => one.path === ended.path && isOfStep(one.end));
-    const from = `entered from ${placeIn(chart, entry.source, leaf)}`;
+    const from = `from ${placeIn(chart, entry.source, leaf)}`;
     const answer = actor ? answerText(log, actor) : '';
-    if (answer !== '') return { path, seq: entry.seq, because: `${from}, ${answer}` };
-    const because = `${from} ${triggerText({ fold, charts }, entry)}${errorOf(actor?.end)}`;
+    if (answer !== '') return { path, seq: entry.seq, because: `entered ${from}, ${answer}` };
+    const because = `entered ${triggerText({ fold, charts }, entry)}, ${from}${errorOf(actor?.end)}`;
     const guards = guardsText(entry.candidates);
     return { path, seq: entry.seq, because: `${because}${guards && `, because ${guards}`}` };
   });

@@ -448,14 +448,15 @@ export const namesText = (names: readonly string[]): string =>
     .map((name) => excerpt(name, 200))
     .join(', ')}${names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : ''}`;
 
-/** Returns what the list shows of a durable actor below its title: its id if that is not its title, its machine, and what it waits for. */
+/** Returns what the list shows of a durable actor below its title: its id if that is not its title, what it waits for, and its machine. */
 export function actorText(run: InspectedRun): string {
   const { title, runId, kind, machine } = run;
   const parts = [
     kind === 'system' && title !== runId ? excerpt(runId, 80) : '',
+    waitsForText(run),
     machine === undefined ? '' : `actor of ${excerpt(machine, 80)}`,
   ];
-  return [...parts, waitsForText(run)].filter(Boolean).join(' · ');
+  return parts.filter(Boolean).join(' · ');
 }
 
 /** `approval of pay: 80 · also accepts cancel`, `waits for cancel`; empty if it waits for neither approvals nor events. */

@@ -2,8 +2,9 @@ import { followsPhases } from '../../machines/contracts/phase.ts';
 import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, entryAt, runStart } from './entry-index.ts';
+import type { ComparedValue } from './explain.ts';
 import { capitalize, formatScore, messageText, pluralize } from './format.ts';
-import { decisionReason } from './guard-words.ts';
+import { decisionReason, limitWords } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
 import { failedPhaseWords, isNoAnswer, reasonWords } from './run-list.ts';
 import { RETRIEVAL } from './selection.ts';
@@ -40,13 +41,16 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number, forkedAt = 
   };
 }
 
-/** How many events the actors of a system received from outside, without answers to approvals, and how many its machines ignored. */
+/** How many events the actors of a system received from outside, how many of its approvals were answered, and how many events its machines ignored. */
 export function eventCounts({ actors }: Pick<RunFold, 'actors'>) {
-  const received = actors.flatMap(({ events }) =>
-    events.filter(({ isExternal, type }) => isExternal && type !== 'approval.given'),
-  );
+  const external = actors.flatMap(({ events }) => events.filter(({ isExternal }) => isExternal));
+  const answers = external.filter(({ type }) => type === 'approval.given').length;
   const events = actors.flatMap((actor) => (actor.machine === null ? [] : actor.events));
-  return { received: received.length, ignored: events.filter((event) => event.ignored !== null).length };
+  return {
+    received: external.length - answers,
+    answers,
+    ignored: events.filter((event) => event.ignored !== null).length,
+  };
 }
 
 /** As in the answer: a cycle is complete with Yield's reply, or with a decision of the user. */
@@ -113,6 +117,16 @@ export function noAnswerText({ answerText, metadata }: FinalAnswer): string {
   return messageText(`${before} for the same reason${why.slice(last + error.length)}`);
 }
 
+/** The confidence that degraded an answer, with what it needed. */
+export const lowConfidence = ({ confidence, threshold }: LowConfidence): ComparedValue => ({
+  name: 'confidence',
+  value: confidence,
+  limit: { name: 'above', value: threshold },
+  share: { value: confidence, limit: threshold },
+});
+
+type LowConfidence = Extract<FinalAnswer['reasons'][number], { code: 'low_confidence' }>;
+
 /** How far an answer can be trusted: `Completed`, with the confidence of the answer itself and what supports it. */
 export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   const { status, reasons, confidence, grounding, sources } = answer;
@@ -133,10 +147,12 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
           : `supported by ${source}`;
   // Said once: the cap and the reason may name the same fact.
   const isSaid = cap !== null || first?.code === 'not_grounded' || first?.code === 'no_evidence';
-  const score = `confidence ${formatScore(confidence)}${cap === null ? '' : `, capped: ${cap.short}`}`;
+  const isLow = first?.code === 'low_confidence';
+  const note = cap !== null ? `, capped: ${cap.short}` : isLow ? `, ${limitWords(lowConfidence(first))}` : '';
   return {
     word: `${capitalize(status)}${why}`,
-    trust: isNone ? [] : [score, ...(isSaid ? [] : [support])],
+    // Support would read as praise of an answer that is unsure.
+    trust: isNone ? [] : [`confidence ${formatScore(confidence)}${note}`, ...(isSaid || isLow ? [] : [support])],
     title: cap?.full,
   };
 }
@@ -147,21 +163,28 @@ const REASON_OF_RULE: Readonly<Record<string, string | undefined>> = {
   budgetExhausted: 'budget_exhausted',
 };
 
-/** How a run ended, with the numbers that were compared; null if it has no answer. */
-export function endingOf(log: RunLog, fold: RunFold, count: number): string | null {
-  const answer = answerUpTo(log, fold, count - 1)?.answer;
-  if (answer === undefined) return null;
+/** How a run ended, or null if it has no answer: `where` it ended and `why`, with the numbers that were compared (may be empty); the reasons why the answer is degraded, without what the verdict says; the entry that ended it. */
+interface Ending {
+  readonly because: string;
+  readonly where: string;
+  readonly why: string;
+  readonly seq: number | null;
+}
+
+export function endingOf(log: RunLog, fold: RunFold, count: number): Ending | null {
+  const answered = answerUpTo(log, fold, count - 1);
+  if (answered === null) return null;
+  const { answer, seq: end } = answered;
   const { decision } = answer.metadata;
   if (decision?.complete !== true) {
-    const explanation = explanationOf(answer);
     const isFinished = fold.transitions.distinct.some(
       ({ event, target, seqs }) => event === 'run.finished' && target.length > 0 && (seqs[0] ?? count) < count,
     );
     // The text of the answer contains it.
-    const isNone = isNoAnswer(answer.answerText, answer.confidence);
-    const words = [isFinished ? 'The user finished the run.' : '', isNone ? '' : explanation].filter(Boolean).join(' ');
-    if (words === '' && answer.metadata.cycles === 0) return null;
-    return `Ended ${lastPhaseInWords(fold)}${words === '' ? '.' : `: ${words}`}`;
+    const because = isNoAnswer(answer.answerText, answer.confidence) ? '' : explanationOf(answer);
+    const why = isFinished ? 'The user finished the run.' : '';
+    if (why === '' && because === '' && answer.metadata.cycles === 0) return null;
+    return { because, where: `Ended ${lastPhaseInWords(fold)}`, why, seq: null };
   }
   const { confidence, above } = decision.inputs;
   const isConfident = decision.rule === 'confidenceReached' && typeof confidence === 'number';
@@ -175,15 +198,19 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
       ? ''
       : ' Another rule would have completed the run, so the limit does not degrade the answer.';
   // Shown elsewhere: a limit and, in the verdict, a low confidence with its cause.
+  const [first] = answer.reasons;
   const said = new Set<string | undefined>([
     REASON_OF_RULE[decision.rule],
     ...(decision.rule === 'loopDetected' ? ['loop_detected'] : []),
+    ...(first?.code === 'low_confidence' ? ['low_confidence'] : []),
     ...(cap === null ? [] : ['low_confidence', 'not_grounded', 'no_evidence']),
   ]);
-  const others = explanationOf({ reasons: answer.reasons.filter(({ code }) => !said.has(code)) });
-  // The verdict names the first reason: the rule's own, or another one.
-  const link = others === '' ? '' : said.has(answer.reasons[0]?.code) ? ' ' : ' Degraded because: ';
-  return `Ended in cycle ${decision.cycle}: ${reason}.${limitNote}${link}${others}`;
+  return {
+    because: explanationOf({ reasons: answer.reasons.filter(({ code }) => !said.has(code)) }),
+    where: `Ended in cycle ${decision.cycle}`,
+    why: `${reason}.${limitNote}`,
+    seq: lastUpTo(fold.entries.of('decision'), end) ?? null,
+  };
 }
 
 export function lastPhaseInWords({ spans }: RunFold): string {

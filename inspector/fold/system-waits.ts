@@ -5,6 +5,7 @@ import { parentPath } from './actor-entries.ts';
 import { chartIndexOf, type IndexedChart, placeIn, statePath } from './chart-index.ts';
 import { UNNAMED } from './format.ts';
 import type { RunFold } from './run-fold.ts';
+import type { MachinePosition } from './transition-log.ts';
 
 type Transition = Chart['transitions'][number];
 
@@ -58,6 +59,7 @@ export function machineWaits({ transitions, timeLine, actors }: RunFold, chart: 
   if (position === undefined) return null;
   const { targets, since } = position;
   const { possible, accepted, events } = acceptedIn(chart, targets);
+  const placeOf = (id: string): string => enteredPlace(chart, id, transitions.positionsOf(chart.id), at);
   /** If a timer is not recorded, its due time is known only for the state that was entered last, which started its timers then. */
   const timerOf = ({ event, source }: Transition) => {
     const delay = event.slice(TIMER.length);
@@ -66,7 +68,7 @@ export function machineWaits({ transitions, timeLine, actors }: RunFold, chart: 
     return {
       delay,
       dueMs: Number.isFinite(dueMs) ? dueMs : null,
-      leadsTo: leadsTo(chart, accepted, { event, source }),
+      leadsTo: leadsTo(chart, accepted, placeOf, { event, source }),
     };
   };
   const timers = accepted.filter(({ event }) => event.startsWith(TIMER));
@@ -80,7 +82,7 @@ export function machineWaits({ transitions, timeLine, actors }: RunFold, chart: 
     states: targets.map((id) => statePath(chart, id)),
     events: distinct(events.map(({ event }) => event)),
     /** By event: `paying if isSmall; waiting otherwise`. */
-    leadsTo: Object.fromEntries(events.map(({ event }) => [event, leadsTo(chart, events, { event })])),
+    leadsTo: Object.fromEntries(events.map(({ event }) => [event, leadsTo(chart, events, placeOf, { event })])),
     /** `dueMs`: since the start of the system; null if it is unknown. */
     timers: [...new Map(timers.map((one) => [`${one.source} ${one.event}`, timerOf(one)])).values()].filter(
       ({ dueMs }) => dueMs !== -1,
@@ -116,12 +118,13 @@ export function continuesIn({ transitions }: RunFold, chart: IndexedChart, at: n
 function leadsTo(
   chart: IndexedChart,
   transitions: readonly Transition[],
+  placeOf: (id: string) => string,
   { event, source }: Pick<Transition, 'event'> & Partial<Pick<Transition, 'source'>>,
 ): string {
   const ways = transitions.filter((one) => one.event === event && (source === undefined || one.source === source));
   return ways
     .map(({ target, guard, otherwise, source: from }) => {
-      const places = target.map((id) => enteredPlace(chart, id)).join(', ') || `stays in ${placeIn(chart, from)}`;
+      const places = target.map(placeOf).join(', ') || `stays in ${placeIn(chart, from)}`;
       const condition =
         guard === null ? (otherwise ? ' otherwise' : '') : ` if ${guard === UNNAMED ? 'a guard holds' : guard}`;
       return `${places}${condition}`;
@@ -129,10 +132,19 @@ function leadsTo(
     .join('; ');
 }
 
-/** `underway, as it was left`, for a history state. */
-function enteredPlace(chart: IndexedChart, id: string): string {
-  const state = chart.state(id);
-  return state?.type === 'history' ? `${placeIn(chart, state.parent ?? id)}, as it was left` : placeIn(chart, id);
+/** Where entering a state leads at an entry. For a history state, the state that was left: `underway › unloading, as it was left`; `underway, as it was left` if that is unknown. */
+function enteredPlace(chart: IndexedChart, id: string, positions: readonly MachinePosition[], at: number): string {
+  const { type, parent } = chart.state(id) ?? {};
+  if (type !== 'history' || parent == null) return placeIn(chart, id);
+  const isInside = (one: string): boolean => one !== parent && chart.isInside(one, parent);
+  const last = positions.findLast(({ since, targets }) => since <= at && targets.some(isInside));
+  const isCurrent = positions.findLast(({ since }) => since <= at) === last;
+  const isKnown = !isCurrent && last?.targets.every((one) => chart.state(one)?.type !== 'history');
+  // Shallow and deep histories enter this state, whatever is inside it.
+  const left = isKnown
+    ? chart.childrenOf(parent).filter((child) => last?.targets.some((one) => chart.isInside(one, child.id)))
+    : [];
+  return `${placeIn(chart, left.length === 1 && left[0] ? left[0].id : parent)}, as it was left`;
 }
 
 /** The states that each answer to an approval enters, according to a replay: `charging`, `stays in asking`; empty if they are unknown. */

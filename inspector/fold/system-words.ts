@@ -89,7 +89,19 @@ function leftState(
   return chart === undefined || left === undefined || others.length > 0 ? source : enteredLeaf(chart, left);
 }
 
-/** One transition: `flight › asking → booking`. If an outer state handled the event, its name follows. */
+/** The outer state that handled an event in place of the inner one that was left: `on`; empty if that did. */
+export function handledBy(
+  named: { readonly charts: RunCharts | null; readonly fold: RunFold },
+  move: Transition,
+): string {
+  const chart = chartIndexOf(named.charts).chart(move.machine);
+  const left = leftState(chart, named.fold, move);
+  const from = placeOf(chart, move.machine, left, '');
+  const isOuter = move.target.length > 0 && left !== move.source;
+  return isOuter ? withoutPrefix(placeOf(chart, move.machine, move.source, ''), from) : '';
+}
+
+/** One transition: `flight › asking → booking`. */
 function moveText(chart: IndexedChart | undefined, machine: string, fold: RunFold, move: Transition): string {
   const { source, target } = move;
   const left = target.length === 0 ? source : leftState(chart, fold, move);
@@ -99,8 +111,7 @@ function moveText(chart: IndexedChart | undefined, machine: string, fold: RunFol
     const beside = target.length === 1 ? source : '';
     return `${from} → ${withoutPrefix(statesText(chart, machine, target, beside), from)}`;
   }
-  const to = withoutPrefix(statesText(chart, machine, target), from);
-  return `${from} → ${to} (transition of ${withoutPrefix(placeOf(chart, machine, source, ''), from)})`;
+  return `${from} → ${withoutPrefix(statesText(chart, machine, target), from)}`;
 }
 
 /** The path of a state without the outer states that the path before it has named: `on › idle` after `engine › off`. */

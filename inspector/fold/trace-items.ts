@@ -78,6 +78,13 @@ export function ownUsage(run: TracedRun, calls: readonly AttemptSpan[]) {
   return usageOf(own, run.fold.spans.currency);
 }
 
+/** What calls that a fork has copied used in its original. */
+export function reusedTokens(run: TracedRun, calls: readonly AttemptSpan[]) {
+  const copied = calls.filter((call) => isReused(run, call));
+  const { inputTokens, outputTokens } = usageOf(copied, null);
+  return copied.length === 0 ? {} : { reusedTokens: inputTokens + outputTokens };
+}
+
 export const taskWords = (task: string): string => (task === 'continuation' ? 'check for more tools' : humanize(task));
 
 /** `before`: the call before it in its phase. */
@@ -103,6 +110,7 @@ function callRow(run: TracedRun, call: AttemptSpan, before: AttemptSpan | undefi
     from,
     to,
     usage: usage === null ? NO_USAGE : ownUsage(run, [call]),
+    ...reusedTokens(run, [call]),
     selection: selectionOf('attempt', call, run.count),
   };
 }

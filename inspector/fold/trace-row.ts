@@ -52,6 +52,10 @@ export interface TraceRow {
   readonly early?: Range;
   /** Null if it calls no model. */
   readonly usage: Usage | null;
+  /** Of calls that a fork has copied; they are not in its usage. */
+  readonly reusedTokens?: number;
+  /** Whether its result is from the call of another row. */
+  readonly isElsewhere?: boolean;
   /** Null: a click opens and closes the row. */
   readonly selection: Selection | null;
   /** The entries of the rows inside, which may have started earlier. */

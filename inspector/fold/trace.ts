@@ -9,7 +9,7 @@ import type { RunFold } from './run-fold.ts';
 import { answerSelection, type Range, selectionOf } from './selection.ts';
 import { countStartedBy, lastUpTo, startedIn } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan } from './spans.ts';
-import { isReused, itemRows, ownUsage, type TracedRun } from './trace-items.ts';
+import { isReused, itemRows, ownUsage, reusedTokens, type TracedRun } from './trace-items.ts';
 import { lazy, type TraceRow } from './trace-row.ts';
 
 interface Run extends TracedRun {
@@ -142,6 +142,8 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     ...(early !== null && { early }),
     within: { from: Math.min(start, ...[...calls, ...searches].map((one) => one.from)), to: until },
     usage: calls.length === 0 ? null : ownUsage(run, calls),
+    ...reusedTokens(run, calls),
+    ...(calls.length === 0 && span.source !== null && { isElsewhere: true }),
     selection: selectionOf('phase', span, count),
     ...(children.length > 0 && { children: () => children }),
   };

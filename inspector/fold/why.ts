@@ -10,11 +10,13 @@ import { type ComparedValue, comparedValues, decisionValues, ignoredWords, type 
 import { capitalize, humanizeGuard } from './format.ts';
 import { decisionReason } from './guard-words.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
+import { reasonWords } from './run-list.ts';
 import type { Selection } from './selection.ts';
 import { countStartedBy, countUpTo, lastUpTo, numbersIn } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan } from './spans.ts';
+import { lowConfidence } from './summary.ts';
 import { machineWaits } from './system-waits.ts';
-import { actorName, movesText, triggerText } from './system-words.ts';
+import { actorName, handledBy, movesText, triggerText } from './system-words.ts';
 import { rejectionAfter } from './user-events.ts';
 
 export type ExplainedTransition = ReturnType<typeof explainTransition>;
@@ -28,6 +30,7 @@ export function explainTransition(entry: Transition, { fold, charts }: Loaded) {
   const { actions = [] } = chart?.transitions[chart.indexOf({ ...entry, guard }) ?? -1] ?? {};
   const isRun = fold.actors.length === 0;
   const place = isRun ? machine : actor === '' ? '' : actorName({ fold, charts }, actor);
+  const outer = isRun ? '' : handledBy({ fold, charts }, entry);
   const pathsOf = (ids: readonly string[]): string => ids.map((id) => statePath(chart, id)).join(', ') || 'stays';
   return {
     seq,
@@ -35,7 +38,9 @@ export function explainTransition(entry: Transition, { fold, charts }: Loaded) {
     /** Its states, as the trace has them: `asking → booking`. Empty for a transition of the root that enters no state. */
     moves: isRun ? `${pathsOf([source])} → ${pathsOf(entry.target)}` : movesText({ fold, charts }, [entry]),
     /** Its event and its actor: `on ORDER, in payment`. */
-    about: [triggerText({ fold, charts }, entry), place && `in ${place}`].filter(Boolean).join(', '),
+    about: [triggerText({ fold, charts }, entry), outer && `a transition of ${outer}`, place && `in ${place}`]
+      .filter(Boolean)
+      .join(', '),
     description: chart?.state(entry.target[0] ?? source)?.description ?? '',
     // The chart of the chain has no names of actions either.
     actions: isRun ? '' : actionNames(actions),
@@ -57,6 +62,8 @@ export interface StepReasons {
   /** Of an ignored event: the states, and the events that they accept. */
   readonly facts: readonly (readonly [label: string, text: string])[];
   readonly compared: readonly ComparedValue[];
+  /** Why an answer is degraded; empty for other entries. */
+  readonly degraded: readonly { readonly text: string; readonly compared: readonly ComparedValue[] }[];
   readonly outcome: { readonly words: string; readonly isIgnored: boolean } | null;
   readonly transitions: readonly ExplainedTransition[];
 }
@@ -80,7 +87,7 @@ const WAITS: ReadonlySet<string | undefined> = new Set([
 export const entryToExplain = ({ fold, at }: Pick<WhyView, 'fold' | 'at'>, { kind, from }: Selection): number =>
   kind === 'state' || (kind === 'entry' && WAITS.has(fold.entries.typeOf(from))) ? from : at;
 
-const NOTHING = { words: '', facts: [], compared: [], outcome: null, transitions: [] } as const;
+const NOTHING = { words: '', facts: [], compared: [], degraded: [], outcome: null, transitions: [] } as const;
 
 /** Transitions, by their entries; `handled`: only actions ran; `guards-false`: there are transitions, but no guard held; `pending`: effects may still follow. */
 type EventOutcome =
@@ -124,8 +131,17 @@ export function why(view: WhyView): StepReasons {
   if (isExternal(entry)) return whyReceived(view, entry);
   if (entry.type === 'direction-refused' || entry.type === 'answer-refused')
     return { ...NOTHING, words: entryWords(entry) };
-  if (answerUpTo(log, fold, at) !== null)
-    return { ...NOTHING, transitions: explained(view, lastToSynthesis(view) ?? latest) };
+  const answered = answerUpTo(log, fold, at);
+  if (answered !== null)
+    return {
+      ...NOTHING,
+      degraded: answered.answer.reasons.map((reason) =>
+        reason.code === 'low_confidence'
+          ? { text: capitalize(reasonWords(reason.code)), compared: [lowConfidence(reason)] }
+          : { text: reason.message, compared: [] },
+      ),
+      transitions: explained(view, lastToSynthesis(view) ?? latest),
+    };
   const isCause = causeOf(entry);
   const { thresholds = null } = runStart(log)?.input ?? {};
   return {

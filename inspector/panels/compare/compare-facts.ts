@@ -37,7 +37,10 @@ function answerFact(views: Pair<ComparedView>): ComparedFact {
   return ['Answer', a !== '' && a === b ? ['the same', 'the same'] : [a && 'below', b && 'below']];
 }
 
-const endingText = ({ log, fold, count }: ComparedView): string => endingOf(log, fold, count) ?? '';
+function endingText({ log, fold, count }: ComparedView): string {
+  const { because = '', where = '', why = '' } = endingOf(log, fold, count) ?? {};
+  return [where && `${where}${why === '' ? '.' : `: ${why}`}`, because].filter(Boolean).join(' ');
+}
 
 const contextOf = ({ fold, count }: ComparedView): Readonly<Record<string, unknown>> =>
   Object((fold.states.at(count - 1) as SystemState | null)?.['']?.context);

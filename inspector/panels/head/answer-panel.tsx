@@ -19,7 +19,7 @@ export function Answer({ inspector, view, answer }: PanelProps & { readonly answ
   const isNone = isNoAnswer(answerText, confidence);
   const { text, button } = useCutText(isNone ? noAnswerText(answer) : answerText);
   return (
-    <section class={isNone ? 'answer none' : 'answer'} aria-label="Answer">
+    <>
       {text}
       <p class="sources row small">
         {button}
@@ -37,7 +37,7 @@ export function Answer({ inspector, view, answer }: PanelProps & { readonly answ
         ))}
         {sources.length > MAX_SOURCES && <span class="muted">and {sources.length - MAX_SOURCES} more</span>}
       </p>
-    </section>
+    </>
   );
 }
 
@@ -76,9 +76,5 @@ function showSource(inspector: Inspector, view: PanelView, { messageId, quote }:
 export function Activity({ view: { run, log, fold, count, end } }: { readonly view: PanelView }) {
   // The status of a run can arrive before its last entries.
   const isRunning = waitingAt(log, fold, count - 1) === null && (run.status === 'running' || end === null);
-  return isRunning ? (
-    <section class="answer" aria-label="Activity">
-      <p class="muted">{`${activityOf(fold)}…`}</p>
-    </section>
-  ) : null;
+  return isRunning ? <p class="muted">{`${activityOf(fold)}…`}</p> : null;
 }

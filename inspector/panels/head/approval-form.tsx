@@ -5,6 +5,7 @@ import { safeJson } from '../../../machines/text/safe-json.ts';
 import { capitalize } from '../../fold/format.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { JsonTree } from '../json-tree.tsx';
+import { LongText } from '../long-text.tsx';
 import { type EventFormProps, Problem, SendButton, TextField } from './event-forms.tsx';
 
 /** `approval.given`: approves one call, with edited arguments if the text was changed, or denies it. A call for the client can only be denied here. */
@@ -30,6 +31,16 @@ export function ApprovalForm({ question, isBusy, onSend }: EventFormProps & { re
     />
   );
 }
+
+/** Text as it is, anything else as JSON. */
+const Question = ({ given }: { readonly given: unknown }) =>
+  typeof given === 'string' ? (
+    <p class="verbatim">
+      <LongText text={given} chars={2_000} />
+    </p>
+  ) : (
+    <JsonTree value={given} />
+  );
 
 interface Answer {
   readonly decision: 'approve' | 'deny';
@@ -122,7 +133,7 @@ export function QuestionForm({
           onText={setText}
         />
       ) : (
-        <JsonTree value={given} />
+        <Question given={given} />
       )}
       <div class="row answer-row">
         {canDeny && (

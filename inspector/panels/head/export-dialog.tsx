@@ -68,16 +68,6 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
             : `${runIds.length} pages that open without a server, one for each run or actor. They contain`}{' '}
           the whole journal: {runIds.every(isActor) ? ACTOR_CONTENT : 'the request, prompts, replies and passages'}.
         </p>
-        <TextField
-          label="Replace with [redacted]"
-          hint="optional; one text (case-insensitive) or /regular expression/ per line"
-          rows={3}
-          value={patterns}
-          onText={setPatterns}
-        />
-        {!runIds.every(isActor) && (
-          <p class="muted">In a run, PostChain’s own names of states, events, guards and fields are never replaced.</p>
-        )}
         <div role="status">
           {[...new Set(pages?.flatMap(({ result }) => result?.notes ?? []))].map((note) => (
             <p key={note} class="verbatim">
@@ -92,6 +82,16 @@ export function ExportDialog({ onClose, ...props }: ExportProps & { readonly onC
             </p>
           )}
         </div>
+        <TextField
+          label="Replace with [redacted]"
+          hint="optional; one text (case-insensitive) or /regular expression/ per line"
+          rows={3}
+          value={patterns}
+          onText={setPatterns}
+        />
+        {!runIds.every(isActor) && (
+          <p class="muted">In a run, PostChain’s own names of states, events, guards and fields are never replaced.</p>
+        )}
         <Problem text={problem} />
       </SubmitForm>
     </Dialog>

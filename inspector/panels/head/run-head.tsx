@@ -33,7 +33,6 @@ export const RunHead = (props: PanelProps) =>
 function ChainHead({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
   const answer = answerUpTo(log, fold, count - 1)?.answer ?? null;
-  const ending = endingOf(log, fold, count);
   const title = useRef<HTMLHeadingElement>(null);
   // The link that opened the run is gone.
   useEffect(() => {
@@ -59,21 +58,39 @@ function ChainHead({ inspector, view }: PanelProps) {
       {heading}
       <RunActions inspector={inspector} view={view} />
       <Verdict inspector={inspector} view={view} />
+      <Ending view={view} />
       <WaitingBanner inspector={inspector} view={view} />
       {run.live && <SendingResult inspector={inspector} view={view} />}
-      <div class="summary">
+      <section class="answer" aria-label={answer === null ? 'Activity' : 'Answer'}>
         {answer === null ? <Activity view={view} /> : <Answer inspector={inspector} view={view} answer={answer} />}
-        <div class="side">
-          <div class="ending row">
-            {ending !== null && (
-              <p class="muted verbatim">
-                <LongText text={ending} chars={isPhone.value ? 140 : 400} />
-              </p>
-            )}
-          </div>
-          <Figures view={view} />
-        </div>
-      </div>
+        <Figures view={view} />
+      </section>
+    </div>
+  );
+}
+
+/** Why the answer is degraded, and which decision ended the run. */
+function Ending({ view: { run, log, fold, count } }: Pick<PanelProps, 'view'>) {
+  const ending = endingOf(log, fold, count);
+  const chars = isPhone.value ? 140 : 400;
+  return (
+    <div class="ending verbatim">
+      {ending !== null && ending.because !== '' && (
+        <p class="warn">
+          <LongText text={ending.because} chars={chars} />
+        </p>
+      )}
+      {ending !== null && (
+        <p class="muted">
+          {ending.seq === null ? (
+            ending.where
+          ) : (
+            <a href={`#/run/${encodeURIComponent(run.runId)}/${ending.seq}`}>{ending.where}</a>
+          )}
+          {ending.why === '' ? '.' : ': '}
+          <LongText text={ending.why} chars={chars} />
+        </p>
+      )}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import type { ActorWait, InspectedRun } from '../../../src/inspection/wire.ts';
 import { eventFields } from '../../fold/event-fields.ts';
 import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
 import { type ReachedState, reachedStates } from '../../fold/reached.ts';
-import { dueText, durationOf, namesText, queuedWords, statusWords, waitedText } from '../../fold/run-list.ts';
+import { dueText, durationOf, isDue, namesText, queuedWords, statusWords, waitedText } from '../../fold/run-list.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { eventCounts } from '../../fold/summary.ts';
 import { stepStarts } from '../../fold/system-step.ts';
@@ -113,6 +113,12 @@ export function SystemHead({ inspector, view }: PanelProps) {
       )}
       <div class="acts">
         {!over && run.queued === undefined && <Next {...{ inspector, view, waits, blocked, chosen, choose }} />}
+        {due !== null && isDue(run, nowMs) && (
+          <p class="muted">
+            Not fired: no process has continued it since it was parked.
+            {blocked === null && ' Fire it here, or run a worker.'}
+          </p>
+        )}
         {blocked !== null && <p class="muted verbatim">{excerpt(blocked, 400)}</p>}
       </div>
       {isActor && inspector.connection.value !== 'file' && (
@@ -164,12 +170,13 @@ function failureWords(view: PanelView) {
 }
 
 function Figures({ view: { run, fold, count } }: Pick<PanelProps, 'view'>) {
-  const { received, ignored } = eventCounts(fold);
+  const { received, answers, ignored } = eventCounts(fold);
   const figures = [
     run.machine === undefined
       ? pluralize(fold.transitions.machines.length, 'machine')
       : `actor of ${excerpt(run.machine, 80)}`,
-    `${pluralize(received, 'event')} received`,
+    ...(received > 0 || answers === 0 ? [`${pluralize(received, 'event')} received`] : []),
+    ...(answers > 0 ? [`${pluralize(answers, 'approval')} answered`] : []),
     ...(ignored > 0 ? [`${ignored} ignored`] : []),
     pluralize(stepStarts(fold).length, 'step'),
     // While it waits, the trace has the time.

@@ -366,8 +366,8 @@ const gridKeys = (move: (key: string) => void): readonly Key[] =>
 
 const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) || excerpt(runId, 80);
 
-/** The machine of an actor and what it waits for; the answer or, without one, why. */
-const resultOf = (run: InspectedRun): string => [actorText(run), resultIn(run)].filter(Boolean).join(' · ');
+/** The answer or, without one, why; what an actor waits for, and its machine. */
+const resultOf = (run: InspectedRun): string => [resultIn(run), actorText(run)].filter(Boolean).join(' · ');
 
 function resultIn(run: InspectedRun): string {
   const { runId, status, summary, problem, ending, quarantined } = run;
@@ -446,11 +446,12 @@ function Cell({ name, run, columns, nowMs }: CellProps) {
   if (name === 'status') {
     const { label, detail, tone } = statusWords(run);
     const waited = waitedText(run, nowMs);
-    const states = excerpt(run.ending?.states ?? '', 80);
+    const due = dueText(run, nowMs);
+    const states = isDue(run, nowMs) ? '' : excerpt(run.ending?.states ?? '', 80);
     const lacks = (column: ColumnName): boolean => hasCards.value || !columns.includes(column);
     const details = [
       detail,
-      lacks('due') && dueText(run, nowMs),
+      lacks('due') && due,
       waited && !columns.includes('duration') && lacks('waiting') && `for ${waited}`,
       lacks('state') && states && `in ${states}`,
     ]

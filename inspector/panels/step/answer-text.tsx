@@ -37,7 +37,10 @@ export function AnswerWithSources({ inspector, view, seq, answer }: AnswerProps)
   const unsupported = grounding?.unsupported.length ?? 0;
   const [sentences, setSentences] = useState<readonly CheckedSentence[]>([]);
   useEffect(() => {
-    const timer = setTimeout(() => setSentences(checkedSentences(fold, seq, answer)), CHECK_MS);
+    // Without the lines of tables, which have no words.
+    const check = (): void =>
+      setSentences(checkedSentences(fold, seq, answer).filter(({ text }) => /[\p{L}\p{N}]/u.test(text)));
+    const timer = setTimeout(check, CHECK_MS);
     return () => clearTimeout(timer);
   }, [fold, answer, stateCount]);
   return (

@@ -43,12 +43,12 @@ export function ActorStep({ inspector, view }: PanelProps) {
   const { fold, selection, count, stateCount, charts } = view;
   const call = selectedCall(fold, selection);
   const step = useMemo(() => systemStep(view), [fold, selection, count, stateCount, charts]);
-  const contexts = <Contexts view={view} step={step} isLatest={inspector.cursor.value === null} />;
+  const isLatest = inspector.cursor.value === null;
   if (call !== undefined)
     return (
       <>
         <Call inspector={inspector} view={view} />
-        {contexts}
+        <Contexts view={view} step={step} isLatest isOfCall />
       </>
     );
   const effect = selectedEffect(fold, selection);
@@ -88,7 +88,7 @@ export function ActorStep({ inspector, view }: PanelProps) {
         </Section>
       )}
       <Ends view={view} step={step} />
-      {contexts}
+      <Contexts view={view} step={step} isLatest={isLatest} />
       <Started inspector={inspector} view={view} step={step} />
     </>
   );
@@ -143,13 +143,20 @@ function Values({ output, error }: { readonly output: unknown; readonly error: u
 
 const MAX_FIELDS = 25;
 
+interface ContextsProps extends PartProps {
+  readonly isLatest: boolean;
+  /** The step that started a call has changed the context, not the call. */
+  readonly isOfCall?: boolean;
+}
+
 /** What the step changed in the contexts of the machines, and the whole contexts on request. */
-function Contexts({ view: { fold, stateCount }, step, isLatest }: PartProps & { readonly isLatest: boolean }) {
-  const all = useMemo(() => contextsAfter(fold, step), [fold, step, stateCount]);
+function Contexts({ view: { fold, stateCount }, step, isLatest, isOfCall = false }: ContextsProps) {
+  const after = useMemo(() => contextsAfter(fold, step), [fold, step, stateCount]);
+  const all = isOfCall ? after.map((one) => ({ ...one, fields: [] })) : after;
   const before = fold.states.at(step.from - 1) as SystemState | null;
   if (fold.states.at(step.until) === null) return null;
   return (
-    <Section title="Context">
+    <Section title={isOfCall ? 'Context at the call' : 'Context'}>
       {all.length === 0 && <p class="muted">This machine has no context.</p>}
       {all.length > 0 && !isLatest && all.every(({ fields }) => fields.length === 0) && <p class="muted">No change.</p>}
       {all.map(({ path, name, fields, context }) => (
@@ -172,7 +179,7 @@ function Contexts({ view: { fold, stateCount }, step, isLatest }: PartProps & { 
           )}
           <Folded
             isOpenFirst={isLatest}
-            summary="The whole context after this step"
+            summary={isOfCall ? 'The whole context' : 'The whole context after this step'}
             content={() => <JsonTree value={context} />}
           />
         </div>
@@ -237,7 +244,7 @@ function Cause({ inspector, view, word }: PanelProps & { readonly word: string }
   );
 }
 
-/** A call: what it returned. A journal has only a digest of its input. */
+/** A call: what it returned. A journal has only a digest of its input, which a replay computes again. */
 function Call({ inspector, view }: PanelProps) {
   const { fold, selection, at, log } = view;
   const call = selectedCall(fold, selection);
@@ -281,7 +288,10 @@ function Call({ inspector, view }: PanelProps) {
         )}
         {!call?.child && entry.subject != null && <JsonTree value={entry.subject} />}
         {entry.inputDigest && (
-          <p class="muted">Its input is not recorded, only the digest {excerpt(entry.inputDigest, 40)}.</p>
+          <p class="muted">
+            Its input is not in the journal: a replay computes it again, from the context below and the event. Digest:{' '}
+            <span class="verbatim">{excerpt(entry.inputDigest, 40)}</span>
+          </p>
         )}
       </Section>
     </>

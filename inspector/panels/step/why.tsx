@@ -43,12 +43,25 @@ function Cause({ view: { log, fold, selection, at } }: { readonly view: PanelVie
 
 function Explanation({ view }: PanelProps) {
   const { kind } = view.selection;
-  const { words, facts, outcome, compared, transitions } = why({ ...view, at: entryToExplain(view, view.selection) });
+  const { words, facts, outcome, compared, degraded, transitions } = why({
+    ...view,
+    at: entryToExplain(view, view.selection),
+  });
   const decided = transitions.length === 1 ? transitions[0] : undefined;
   const from = kind === 'state' || decided === undefined ? '' : lastName(decided.source);
   const isOwn = decided !== undefined && from !== '' && view.run.kind === 'run';
   return (
     <Section title="Why">
+      {degraded.length > 0 && (
+        <ul class="stack" aria-label="Why it is degraded">
+          {degraded.map(({ text, compared: values }) => (
+            <li key={text}>
+              <span class="warn verbatim">{excerpt(text, 600)}</span>
+              <Values compared={values} />
+            </li>
+          ))}
+        </ul>
+      )}
       {words !== '' && <p class="verbatim">{excerpt(words, 1_200)}</p>}
       {outcome !== null && <p class={outcome.isIgnored ? 'warn' : ''}>{revealHidden(outcome.words)}</p>}
       {facts.length > 0 && <Facts facts={facts.map(([label, text]) => [label, excerpt(text, 600)])} />}

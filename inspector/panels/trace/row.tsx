@@ -24,8 +24,9 @@ const isSentence = ({ kind }: TraceRow): boolean => /^(?:decision|limit|event|st
 /** In a narrow trace, the note of a step has a line of its own. */
 const isStep = ({ kind }: TraceRow): boolean => kind === 'step' || kind === 'ignored';
 
-/** Whether the text has a line of its own, which is as wide as the trace. */
-const hasLine = (row: TraceRow): boolean =>
+/** Whether the text has a line of its own, which is as wide as the trace. In a wide trace, a phase without a call has one line. */
+const hasLine = (row: TraceRow, isNarrow: boolean): boolean =>
+  (isNarrow || row.isElsewhere !== true) &&
   (/^(?:phase|answer|wait)$/u.test(row.kind) || (row.status === 'failed' && row.sameErrorAs === undefined)) &&
   row.text !== '';
 
@@ -36,12 +37,12 @@ const MAX_RESULT_LINES = 3;
 
 /** Returns the height of a row in pixels. In a narrow trace, texts that are too long for one line get more, as in trace.css. */
 export function heightOf({ row, level }: ListedRow, narrowPx: number | null): number {
-  const result = hasLine(row) ? textOf(row) : '';
+  const result = hasLine(row, narrowPx !== null) ? textOf(row) : '';
   if (narrowPx === null) return result === '' ? WIDE_PX : WIDE_PX + RESULT_PX;
   const inside = narrowPx - 24 - 12 * (level - 1);
   const { kind, title, next, moves = '', note = '' } = row;
   const titlePx =
-    inside - (isStep(row) ? 96 : isSentence(row) ? 24 : kind === 'actor' ? 92 : kind === 'activity' ? 136 : 140);
+    inside - (isStep(row) ? 117 : isSentence(row) ? 24 : kind === 'actor' ? 120 : kind === 'activity' ? 164 : 140);
   if (isStep(row)) {
     const lines = linesOf(`${title} ${moves}`, 14, titlePx, 600);
     return LINE_PX + TITLE_PX * (lines - 1) + (note === '' ? 0 : RESULT_PX) + AXIS_PX;
@@ -90,7 +91,8 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
   const text = row.sameErrorAs === undefined ? row.text : `same error as ${row.sameErrorAs}`;
   const due = row.dueMs === undefined ? '' : `due ${clockAt(moment.view, clockStart(moment.view) + row.dueMs)[0]} `;
   const [time, ms] = clockAt(moment.view, clockStart(moment.view, row.from) + timeLine.atMs(row.from));
-  const note = due + [row.note, !hasLine(row) && text].filter(Boolean).join(' · ');
+  const isLined = hasLine(row, props.height > WIDE_PX);
+  const note = due + [row.note, !isLined && text].filter(Boolean).join(' · ');
   const classes = [
     'trace-row',
     row.kind,
@@ -177,7 +179,7 @@ export function Row({ row, level, isOpen, moment, ...props }: RowProps) {
           <span class="ms">{ms}</span>
         </span>
       )}
-      {hasLine(row) && <span class="result one-line verbatim">{textOf(row)}</span>}
+      {isLined && <span class="result one-line verbatim">{textOf(row)}</span>}
     </div>
   );
 }
@@ -212,7 +214,7 @@ function msOf({ from, to }: Range, { view: { fold, count }, sinceMs }: Moment): 
 
 /** The duration, tokens and cost of a row. They do not depend on the selected entry. */
 function Figures({ row, moment }: BarProps) {
-  const { usage } = row;
+  const { usage, reusedTokens = 0 } = row;
   const { currency } = moment.view.fold.spans;
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return (
@@ -220,9 +222,14 @@ function Figures({ row, moment }: BarProps) {
       <span class="number">{formatDuration(msOf(row, moment))}</span>
       {usage !== null && (
         <>
-          <span class="number tokens" title={tokens === 0 ? undefined : formatTokens(usage)}>
-            {tokens > 0 && formatNumber(tokens)}
-            {tokens > 0 && <span class="visually-hidden"> tokens</span>}
+          <span
+            class="number tokens"
+            title={tokens > 0 ? formatTokens(usage) : reusedTokens > 0 ? 'reused: used by the original' : undefined}
+          >
+            {tokens > 0
+              ? formatNumber(tokens)
+              : reusedTokens > 0 && <span class="muted">{formatNumber(reusedTokens)}</span>}
+            {tokens + reusedTokens > 0 && <span class="visually-hidden"> tokens</span>}
           </span>
           {currency !== null && (
             // The head of the column names the currency.

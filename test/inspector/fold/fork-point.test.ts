@@ -104,7 +104,7 @@ it('names the state that was left if a state around it handled the event, and wh
   await actor.send({ type: 'ABORT' });
   const view = foldedActor(await entriesOf(journals.read('n-1')), actors);
   const rows = systemTrace({ ...view, count: view.log.count, isOver: false });
-  expect(rows.map(({ moves = '' }) => moves).slice(-2)).toEqual(['one → two', 'two → over (transition of nested)']);
+  expect(rows.map(({ moves = '' }) => moves).slice(-2)).toEqual(['one → two', 'two → over']);
 });
 
 it('forks a parked actor after the last entry of its step', async () => {

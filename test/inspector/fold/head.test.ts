@@ -11,6 +11,7 @@ import {
   verdictOf,
 } from '../../../inspector/fold/summary.ts';
 import { numbersAt } from '../../../inspector/fold/what-if.ts';
+import { why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { runStartOf } from '../../../src/chain/journal/run-start.ts';
@@ -62,6 +63,27 @@ describe('how far an answer can be trusted', () => {
     expect(verdict({ ...good, status: 'cancelled', reasons: failed }).word).toBe('Cancelled');
   });
 
+  it('says what a low confidence needed, once, and does not praise the support', () => {
+    const low = {
+      code: 'low_confidence',
+      message: 'The confidence is low.',
+      confidence: 0.243,
+      threshold: 0.5,
+    } as const;
+    // The engine wrote it: no model has stated another confidence.
+    const metadata = { ...answer.metadata, synthesis: { ...answer.metadata.synthesis, writtenBy: 'engine' } } as const;
+    const degraded = { status: 'degraded', reasons: [low], confidence: 0.243, grounding, sources, metadata } as const;
+    expect(verdict(degraded)).toMatchObject({
+      word: 'Degraded: low confidence',
+      trust: ['confidence 0.24, needs more than 0.5'],
+    });
+    const shown = withAnswer(degraded);
+    expect(endingOf(shown.log, shown.fold, entries.length)?.because).toBe('');
+    const at = shown.fold.entries.of('answer').at(-1) ?? 0;
+    const [reason] = why({ ...shown, run: { live: false }, charts: ownCharts, at, end: {} }).degraded;
+    expect(reason).toMatchObject({ text: 'Low confidence', compared: [{ share: { value: 0.243, limit: 0.5 } }] });
+  });
+
   it('names the cap of the confidence once', () => {
     const reasons = [{ code: 'not_grounded', message: 'No.', score: 0.1, threshold: 0.5 }] as const;
     expect(verdict({ status: 'degraded', reasons, confidence: 0.5, grounding })).toMatchObject({
@@ -75,13 +97,17 @@ describe('how a run ended', () => {
   it('is the rule with the numbers it compared, then the reasons of the answer', () => {
     const decision = answer.metadata.decision;
     expect(decision?.rule).toBe('confidenceReached');
-    expect(endingOf(log, fold, entries.length)).toMatch(
-      /^Ended in cycle 3: The draft’s confidence 0\.95 was above 0\.9\. Degraded because: .*observation/u,
-    );
+    expect(endingOf(log, fold, entries.length)).toEqual({
+      because: expect.stringMatching(/observation/u),
+      where: 'Ended in cycle 3',
+      why: 'The draft’s confidence 0.95 was above 0.9.',
+      seq: fold.entries.of('decision').at(-1) ?? null,
+    });
     const capped = withAnswer({ status: 'completed', reasons: [], confidence: 0.5 });
-    expect(endingOf(capped.log, capped.fold, entries.length)).toBe(
-      'Ended in cycle 3: The draft’s confidence 0.95 was above 0.9.',
-    );
+    expect(endingOf(capped.log, capped.fold, entries.length)).toMatchObject({
+      because: '',
+      why: 'The draft’s confidence 0.95 was above 0.9.',
+    });
     const inputs = { completedCycles: 3, maxCycles: 3 };
     const atLimit = { ...(decision as NonNullable<typeof decision>), rule: 'cycleLimitReached', inputs } as const;
     const settled = withAnswer({
@@ -89,8 +115,8 @@ describe('how a run ended', () => {
       reasons: [],
       metadata: { ...answer.metadata, decision: atLimit },
     });
-    expect(endingOf(settled.log, settled.fold, entries.length)).toBe(
-      'Ended in cycle 3: The cycle limit is reached (3 of 3). Another rule would have completed the run, so the limit does not degrade the answer.',
+    expect(endingOf(settled.log, settled.fold, entries.length)?.why).toBe(
+      'The cycle limit is reached (3 of 3). Another rule would have completed the run, so the limit does not degrade the answer.',
     );
   });
 
@@ -100,7 +126,12 @@ describe('how a run ended', () => {
     const none = { status: 'degraded', reasons, confidence: 0, answerText: text, grounding: null } as const;
     const metadata = { ...answer.metadata, decision: null };
     const failed = withAnswer({ ...none, metadata });
-    expect(endingOf(failed.log, failed.fold, entries.length)).toBe('Ended in Yield, cycle 3.');
+    expect(endingOf(failed.log, failed.fold, entries.length)).toEqual({
+      because: '',
+      where: 'Ended in Yield, cycle 3',
+      why: '',
+      seq: null,
+    });
     expect(verdictOf(log, fold, { ...answer, ...none })).toMatchObject({
       word: 'Degraded: no answer',
       trust: [],
@@ -173,7 +204,10 @@ describe('a run that its user finished', () => {
   it('ends with the reason that its user finished it', async () => {
     const manual = recordedEntries(await manualRun());
     const run = folded(manual);
-    expect(endingOf(run.log, run.fold, manual.length)).toBe('Ended in Yield, cycle 2: The user finished the run.');
+    expect(endingOf(run.log, run.fold, manual.length)).toMatchObject({
+      where: 'Ended in Yield, cycle 2',
+      why: 'The user finished the run.',
+    });
   });
 
   it('has no what-if at the last direction, which compared no numbers', async () => {

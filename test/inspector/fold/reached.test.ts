@@ -45,7 +45,7 @@ async function reachedAfter(events: readonly string[]): Promise<Readonly<Record<
   return Object.fromEntries(
     reachedStates(view, 'job', view.log.count - 1).map(({ path, seq, because }) => [
       path,
-      seq === null ? 'began' : (because.split(',')[0] ?? ''),
+      seq === null ? 'began' : because,
     ]),
   );
 }
@@ -53,34 +53,50 @@ async function reachedAfter(events: readonly string[]): Promise<Readonly<Record<
 describe('why an actor is in its states', () => {
   it('names the last transition into each region', async () => {
     expect(await reachedAfter(['NEXT'])).toEqual({
-      'work › left › two': 'entered from one on NEXT',
+      'work › left › two': 'entered on NEXT, from one',
       'work › right › one': 'began',
     });
   });
 
   it('names the transition to a history, and the one that entered another region with its target', async () => {
     expect(await reachedAfter(['NEXT', 'STEP', 'PAUSE', 'RESUME'])).toEqual({
-      'work › left › two': 'entered from held on RESUME',
-      'work › right › two': 'entered from held on RESUME',
+      'work › left › two': 'entered on RESUME, from held',
+      'work › right › two': 'entered on RESUME, from held',
     });
     expect(await reachedAfter(['STEP', 'PAUSE', 'JUMP'])).toEqual({
-      'work › left › two': 'entered from held on JUMP',
-      'work › right › one': 'entered from held on JUMP',
+      'work › left › two': 'entered on JUMP, from held',
+      'work › right › one': 'entered on JUMP, from held',
     });
   });
 
   it('leaves out transitions within another region', async () => {
     expect(await reachedAfter(['STEP', 'BACK'])).toEqual({
-      'work › left › one': 'entered from one on BACK',
-      'work › right › two': 'entered from one on STEP',
+      'work › left › one': 'entered on BACK, from one',
+      'work › right › two': 'entered on STEP, from one',
     });
   });
 });
 
-it('names what a history state enters by the state around it', async () => {
-  const { fold, charts, log } = await jobAfter(['NEXT', 'PAUSE']);
-  const [waits] = systemWaits(fold, charts, log.count - 1);
-  expect(waits?.leadsTo).toEqual({ RESUME: 'work, as it was left', JUMP: 'left › two' });
+it('names what a history state enters: the state that was left, or the one around several', async () => {
+  const leadsTo = async (events: readonly string[], logic?: AnyStateMachine) => {
+    const { fold, charts, log } = await jobAfter(events, logic);
+    return systemWaits(fold, charts, log.count - 1)[0]?.leadsTo;
+  };
+  expect(await leadsTo(['NEXT', 'PAUSE'])).toEqual({ RESUME: 'work, as it was left', JUMP: 'left › two' });
+  const on = {
+    initial: 'idle',
+    on: { STOP: 'off' },
+    states: { idle: { on: { GO: 'driving' } }, driving: {}, back: { type: 'history' } },
+  } as const;
+  const van = createMachine({
+    id: 'job',
+    version: '1',
+    initial: 'on',
+    states: { on, off: { on: { START: 'on.back' } } },
+  });
+  expect(await leadsTo(['GO', 'STOP'], van)).toEqual({ START: 'driving, as it was left' });
+  expect(await leadsTo(['STOP'], van)).toEqual({ START: 'idle, as it was left' });
+  expect(await leadsTo(['GO', 'STOP', 'START', 'STOP'], van)).toEqual({ START: 'driving, as it was left' });
 });
 
 it('names the outer states of a move only once', async () => {
@@ -93,7 +109,7 @@ it('names the outer states of a move only once', async () => {
   expect(rows.flatMap(({ moves = '' }) => (moves.includes('→') ? (moves.split('; ')[0] ?? '') : []))).toEqual([
     'front › off → on › idle',
     'front › on › idle → moving',
-    'front › on › moving → off (transition of on)',
+    'front › on › moving → off',
   ]);
 });
 

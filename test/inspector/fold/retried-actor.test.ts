@@ -133,7 +133,7 @@ describe('the history of a retried actor', () => {
       expect.stringContaining('notify'),
       'Parked | saved until an event or a timer continues it',
     ]);
-    expect(page.because).toEqual(['paid, entered from paying on charge finished']);
+    expect(page.because).toEqual(['paid, entered on charge finished, from paying']);
     await expectAsReplayed(host, page);
   });
 
@@ -145,7 +145,7 @@ describe('the history of a retried actor', () => {
     expect(page.rows.filter((row) => row.startsWith('charge |'))).toEqual([
       'charge | call | service is down | (failed)',
     ]);
-    expect(page.because).toEqual(['paid, entered from paying on charge finished']);
+    expect(page.because).toEqual(['paid, entered on charge finished, from paying']);
     await expectAsReplayed(host, page);
   });
 

@@ -196,7 +196,7 @@ describe('an actor that waits', () => {
     expect(dueText(actor({ dueAtMs: NOW_MS + 14 * 24 * 60 * MINUTE - 20 }), NOW_MS)).toBe('due in 14 d');
     expect(dueText(actor({ dueAtMs: NOW_MS + 20_000 }), NOW_MS)).toBe('due in less than 1 min');
     expect(actorText({ ...actor({ approvals: [approval] }), title: 'Umbrella' })).toBe(
-      'a-1 · actor of order · approval of pay: 80, to: Ada · also accepts cancel',
+      'a-1 · approval of pay: 80, to: Ada · also accepts cancel · actor of order',
     );
   });
 
@@ -234,9 +234,9 @@ describe('an actor that waits', () => {
   it('has its question in full as a text, and other values as JSON', () => {
     const asks = (question: unknown) =>
       actorText(actor({ approvals: [{ ...approval, question: question as never }], events: [] }));
-    expect(asks('Pay Ada?')).toBe('actor of order · approval of Pay Ada?');
-    expect(asks([1, { a: null }])).toBe('actor of order · approval of [1, {"a": null}]');
-    expect(asks(null)).toBe('actor of order · approval of null');
+    expect(asks('Pay Ada?')).toBe('approval of Pay Ada? · actor of order');
+    expect(asks([1, { a: null }])).toBe('approval of [1, {"a": null}] · actor of order');
+    expect(asks(null)).toBe('approval of null · actor of order');
   });
 });
 

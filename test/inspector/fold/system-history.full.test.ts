@@ -32,7 +32,7 @@ async function shown(scenario: Parameters<typeof runScenario>[0]) {
 
 type Shown = Awaited<ReturnType<typeof shown>>;
 
-/** Every transition is in one row, which names its states, and in the panel of that row. */
+/** Every transition is in one row, which names its states, and in the panel of that row, which names an outer state that handled the event. */
 function checkTransitions({ system, rows, read }: Shown, label: string): void {
   for (const entry of read) {
     if (entry.type !== 'transition') continue;
@@ -41,7 +41,7 @@ function checkTransitions({ system, rows, read }: Shown, label: string): void {
       (row) => isStep(row) && isOwn(row) && row.from <= entry.seq && entry.seq <= (row.to ?? 0),
     );
     const targets = entry.target.filter((target) => /s\d$/u.test(target));
-    const states = entry.target.length === 0 ? [] : [entry.source, ...targets].filter((id) => id.includes('.'));
+    const states = targets.filter((id) => id.includes('.'));
     // A later actor with the same path may have started in the same step.
     const row = around.find(({ kind, moves = '' }) => {
       const isNamed = states.every((id) => moves.includes(lastName(id))) || moves.includes(' more');
@@ -54,6 +54,9 @@ function checkTransitions({ system, rows, read }: Shown, label: string): void {
       step.transitions.map(({ seq }) => seq),
       label,
     ).toContain(entry.seq);
+    const { moves = '', about = '' } = step.transitions.find(({ seq }) => seq === entry.seq) ?? {};
+    if (entry.target.length > 0 && entry.source.includes('.'))
+      expect(`${moves} ${about}`, `${label}, the source of entry ${entry.seq}`).toContain(lastName(entry.source));
     const [only, more] = step.transitions;
     if (more === undefined && only?.moves !== '' && row?.from === step.from) expect(row.moves).toBe(only?.moves);
   }

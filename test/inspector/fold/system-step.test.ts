@@ -202,7 +202,7 @@ it('lists the answer to an approval in the order of time, after the actor was pa
   const call = selectedCall(view.fold, row?.selection as Selection) as ActorRecord;
   expect(questionsOf({ ...view, run: {} }, call).map(({ question }) => question)).toEqual([{ cents: 80 }]);
   expect(reachedStates(view, 'refund', count - 1)[0]?.because).toBe('entered from asking, denied by Ada: too dear');
-  expect(eventCounts(view.fold)).toEqual({ received: 0, ignored: 0 });
+  expect(eventCounts(view.fold)).toEqual({ received: 0, answers: 1, ignored: 0 });
   expect(rows.map(({ title }) => title)).toEqual([
     'Started',
     'ask',

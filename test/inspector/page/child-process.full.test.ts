@@ -36,7 +36,7 @@ describe.skipIf(tests.areSkipped)('a child process', () => {
     await head.getByText('Completed', { exact: true }).waitFor();
     await head.getByRole('link', { name: 'o-17' }).click();
     await orders.wake();
-    await head.getByText('entered from shipping on ship finished').waitFor();
+    await head.getByText('entered on ship finished, from shipping').waitFor();
     const rows = await page.locator('.trace-row').allInnerTexts();
     expect(rows.filter((row) => /ship|child/u.test(row.replace(/^\d+\s+/u, '').split('\n')[0] ?? ''))).toHaveLength(2);
     await page.locator('.trace-row.activity').click();

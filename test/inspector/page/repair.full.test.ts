@@ -74,7 +74,7 @@ describe.skipIf(tests.areSkipped)('the head of an actor that cannot go on', () =
     await page.waitForFunction(() => document.querySelector('.run-head button.primary:enabled') !== null);
     expect(await axeViolations(page, '.head-area')).toEqual([]);
     await button.press('Enter');
-    await page.getByText('In paid, entered from paying on charge finished').waitFor();
+    await page.getByText('In paid, entered on charge finished, from paying').waitFor();
     const rows = await page.locator('.trace-row').allInnerTexts();
     expect(rows.filter((row) => /^(?:\d+\s*)?charge/u.test(row))).toHaveLength(3);
     expect(rows.some((row) => row.startsWith('Retried'))).toBe(true);
@@ -97,7 +97,7 @@ describe.skipIf(tests.areSkipped)('the head of an actor that cannot go on', () =
     await form.getByText('the actor continues in paid. It accepts SHIP there.').waitFor();
     await form.getByText(/Checking|enter JSON/u).waitFor({ state: 'hidden' });
     await form.getByRole('button', { name: 'Skip' }).press('Enter');
-    await page.getByText('In paid, entered from paying on charge finished').waitFor();
+    await page.getByText('In paid, entered on charge finished, from paying').waitFor();
     await page.locator('.run-head').getByText('skipped charge, with "by hand"').waitFor();
     expect((await host.query('skip')).snapshot.context).toEqual({ receipt: 'by hand' });
   });

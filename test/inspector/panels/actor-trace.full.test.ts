@@ -97,7 +97,7 @@ describe.skipIf(tests.areSkipped)('the trace of an actor', () => {
       all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ textContent }) => textContent),
     );
     expect(cut).toEqual([]);
-    expect(await when.first().innerText()).toMatch(/^\d\d:\d\d:\d\d$/u);
+    expect(await when.first().innerText()).toMatch(/^\d\d:\d\d:\d\d\s?\.\d{3}$/u);
     expect(await when.last().innerText()).toMatch(/^\w+ \d+,\s\d\d:\d\d:\d\d$/u);
     await page.setViewportSize({ width: 1440, height: 900 });
     const row = page.locator('.trace-row:has(.result)').first();

@@ -193,7 +193,9 @@ it.skipIf(actorTests.areSkipped)(
     const facts = page.getByRole('table', { name: 'States and figures' });
     await facts.getByText('Context: cents').waitFor();
     expect(await facts.innerText()).toMatch(/Status\s+Completed, .*\s+Waiting since /u);
-    expect(await facts.innerText()).toMatch(/paid, entered from open on ORDER.*\s+asking, entered from open on ORDER/u);
+    expect(await facts.innerText()).toMatch(
+      /paid, entered on ORDER, from open.*\s+asking, entered on ORDER, from open/u,
+    );
     expect(await facts.innerText()).toMatch(/Context: cents\s+900\s+9900/u);
     expect(await page.locator('.cause').innerText()).toMatch(
       /^First difference: the data of step 1\s+A Started .*\s+B Started .*\s+They took different steps from step 2 on:\s+A ORDER open\s+paid isLarge did not hold\s+B ORDER open\s+asking isLarge held/u,

@@ -333,7 +333,7 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await page.getByRole('button', { name: 'Send pay', exact: true }).click();
     await page
       .locator('.waits')
-      .getByText('In stuck, entered from paying on charge failed: no funds, because')
+      .getByText('In stuck, entered on charge failed, from paying: no funds, because')
       .waitFor();
     const types = (await entriesOf(journals.read('retries'))).filter(({ type }) => type === 'timer');
     expect(types).toHaveLength(2);
@@ -343,8 +343,9 @@ describe.skipIf(tests.areSkipped)('the head of a durable actor', () => {
     await form.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.trace-row').first().click();
     await page.keyboard.press('Home');
-    await page.locator('.trace-row', { hasText: 'pay' }).first().waitFor();
     await page.locator('.trace-row', { hasText: 'charge' }).first().click();
+    await page.getByRole('heading', { name: 'Context at the call' }).waitFor();
+    await page.locator('.trace-row', { hasText: 'pay' }).first().click();
     const context = page.locator('.step-view section', { hasText: 'Context' });
     await context.getByText('The whole context before this step').click();
     await context.getByText(/^tries:\s+0$/u).waitFor();

@@ -51,7 +51,7 @@ describe('durable actors beside runs in one store', () => {
     await page.end('o-damaged');
     const { runs } = await page.runs((list) => list.runs.some(({ problem }) => problem !== undefined));
     const rows = runs.map((run) => [run.runId, stateOf(run), statusWords(run).tone, actorText(run)]);
-    const waits = 'actor of order · waits for approve, reject, ask, deliver, hang';
+    const waits = 'waits for approve, reject, ask, deliver, hang · actor of order';
     expect(rows.toSorted()).toEqual([
       ['o-damaged', 'damaged', 'bad', 'actor of order'],
       ['o-done', 'completed', 'ok', 'actor of order'],

@@ -19,7 +19,7 @@ const pages = [
     .map((name) => `docs/${name}`),
 ];
 const shown = readdirSync('examples', { recursive: true, encoding: 'utf8' })
-  .filter((name) => /\.tsx?$/u.test(name))
+  .filter((name) => /\.(?:mts|tsx?)$/u.test(name))
   .map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') }));
 /** The examples of the README. All others have tests in test/examples. */
 const examples = shown.filter(({ code }) => readFileSync('README.md', 'utf8').includes(code));

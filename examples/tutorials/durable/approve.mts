@@ -1,0 +1,6 @@
+import { orders } from './orders.mts';
+
+const actor = await orders.open('o-17');
+await actor.send({ type: 'approve' });
+await actor.output;
+console.log(actor.getSnapshot().value);

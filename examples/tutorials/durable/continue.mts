@@ -1,0 +1,5 @@
+import { orders } from './orders.mts';
+
+const actor = await orders.open('o-17');
+await actor.output;
+console.log(actor.getSnapshot().value);

@@ -98,7 +98,7 @@ async function expectHistory(address: string): Promise<void> {
   page.socket.close();
 }
 
-it.each(['durable', 'agent', 'testing'])('the tutorial %s prints what its page shows', async (name) => {
+it.each(['durable', 'agent', 'testing', 'chain'])('the tutorial %s prints what its page shows', async (name) => {
   const page = readFileSync(`docs/tutorial-${name}.md`, 'utf8');
   expect(page.replace(/^```[\s\S]*?^```$/gm, '').split(/\s+/).length).toBeLessThanOrEqual(700);
   const { folder, save } = project();

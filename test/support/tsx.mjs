@@ -4,7 +4,7 @@ import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 
-if (isMainThread) register(import.meta.url);
+if (isMainThread && !process.features.typescript) register(import.meta.url);
 
 export async function load(url, context, next) {
   if (!url.endsWith('.mts')) return next(url, context);

@@ -11,7 +11,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'machines/policies': { lines: 7760, exported: 337, floors: 7 },
   'src/agents': { lines: 1620, exported: 21, floors: 4 },
   'src/chain': { lines: 6560, exported: 133, floors: 9 },
-  'src/cli': { lines: 6760, exported: 141, floors: 13 },
+  'src/cli': { lines: 6775, exported: 141, floors: 13 },
   'src/documents': { lines: 4190, exported: 62, floors: 9 },
   'src/durable': { lines: 15210, exported: 259, floors: 15 },
   'src/entries': { lines: 595, exported: 3, floors: 1 },
@@ -26,7 +26,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/xstate': { lines: 1720, exported: 56, floors: 4 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18800, exported: 446, floors: 16 },
-  test: { lines: 92300, exported: 404, floors: 7 },
+  'vscode/src': { lines: 460, exported: 8, floors: 2 },
+  test: { lines: 92560, exported: 405, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

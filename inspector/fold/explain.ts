@@ -1,5 +1,6 @@
 import type { Decision, GuardResult } from '../../machines/contracts/decision.ts';
 import type { Thresholds } from '../../machines/contracts/limits.ts';
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { idAt } from '../../src/durable/entries.ts';
 import { lastName } from './chart-index.ts';
 import type { EntryOf } from './entry-index.ts';
@@ -76,6 +77,16 @@ function comparedValue(name: string, inputs: Inputs, limitName: string | undefin
 }
 
 const isUnit = (number: number): boolean => number >= 0 && number <= 1;
+
+/** The confidence that degraded an answer, with what it needed. */
+export const lowConfidence = ({ confidence, threshold }: LowConfidence): ComparedValue => ({
+  name: 'confidence',
+  value: confidence,
+  limit: { name: 'above', value: threshold },
+  share: { value: confidence, limit: threshold },
+});
+
+type LowConfidence = Extract<FinalAnswer['reasons'][number], { code: 'low_confidence' }>;
 
 const KINDS: readonly (readonly [prefix: string, says: (rest: string) => string])[] = [
   ['xstate.done.actor.', (rest) => `${actorIn(rest)} finished`],

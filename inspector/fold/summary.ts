@@ -2,7 +2,7 @@ import { followsPhases } from '../../machines/contracts/phase.ts';
 import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, entryAt, runStart } from './entry-index.ts';
-import type { ComparedValue } from './explain.ts';
+import { lowConfidence } from './explain.ts';
 import { capitalize, formatScore, messageText, pluralize } from './format.ts';
 import { decisionReason, limitWords } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
@@ -116,16 +116,6 @@ export function noAnswerText({ answerText, metadata }: FinalAnswer): string {
   const before = why.slice(0, last).replace(/ because its call failed$/u, '');
   return messageText(`${before} for the same reason${why.slice(last + error.length)}`);
 }
-
-/** The confidence that degraded an answer, with what it needed. */
-export const lowConfidence = ({ confidence, threshold }: LowConfidence): ComparedValue => ({
-  name: 'confidence',
-  value: confidence,
-  limit: { name: 'above', value: threshold },
-  share: { value: confidence, limit: threshold },
-});
-
-type LowConfidence = Extract<FinalAnswer['reasons'][number], { code: 'low_confidence' }>;
 
 /** How far an answer can be trusted: `Completed`, with the confidence of the answer itself and what supports it. */
 export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {

@@ -6,7 +6,14 @@ import type { RunLog } from '../wire/run-log.ts';
 import { chartIndexOf, type IndexedChart, nameIn, statePath } from './chart-index.ts';
 import { actionNames } from './chart-words.ts';
 import { answerUpTo, entriesIn, entryAt, runStart } from './entry-index.ts';
-import { type ComparedValue, comparedValues, decisionValues, ignoredWords, type Transition } from './explain.ts';
+import {
+  type ComparedValue,
+  comparedValues,
+  decisionValues,
+  ignoredWords,
+  lowConfidence,
+  type Transition,
+} from './explain.ts';
 import { capitalize, humanizeGuard } from './format.ts';
 import { decisionReason } from './guard-words.ts';
 import type { LoadedEntries, RunFold } from './run-fold.ts';
@@ -14,7 +21,6 @@ import { reasonWords } from './run-list.ts';
 import type { Selection } from './selection.ts';
 import { countStartedBy, countUpTo, lastUpTo, numbersIn } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan } from './spans.ts';
-import { lowConfidence } from './summary.ts';
 import { machineWaits } from './system-waits.ts';
 import { actorName, handledBy, movesText, triggerText } from './system-words.ts';
 import { rejectionAfter } from './user-events.ts';

@@ -7,7 +7,7 @@ import { isMainThread } from 'node:worker_threads';
 if (isMainThread && !process.features.typescript) register(import.meta.url);
 
 export async function load(url, context, next) {
-  if (!url.endsWith('.mts')) return next(url, context);
+  if (!/\.m?ts$/.test(url)) return next(url, context);
   const { transformWithOxc } = await import('vite');
   const path = fileURLToPath(url);
   const { code } = await transformWithOxc(await readFile(path, 'utf8'), path);

@@ -1,4 +1,5 @@
 import { chartOf } from '../../durable/charts/chart.ts';
+import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { mermaid } from '../../durable/charts/mermaid.ts';
 import type { Exploration, ExploredEdge } from '../../testing/exploration/exploration.ts';
 import { type Path, pathTo, reachedItems } from '../../testing/exploration/paths.ts';
@@ -113,11 +114,22 @@ function findingsView({ exploration, assumed }: ExploredFile, properties: readon
   };
 }
 
-/** `path` can be passed to `simulate` as `steps`, by the events. */
+/** `at` are the paths of the states that the text names, in its order, or else of those at the end of the path. `path` can be passed to `simulate` as `steps`, by the events. */
 const counterexample = (exploration: Exploration, { what, path }: Witness) => ({
   what,
+  at: statesIn(exploration, what, path),
   ...(path !== null && pathView(exploration, path)),
 });
+
+function statesIn({ machine, states }: Exploration, what: string, path: Path | null): readonly string[] {
+  const nodes = new Map(
+    nodesOf(machine).flatMap(({ id, path: keys }) => [id, keys.join('.')].map((name) => [name, keys.join('.')])),
+  );
+  const words = what.match(/[^\s"',;:{}]+/gu) ?? [];
+  const named = [...new Set(words.map((word) => nodes.get(word) ?? ''))].filter(Boolean);
+  const last = path === null ? undefined : states[path.edges.at(-1)?.to ?? path.start.state];
+  return named.length > 0 || last === undefined ? named : stateText(last.snapshot.value).split(' and ');
+}
 
 function pathView({ states }: Exploration, { start, edges }: Path) {
   const stateOf = (id: number): string => stateText(states[id]?.value);

@@ -93,11 +93,12 @@ describe('postchain mcp --machines', () => {
       holds: false,
       assumed: expect.stringMatching(/^done\(undefined\) and fails\(\) as the outcomes of lock/u),
       findings: expect.arrayContaining([
-        { property: 'no unreachable state', holds: false, what: 'broken.lost is never entered' },
+        { property: 'no unreachable state', holds: false, what: 'broken.lost is never entered', at: ['lost'] },
         expect.objectContaining({
           property: 'no unhandled error',
           holds: false,
           what: expect.stringContaining('ends it in "closed"'),
+          at: ['closed'],
           start: 'open',
           path: [
             { event: 'close', state: 'closed' },

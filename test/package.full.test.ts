@@ -59,6 +59,7 @@ describe('the package', () => {
       'src',
       'templates',
       'test',
+      'vscode',
     ];
     const configured = [
       'biome.json',

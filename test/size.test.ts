@@ -26,8 +26,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/xstate': { lines: 1720, exported: 56, floors: 4 },
   'src/tools': { lines: 1940, exported: 29, floors: 7 },
   inspector: { lines: 18800, exported: 446, floors: 16 },
-  'vscode/src': { lines: 460, exported: 8, floors: 2 },
-  test: { lines: 92560, exported: 405, floors: 7 },
+  'vscode/src': { lines: 510, exported: 8, floors: 2 },
+  test: { lines: 92580, exported: 407, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

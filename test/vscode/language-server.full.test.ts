@@ -140,6 +140,24 @@ describe('the language server', () => {
     expect(chart).toMatchObject({ machine: 'shop', mermaid: expect.stringContaining('shop_paying') });
   });
 
+  it('checks each machine of a module, and marks each state that has the same fault', async () => {
+    const { connection, type, lensesOf } = await editor();
+    const two = `import { createMachine } from 'xstate';
+export const first = createMachine({ id: 'first', initial: 'a', states: { a: {}, lost: {}, found: {} } });
+export const second = createMachine({ id: 'second', initial: 'a', states: { a: {} } });
+`;
+    const all = await type('two.mjs', two);
+    expect(placesOf(all).map(([code, line, start]) => [code, line, start])).toEqual([
+      ['no unreachable state', 1, two.split('\n')[1]?.indexOf('lost:')],
+      ['no unreachable state', 1, two.split('\n')[1]?.indexOf('found:')],
+      ['no dead end', 1, two.split('\n')[1]?.indexOf('a: {')],
+      ['no dead end', 2, two.split('\n')[2]?.indexOf('a: {')],
+    ]);
+    const [uri, finding, exported] = (await lensesOf('two.mjs')).at(-1)?.command?.arguments ?? [];
+    const text = await connection.sendRequest<string>('postchain/runPath', { uri, finding, exported });
+    expect(text).toContain('start → a  ');
+  });
+
   it('leaves other modules alone, and says once that a project has no PostChain', async () => {
     const { type, folder, said } = await editor();
     expect(await type('other.mjs', 'export const createMachine = () => 1; createMachine();')).toEqual([]);

@@ -23,8 +23,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     output,
     chart,
     vscode.commands.registerCommand('postchain.showChart', () => chart.show()),
-    vscode.commands.registerCommand('postchain.runPath', async (uri: string, finding: object) => {
-      output.replace(await ask<string>('runPath', { uri, finding }));
+    vscode.commands.registerCommand('postchain.runPath', async (uri: string, finding: object, exported?: string) => {
+      output.replace(await ask<string>('runPath', { uri, finding, exported }));
       output.show(true);
     }),
     // The findings of a document change when its text has been checked.

@@ -19,6 +19,8 @@ export interface Finding {
 export interface EditedModule {
   readonly path: string;
   readonly text: string;
+  /** The export with the machine, if there are several. */
+  readonly exported?: string;
 }
 
 interface Tools {
@@ -57,7 +59,7 @@ export function installedCli(path: string): string | null {
 export async function runTool<Name extends keyof Tools>(
   cli: string,
   name: Name,
-  { path, text }: EditedModule,
+  { path, text, exported }: EditedModule,
   input: object,
   signal: AbortSignal,
 ): Promise<Tools[Name]> {
@@ -96,7 +98,11 @@ export async function runTool<Name extends keyof Tools>(
         if (result === undefined) fail(error?.message ?? 'No result');
         else resolve(result);
       });
-      child.send({ name, root: dirname(file), input: { file, ...input } });
+      child.send({
+        name,
+        root: dirname(file),
+        input: { file: exported === undefined ? file : `${file}#${exported}`, ...input },
+      });
     });
   } finally {
     child.kill('SIGKILL');

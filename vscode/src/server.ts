@@ -10,7 +10,15 @@ import {
   TextDocuments,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { type Finding, installedCli, NotChecked, type Place, pathOf, runTool } from './machine-tool.ts';
+import {
+  type EditedModule,
+  type Finding,
+  installedCli,
+  NotChecked,
+  type Place,
+  pathOf,
+  runTool,
+} from './machine-tool.ts';
 import { placeOfState, sourceKeys } from './source-keys.ts';
 
 /** How long to wait after the last keystroke. */
@@ -55,22 +63,25 @@ connection.onRequest('postchain/chart', async ({ uri }: { readonly uri: string }
   return edited && runTool(edited.cli, 'diagram', edited, {}, AbortSignal.timeout(60_000));
 });
 
-connection.onRequest(
-  'postchain/runPath',
-  async ({ uri, finding }: { readonly uri: string; readonly finding: Finding }) => {
-    const edited = editedModule(uri);
-    if (edited === null) return '';
-    const steps = (finding.path ?? []).map(({ event }) => event);
-    const given = { steps, ...(finding.input !== undefined && { start: finding.input }) };
-    const run = await runTool(edited.cli, 'simulate', edited, given, AbortSignal.timeout(60_000));
-    return [
-      `${finding.property}: ${finding.what}`,
-      '',
-      `start → ${placeText(run.start)}`,
-      ...run.steps.map((step) => `${step.event} → ${placeText(step)}`),
-    ].join('\n');
-  },
-);
+connection.onRequest('postchain/runPath', async ({ uri, finding, exported }: { readonly uri: string } & Found) => {
+  const edited = editedModule(uri);
+  if (edited === null) return '';
+  const steps = (finding.path ?? []).map(({ event }) => event);
+  const given = { steps, ...(finding.input !== undefined && { start: finding.input }) };
+  const run = await runTool(
+    edited.cli,
+    'simulate',
+    { ...edited, ...(exported !== undefined && { exported }) },
+    given,
+    AbortSignal.timeout(60_000),
+  );
+  return [
+    `${finding.property}: ${finding.what}`,
+    '',
+    `start → ${placeText(run.start)}`,
+    ...run.steps.map((step) => `${step.event} → ${placeText(step)}`),
+  ].join('\n');
+});
 
 connection.onShutdown(() => {
   for (const uri of running.keys()) stop(uri);
@@ -116,14 +127,12 @@ async function resultOf(
   signal: AbortSignal,
 ): Promise<Checked | null> {
   try {
-    const { findings } = await runTool(edited.cli, 'lint', edited, {}, signal);
     const keys = sourceKeys(edited.text);
-    return findings
-      .filter(({ holds }) => !holds)
-      .map((finding) => foundAt(document, keys, finding))
+    return (await findingsIn(edited, signal))
+      .map((found) => foundAt(document, keys, found))
       .reduce(
         (all, one) => ({
-          diagnostics: [...all.diagnostics, one.diagnostic],
+          diagnostics: [...all.diagnostics, ...one.diagnostics],
           lenses: [...all.lenses, ...one.lenses],
         }),
         NOTHING,
@@ -143,29 +152,66 @@ async function resultOf(
   }
 }
 
-/** A finding at the state that it names first and that the text has; without one, where the machine is created. */
-function foundAt(document: TextDocument, keys: ReturnType<typeof sourceKeys>, finding: Finding) {
+interface Found {
+  readonly finding: Finding;
+  readonly exported?: string;
+}
+
+type Checkable = NonNullable<ReturnType<typeof editedModule>>;
+
+/** What does not hold, of the machine of a module or of each of them. */
+async function findingsIn(edited: Checkable, signal: AbortSignal): Promise<readonly Found[]> {
+  const failedIn = async (one: EditedModule): Promise<readonly Finding[]> =>
+    (await runTool(edited.cli, 'lint', one, {}, signal)).findings.filter(({ holds }) => !holds);
+  try {
+    return (await failedIn(edited)).map((finding) => ({ finding }));
+  } catch (error) {
+    const [, names = ''] = /exports \d+ machines; expected (.+)$/u.exec((error as Error).message) ?? [];
+    if (names === '') throw error;
+    const found: Found[] = [];
+    for (const [, exported = ''] of names.matchAll(/#([^,]+)/gu))
+      found.push(...(await failedIn({ ...edited, exported })).map((finding) => ({ finding, exported })));
+    return found;
+  }
+}
+
+/** A finding at each state that it names and that the text has; without one, where the machine is created. */
+function foundAt(document: TextDocument, all: ReturnType<typeof sourceKeys>, { finding, exported }: Found) {
+  const begins =
+    exported === undefined ? 0 : document.getText().search(new RegExp(`\\b${escaped(exported)}\\s*=`, 'u'));
+  const keys = all.filter((key) => key.at >= begins);
   const { property, what = '', at = [], path } = finding;
   const placeOf = (state: string): number | null => {
     const [, event = null] = new RegExp(`${escaped(state)}, (.+?)(?:,| →)`, 'u').exec(what) ?? [];
     return placeOfState(keys, state, event);
   };
-  const offset = at.map(placeOf).find((place) => place !== null) ?? document.getText().indexOf('createMachine(');
-  const [word = ''] = /^['"]?[\w$ .-]+['"]?/u.exec(document.getText().slice(offset)) ?? [];
-  const range = { start: document.positionAt(offset), end: document.positionAt(offset + word.length) };
-  const diagnostic: Diagnostic = {
+  // A list has one part for each fault, of which the first state is the one that has it.
+  const parts = what.split('; ').map((part) => at.find((state) => wordsOf(part).includes(state)) ?? '');
+  const named = [...new Set([...parts.filter(Boolean).map(placeOf), ...at.slice(0, 1).map(placeOf)])].filter(
+    (place) => place !== null,
+  );
+  const offsets = named.length > 0 ? named : [document.getText().indexOf('createMachine(', begins)];
+  const ranges = offsets.map((offset) => {
+    const [word = ''] = /^['"]?[\w$ .-]+['"]?/u.exec(document.getText().slice(offset)) ?? [];
+    return { start: document.positionAt(offset), end: document.positionAt(offset + word.length) };
+  });
+  const after = path === undefined ? '' : `, after ${['start', ...path.map(({ event }) => event)].join(' → ')}`;
+  const diagnostics: readonly Diagnostic[] = ranges.map((range) => ({
     range,
     severity: DiagnosticSeverity.Warning,
     source: SOURCE,
     code: property,
-    message: `${what}${path === undefined ? '' : `, after ${['start', ...path.map(({ event }) => event)].join(' → ')}`}`,
-  };
+    message: `${what}${after}`,
+  }));
   const command = {
     title: `Run the path to "${property}"`,
     command: 'postchain.runPath',
-    arguments: [document.uri, finding],
+    arguments: [document.uri, finding, exported],
   };
-  return { diagnostic, lenses: path === undefined ? [] : [{ range, command }] };
+  return { diagnostics, lenses: path === undefined ? [] : ranges.slice(0, 1).map((range) => ({ range, command })) };
 }
+
+const wordsOf = (text: string): readonly string[] =>
+  (text.match(/[^\s"',;:{}]+/gu) ?? []).flatMap((word) => [word, word.slice(word.indexOf('.') + 1)]);
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/gu, '\\$&');
